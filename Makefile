@@ -1,0 +1,66 @@
+# make run      install what is missing, build, and show slice gradients being computed
+# make test     the same set-up, then every C++ and Python test
+# make oracle   compare with the real TensorFlow and ONNX Runtime
+# make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
+# make lint     formatters, linters and type checks (make format mends what can be mended)
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+SOURCES := $(shell find include src python/backslice python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
+           CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+
+.DEFAULT_GOAL := help
+.PHONY: help setup python run test test-cpp test-python oracle sanitize lint format clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+setup:
+	@tools/setup.sh $(PYTHON)
+
+$(VENV)/.requirements: pyproject.toml | setup
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install -q --upgrade pip
+	$(PY) -c "import tomllib" 2>/dev/null || $(PY) -m pip install -q tomli
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py)
+	@touch $@
+
+# The build tree is kept, so that only what changed is compiled.
+$(VENV)/.installed: $(VENV)/.requirements $(SOURCES)
+	$(PY) -m pip install -q --no-build-isolation --no-deps --force-reinstall .
+	@touch $@
+
+python: setup $(VENV)/.installed
+
+run: python
+	@$(VENV)/bin/backslice demo
+
+test: test-cpp test-python
+
+test-cpp: setup
+	cmake --preset dev
+	cmake --build --preset dev
+	ctest --preset dev
+
+test-python: python
+	$(PY) -m pytest
+
+oracle: python
+	$(PY) tests/oracle/venvs.py
+	$(PY) -m pytest tests/oracle
+
+sanitize: setup
+	@for preset in asan ubsan tsan; do \
+	  echo "== $$preset"; \
+	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
+	done
+
+lint: python
+	$(PY) -m pip install -q pre-commit
+	$(VENV)/bin/pre-commit run --all-files
+
+format: lint
+
+clean:
+	rm -rf build $(VENV)

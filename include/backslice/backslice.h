@@ -1,0 +1,6 @@
+// All of backslice.
+#pragma once
+
+#include "backslice/plan.h"
+#include "backslice/slice.h"
+#include "backslice/version.h"

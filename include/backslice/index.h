@@ -1,0 +1,43 @@
+// Index: NumPy basic indexing as a value: integers, slices, new axes and one ellipsis.
+//
+//     Index index = *parse_index("1:3, ::2, ..., None, -1");
+//     Index same = {SliceRange{1, 3}, SliceRange{{}, {}, 2}, EllipsisItem{}, NewAxis{}, -1};
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "backslice/export.h"
+#include "backslice/result.h"
+
+namespace backslice {
+
+// start:stop:step; what is missing means what it means in Python.
+struct SliceRange {
+  std::optional<std::int64_t> start = {}, stop = {}, step = {};
+  friend bool operator==(const SliceRange&, const SliceRange&) = default;
+};
+
+struct NewAxis {
+  friend bool operator==(const NewAxis&, const NewAxis&) = default;
+};
+
+struct EllipsisItem {
+  friend bool operator==(const EllipsisItem&, const EllipsisItem&) = default;
+};
+
+using IndexItem = std::variant<std::int64_t, SliceRange, NewAxis, EllipsisItem>;
+using Index = std::vector<IndexItem>;
+
+// Reads Python's notation, without the brackets. An integer past int64_t is read as the nearest one that fits, which
+// selects the same elements. Text that is not an index is InvalidArgument, and the message points at the item.
+BACKSLICE_EXPORT Result<Index> parse_index(std::string_view text);
+
+// Writes Python's notation: "1:3, ::2, ..., None, -1".
+BACKSLICE_EXPORT std::string to_string(const Index& index);
+
+}  // namespace backslice

@@ -1,0 +1,64 @@
+// Plan: how a selection becomes loops.
+//
+// A plan says how to fill a destination from a source: nested loops over the destination, outermost first. Each loop
+// takes `count` of its `extent` positions from the source (start, start + step, ...) and leaves the others without a
+// value; items that no loop leaves out are copied, all others are zeroed. A plain copy is a plan that leaves
+// nothing out.
+//
+// Planning reads no tensor memory. It turns both layouts forward, drops loops of one item, orders the loops by the
+// destination's strides and merges those that run on into each other; moves by bytes also widen the item to the
+// longest run that is contiguous on both sides.
+//
+//     the gradient of x[1:3] of shape [4, 5] float32:   one loop, extent 20, start 5, step 1, count 10
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "backslice/selection.h"
+#include "backslice/view.h"
+
+namespace backslice {
+
+struct Loop {
+  std::int64_t extent = 1;                 // positions in the destination
+  std::int64_t start = 0, step = 1, count = 1;  // those that come from the source; step is positive
+  std::int64_t dst_stride = 0;             // bytes from one position to the next; positive
+  std::int64_t src_stride = 0;             // bytes from one taken position to the next; any sign
+
+  bool takes_all() const { return count == extent; }
+  friend bool operator==(const Loop&, const Loop&) = default;
+};
+
+class Plan {
+ public:
+  std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(rank_)}; }
+  std::int64_t item_size() const { return item_size_; }
+
+  // Where the first position of the loops lies in each tensor, in bytes from its first element.
+  std::int64_t dst_offset() const { return dst_offset_; }
+  std::int64_t src_offset() const { return src_offset_; }
+
+ private:
+  friend class Planner;
+
+  std::array<Loop, kMaxRank> loops_;
+  int rank_ = 0;
+  std::int64_t item_size_ = 0, dst_offset_ = 0, src_offset_ = 0;
+};
+
+// Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.
+enum class Widen { Yes, No };
+
+// Fills `dst` (of selection.shape()) from `src` (of selection.result_shape()): the gradient.
+BACKSLICE_EXPORT Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
+
+// Fills `dst` from `src` of the same shape.
+BACKSLICE_EXPORT Plan plan_copy(const Layout& dst, const Layout& src, Widen widen);
+
+// One line a loop, for people.
+BACKSLICE_EXPORT std::string to_string(const Plan& plan);
+
+}  // namespace backslice

@@ -1,0 +1,66 @@
+// Shape: the extents of a tensor, known to be valid.
+//
+// A Shape has at most kMaxRank axes, none negative, and its number of elements fits int64_t. Whoever holds a Shape
+// need not check again. As in TensorFlow the product is taken from the left, so that [0, 2^40, 2^40] is a shape
+// and [2^40, 2^40, 0] is not.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <string>
+
+#include "backslice/ints.h"
+#include "backslice/result.h"
+
+namespace backslice {
+
+inline constexpr int kMaxRank = 32;
+
+// A list of at most kMaxRank int64, stored in place.
+class Dims {
+ public:
+  Dims() = default;
+  explicit Dims(Ints list) {
+    for (std::int64_t v : list) push_back(v);
+  }
+
+  int size() const { return size_; }
+  std::int64_t operator[](int i) const { return values_[i]; }
+  std::int64_t& operator[](int i) { return values_[i]; }
+  void push_back(std::int64_t v) {
+    assert(size_ < kMaxRank);
+    values_[size_++] = v;
+  }
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + size_; }
+  operator Ints() const { return Ints(values_.data(), static_cast<std::size_t>(size_)); }
+  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+ private:
+  std::array<std::int64_t, kMaxRank> values_;
+  int size_ = 0;
+};
+
+class BACKSLICE_EXPORT Shape {
+ public:
+  Shape() = default;  // rank 0: a scalar
+
+  // `argument` names the list in the error message.
+  static Result<Shape> make(Ints dims, const char* argument = "shape");
+
+  int rank() const { return dims_.size(); }
+  std::int64_t operator[](int axis) const { return dims_[axis]; }
+  std::int64_t elements() const { return elements_; }
+  const std::int64_t* begin() const { return dims_.begin(); }
+  const std::int64_t* end() const { return dims_.end(); }
+  operator Ints() const { return dims_; }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+
+ private:
+  Dims dims_;
+  std::int64_t elements_ = 1;
+};
+
+}  // namespace backslice

@@ -1,0 +1,46 @@
+// Slices and their gradients, on the normal form.
+//
+//     Selection s = *Selection::from_index({4, 5}, *parse_index("1:3, ::2"));
+//     Tensor y  = *slice(s, x);         // x has shape [4,5], y has shape [2,3]
+//     Tensor dx = *slice_grad(s, dy);   // dy has shape [2,3], dx has shape [4,5]: dy where selected, zero elsewhere
+//
+// Each operation comes as a pair: one makes its result, the other (..._into) fills the caller's. An output has exactly
+// the result's dtype and shape, any strides, and overlaps neither itself nor an input. A refused call changes nothing.
+#pragma once
+
+#include "backslice/selection.h"
+#include "backslice/tensor.h"
+
+namespace backslice {
+
+struct Options {
+  // out[selected] += dy, all else untouched, instead of writing the whole of `out`. Only for ..._grad_into.
+  // float16, bfloat16 and float8 add in float32 and round to nearest even; integers wrap.
+  bool accumulate = false;
+};
+
+BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x);
+BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out);
+
+BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Options& = {});
+BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,
+                                        const Options& = {});
+
+// TensorFlow's StridedSlice and StridedSliceGrad. dy has exactly the shape of the slice.
+BACKSLICE_EXPORT Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec);
+BACKSLICE_EXPORT Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out);
+BACKSLICE_EXPORT Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstView& dy,
+                                                   const Options& = {});
+BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
+                                                const Options& = {});
+
+// ONNX's Slice and ONNX Runtime's SliceGrad. grad, ONNX's dY, may have any shape with as many elements as the slice, and is then
+// read in row-major order, as ONNX Runtime does.
+BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec);
+BACKSLICE_EXPORT Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out);
+BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec,
+                                                const Options& = {});
+BACKSLICE_EXPORT Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
+                                             const Options& = {});
+
+}  // namespace backslice

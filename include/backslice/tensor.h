@@ -1,0 +1,58 @@
+// Buffer and Tensor: memory that is owned and shared.
+//
+// Copies of a Buffer share one block; the block goes when the last copy does. A Tensor is a Buffer with a View into
+// it, and is what the operations return when the caller gives no output of their own.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "backslice/view.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT Buffer {
+ public:
+  Buffer() = default;  // no memory
+
+  // Uninitialised bytes, aligned for every dtype; ResourceExhausted when there is no memory.
+  static Result<Buffer> allocate(std::int64_t bytes);
+
+  // That many empty std::strings.
+  static Result<Buffer> allocate_strings(std::int64_t count);
+
+  std::byte* data() const { return block_.get(); }
+  long use_count() const { return block_.use_count(); }
+
+ private:
+  explicit Buffer(std::shared_ptr<std::byte> block) : block_(std::move(block)) {}
+
+  std::shared_ptr<std::byte> block_;
+};
+
+class BACKSLICE_EXPORT Tensor {
+ public:
+  // A contiguous tensor. Its elements are uninitialised; strings are empty. `item_size` is for DType::Bytes only.
+  static Result<Tensor> make(DType dtype, const Shape& shape, std::int64_t item_size = 0);
+
+  View view() { return view_; }
+  ConstView view() const { return view_; }
+  const Shape& shape() const { return view_.shape(); }
+  DType dtype() const { return view_.dtype; }
+  const Buffer& buffer() const { return buffer_; }
+
+  // The elements in row-major order. Precondition: T has the size of an element.
+  template <class T>
+  std::span<T> elements() {
+    assert(sizeof(T) == static_cast<std::size_t>(view_.layout.item_size));
+    return {reinterpret_cast<T*>(view_.data), static_cast<std::size_t>(view_.elements())};
+  }
+
+ private:
+  Tensor(Buffer buffer, View view) : buffer_(std::move(buffer)), view_(std::move(view)) {}
+
+  Buffer buffer_;
+  View view_;
+};
+
+}  // namespace backslice

@@ -1,0 +1,73 @@
+// View and ConstView: tensors that somebody else owns.
+//
+// A view is a pointer to the first element, an element type and a Layout: extents and byte strides. Strides may be
+// anything for an input (zero, negative, unaligned); an output must not overlap itself.
+//
+//     float data[6];
+//     View rows = *View::contiguous(data, DType::Float32, {2, 3});
+//     // rows.layout: shape [2,3], strides [12,4]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "backslice/dtype.h"
+#include "backslice/shape.h"
+
+namespace backslice {
+
+// Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
+struct Layout {
+  Shape shape;
+  Dims strides;               // in bytes, one an axis
+  std::int64_t item_size = 0;  // bytes an element
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+// The row-major layout without gaps. Precondition: the total size in bytes fits int64_t.
+BACKSLICE_EXPORT Layout contiguous_layout(const Shape& shape, std::int64_t item_size);
+
+// The size in bytes of `shape` without gaps, or ResourceExhausted when it does not fit int64_t.
+BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size);
+
+// `item_size` is needed for DType::Bytes only.
+BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size);
+
+// Strides of any value; refused when the elements would span more than int64_t counts.
+BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size);
+
+template <class Byte, class Void>
+struct BasicView {
+  Byte* data = nullptr;
+  DType dtype = DType::Float32;
+  Layout layout;
+
+  static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0) {
+    return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size));
+  }
+  static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0) {
+    return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size));
+  }
+
+  const Shape& shape() const { return layout.shape; }
+  std::int64_t elements() const { return layout.shape.elements(); }
+
+  operator BasicView<const std::byte, const void>() const
+    requires(!std::is_const_v<Byte>)
+  {
+    return {data, dtype, layout};
+  }
+
+ private:
+  static Result<BasicView> with_layout(Void* data, DType dtype, Result<Layout> layout) {
+    if (!layout.ok()) return layout.status();
+    return BasicView{static_cast<Byte*>(data), dtype, *layout};
+  }
+};
+
+using View = BasicView<std::byte, void>;
+using ConstView = BasicView<const std::byte, const void>;
+
+}  // namespace backslice

@@ -1,0 +1,128 @@
+"""Types of the extension module. Checked against it by python/tests/test_stubs.py."""
+
+from builtins import slice as _slice
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+class SupportsDLPack(Protocol):
+    def __dlpack__(self, *, stream: Any = ...) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+Array: TypeAlias = ArrayLike | SupportsDLPack
+Ints: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+Shape: TypeAlias = SupportsIndex | Ints
+IndexItem: TypeAlias = SupportsIndex | _slice | EllipsisType | None
+Index: TypeAlias = IndexItem | tuple[IndexItem, ...] | str | Selection
+
+class TfArguments(TypedDict):
+    begin: list[int]
+    end: list[int]
+    strides: list[int]
+    begin_mask: int
+    end_mask: int
+    ellipsis_mask: int
+    new_axis_mask: int
+    shrink_axis_mask: int
+
+class OnnxArguments(TypedDict):
+    starts: list[int]
+    ends: list[int]
+    axes: list[int]
+    steps: list[int]
+    squeeze: list[int]
+    unsqueeze: list[int]
+
+__version__: str
+
+class Selection:
+    @staticmethod
+    def from_index(shape: Shape, index: Index) -> Selection: ...
+    @staticmethod
+    def from_tf(
+        shape: Shape,
+        begin: Ints,
+        end: Ints,
+        strides: Ints,
+        begin_mask: int = 0,
+        end_mask: int = 0,
+        ellipsis_mask: int = 0,
+        new_axis_mask: int = 0,
+        shrink_axis_mask: int = 0,
+    ) -> Selection: ...
+    @staticmethod
+    def from_onnx(
+        shape: Shape, starts: Ints, ends: Ints, axes: Ints | None = None, steps: Ints | None = None
+    ) -> Selection: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def result_shape(self) -> tuple[int, ...]: ...
+    @property
+    def axes(self) -> tuple[tuple[int, int, int], ...]: ...
+    @property
+    def result_axes(self) -> tuple[int, ...]: ...
+    def to_index(self) -> tuple[int | _slice | None, ...]: ...
+    def to_tf(self) -> TfArguments: ...
+    def to_onnx(self) -> OnnxArguments: ...
+    def restrict(self, box: Sequence[tuple[int, int]]) -> tuple[Selection, tuple[_slice, ...]] | None: ...
+    def explain(self) -> str: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def slice_grad(
+    dy: Array, shape: Shape, index: Index, out: NDArray[Any] | None = None, accumulate: bool = False
+) -> NDArray[Any]: ...
+def strided_slice(
+    input: Array,
+    begin: Ints,
+    end: Ints,
+    strides: Ints,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def strided_slice_grad(
+    shape: Ints,
+    begin: Ints,
+    end: Ints,
+    strides: Ints,
+    dy: Array,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    *,
+    out: NDArray[Any] | None = None,
+    accumulate: bool = False,
+) -> NDArray[Any]: ...
+def onnx_slice(
+    data: Array,
+    starts: Ints,
+    ends: Ints,
+    axes: Ints | None = None,
+    steps: Ints | None = None,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def onnx_slice_grad(
+    grad: Array,
+    shape: Ints,
+    starts: Ints,
+    ends: Ints,
+    axes: Ints | None = None,
+    steps: Ints | None = None,
+    *,
+    out: NDArray[Any] | None = None,
+    accumulate: bool = False,
+) -> NDArray[Any]: ...

@@ -1,0 +1,136 @@
+#include "bindings/arguments.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "bindings/errors.h"
+
+namespace backslice::python {
+namespace {
+
+std::string dtype_name(PyArray_Descr* dtype) { return nb::str(nb::handle(reinterpret_cast<PyObject*>(dtype))).c_str(); }
+
+[[noreturn]] void refuse_rank(const char* argument, nb::handle shape) {
+  raise_invalid_argument(std::string(argument) + " must be 1-D, got " + argument + ".shape = " + repr_text(shape));
+}
+
+std::int64_t read_item(nb::handle item, const char* argument, std::size_t position) {
+  const auto where = [&] { return std::string(argument) + "[" + std::to_string(position) + "]"; };
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(item, value, overflow)) {
+    if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
+      raise_invalid_argument(std::string(argument) + " must be 1-D, but " + where() + " is a " + type_text(item));
+    }
+    raise_dtype_error(where() + " is " + repr_text(item) + ", expected an int");
+  }
+  if (overflow != 0) raise_invalid_argument(where() + " is " + repr_text(item) + ", which does not fit int64");
+  return value;
+}
+
+}  // namespace
+
+bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
+  if (PyBool_Check(object.ptr())) return false;
+  nb::object integer;
+  if (PyLong_Check(object.ptr())) {
+    integer = nb::borrow(object);
+  } else {
+    integer = nb::steal(PyNumber_Index(object.ptr()));
+    if (!integer.is_valid()) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+  value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  if (overflow != 0) {
+    value = overflow < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  }
+  return true;
+}
+
+std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
+  if (PyArray_Check(object.ptr())) return read_array(object, argument);
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr())) {
+    std::vector<std::int64_t> list;
+    for (nb::handle item : nb::iter(object)) list.push_back(read_item(item, argument, list.size()));
+    return list;
+  }
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!nb::hasattr(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected a list of int or an integer array");
+  }
+  const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
+  if (!array.is_valid()) {
+    const nb::python_error e;
+    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + e.what());
+  }
+  return read_array(array, argument);
+}
+
+std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* argument) {
+  PyArrayObject* source = as_array(array);
+  note_type(PyArray_DESCR(source), argument);
+  if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
+  std::vector<std::int64_t> list;
+  for (nb::handle item : nb::iter(array)) list.push_back(read_item(item, argument, list.size()));
+  return list;
+}
+
+void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
+  if (dtype->kind != 'i' && dtype->kind != 'u') {
+    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", expected integers");
+  }
+  if (allowed_.empty()) return;
+  // long and long long are two numbers for one type
+  const auto same = [](int a, int b) { return PyArray_EquivTypenums(a, b) != 0; };
+  if (std::none_of(allowed_.begin(), allowed_.end(), [&](int type) { return same(type, dtype->type_num); })) {
+    std::string expected;
+    for (int type : allowed_) {
+      PyArray_Descr* allowed = PyArray_DescrFromType(type);
+      expected += (expected.empty() ? "" : " or ") + dtype_name(allowed);
+      Py_DECREF(allowed);
+    }
+    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", expected " + expected);
+  }
+  if (type_ == NPY_NOTYPE) {
+    type_ = dtype->type_num;
+    first_array_ = argument;
+  } else if (!same(type_, dtype->type_num)) {
+    PyArray_Descr* first = PyArray_DescrFromType(type_);
+    const std::string first_name = dtype_name(first);
+    Py_DECREF(first);
+    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", but " + first_array_ + " has " +
+                      first_name + "; they must share one");
+  }
+}
+
+std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!PyArray_Check(object.ptr()) && read_int(object, value, overflow)) {
+    if (overflow != 0) raise_invalid_argument(std::string(argument) + " " + repr_text(object) + " does not fit int64");
+    return {value};
+  }
+  return IntReader().read(object, argument);
+}
+
+std::int32_t read_mask(nb::handle object, const char* argument) {
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(object, value, overflow)) raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  const auto mask = static_cast<std::int32_t>(value);
+  if (overflow != 0 || mask != value) {
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which does not fit int32");
+  }
+  return mask;
+}
+
+bool read_flag(nb::handle object, const char* argument) {
+  if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
+  raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected True or False");
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,46 @@
+// Integer arguments: lists of indices, shapes and masks.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "bindings/numpy_api.h"
+
+namespace backslice::python {
+
+namespace nb = nanobind;
+
+// Reads several index-like arguments that must share one integer type, where they are arrays and have one; lists of
+// int fit any. The allowed types are NumPy type numbers, none meaning all integers.
+class IntReader {
+ public:
+  explicit IntReader(std::initializer_list<int> allowed = {}) : allowed_(allowed) {}
+
+  // A 1-D list of int64. Raises DTypeError for other elements, InvalidArgumentError for other ranks and values.
+  std::vector<std::int64_t> read(nb::handle object, const char* argument);
+
+ private:
+  std::vector<std::int64_t> read_array(nb::handle array, const char* argument);
+  void note_type(PyArray_Descr* dtype, const char* argument);
+
+  std::vector<int> allowed_;
+  int type_ = NPY_NOTYPE;      // of the arrays so far
+  std::string first_array_;    // the argument that had it
+};
+
+// A shape as NumPy takes it: an int, or a list of any integer type.
+std::vector<std::int64_t> read_shape(nb::handle object, const char* argument);
+
+// A mask: an int that fits int32.
+std::int32_t read_mask(nb::handle object, const char* argument);
+
+// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. Integers past int64
+// saturate and set `overflow` to -1 or 1.
+bool read_int(nb::handle object, std::int64_t& value, int& overflow);
+
+// True or False; anything else is a DTypeError.
+bool read_flag(nb::handle object, const char* argument);
+
+}  // namespace backslice::python

@@ -1,0 +1,88 @@
+#include "bindings/arrays.h"
+
+#include <vector>
+
+#include "bindings/errors.h"
+
+namespace backslice::python {
+namespace {
+
+View view_of_numpy(PyArrayObject* array, const ElementType& type) {
+  const auto rank = static_cast<std::size_t>(PyArray_NDIM(array));
+  const std::vector<std::int64_t> shape(PyArray_DIMS(array), PyArray_DIMS(array) + rank);
+  const std::vector<std::int64_t> strides(PyArray_STRIDES(array), PyArray_STRIDES(array) + rank);
+  return unwrap(View::strided(PyArray_DATA(array), type.dtype, shape, strides, type.item_size));
+}
+
+InputArray from_numpy(nb::object array, const char* argument) {
+  auto dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
+  const ElementType type = element_type(dtype, argument);
+  const ConstView view = view_of_numpy(as_array(array), type);
+  return {std::move(array), {}, std::move(dtype), type, view};
+}
+
+InputArray from_dlpack(nb::handle object, const char* argument) {
+  nb::object capsule;
+  try {
+    const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+    if (nb::cast<int>(device[0]) != nb::device::cpu::value) {
+      raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
+                             ", not on the CPU; copy it there first");
+    }
+    capsule = object.attr("__dlpack__")();
+  } catch (const nb::python_error& e) {
+    if (e.matches(nb::module_::import_("backslice.errors").attr("Error"))) throw;
+    raise_invalid_argument(std::string(argument) + ": " + type_text(object) + ".__dlpack__ failed: " + e.what());
+  }
+  const auto array = nb::cast<nb::ndarray<nb::ro>>(capsule, false);
+  nb::object dtype = numpy_dtype(array.dtype(), argument);
+  const ElementType type = element_type(dtype, argument);
+  const std::vector<std::int64_t> shape(array.shape_ptr(), array.shape_ptr() + array.ndim());
+  std::vector<std::int64_t> strides(array.ndim());
+  for (std::size_t i = 0; i < strides.size(); ++i) strides[i] = array.stride(i) * type.item_size;
+  const ConstView view = unwrap(ConstView::strided(array.data(), type.dtype, shape, strides, type.item_size));
+  return {{}, array, std::move(dtype), type, view};
+}
+
+}  // namespace
+
+InputArray input_array(nb::handle object, const char* argument) {
+  if (PyArray_Check(object.ptr())) return from_numpy(nb::borrow(object), argument);
+  if (nb::hasattr(object, "__dlpack__") && !PyArray_CheckScalar(object.ptr())) return from_dlpack(object, argument);
+  nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
+  if (!array.is_valid()) {
+    const nb::python_error e;
+    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + e.what());
+  }
+  return from_numpy(std::move(array), argument);
+}
+
+View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
+  if (!PyArray_Check(out.ptr())) {
+    raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array");
+  }
+  PyArrayObject* array = as_array(out);
+  PyArray_Descr* dtype = PyArray_DESCR(array);
+  if (!PyArray_EquivTypes(dtype, reinterpret_cast<PyArray_Descr*>(input.numpy_dtype.ptr()))) {
+    raise_dtype_error(std::string("out has dtype ") + nb::str(nb::handle(reinterpret_cast<PyObject*>(dtype))).c_str() +
+                      ", expected " + nb::str(input.numpy_dtype).c_str() + ", that of " + input_argument);
+  }
+  if (!PyArray_ISWRITEABLE(array)) raise_invalid_argument("out is read-only");
+  return view_of_numpy(array, input.type);
+}
+
+nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype) {
+  const View view = tensor.view();
+  std::vector<npy_intp> shape(view.shape().begin(), view.shape().end());
+  auto* owner = new Tensor(std::move(tensor));
+  const nb::capsule base(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
+                                         static_cast<int>(shape.size()), shape.data(), nullptr, view.data,
+                                         NPY_ARRAY_CARRAY, nullptr);
+  if (array == nullptr) nb::raise_python_error();
+  nb::object result = nb::steal(array);
+  if (PyArray_SetBaseObject(as_array(result), base.inc_ref().ptr()) < 0) nb::raise_python_error();
+  return result;
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,89 @@
+#include "bindings/index.h"
+
+#include "bindings/arguments.h"
+#include "bindings/errors.h"
+
+namespace backslice::python {
+namespace {
+
+// A bound of a slice. Integers past int64 saturate, as Python's do.
+std::optional<std::int64_t> read_bound(nb::handle bound) {
+  if (bound.is_none()) return std::nullopt;
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(bound, value, overflow)) {
+    raise_dtype_error("slice bound " + repr_text(bound) + " is not an integer or None");
+  }
+  return value;
+}
+
+IndexItem read_item(nb::handle item) {
+  if (item.is_none()) return NewAxis{};
+  if (item.ptr() == Py_Ellipsis) return EllipsisItem{};
+  if (PySlice_Check(item.ptr())) {
+    return SliceRange{read_bound(item.attr("start")), read_bound(item.attr("stop")), read_bound(item.attr("step"))};
+  }
+  const bool is_sequence = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) ||
+                           (PyArray_Check(item.ptr()) && PyArray_NDIM(as_array(item)) > 0);
+  if (is_sequence || PyBool_Check(item.ptr()) || PyArray_IsScalar(item.ptr(), Bool)) {
+    raise_unimplemented("index item " + repr_text(item) + " asks for advanced indexing; backslice takes integers, slices, "
+                        "None and ...");
+  }
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(item, value, overflow)) {
+    raise_dtype_error("index item " + repr_text(item) + " is not an integer, a slice, None or ...");
+  }
+  if (overflow != 0) raise_out_of_range("index " + repr_text(item) + " is out of bounds");
+  return value;
+}
+
+Index read_index(nb::handle index) {
+  if (PyUnicode_Check(index.ptr())) return unwrap(parse_index(nb::cast<nb::str>(index).c_str()));
+  if (!PyTuple_Check(index.ptr())) return {read_item(index)};
+  Index items;
+  for (nb::handle item : nb::cast<nb::tuple>(index)) items.push_back(read_item(item));
+  return items;
+}
+
+nb::object bound_to_python(const std::optional<std::int64_t>& bound) {
+  return bound ? nb::object(nb::int_(*bound)) : nb::none();
+}
+
+}  // namespace
+
+Selection read_selection(const std::vector<std::int64_t>& shape, nb::handle index) {
+  if (!nb::isinstance<Selection>(index)) return unwrap(Selection::from_index(shape, read_index(index)));
+  const auto& selection = nb::cast<const Selection&>(index);
+  if (selection.shape() == unwrap(Shape::make(shape))) return selection;
+  raise_invalid_argument("index is a Selection for shape " + to_string(Ints(selection.shape())) + ", not for shape " +
+                         to_string(Ints(shape)));
+}
+
+nb::tuple to_python(const Index& index) {
+  nb::list items;
+  for (const IndexItem& item : index) {
+    if (const auto* integer = std::get_if<std::int64_t>(&item)) {
+      items.append(*integer);
+    } else if (const auto* range = std::get_if<SliceRange>(&item)) {
+      const nb::object start = bound_to_python(range->start), stop = bound_to_python(range->stop),
+                       step = bound_to_python(range->step);
+      items.append(nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr())));
+    } else if (std::holds_alternative<NewAxis>(item)) {
+      items.append(nb::none());
+    } else {
+      items.append(nb::ellipsis());
+    }
+  }
+  return nb::tuple(items);
+}
+
+nb::list to_list(Ints list) {
+  nb::list items;
+  for (std::int64_t v : list) items.append(v);
+  return items;
+}
+
+nb::tuple to_tuple(Ints list) { return nb::tuple(to_list(list)); }
+
+}  // namespace backslice::python

@@ -1,0 +1,72 @@
+#include "bindings/object_arrays.h"
+
+#include <cstring>
+#include <vector>
+
+#include "bindings/errors.h"
+
+namespace backslice::python {
+namespace {
+
+template <class AnyView, class Body>
+void for_each(const AnyView& view, decltype(view.data) data, int axis, const Body& body) {
+  if (axis == view.shape().rank()) return body(data);
+  for (std::int64_t i = 0; i < view.shape()[axis]; ++i) {
+    for_each(view, data + i * view.layout.strides[axis], axis + 1, body);
+  }
+}
+
+PyObject* load(const std::byte* slot) {
+  PyObject* object;
+  std::memcpy(&object, slot, sizeof(object));
+  return object;
+}
+
+}  // namespace
+
+nb::object empty_string_of(const InputArray& input, const char* argument) {
+  bool any_str = false, any_bytes = false;
+  for_each(input.view, input.view.data, 0, [&](const std::byte* slot) {
+    PyObject* object = load(slot);
+    if (object != nullptr && PyUnicode_Check(object)) {
+      any_str = true;
+    } else if (object != nullptr && PyBytes_Check(object)) {
+      any_bytes = true;
+    } else {
+      raise_dtype_error(std::string(argument) + " is an object array with an element of type " +
+                        (object == nullptr ? "NoneType" : type_text(object)) +
+                        "; object arrays must hold only str or only bytes");
+    }
+  });
+  if (any_str && any_bytes) {
+    raise_dtype_error(std::string(argument) + " is an object array that mixes str and bytes; use one of them");
+  }
+  if (any_bytes) return nb::steal(PyBytes_FromStringAndSize("", 0));
+  return nb::steal(PyUnicode_FromString(""));
+}
+
+nb::object new_object_array(const Shape& shape, nb::handle numpy_dtype) {
+  unwrap(size_in_bytes(shape, sizeof(PyObject*)));
+  std::vector<npy_intp> dims(shape.begin(), shape.end());
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
+                                         static_cast<int>(dims.size()), dims.data(), nullptr, nullptr, 0, nullptr);
+  if (array != nullptr) return nb::steal(array);
+  PyErr_Clear();
+  raise(Status(StatusCode::ResourceExhausted, "could not allocate an object array of shape " + to_string(Ints(shape))));
+}
+
+void move_objects(const View& out, nb::handle zero, const std::function<Status(const View&)>& move) {
+  std::vector<PyObject*> old;
+  old.reserve(static_cast<std::size_t>(out.elements()));
+  for_each(out, out.data, 0, [&](std::byte* slot) { old.push_back(load(slot)); });
+  check(move(out));
+  for_each(out, out.data, 0, [&](std::byte* slot) {
+    PyObject* object = load(slot);
+    if (object == nullptr) object = zero.ptr();
+    Py_INCREF(object);
+    std::memcpy(slot, &object, sizeof(object));
+  });
+  for (PyObject* object : old) Py_XDECREF(object);
+}
+
+}  // namespace backslice::python

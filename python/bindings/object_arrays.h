@@ -1,0 +1,21 @@
+// Arrays of Python strings: moved as pointers, with the references counted around the move.
+#pragma once
+
+#include <functional>
+
+#include "bindings/arrays.h"
+
+namespace backslice::python {
+
+// The zero of an object array: '' where its elements are str (or there are none), b'' where they are bytes.
+// Raises DTypeError for anything else, and for a mix.
+nb::object empty_string_of(const InputArray& input, const char* argument);
+
+// A new object array of that shape.
+nb::object new_object_array(const Shape& shape, nb::handle numpy_dtype);
+
+// Runs `move`, which fills `out` with pointers (null for zero), then gives every element a reference of its own and
+// drops the old ones. When `move` fails nothing has changed.
+void move_objects(const View& out, nb::handle zero, const std::function<Status(const View&)>& move);
+
+}  // namespace backslice::python

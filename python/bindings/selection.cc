@@ -1,0 +1,129 @@
+// backslice.Selection.
+#include "backslice/selection.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/errors.h"
+#include "bindings/index.h"
+#include "bindings/module.h"
+#include "bindings/specs.h"
+
+namespace backslice::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+nb::dict to_dict(const TfSlice& slice) {
+  nb::dict dict;
+  dict["begin"] = to_list(slice.begin);
+  dict["end"] = to_list(slice.end);
+  dict["strides"] = to_list(slice.strides);
+  dict["begin_mask"] = slice.begin_mask;
+  dict["end_mask"] = slice.end_mask;
+  dict["ellipsis_mask"] = slice.ellipsis_mask;
+  dict["new_axis_mask"] = slice.new_axis_mask;
+  dict["shrink_axis_mask"] = slice.shrink_axis_mask;
+  return dict;
+}
+
+nb::dict to_dict(const OnnxNodes& nodes) {
+  nb::dict dict;
+  dict["starts"] = to_list(nodes.slice.starts);
+  dict["ends"] = to_list(nodes.slice.ends);
+  dict["axes"] = to_list(*nodes.slice.axes);
+  dict["steps"] = to_list(*nodes.slice.steps);
+  dict["squeeze"] = to_list(nodes.squeeze);
+  dict["unsqueeze"] = to_list(nodes.unsqueeze);
+  return dict;
+}
+
+nb::tuple axes_of(const Selection& s) {
+  nb::list axes;
+  for (int i = 0; i < s.shape().rank(); ++i) {
+    axes.append(nb::make_tuple(s.axis(i).start, s.axis(i).step, s.axis(i).count));
+  }
+  return nb::tuple(axes);
+}
+
+std::string repr_of(const Selection& s) {
+  return "Selection.from_index(" + repr_text(to_tuple(s.shape())) + ", \"" + to_string(s.to_index()) + "\")";
+}
+
+std::vector<Range> read_box(nb::handle box) {
+  const char* expected = "box must be a list of (lo, hi), one for each axis";
+  if (!PyList_Check(box.ptr()) && !PyTuple_Check(box.ptr())) raise_dtype_error(expected);
+  std::vector<Range> ranges;
+  for (nb::handle range : nb::iter(box)) {
+    const auto bounds = IntReader().read(range, "box");
+    if (bounds.size() != 2) raise_invalid_argument(expected);
+    ranges.push_back({bounds[0], bounds[1]});
+  }
+  return ranges;
+}
+
+nb::object restrict_to(const Selection& s, nb::handle box) {
+  const auto part = unwrap(s.restrict(read_box(box)));
+  if (!part) return nb::none();
+  return nb::make_tuple(part->selection, to_python(part->dy.to_index()));
+}
+
+}  // namespace
+
+void bind_selection(nb::module_& m) {
+  nb::class_<Selection>(m, "Selection",
+                        "Which elements of a tensor a slice takes, in which order: the normal form of every dialect.")
+      .def_static(
+          "from_index",
+          [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); },
+          "shape"_a, "index"_a.none(), "From NumPy basic indexing, or its text: \"1:3, ::2, ..., None, -1\".")
+      .def_static(
+          "from_tf",
+          [](nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle begin_mask,
+             nb::handle end_mask, nb::handle ellipsis_mask, nb::handle new_axis_mask, nb::handle shrink_axis_mask) {
+            IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
+            return unwrap(Selection::from_tf(
+                read_shape(shape, "shape"),
+                read_tf_slice(reader, begin, end, strides,
+                              {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask})));
+          },
+          "shape"_a, "begin"_a, "end"_a, "strides"_a, "begin_mask"_a = 0, "end_mask"_a = 0, "ellipsis_mask"_a = 0,
+          "new_axis_mask"_a = 0, "shrink_axis_mask"_a = 0, "From the arguments of TensorFlow's StridedSlice.")
+      .def_static(
+          "from_onnx",
+          [](nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps) {
+            return unwrap(
+                Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
+          },
+          "shape"_a, "starts"_a, "ends"_a, "axes"_a.none() = nb::none(), "steps"_a.none() = nb::none(),
+          "From the arguments of ONNX's Slice.")
+      .def_prop_ro("shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
+      .def_prop_ro("result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); },
+                   "The shape of the slice, and so of dy.")
+      .def_prop_ro("axes", axes_of, "(start, step, count) of each axis of the input.")
+      .def_prop_ro("result_axes", [](const Selection& s) { return to_tuple(s.result_axes()); },
+                   "For each axis of the result the axis of the input it comes from, or -1 for a new one.")
+      .def("to_index", [](const Selection& s) { return to_python(s.to_index()); },
+           "The same selection as a NumPy index: a tuple of ints, slices and None.")
+      .def("to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); },
+           "The same selection as the keyword arguments of strided_slice.")
+      .def("to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
+           "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
+      .def("restrict", restrict_to, "box"_a,
+           "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
+           "or None when nothing falls inside.")
+      .def("explain", &Selection::explain, "The normal form in words.")
+      .def("__repr__", repr_of)
+      .def("__eq__", [](const Selection& a, nb::handle b) {
+             return nb::isinstance<Selection>(b) && a == nb::cast<const Selection&>(b);
+           }, "other"_a.none())
+      .def("__hash__", [](const Selection& s) {
+             return nb::hash(nb::make_tuple(to_tuple(s.shape()), axes_of(s), to_tuple(s.result_axes())));
+           })
+      .def("__reduce__", [](nb::handle self) {
+        const auto& s = nb::cast<const Selection&>(self);
+        return nb::make_tuple(self.attr("from_index"), nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())));
+      });
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,18 @@
+// Whether strided tensors share memory.
+//
+// Exactly deciding it is a hard problem in general (integers x_i within bounds with sum a_i x_i = b), and easy for
+// every layout that slicing makes. The search is exact within a bound on its work; what it cannot decide within the
+// bound counts as overlap.
+#pragma once
+
+#include "backslice/view.h"
+
+namespace backslice {
+
+// Whether two different elements of the layout share a byte.
+bool overlaps_itself(const Layout& layout);
+
+// Whether an element of one view shares a byte with an element of the other.
+bool overlap(const ConstView& a, const ConstView& b);
+
+}  // namespace backslice

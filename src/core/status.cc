@@ -1,0 +1,35 @@
+#include "backslice/status.h"
+
+#include "backslice/ints.h"
+
+namespace backslice {
+
+std::string_view to_string(StatusCode code) {
+  switch (code) {
+    case StatusCode::Ok: return "Ok";
+    case StatusCode::InvalidArgument: return "InvalidArgument";
+    case StatusCode::ResourceExhausted: return "ResourceExhausted";
+    case StatusCode::FailedPrecondition: return "FailedPrecondition";
+    case StatusCode::OutOfRange: return "OutOfRange";
+    case StatusCode::Unimplemented: return "Unimplemented";
+    case StatusCode::Internal: return "Internal";
+  }
+  return "Unknown";
+}
+
+std::string Status::to_string() const {
+  std::string text(backslice::to_string(code_));
+  if (!message_.empty()) text += ": " + message_;
+  return text;
+}
+
+std::string to_string(Ints list) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string(list[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace backslice

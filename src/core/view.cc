@@ -1,0 +1,84 @@
+#include "backslice/view.h"
+
+#include <limits>
+
+#include "core/checked_math.h"
+#include "core/errors.h"
+
+namespace backslice {
+namespace {
+
+Result<std::int64_t> resolve_item_size(DType dtype, std::int64_t item_size) {
+  const std::int64_t own = backslice::item_size(dtype);
+  if (dtype == DType::Bytes) {
+    if (item_size < 0) return invalid_argument("item_size ", item_size, " must be >= 0");
+    return item_size;
+  }
+  if (item_size != 0 && item_size != own) {
+    return invalid_argument("item_size ", item_size, " does not fit ", name(dtype), ", which takes ", own);
+  }
+  return own;
+}
+
+// The bytes between the first byte of the lowest element and the last byte of the highest.
+std::optional<std::int64_t> span_in_bytes(const Shape& shape, Ints strides, std::int64_t item_size) {
+  if (shape.elements() == 0) return 0;
+  std::int64_t span = item_size;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (strides[axis] == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+    const auto reach = checked_multiply(shape[axis] - 1, std::abs(strides[axis]));
+    const auto sum = reach ? checked_add(span, *reach) : std::nullopt;
+    if (!sum) return std::nullopt;
+    span = *sum;
+  }
+  return span;
+}
+
+}  // namespace
+
+Layout contiguous_layout(const Shape& shape, std::int64_t item_size) {
+  Layout layout{shape, Dims(shape), item_size};
+  std::int64_t stride = item_size;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    layout.strides[axis] = stride;
+    // Empty tensors may have extents whose product overflows, and no elements for the stride to matter.
+    if (shape.elements() != 0) stride *= shape[axis];
+  }
+  return layout;
+}
+
+Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size) {
+  const auto bytes = checked_multiply(shape.elements(), item_size);
+  if (!bytes) {
+    return resource_exhausted("a tensor of shape ", shape, " and ", item_size,
+                              " bytes an element is too large to allocate");
+  }
+  return *bytes;
+}
+
+Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size) {
+  const auto resolved = resolve_item_size(dtype, item_size);
+  if (!resolved.ok()) return resolved.status();
+  const auto checked = Shape::make(shape);
+  if (!checked.ok()) return checked.status();
+  const auto bytes = size_in_bytes(*checked, *resolved);
+  if (!bytes.ok()) return bytes.status();
+  return contiguous_layout(*checked, *resolved);
+}
+
+Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size) {
+  const auto resolved = resolve_item_size(dtype, item_size);
+  if (!resolved.ok()) return resolved.status();
+  const auto checked = Shape::make(shape);
+  if (!checked.ok()) return checked.status();
+  if (strides.size() != shape.size()) {
+    return invalid_argument("strides ", strides, " has ", strides.size(), " entries, shape ", shape, " has ",
+                            shape.size());
+  }
+  if (!span_in_bytes(*checked, strides, *resolved)) {
+    return invalid_argument("strides ", strides, " of shape ", shape, " span more than 2**63 - 1 bytes");
+  }
+  return Layout{*checked, Dims(strides), *resolved};
+}
+
+}  // namespace backslice

@@ -1,0 +1,74 @@
+#include "core/small_float.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+constexpr Options kAccumulate{.accumulate = true};
+
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+
+TEST(Accumulate, AddsToTheSelectedAndLeavesTheRest) {
+  std::vector<float> out = {10, 20, 30, 40, 50};
+  const std::vector<float> dy = {1, 2};
+  EXPECT_TRUE(slice_grad_into(at({5}, "3:0:-2"), view_of(dy, {2}), view_of(out, {5}), kAccumulate).ok());
+  EXPECT_THAT(out, ElementsAre(10, 22, 30, 41, 50));
+}
+
+TEST(Accumulate, BroadcastDyAddsToEach) {
+  std::vector<float> out = {1, 2, 3};
+  const float one = 1;
+  const ConstView dy = ConstView::strided(&one, DType::Float32, {3}, {0}).value();
+  EXPECT_TRUE(slice_grad_into(at({3}, ":"), dy, view_of(out, {3}), kAccumulate).ok());
+  EXPECT_THAT(out, ElementsAre(2, 3, 4));
+}
+
+TEST(Accumulate, IntegersWrap) {
+  std::vector<std::int32_t> out = {std::numeric_limits<std::int32_t>::max()};
+  const std::vector<std::int32_t> dy = {1};
+  EXPECT_TRUE(slice_grad_into(at({1}, ":"), view_of(dy, {1}), view_of(out, {1}), kAccumulate).ok());
+  EXPECT_EQ(out[0], std::numeric_limits<std::int32_t>::min());
+}
+
+TEST(Accumulate, BFloat16RoundsToNearestEven) {
+  // 1 + 3 * 2^-8 lies between 1 + 2^-7 and 1 + 2^-6; truncation would take the lower.
+  std::uint16_t out[] = {0x3f80};
+  const std::uint16_t dy[] = {0x3c40};
+  const Status s = slice_grad_into(at({1}, ":"), *ConstView::contiguous(dy, DType::BFloat16, {1}),
+                                   *View::contiguous(out, DType::BFloat16, {1}), kAccumulate);
+  EXPECT_TRUE(s.ok());
+  EXPECT_EQ(out[0], 0x3f82);
+}
+
+TEST(Accumulate, ComplexAddsBothParts) {
+  float out[] = {1, 2};
+  const float dy[] = {10, 20};
+  const Status s = slice_grad_into(at({1}, ":"), *ConstView::contiguous(dy, DType::Complex64, {1}),
+                                   *View::contiguous(out, DType::Complex64, {1}), kAccumulate);
+  EXPECT_TRUE(s.ok());
+  EXPECT_THAT(out, ElementsAre(11, 22));
+}
+
+TEST(Accumulate, NeedsAnOutput) {
+  const std::vector<float> dy = {1};
+  EXPECT_TRUE(is_error(slice_grad(at({1}, ":"), view_of(dy, {1}), kAccumulate), kInvalid, "accumulate needs out"));
+  EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {1}), {1}, {}, kAccumulate), kInvalid, "accumulate needs out"));
+}
+
+TEST(Accumulate, UnalignedElementsAdd) {
+  std::byte memory[9] = {}, term[9] = {};
+  const float two = 2, three = 3;
+  std::memcpy(memory + 1, &two, 4);
+  std::memcpy(term + 3, &three, 4);
+  EXPECT_TRUE(slice_grad_into(at({}, ""), *ConstView::contiguous(term + 3, DType::Float32, {}),
+                              *View::contiguous(memory + 1, DType::Float32, {}), kAccumulate)
+                  .ok());
+  float sum;
+  std::memcpy(&sum, memory + 1, 4);
+  EXPECT_EQ(sum, 5);
+}
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,25 @@
+// The checks every operation makes at its boundary, before anything is allocated or written.
+#pragma once
+
+#include "backslice/selection.h"
+#include "backslice/slice.h"
+#include "backslice/view.h"
+
+namespace backslice {
+
+// A readable tensor: memory is there, and strings are where strings can be.
+Status check_input(const ConstView& view, const char* argument);
+
+// `view` has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
+Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning);
+
+// An output of that shape for elements like the input's, overlapping neither itself nor the input.
+Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
+
+// Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
+Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options);
+
+// accumulate without an output to accumulate into.
+Status check_makes_result(const Options& options);
+
+}  // namespace backslice

@@ -1,0 +1,70 @@
+// ONNX's Slice and ONNX Runtime's SliceGrad: lower to a Selection, then slice.
+#include "backslice/slice.h"
+
+#include "core/errors.h"
+#include "core/reshape.h"
+#include "ops/checks.h"
+
+namespace backslice {
+namespace {
+
+// grad as the shape of the slice. A view where strides can say it; otherwise `copy` holds the elements in order.
+struct ShapedGradient {
+  ConstView view;
+  std::optional<Tensor> copy;
+};
+
+Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape) {
+  if (grad.elements() != shape.elements()) {
+    return invalid_argument("grad has ", grad.elements(), " elements (shape ", Ints(grad.shape()), "), the slice has ",
+                            shape.elements(), " (shape ", Ints(shape), ")");
+  }
+  if (const auto layout = reshape(grad.layout, shape)) return ShapedGradient{{grad.data, grad.dtype, *layout}, {}};
+  auto copy = slice(Selection::all(grad.shape()), grad);
+  if (!copy.ok()) return copy.status();
+  const ConstView view{copy->view().data, grad.dtype, contiguous_layout(shape, grad.layout.item_size)};
+  return ShapedGradient{view, *std::move(copy)};
+}
+
+// Lowers, shapes the gradient and hands both to `run`. An output is checked against the original grad, as a copy would
+// hide that they overlap; with_shape comes last, since it may allocate.
+template <class Run>
+auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out, Run run)
+    -> decltype(run(std::declval<Selection>(), grad)) {
+  const auto selection = Selection::from_onnx(shape, spec);
+  if (!selection.ok()) return selection.status();
+  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
+  if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection->shape(), grad, "grad"));
+  const auto shaped = with_shape(grad, selection->result_shape());
+  if (!shaped.ok()) return shaped.status();
+  return run(*selection, shaped->view);
+}
+
+}  // namespace
+
+Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec) {
+  const auto selection = Selection::from_onnx(data.shape(), spec);
+  if (!selection.ok()) return selection.status();
+  return slice(*selection, data);
+}
+
+Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out) {
+  const auto selection = Selection::from_onnx(data.shape(), spec);
+  if (!selection.ok()) return selection.status();
+  return slice_into(*selection, data, out);
+}
+
+Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Options& options) {
+  return run_gradient(grad, shape, spec, nullptr, [&](const Selection& selection, const ConstView& shaped) {
+    return slice_grad(selection, shaped, options);
+  });
+}
+
+Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
+                            const Options& options) {
+  return run_gradient(grad, shape, spec, &out, [&](const Selection& selection, const ConstView& shaped) {
+    return slice_grad_into(selection, shaped, out, options);
+  });
+}
+
+}  // namespace backslice

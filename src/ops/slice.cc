@@ -1,0 +1,81 @@
+// slice and slice_grad: check, plan, run the kernel.
+#include "backslice/slice.h"
+
+#include "backslice/plan.h"
+#include "core/errors.h"
+#include "kernels/slice/reference.h"
+#include "ops/checks.h"
+
+namespace backslice {
+namespace {
+
+// Strings are objects, not bytes, so that a run of them is not a longer item.
+Widen widen_for(DType dtype) { return dtype == DType::String ? Widen::No : Widen::Yes; }
+
+Status check_slice(const Selection& selection, const ConstView& x) {
+  BACKSLICE_RETURN_IF_ERROR(check_input(x, "x"));
+  return check_shape(x, "x", selection.shape(), "the shape the selection is for");
+}
+
+Status check_slice_grad(const Selection& selection, const ConstView& dy, const Options& options) {
+  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy"));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
+  return check_gradient_dtype(dy.dtype, selection, options);
+}
+
+void run_slice(const Selection& selection, const ConstView& x, const View& out) {
+  const ConstView selected = select(selection, x);
+  const Plan plan = plan_copy(out.layout, selected.layout, widen_for(x.dtype));
+  reference::overwrite(plan, x.dtype, out.data, selected.data);
+}
+
+void run_slice_grad(const Selection& selection, const ConstView& dy, const View& out, const Options& options) {
+  if (options.accumulate) {
+    const View selected = select(selection, out);
+    const Plan plan = plan_copy(selected.layout, dy.layout, Widen::No);
+    return reference::accumulate(plan, dy.dtype, selected.data, dy.data);
+  }
+  const Plan plan = plan_scatter(selection, out.layout, dy.layout, widen_for(dy.dtype));
+  reference::overwrite(plan, dy.dtype, out.data, dy.data);
+}
+
+}  // namespace
+
+Status slice_into(const Selection& selection, const ConstView& x, const View& out) {
+  return without_throwing([&] {
+    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
+    BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, "the input"));
+    run_slice(selection, x, out);
+    return Status();
+  });
+}
+
+Result<Tensor> slice(const Selection& selection, const ConstView& x) {
+  return without_throwing([&]() -> Result<Tensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
+    auto out = Tensor::make(x.dtype, selection.result_shape(), x.layout.item_size);
+    if (out.ok()) run_slice(selection, x, out->view());
+    return out;
+  });
+}
+
+Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out, const Options& options) {
+  return without_throwing([&] {
+    BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, options));
+    BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.shape(), dy, "dy"));
+    run_slice_grad(selection, dy, out, options);
+    return Status();
+  });
+}
+
+Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Options& options) {
+  return without_throwing([&]() -> Result<Tensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
+    BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, options));
+    auto out = Tensor::make(dy.dtype, selection.shape(), dy.layout.item_size);
+    if (out.ok()) run_slice_grad(selection, dy, out->view(), options);
+    return out;
+  });
+}
+
+}  // namespace backslice

@@ -1,0 +1,125 @@
+#include "backslice/plan.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/errors.h"
+
+namespace backslice {
+
+// Builds a Plan in the order of the steps: one loop an axis, turned forward, ordered, merged, widened.
+class Planner {
+ public:
+  explicit Planner(std::int64_t item_size) { plan_.item_size_ = item_size; }
+
+  // A loop of the destination; `axis` says which positions the source fills.
+  void add(std::int64_t extent, Selection::Axis axis, std::int64_t dst_stride, std::int64_t src_stride) {
+    if (extent == 1 && axis.count == 1) return;
+    if (dst_stride < 0) {
+      plan_.dst_offset_ += (extent - 1) * dst_stride;
+      dst_stride = -dst_stride;
+      if (axis.count > 0) axis.start = extent - 1 - axis.start;
+      axis.step = -axis.step;
+    }
+    if (axis.step < 0 && axis.count > 0) {
+      axis.start += (axis.count - 1) * axis.step;
+      plan_.src_offset_ += (axis.count - 1) * src_stride;
+      src_stride = -src_stride;
+    }
+    if (axis.count <= 1) src_stride = 0;
+    const std::int64_t step = axis.count <= 1 ? 1 : std::abs(axis.step);
+    plan_.loops_[plan_.rank_++] = {extent, axis.start, step, axis.count, dst_stride, src_stride};
+  }
+
+  Plan finish(Widen widen) {
+    order();
+    merge();
+    if (widen == Widen::Yes) widen_item();
+    return plan_;
+  }
+
+ private:
+  std::span<Loop> loops() { return {plan_.loops_.data(), static_cast<std::size_t>(plan_.rank_)}; }
+
+  void order() {
+    std::stable_sort(loops().begin(), loops().end(),
+                     [](const Loop& a, const Loop& b) { return a.dst_stride > b.dst_stride; });
+  }
+
+  void merge() {
+    int kept = 0;
+    for (int i = 0; i < plan_.rank_; ++i) {
+      const Loop inner = plan_.loops_[i];
+      if (kept > 0 && runs_on(plan_.loops_[kept - 1], inner)) {
+        plan_.loops_[kept - 1] = merged(plan_.loops_[kept - 1], inner);
+      } else {
+        plan_.loops_[kept++] = inner;
+      }
+    }
+    plan_.rank_ = kept;
+  }
+
+  // Whether stepping the outer loop once is the same as stepping past the end of the inner one.
+  static bool runs_on(const Loop& outer, const Loop& inner) {
+    if (outer.dst_stride != inner.extent * inner.dst_stride) return false;
+    if (outer.count == 0) return true;  // zeros next to whatever is never reached
+    return inner.takes_all() && outer.step == 1 &&
+           (outer.count == 1 || outer.src_stride == inner.count * inner.src_stride);
+  }
+
+  static Loop merged(const Loop& outer, const Loop& inner) {
+    const bool nothing = outer.count == 0;
+    return {outer.extent * inner.extent,  nothing ? 0 : outer.start * inner.extent, 1,
+            nothing ? 0 : outer.count * inner.extent, inner.dst_stride, nothing ? 0 : inner.src_stride};
+  }
+
+  void widen_item() {
+    if (plan_.rank_ == 0) return;
+    const Loop& last = plan_.loops_[plan_.rank_ - 1];
+    if (last.takes_all() && last.dst_stride == plan_.item_size_ && last.src_stride == plan_.item_size_) {
+      plan_.item_size_ *= last.extent;
+      --plan_.rank_;
+    }
+  }
+
+  Plan plan_;
+};
+
+Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
+  assert(dst.shape == selection.shape() && src.shape == selection.result_shape());
+  assert(dst.item_size == src.item_size);
+  const int rank = dst.shape.rank();
+  std::array<std::int64_t, kMaxRank> src_strides{};  // by input axis; dropped axes stay at 0
+  for (int i = 0; i < src.shape.rank(); ++i) {
+    const std::int64_t axis = selection.result_axes()[i];
+    if (axis != Selection::kNewAxis) src_strides[axis] = src.strides[i];
+  }
+  // A selection that takes nothing from one axis takes nothing at all.
+  const bool takes_nothing = src.shape.elements() == 0;
+  Planner planner(dst.item_size);
+  for (int i = 0; i < rank; ++i) {
+    planner.add(dst.shape[i], takes_nothing ? Selection::Axis{} : selection.axis(i), dst.strides[i], src_strides[i]);
+  }
+  return planner.finish(widen);
+}
+
+Plan plan_copy(const Layout& dst, const Layout& src, Widen widen) {
+  assert(dst.shape == src.shape && dst.item_size == src.item_size);
+  Planner planner(dst.item_size);
+  for (int i = 0; i < dst.shape.rank(); ++i) {
+    planner.add(dst.shape[i], {0, 1, dst.shape[i]}, dst.strides[i], src.strides[i]);
+  }
+  return planner.finish(widen);
+}
+
+std::string to_string(const Plan& plan) {
+  std::string text = join("items of ", plan.item_size(), " bytes, first at ", plan.dst_offset(), " from ",
+                          plan.src_offset(), "\n");
+  for (const Loop& loop : plan.loops()) {
+    text += join("  for ", loop.extent, " positions ", loop.dst_stride, " bytes apart: take ", loop.count,
+                 " from position ", loop.start, " by ", loop.step, ", ", loop.src_stride, " bytes apart\n");
+  }
+  return text;
+}
+
+}  // namespace backslice

@@ -1,0 +1,41 @@
+// What the dialects share: clamping a bound, counting a range, and the canonical form of an axis.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backslice/selection.h"
+
+namespace backslice {
+
+// A negative position counts from the end. Safe for every int64_t, since extent >= 0.
+inline std::int64_t from_end(std::int64_t position, std::int64_t extent) {
+  return position < 0 ? position + extent : position;
+}
+
+// The canonical axis for the indices start, start + step, ... up to but not including stop.
+// Precondition: step != 0 and both bounds lie in [-1, extent].
+inline Selection::Axis axis_from_range(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  const std::int64_t length = stop - start;
+  if (length == 0 || (length < 0) != (step < 0)) return {0, 1, 0};
+  const std::int64_t count = length / step + (length % step != 0);
+  return {start, count == 1 ? 1 : step, count};
+}
+
+// TensorFlow and NumPy agree on this: a bound that is given counts from the end when negative and is clamped to where
+// the step can still reach it.
+inline std::int64_t clamp_bound(std::int64_t bound, std::int64_t extent, std::int64_t step) {
+  return step > 0 ? std::clamp<std::int64_t>(from_end(bound, extent), 0, extent)
+                  : std::clamp<std::int64_t>(from_end(bound, extent), -1, extent - 1);
+}
+
+// A bound that is not given is the far end in the step's direction.
+inline std::int64_t default_start(std::int64_t extent, std::int64_t step) { return step > 0 ? 0 : extent - 1; }
+inline std::int64_t default_stop(std::int64_t extent, std::int64_t step) { return step > 0 ? extent : -1; }
+
+// One past the last index in the step's direction: the other bound of the axis. Lies in [-1, extent].
+inline std::int64_t stop_of(const Selection::Axis& axis) {
+  return axis.start + (axis.count - 1) * axis.step + (axis.step > 0 ? 1 : -1);
+}
+
+}  // namespace backslice

@@ -1,0 +1,56 @@
+// The way back from a Selection to each dialect, and forth again.
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+
+TEST(Convert, RoundTripsThroughEveryDialect) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 5000; ++i) {
+    const Selection s = random_selection(random, 5);
+    EXPECT_EQ(*Selection::from_index(s.shape(), s.to_index()), s) << s.explain();
+    EXPECT_EQ(*Selection::from_index(s.shape(), *parse_index(to_string(s.to_index()))), s) << s.explain();
+    EXPECT_EQ(*Selection::from_tf(s.shape(), *s.to_tf()), s) << s.explain();
+    // ONNX's Slice keeps every axis: the same elements in the same order.
+    EXPECT_EQ(positions(*Selection::from_onnx(s.shape(), s.to_onnx().slice)), positions(s)) << s.explain();
+  }
+}
+
+TEST(Convert, OnnxNamesTheAxesToSqueezeAndUnsqueeze) {
+  const OnnxNodes nodes = at({4, 5, 6}, "None, 1, ::-1, None").to_onnx();
+  EXPECT_THAT(nodes.squeeze, ElementsAre(0));
+  EXPECT_THAT(nodes.unsqueeze, ElementsAre(0, 2));
+  EXPECT_THAT(*nodes.slice.axes, ElementsAre(0, 1));
+  EXPECT_THAT(nodes.slice.ends, ElementsAre(2, std::numeric_limits<std::int64_t>::min()));
+}
+
+TEST(Convert, HugeExtentsDoNotOverflow) {
+  const std::int64_t n = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t step = std::int64_t{1} << 62;
+  const Selection s = *Selection::from_index({n}, {SliceRange{step - 2, n, step}});
+  EXPECT_EQ(s.axis(0), (Selection::Axis{step - 2, step, 2}));
+  EXPECT_EQ(*Selection::from_index({n}, s.to_index()), s);
+  EXPECT_EQ(*Selection::from_tf({n}, *s.to_tf()), s);
+}
+
+TEST(Convert, TensorFlowGetsAnEllipsisWhereEntriesRunOut) {
+  const std::vector<std::int64_t> shape(32, 2);
+  const Selection s = at(shape, "1:, ..., 0");
+  const TfSlice slice = *s.to_tf();
+  EXPECT_EQ(slice.begin.size(), 3u);
+  EXPECT_EQ(slice.ellipsis_mask, 2);
+  EXPECT_EQ(*Selection::from_tf(shape, slice), s);
+}
+
+TEST(Convert, WhatTensorFlowCannotSayIsUnimplemented) {
+  const std::vector<std::int64_t> shape(32, 2);
+  EXPECT_TRUE(is_error(Selection::from_index(shape, Index(32, std::int64_t{0}))->to_tf(), StatusCode::Unimplemented,
+                       "fewer than 32", "32"));
+}
+
+}  // namespace
+}  // namespace backslice

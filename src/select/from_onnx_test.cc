@@ -1,0 +1,77 @@
+// The rules of ONNX Slice as ONNX Runtime has them, one named test each.
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
+
+Result<Selection> onnx(Ints shape, OnnxSlice slice) { return Selection::from_onnx(shape, slice); }
+
+void expect_same(Ints shape, const OnnxSlice& slice, std::string_view index) {
+  const auto selection = onnx(shape, slice);
+  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  EXPECT_EQ(*selection, *Selection::from_index(shape, *parse_index(index))) << selection->explain();
+}
+
+TEST(FromOnnx, OmittedAxesAreTheFirstOnes) {
+  expect_same({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}}, "1:3, 2:4");
+  expect_same({4, 5}, {}, "...");
+}
+
+TEST(FromOnnx, AxesComeInAnyOrderAndCountFromTheEnd) {
+  expect_same({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}, .axes = {{-1, 0}}}, "2:4, :, 1:3");
+}
+
+TEST(FromOnnx, StartBeforeTheBeginningIsTheBeginningAlsoForNegativeSteps) {
+  expect_same({5}, {.starts = {-10}, .ends = {kMin}, .steps = {{-1}}}, "0:1");
+}
+
+TEST(FromOnnx, GreatestIntegersMeanAllTheWay) {
+  for (std::int64_t end : {kMax, kMax32}) {
+    expect_same({5}, {.starts = {4}, .ends = {end}, .steps = {{-1}}}, "::-1");
+    expect_same({5}, {.starts = {1}, .ends = {end}}, "1:");
+  }
+  expect_same({5}, {.starts = {4}, .ends = {kMax - 1}, .steps = {{-1}}}, "0:0");
+}
+
+TEST(FromOnnx, StepsAreClampedToTheExtent) {
+  expect_same({5}, {.starts = {1}, .ends = {5}, .steps = {{kMax}}}, "1:2");
+  expect_same({5}, {.starts = {3}, .ends = {kMin}, .steps = {{kMin}}}, "3:4");
+}
+
+TEST(FromOnnx, EmptyAxesGiveNothing) {
+  expect_same({0, 4}, {.starts = {-3}, .ends = {7}, .steps = {{-2}}}, ":");
+}
+
+TEST(FromOnnx, RefusesStepZeroAlsoOnEmptyAxes) {
+  EXPECT_TRUE(is_error(onnx({5}, {.starts = {0}, .ends = {1}, .steps = {{0}}}), kInvalid, "steps[0]", "non-zero"));
+  EXPECT_TRUE(is_error(onnx({0}, {.starts = {0}, .ends = {1}, .steps = {{0}}}), kInvalid, "steps[0]"));
+}
+
+TEST(FromOnnx, RefusesAxesOutOfRange) {
+  for (std::int64_t axis : {2l, -3l, long(kMax), long(kMin)}) {
+    EXPECT_TRUE(is_error(onnx({4, 5}, {.starts = {0}, .ends = {1}, .axes = {{axis}}}), kInvalid, "axes[0]",
+                         std::to_string(axis), "[-2,2)"));
+  }
+  EXPECT_TRUE(is_error(onnx({4}, {.starts = {0, 0}, .ends = {1, 1}}), kInvalid, "axes[1] is 1"));
+  EXPECT_TRUE(is_error(onnx({}, {.starts = {0}, .ends = {1}}), kInvalid, "axes[0]"));
+}
+
+TEST(FromOnnx, RefusesRepeatedAxesAlsoByAlias) {
+  EXPECT_TRUE(is_error(onnx({4, 5}, {.starts = {0, 0}, .ends = {1, 1}, .axes = {{1, -1}}}), kInvalid, "axes[1] is -1",
+                       "axis 1 is given twice"));
+}
+
+TEST(FromOnnx, RefusesLengthsThatDisagree) {
+  EXPECT_TRUE(is_error(onnx({4}, {.starts = {0}, .ends = {}}), kInvalid, "ends has 0 entries, starts has 1"));
+  EXPECT_TRUE(is_error(onnx({4}, {.starts = {0}, .ends = {1}, .axes = {{}}}), kInvalid, "axes has 0"));
+  EXPECT_TRUE(is_error(onnx({4}, {.starts = {0}, .ends = {1}, .steps = {{1, 1}}}), kInvalid, "steps has 2"));
+}
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,115 @@
+// TensorFlow's StridedSlice arguments -> Selection.
+//
+// Two steps, as TensorFlow's document has them: the masks are expanded so that each input axis knows which entry of
+// begin, end and strides speaks of it, if any; then each axis is made explicit by itself.
+#include <bit>
+
+#include "backslice/selection.h"
+#include "core/errors.h"
+#include "select/axis_math.h"
+
+namespace backslice {
+namespace {
+
+constexpr int kMaxEntries = 31;  // a mask is a set of 32 bits, and TensorFlow keeps the last for itself
+constexpr int kNoEntry = -1;     // the axis lies under the ellipsis
+
+bool has(std::int32_t mask, int entry) { return (static_cast<std::uint32_t>(mask) >> entry & 1) != 0; }
+
+// Which entry speaks of each input axis, and what each result axis comes from.
+struct Expanded {
+  std::array<int, kMaxRank> entry_of;
+  std::vector<std::int64_t> result_axes;
+};
+
+Status check_lengths(const TfSlice& slice) {
+  const std::size_t size = slice.begin.size();
+  if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxEntries) return Status();
+  return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but",
+                          " begin has ", size, ", end has ", slice.end.size(), " and strides has ",
+                          slice.strides.size());
+}
+
+Result<Expanded> expand(const Shape& shape, const TfSlice& slice) {
+  if (std::popcount(static_cast<std::uint32_t>(slice.ellipsis_mask)) > 1) {
+    return invalid_argument("Multiple ellipses in slice spec not allowed: ellipsis_mask is ", slice.ellipsis_mask);
+  }
+  const int entries = static_cast<int>(slice.begin.size());
+  const auto is_ellipsis = [&](int e) { return has(slice.ellipsis_mask, e); };
+  const auto is_new_axis = [&](int e) { return has(slice.new_axis_mask, e) && !is_ellipsis(e); };
+
+  int named = 0;  // entries that each speak of one input axis
+  bool seen_ellipsis = false;
+  for (int e = 0; e < entries; ++e) {
+    seen_ellipsis |= is_ellipsis(e);
+    named += !is_ellipsis(e) && !is_new_axis(e);
+  }
+  if (named > shape.rank()) {
+    return invalid_argument("Index out of range using input dim ", shape.rank(), "; input has only ", shape.rank(),
+                            " dims, but begin has entries for ", named);
+  }
+
+  Expanded expanded;
+  int axis = 0;
+  const auto take_ellipsis = [&] {
+    for (int left = shape.rank() - named; left > 0; --left) {
+      expanded.entry_of[axis] = kNoEntry;
+      expanded.result_axes.push_back(axis++);
+    }
+  };
+  for (int e = 0; e < entries; ++e) {
+    if (is_ellipsis(e)) {
+      take_ellipsis();
+    } else if (is_new_axis(e)) {
+      expanded.result_axes.push_back(Selection::kNewAxis);
+    } else {
+      if (!has(slice.shrink_axis_mask, e)) expanded.result_axes.push_back(axis);
+      expanded.entry_of[axis++] = e;
+    }
+  }
+  if (!seen_ellipsis) take_ellipsis();
+  return expanded;
+}
+
+Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis, std::int64_t extent) {
+  const std::int64_t begin = slice.begin[entry], end = slice.end[entry], stride = slice.strides[entry];
+  if (stride == 0) return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")");
+  if (has(slice.shrink_axis_mask, entry)) {
+    if (stride < 0) {
+      return invalid_argument("only stride 1 allowed on non-range indexing: strides[", entry, "] is ", stride,
+                              " (axis ", axis, ")");
+    }
+    const std::int64_t index = from_end(begin, extent);
+    if (index < 0 || index >= extent) {
+      return invalid_argument("slice index ", begin, " of dimension ", axis, " out of bounds: begin[", entry,
+                              "] must lie in [", -extent, ",", extent, ")");
+    }
+    return Selection::Axis{index, 1, 1};
+  }
+  return axis_from_range(
+      has(slice.begin_mask, entry) ? default_start(extent, stride) : clamp_bound(begin, extent, stride),
+      has(slice.end_mask, entry) ? default_stop(extent, stride) : clamp_bound(end, extent, stride), stride);
+}
+
+}  // namespace
+
+Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
+  return without_throwing([&]() -> Result<Selection> {
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
+    const auto expanded = expand(*shape, slice);
+    if (!expanded.ok()) return expanded.status();
+    std::array<Axis, kMaxRank> axes;
+    for (int i = 0; i < shape->rank(); ++i) {
+      const int entry = expanded->entry_of[i];
+      const auto axis =
+          entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
+      if (!axis.ok()) return axis.status();
+      axes[i] = *axis;
+    }
+    return make(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, expanded->result_axes);
+  });
+}
+
+}  // namespace backslice

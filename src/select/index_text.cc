@@ -1,0 +1,105 @@
+// Index <-> Python's notation.
+#include <charconv>
+#include <limits>
+
+#include "backslice/index.h"
+#include "core/errors.h"
+
+namespace backslice {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// The text up to the next `separator`, which is removed from `rest`; the whole rest when there is none.
+std::string_view take_until(std::string_view& rest, char separator) {
+  const std::size_t end = rest.find(separator);
+  const std::string_view part = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return trim(part);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (text.starts_with("+-")) return std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) {
+    return text.starts_with('-') ? std::numeric_limits<std::int64_t>::min()
+                                 : std::numeric_limits<std::int64_t>::max();
+  }
+  return value;
+}
+
+std::optional<IndexItem> parse_range(std::string_view text) {
+  SliceRange range;
+  std::string_view rest = text;
+  for (auto* bound : {&range.start, &range.stop, &range.step}) {
+    const bool is_last = rest.find(':') == std::string_view::npos;
+    const std::string_view part = take_until(rest, ':');
+    if (!part.empty() && part != "None") {
+      *bound = parse_integer(part);
+      if (!*bound) return std::nullopt;
+    }
+    if (is_last) return range;
+  }
+  return std::nullopt;  // a third colon
+}
+
+std::optional<IndexItem> parse_item(std::string_view text) {
+  if (text == "..." || text == "Ellipsis") return EllipsisItem{};
+  if (text == "None" || text == "newaxis" || text == "np.newaxis") return NewAxis{};
+  if (text.find(':') != std::string_view::npos) return parse_range(text);
+  if (const auto integer = parse_integer(text)) return *integer;
+  return std::nullopt;
+}
+
+std::string to_string(const SliceRange& range) {
+  const auto bound = [](const std::optional<std::int64_t>& v) { return v ? std::to_string(*v) : std::string(); };
+  std::string text = bound(range.start) + ":" + bound(range.stop);
+  if (range.step) text += ":" + bound(range.step);
+  return text;
+}
+
+}  // namespace
+
+Result<Index> parse_index(std::string_view text) {
+  return without_throwing([&]() -> Result<Index> {
+    Index index;
+    std::string_view rest = trim(text);
+    while (!rest.empty()) {
+      const std::string_view part = take_until(rest, ',');
+      const auto item = parse_item(part);
+      if (!item) {
+        return invalid_argument("index item ", index.size(), ", \"", part, "\", of \"", text,
+                                "\" is not an integer, a slice such as 1:3 or ::2, None or ...");
+      }
+      index.push_back(*item);
+      rest = trim(rest);
+    }
+    return index;
+  });
+}
+
+std::string to_string(const Index& index) {
+  struct Writer {
+    std::string operator()(std::int64_t i) const { return std::to_string(i); }
+    std::string operator()(const SliceRange& range) const { return to_string(range); }
+    std::string operator()(NewAxis) const { return "None"; }
+    std::string operator()(EllipsisItem) const { return "..."; }
+  };
+  std::string text;
+  for (const IndexItem& item : index) {
+    if (!text.empty()) text += ", ";
+    text += std::visit(Writer{}, item);
+  }
+  return text;
+}
+
+}  // namespace backslice

@@ -1,0 +1,67 @@
+// The part of a selection inside a box of its input.
+//
+// This one function splits work: a box is a thread's share, a tile, a chunk or a shard.
+#include "backslice/selection.h"
+#include "core/errors.h"
+#include "select/axis_math.h"
+
+namespace backslice {
+namespace {
+
+// floor(a / b) for b > 0.
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
+
+// Which of the axis's indices (0 .. count) fall into [range.lo, range.hi).
+Range taken_inside(const Selection::Axis& axis, Range range) {
+  const std::int64_t step = axis.step > 0 ? axis.step : -axis.step;
+  // Walking down is walking up from the last index, with the places counted backwards.
+  const std::int64_t lowest = axis.step > 0 ? axis.start : axis.start + (axis.count - 1) * axis.step;
+  const auto places_before = [&](std::int64_t position) {
+    return std::clamp<std::int64_t>(floor_divide(position - 1 - lowest, step) + 1, 0, axis.count);
+  };
+  const Range up{places_before(range.lo), places_before(range.hi)};
+  return axis.step > 0 ? up : Range{axis.count - up.hi, axis.count - up.lo};
+}
+
+Status check_box(const Shape& shape, std::span<const Range> box) {
+  if (box.size() != static_cast<std::size_t>(shape.rank())) {
+    return invalid_argument("box has ", box.size(), " ranges, shape ", Ints(shape), " has ", shape.rank(), " axes");
+  }
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (box[i].lo < 0 || box[i].lo > box[i].hi || box[i].hi > shape[i]) {
+      return invalid_argument("box[", i, "] is (", box[i].lo, ", ", box[i].hi, "), not a range within (0, ", shape[i],
+                              ") of axis ", i);
+    }
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::optional<Restriction>> Selection::restrict(std::span<const Range> box) const {
+  BACKSLICE_RETURN_IF_ERROR(check_box(shape_, box));
+  Dims extents;
+  std::array<Axis, kMaxRank> axes;
+  std::array<Range, kMaxRank> taken;
+  for (int i = 0; i < shape_.rank(); ++i) {
+    taken[i] = taken_inside(axes_[i], box[i]);
+    if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
+    extents.push_back(box[i].hi - box[i].lo);
+    axes[i] = {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo};
+  }
+  const auto shape = Shape::make(extents);
+  if (!shape.ok()) return shape.status();
+  auto inside = make(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, result_axes_);
+  if (!inside.ok()) return inside.status();
+
+  Selection dy = all(result_shape_);
+  for (int i = 0; i < result_axes_.size(); ++i) {
+    if (result_axes_[i] == kNewAxis) continue;
+    const Range& range = taken[result_axes_[i]];
+    dy.axes_[i] = {range.lo, 1, range.hi - range.lo};
+  }
+  dy.result_shape_ = inside->result_shape_;
+  return std::optional<Restriction>(Restriction{*std::move(inside), std::move(dy)});
+}
+
+}  // namespace backslice

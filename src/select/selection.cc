@@ -1,0 +1,128 @@
+#include "backslice/selection.h"
+
+#include <cassert>
+
+#include "core/errors.h"
+#include "select/axis_math.h"
+
+namespace backslice {
+namespace {
+
+// Puts an axis into the canonical form, or says what is wrong with it.
+Result<Selection::Axis> canonical_axis(Selection::Axis axis, std::int64_t extent, int number) {
+  if (axis.count < 0) return invalid_argument("axis ", number, ": count ", axis.count, " must be >= 0");
+  if (axis.count == 0) return Selection::Axis{0, 1, 0};
+  if (axis.start < 0 || axis.start >= extent) {
+    return invalid_argument("axis ", number, ": start ", axis.start, " is outside [0,", extent, ")");
+  }
+  if (axis.count == 1) return Selection::Axis{axis.start, 1, 1};
+  if (axis.step == 0) return invalid_argument("axis ", number, ": step must be non-zero");
+  const std::int64_t room = axis.step > 0 ? extent - 1 - axis.start : -axis.start;
+  if (room / axis.step < axis.count - 1) {
+    return invalid_argument("axis ", number, ": ", axis.count, " indices from ", axis.start, " by ", axis.step,
+                            " leave [0,", extent, ")");
+  }
+  return axis;
+}
+
+}  // namespace
+
+Selection Selection::all(const Shape& shape) {
+  Selection selection;
+  selection.shape_ = selection.result_shape_ = shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    selection.axes_[i] = {0, 1, shape[i]};
+    selection.result_axes_.push_back(i);
+  }
+  return selection;
+}
+
+Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
+  if (axes.size() != static_cast<std::size_t>(shape.rank())) {
+    return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
+  }
+  if (result_axes.size() > kMaxRank) {
+    return invalid_argument("the result has ", result_axes.size(), " axes; at most ", kMaxRank, " are supported");
+  }
+  Selection selection;
+  selection.shape_ = shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const auto axis = canonical_axis(axes[i], shape[i], i);
+    if (!axis.ok()) return axis.status();
+    selection.axes_[i] = *axis;
+  }
+  Dims counts;
+  std::int64_t next = 0;  // the first input axis not yet passed
+  const auto pass_dropped = [&](std::int64_t until) -> Status {
+    for (; next < until; ++next) {
+      if (selection.axes_[next].count != 1) {
+        return invalid_argument("axis ", next, " is dropped and must take one index, not ",
+                                selection.axes_[next].count);
+      }
+    }
+    return Status();
+  };
+  for (std::int64_t source : result_axes) {
+    if (source != kNewAxis) {
+      if (source < next || source >= shape.rank()) {
+        return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
+      }
+      BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
+      ++next;
+    }
+    counts.push_back(source == kNewAxis ? 1 : selection.axes_[source].count);
+  }
+  BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
+  const auto result_shape = Shape::make(counts, "the result's shape");
+  if (!result_shape.ok()) return result_shape.status();
+  selection.result_shape_ = *result_shape;
+  selection.result_axes_ = Dims(result_axes);
+  return selection;
+}
+
+bool Selection::is_dropped(int axis) const {
+  return std::find(result_axes_.begin(), result_axes_.end(), axis) == result_axes_.end();
+}
+
+bool operator==(const Selection& a, const Selection& b) {
+  return a.shape_ == b.shape_ && a.result_axes_ == b.result_axes_ &&
+         std::equal(a.axes_.begin(), a.axes_.begin() + a.shape_.rank(), b.axes_.begin());
+}
+
+std::string Selection::explain() const {
+  std::string text = join("takes ", result_shape_.elements(), " of ", shape_.elements(), " elements: shape ",
+                          Ints(shape_), " -> ", Ints(result_shape_), "\n");
+  for (int i = 0; i < shape_.rank(); ++i) {
+    const Axis& axis = axes_[i];
+    text += join("  axis ", i, " of ", shape_[i], ": start ", axis.start, ", step ", axis.step, ", count ", axis.count,
+                 is_dropped(i) ? ", dropped" : "", "\n");
+  }
+  for (int i = 0; i < result_axes_.size(); ++i) {
+    if (result_axes_[i] == kNewAxis) text += join("  result axis ", i, ": new\n");
+  }
+  return text;
+}
+
+namespace {
+
+template <class AnyView>
+AnyView select_view(const Selection& selection, AnyView view) {
+  assert(view.shape() == selection.shape());
+  Dims strides;
+  for (std::int64_t source : selection.result_axes()) {
+    strides.push_back(source == Selection::kNewAxis ? 0 : view.layout.strides[source] * selection.axis(source).step);
+  }
+  if (selection.result_shape().elements() > 0) {
+    for (int i = 0; i < view.shape().rank(); ++i) view.data += selection.axis(i).start * view.layout.strides[i];
+  }
+  view.layout.strides = strides;
+  view.layout.shape = selection.result_shape();
+  return view;
+}
+
+}  // namespace
+
+View select(const Selection& selection, const View& view) { return select_view(selection, view); }
+ConstView select(const Selection& selection, const ConstView& view) { return select_view(selection, view); }
+
+}  // namespace backslice

@@ -1,0 +1,71 @@
+// Selection -> TensorFlow's StridedSlice arguments.
+#include "backslice/selection.h"
+#include "core/errors.h"
+
+namespace backslice {
+namespace {
+
+constexpr std::size_t kMaxEntries = 31;
+
+// The longest run of entries that select whole axes: what an ellipsis can stand for.
+struct Run {
+  std::size_t begin = 0, size = 0;
+};
+
+Run longest_run_of_whole_axes(const Index& index) {
+  Run best, current;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const auto* range = std::get_if<SliceRange>(&index[i]);
+    current = range != nullptr && *range == SliceRange{} ? Run{current.begin, current.size + 1} : Run{i + 1, 0};
+    if (current.size > best.size) best = current;
+  }
+  return best;
+}
+
+void append(TfSlice& slice, const IndexItem& item) {
+  const std::int32_t bit = std::int32_t{1} << slice.begin.size();
+  std::int64_t begin = 0, end = 0, stride = 1;
+  if (const auto* index = std::get_if<std::int64_t>(&item)) {
+    slice.shrink_axis_mask |= bit;
+    begin = *index;
+    end = *index + 1;
+  } else if (const auto* range = std::get_if<SliceRange>(&item)) {
+    if (!range->start) slice.begin_mask |= bit;
+    if (!range->stop) slice.end_mask |= bit;
+    begin = range->start.value_or(0);
+    end = range->stop.value_or(0);
+    stride = range->step.value_or(1);
+  } else if (std::holds_alternative<NewAxis>(item)) {
+    slice.new_axis_mask |= bit;
+  } else {
+    slice.ellipsis_mask |= bit;
+  }
+  slice.begin.push_back(begin);
+  slice.end.push_back(end);
+  slice.strides.push_back(stride);
+}
+
+}  // namespace
+
+// NumPy's index already says the same thing entry by entry; only what is too long needs an ellipsis.
+Result<TfSlice> Selection::to_tf() const {
+  return without_throwing([&]() -> Result<TfSlice> {
+    Index index = to_index();
+    if (index.size() > kMaxEntries) {
+      const Run run = longest_run_of_whole_axes(index);
+      if (run.size > 0) {
+        const auto first = index.begin() + static_cast<std::ptrdiff_t>(run.begin);
+        *first = EllipsisItem{};
+        index.erase(first + 1, first + static_cast<std::ptrdiff_t>(run.size));
+      }
+    }
+    if (index.size() > kMaxEntries) {
+      return unimplemented("StridedSlice takes fewer than 32 entries, and this selection needs ", index.size());
+    }
+    TfSlice slice;
+    for (const IndexItem& item : index) append(slice, item);
+    return slice;
+  });
+}
+
+}  // namespace backslice

@@ -1,0 +1,169 @@
+// What the C++ tests share: tensors from braces, random layouts, and element-by-element ground truth.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backslice/backslice.h"
+
+namespace backslice::testing {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, float>) return DType::Float32;
+  if constexpr (std::is_same_v<T, double>) return DType::Float64;
+  if constexpr (std::is_same_v<T, std::int8_t>) return DType::Int8;
+  if constexpr (std::is_same_v<T, std::int32_t>) return DType::Int32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return DType::Int64;
+  if constexpr (std::is_same_v<T, std::string>) return DType::String;
+}
+
+template <class T>
+ConstView view_of(const std::vector<T>& data, Ints shape) {
+  return ConstView::contiguous(data.data(), dtype_of<T>(), shape).value();
+}
+
+template <class T>
+View view_of(std::vector<T>& data, Ints shape) {
+  return View::contiguous(data.data(), dtype_of<T>(), shape).value();
+}
+
+template <class T>
+std::vector<T> elements(Tensor& tensor) {
+  const auto all = tensor.elements<T>();
+  return {all.begin(), all.end()};
+}
+
+// 1, 2, 3, ...
+template <class T>
+std::vector<T> counting(std::int64_t size) {
+  std::vector<T> data(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<T>(i + 1);
+  return data;
+}
+
+// Calls `body` with every index tuple of the shape, in row-major order.
+inline void for_each_index(Ints shape, const std::function<void(const std::vector<std::int64_t>&)>& body) {
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (std::int64_t extent : shape) {
+    if (extent == 0) return;
+  }
+  while (true) {
+    body(index);
+    std::size_t axis = shape.size();
+    while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+template <class AnyView>
+auto address(const AnyView& view, Ints index) {
+  auto* p = view.data;
+  for (std::size_t i = 0; i < index.size(); ++i) p += index[i] * view.layout.strides[static_cast<int>(i)];
+  return p;
+}
+
+// The input index that each result index comes from, straight from the definition.
+inline std::vector<std::int64_t> input_index(const Selection& s, Ints result_index) {
+  std::vector<std::int64_t> input(static_cast<std::size_t>(s.shape().rank()));
+  for (int i = 0; i < s.shape().rank(); ++i) input[i] = s.axis(i).start;
+  for (std::size_t i = 0; i < result_index.size(); ++i) {
+    const std::int64_t axis = s.result_axes()[i];
+    if (axis != Selection::kNewAxis) input[axis] += result_index[i] * s.axis(static_cast<int>(axis)).step;
+  }
+  return input;
+}
+
+// The flat positions that a selection takes, in order: two selections that give the same list are the same slice.
+inline std::vector<std::int64_t> positions(const Selection& s) {
+  std::vector<std::int64_t> list;
+  for_each_index(s.result_shape(), [&](const std::vector<std::int64_t>& index) {
+    const auto input = input_index(s, index);
+    std::int64_t flat = 0;
+    for (int i = 0; i < s.shape().rank(); ++i) flat = flat * s.shape()[i] + input[i];
+    list.push_back(flat);
+  });
+  return list;
+}
+
+// A tensor of bytes with random strides: axes in random order, gaps between, some reversed. It does not overlap itself.
+struct RandomTensor {
+  std::vector<std::byte> memory;
+  View view;
+};
+
+inline RandomTensor random_tensor(std::mt19937& random, DType dtype, Ints shape) {
+  const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
+  std::vector<int> order(shape.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = item_size(dtype) + (pick(3) == 0 ? pick(5) : 0), first = pick(4);
+  for (int axis : order) {
+    strides[axis] = stride;
+    stride = stride * std::max<std::int64_t>(shape[axis], 1) + (pick(3) == 0 ? pick(7) : 0);
+    if (pick(3) == 0 && shape[axis] > 0) {
+      first += (shape[axis] - 1) * strides[axis];
+      strides[axis] = -strides[axis];
+    }
+  }
+  RandomTensor tensor;
+  tensor.memory.resize(static_cast<std::size_t>(stride + 16));
+  for (std::byte& b : tensor.memory) b = static_cast<std::byte>(pick(256));
+  tensor.view = View::strided(tensor.memory.data() + first, dtype, shape, strides).value();
+  return tensor;
+}
+
+inline Selection random_selection(std::mt19937& random, int max_rank) {
+  const auto pick = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
+  Dims dims;
+  Index index;
+  for (std::int64_t rank = pick(max_rank + 1); rank > 0; --rank) {
+    const std::int64_t extent = pick(12) == 0 ? 0 : 1 + pick(6);
+    dims.push_back(extent);
+    if (pick(8) == 0) index.push_back(NewAxis{});
+    if (extent > 0 && pick(5) == 0) {
+      index.push_back(pick(2 * extent) - extent);
+    } else {
+      SliceRange range;
+      if (pick(3) != 0) range.start = pick(2 * extent + 5) - extent - 2;
+      if (pick(3) != 0) range.stop = pick(2 * extent + 5) - extent - 2;
+      if (pick(2) != 0) range.step = pick(2) != 0 ? 1 + pick(3) : -1 - pick(3);
+      index.push_back(range);
+    }
+  }
+  return Selection::from_index(dims, index).value();
+}
+
+// The error of a Status or a Result, to compare in one line: EXPECT_THAT(error(...), IsError(code, "part", ...)).
+inline Status error(const Status& status) { return status; }
+template <class T>
+Status error(const Result<T>& result) {
+  return result.status();
+}
+
+template <class T, class... Parts>
+::testing::AssertionResult is_error(const T& outcome, StatusCode code, const Parts&... parts) {
+  const Status status = error(outcome);
+  if (status.code() != code) return ::testing::AssertionFailure() << "got " << status.to_string();
+  for (const std::string& part : std::vector<std::string>{parts...}) {
+    if (status.message().find(part) == std::string::npos) {
+      return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << status.message();
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+inline constexpr StatusCode kInvalid = StatusCode::InvalidArgument;
+
+}  // namespace backslice::testing

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
+# Usage: tools/setup.sh PYTHON
+set -eu
+
+python=$1
+packages=()
+
+need() {  # need PACKAGE TEST...: asks for the package unless the test passes
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || packages+=("$package")
+}
+
+has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
+
+need g++ command -v g++
+need cmake command -v cmake
+need ninja-build command -v ninja
+need ccache command -v ccache
+need libhwy-dev has_header hwy/highway.h
+need libtbb-dev has_header oneapi/tbb.h
+need libgtest-dev has_header gtest/gtest.h
+need libgmock-dev has_header gmock/gmock.h
+need nlohmann-json3-dev has_header nlohmann/json.hpp
+need python3-venv "$python" -c 'import ensurepip, venv'
+need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
+  echo "backslice needs Python 3.10 or newer; $python is $("$python" -V 2>&1). Try: make PYTHON=python3.11 ..." >&2
+  exit 1
+fi
+
+[ ${#packages[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+  echo "backslice needs packages that are not installed. Run this, then try again:" >&2
+  echo "  sudo apt-get install ${packages[*]}" >&2
+  exit 1
+fi
+
+echo "Installing ${packages[*]}"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
