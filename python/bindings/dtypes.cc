@@ -1,5 +1,7 @@
 #include "bindings/dtypes.h"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <unordered_map>
 

@@ -6,6 +6,7 @@
 
 NB_MODULE(_core, m) {
   if (_import_array() < 0) nanobind::raise_python_error();
+  nanobind::set_leak_warnings(false);  // objects alive at exit are the user's business
   backslice::python::learn_ml_dtypes();
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_selection(m);

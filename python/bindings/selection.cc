@@ -12,8 +12,6 @@
 namespace backslice::python {
 namespace {
 
-using nb::literals::operator""_a;
-
 nb::dict to_dict(const TfSlice& slice) {
   nb::dict dict;
   dict["begin"] = to_list(slice.begin);
@@ -76,7 +74,7 @@ void bind_selection(nb::module_& m) {
       .def_static(
           "from_index",
           [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); },
-          "shape"_a, "index"_a.none(), "From NumPy basic indexing, or its text: \"1:3, ::2, ..., None, -1\".")
+          any("shape"), any("index"), "From NumPy basic indexing, or its text: \"1:3, ::2, ..., None, -1\".")
       .def_static(
           "from_tf",
           [](nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle begin_mask,
@@ -87,15 +85,15 @@ void bind_selection(nb::module_& m) {
                 read_tf_slice(reader, begin, end, strides,
                               {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask})));
           },
-          "shape"_a, "begin"_a, "end"_a, "strides"_a, "begin_mask"_a = 0, "end_mask"_a = 0, "ellipsis_mask"_a = 0,
-          "new_axis_mask"_a = 0, "shrink_axis_mask"_a = 0, "From the arguments of TensorFlow's StridedSlice.")
+          any("shape"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0,
+          any("new_axis_mask") = 0, any("shrink_axis_mask") = 0, "From the arguments of TensorFlow's StridedSlice.")
       .def_static(
           "from_onnx",
           [](nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps) {
             return unwrap(
                 Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
           },
-          "shape"_a, "starts"_a, "ends"_a, "axes"_a.none() = nb::none(), "steps"_a.none() = nb::none(),
+          any("shape"), any("starts"), any("ends"), any("axes") = nb::none(), any("steps") = nb::none(),
           "From the arguments of ONNX's Slice.")
       .def_prop_ro("shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
       .def_prop_ro("result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); },
@@ -109,20 +107,20 @@ void bind_selection(nb::module_& m) {
            "The same selection as the keyword arguments of strided_slice.")
       .def("to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
            "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
-      .def("restrict", restrict_to, "box"_a,
+      .def("restrict", restrict_to, any("box"),
            "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
            "or None when nothing falls inside.")
       .def("explain", &Selection::explain, "The normal form in words.")
       .def("__repr__", repr_of)
       .def("__eq__", [](const Selection& a, nb::handle b) {
              return nb::isinstance<Selection>(b) && a == nb::cast<const Selection&>(b);
-           }, "other"_a.none())
+           }, any("other"))
       .def("__hash__", [](const Selection& s) {
              return nb::hash(nb::make_tuple(to_tuple(s.shape()), axes_of(s), to_tuple(s.result_axes())));
            })
-      .def("__reduce__", [](nb::handle self) {
-        const auto& s = nb::cast<const Selection&>(self);
-        return nb::make_tuple(self.attr("from_index"), nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())));
+      .def("__getstate__", [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
+      .def("__setstate__", [](Selection& s, const nb::tuple& state) {
+        new (&s) Selection(read_selection(read_shape(state[0], "shape"), state[1]));
       });
 }
 

@@ -13,8 +13,6 @@
 namespace backslice::python {
 namespace {
 
-using nb::literals::operator""_a;
-
 // Runs one operation: `make` returns a new tensor from the input, `fill` fills a given one.
 template <class Make, class Fill>
 nb::object run(const InputArray& input, const char* argument, const Shape& result_shape, nb::handle out, Make make,
@@ -118,22 +116,22 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
 }  // namespace
 
 void bind_slices(nb::module_& m) {
-  m.def("slice", py_slice, "x"_a, "index"_a.none(), "out"_a.none() = nb::none(),
+  m.def("slice", py_slice, any("x"), any("index"), any("out") = nb::none(),
         "x[index] as a new array (or in out). The index is NumPy basic indexing, its text, or a Selection.");
-  m.def("slice_grad", py_slice_grad, "dy"_a, "shape"_a, "index"_a.none(), "out"_a.none() = nb::none(),
-        "accumulate"_a = false,
+  m.def("slice_grad", py_slice_grad, any("dy"), any("shape"), any("index"), any("out") = nb::none(),
+        any("accumulate") = false,
         "The gradient of x[index] with respect to x of that shape: dy where x was taken, zero elsewhere.\n"
         "With accumulate=True, out[index] += dy instead.");
-  m.def("strided_slice", py_strided_slice, "input"_a, "begin"_a, "end"_a, "strides"_a, "begin_mask"_a = 0,
-        "end_mask"_a = 0, "ellipsis_mask"_a = 0, "new_axis_mask"_a = 0, "shrink_axis_mask"_a = 0, nb::kw_only(),
-        "out"_a.none() = nb::none(), "TensorFlow's StridedSlice.");
-  m.def("strided_slice_grad", py_strided_slice_grad, "shape"_a, "begin"_a, "end"_a, "strides"_a, "dy"_a,
-        "begin_mask"_a = 0, "end_mask"_a = 0, "ellipsis_mask"_a = 0, "new_axis_mask"_a = 0, "shrink_axis_mask"_a = 0,
-        nb::kw_only(), "out"_a.none() = nb::none(), "accumulate"_a = false, "TensorFlow's StridedSliceGrad.");
-  m.def("onnx_slice", py_onnx_slice, "data"_a, "starts"_a, "ends"_a, "axes"_a.none() = nb::none(),
-        "steps"_a.none() = nb::none(), nb::kw_only(), "out"_a.none() = nb::none(), "ONNX's Slice.");
-  m.def("onnx_slice_grad", py_onnx_slice_grad, "grad"_a, "shape"_a, "starts"_a, "ends"_a, "axes"_a.none() = nb::none(),
-        "steps"_a.none() = nb::none(), nb::kw_only(), "out"_a.none() = nb::none(), "accumulate"_a = false,
+  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0,
+        any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0, nb::kw_only(),
+        any("out") = nb::none(), "TensorFlow's StridedSlice.");
+  m.def("strided_slice_grad", py_strided_slice_grad, any("shape"), any("begin"), any("end"), any("strides"), any("dy"),
+        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
+        nb::kw_only(), any("out") = nb::none(), any("accumulate") = false, "TensorFlow's StridedSliceGrad.");
+  m.def("onnx_slice", py_onnx_slice, any("data"), any("starts"), any("ends"), any("axes") = nb::none(),
+        any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), "ONNX's Slice.");
+  m.def("onnx_slice_grad", py_onnx_slice_grad, any("grad"), any("shape"), any("starts"), any("ends"), any("axes") = nb::none(),
+        any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
         "ONNX Runtime's SliceGrad. grad may have any shape with as many elements as the slice.");
 }
 

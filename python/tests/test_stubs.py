@@ -1,0 +1,56 @@
+"""The type stubs: mypy accepts the package and a user's program, and the stubs match the module."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import backslice as bs
+from backslice import _core
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_mypy_accepts_the_package_and_a_users_program():
+    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "python/tests/typing_sample.py"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_mypy_refuses_a_wrong_program(tmp_path):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import backslice as bs\nbs.slice_grad(1.0, (3,), index=1, out='no')\n")
+    run = subprocess.run([sys.executable, "-m", "mypy", str(wrong)], capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 1 and "arg-type" in run.stdout
+
+
+def parameters(signature: str) -> list[str]:
+    """Names and defaults in order, without types: ['shape', '*', 'out=None']."""
+    inside = signature[signature.index("(") + 1 : signature.rindex(")")]
+    inside = re.sub(r"\[[^][]*\]", "", re.sub(r"\[[^][]*\]", "", inside))
+    parts = [re.sub(r":[^=]*", "", re.sub(r"\s|=.*", lambda m: "=" * (m.group()[0] == "="), p)) for p in inside.split(",")]
+    return [part for part in parts if part != "self"]
+
+
+def stub_signature(name: str) -> str:
+    text = (ROOT / "python" / "backslice" / "_core.pyi").read_text()
+    found = re.search(rf"^ *def {name}\((.*?)\) -> ", text, re.MULTILINE | re.DOTALL)
+    assert found, name
+    return f"({found.group(1)})"
+
+
+def test_stubs_have_the_signatures_of_the_module():
+    functions = [getattr(bs, name) for name in bs.__all__ if inspect.isroutine(getattr(bs, name)) or "nb_func" in str(type(getattr(bs, name)))]
+    methods = [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx", "restrict", "to_tf")]
+    assert len(functions) >= 6
+    for function in functions + methods:
+        (module_signature,) = (s[0] for s in function.__nb_signature__)
+        assert parameters(stub_signature(function.__name__)) == parameters(module_signature), function.__name__
+
+
+def test_everything_public_is_in_the_stub():
+    text = (ROOT / "python" / "backslice" / "_core.pyi").read_text()
+    for name in (*dir(_core), *dir(_core.Selection)):
+        if not name.startswith("_"):
+            assert re.search(rf"\b(def|class) {name}\b", text), name

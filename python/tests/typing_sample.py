@@ -1,0 +1,24 @@
+"""A user's program, for mypy to check against the stubs. It runs too."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+import backslice as bs
+
+
+def gradient(dy: NDArray[np.float32]) -> NDArray[np.float32]:
+    selection = bs.Selection.from_index((4, 5), np.s_[1:3, ::2])
+    part = selection.restrict([(0, 2), (0, 5)])
+    if part is not None:
+        inside, index = part
+        assert inside.result_shape == dy[index].shape
+    dx: NDArray[np.float32] = bs.slice_grad(dy, selection.shape, selection)
+    bs.strided_slice_grad([4, 5], dy=dy, **selection.to_tf(), out=dx, accumulate=True)
+    try:
+        bs.slice(dx, "7")
+    except bs.OutOfRangeError as error:
+        print(error)
+    return dx
+
+
+print(gradient(np.ones((2, 3), np.float32)))
