@@ -65,7 +65,7 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
   const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
   if (!array.is_valid()) {
     const nb::python_error e;
-    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + e.what());
+    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
   }
   return read_array(array, argument);
 }

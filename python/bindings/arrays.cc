@@ -32,7 +32,7 @@ InputArray from_dlpack(nb::handle object, const char* argument) {
     capsule = object.attr("__dlpack__")();
   } catch (const nb::python_error& e) {
     if (e.matches(nb::module_::import_("backslice.errors").attr("Error"))) throw;
-    raise_invalid_argument(std::string(argument) + ": " + type_text(object) + ".__dlpack__ failed: " + e.what());
+    raise_invalid_argument(std::string(argument) + ": " + type_text(object) + ".__dlpack__ failed: " + message_of(e));
   }
   const auto array = nb::cast<nb::ndarray<nb::ro>>(capsule, false);
   nb::object dtype = numpy_dtype(array.dtype(), argument);
@@ -52,7 +52,7 @@ InputArray input_array(nb::handle object, const char* argument) {
   nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
   if (!array.is_valid()) {
     const nb::python_error e;
-    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + e.what());
+    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message_of(e));
   }
   return from_numpy(std::move(array), argument);
 }

@@ -33,6 +33,8 @@ void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeErr
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
 void raise(const Status& status) { raise_named(exception_name(status), status.message()); }
 
+std::string message_of(const nb::python_error& error) { return nb::str(error.value()).c_str(); }
+
 std::string repr_text(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
 
 std::string type_text(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }

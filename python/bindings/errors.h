@@ -28,7 +28,10 @@ T unwrap(Result<T> result) {
   return *std::move(result);
 }
 
-// repr_text(object), for messages.
+// What a Python exception says, without its traceback.
+std::string message_of(const nb::python_error& error);
+
+// repr(object), for messages.
 std::string repr_text(nb::handle object);
 
 // The name of the object's type, for messages.

@@ -57,7 +57,7 @@ def test_devices_other_than_the_cpu_are_refused():
 
 
 def test_an_exporter_that_fails_says_why():
-    with pytest.raises(bs.InvalidArgumentError, match="(?s)__dlpack__ failed.*NumPy|native"):
+    with pytest.raises(bs.InvalidArgumentError, match="dy: Foreign.__dlpack__ failed: DLPack only supports"):
         bs.slice_grad(Foreign(np.ones(2, "M8[s]")), (4,), "1:3")
 
 
