@@ -34,8 +34,8 @@ BACKSLICE_EXPORT Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& sp
 BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
                                                 const Options& = {});
 
-// ONNX's Slice and ONNX Runtime's SliceGrad. grad, ONNX's dY, may have any shape with as many elements as the slice, and is then
-// read in row-major order, as ONNX Runtime does.
+// ONNX's Slice and ONNX Runtime's SliceGrad. grad, ONNX's dY, may have any shape with as many elements as the slice,
+// and is then read in row-major order, as ONNX Runtime does.
 BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec);
 BACKSLICE_EXPORT Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out);
 BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec,

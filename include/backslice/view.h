@@ -20,7 +20,7 @@ namespace backslice {
 // Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
 struct Layout {
   Shape shape;
-  Dims strides;               // in bytes, one an axis
+  Dims strides;                // in bytes, one an axis
   std::int64_t item_size = 0;  // bytes an element
 
   friend bool operator==(const Layout&, const Layout&) = default;

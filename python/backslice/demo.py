@@ -46,8 +46,7 @@ def examples() -> Iterator[Example]:
     yield Example(
         "ONNX",
         "x[1:4, 5:0:-3]",
-        "bs.onnx_slice_grad(dy, [4, 6], starts=[5, 1], ends=[0, 4],\n"
-        "                   axes=[1, 0], steps=[-3, 1])",
+        "bs.onnx_slice_grad(dy, [4, 6], starts=[5, 1], ends=[0, 4],\n                   axes=[1, 0], steps=[-3, 1])",
         (4, 6),
         lambda x: x[1:4, 5:0:-3],
         lambda dy: bs.onnx_slice_grad(dy, [4, 6], **onnx),
@@ -74,7 +73,9 @@ def grid(values: NDArray[Any]) -> Table:
 def run(console: Console | None = None) -> bool:
     """Shows every example; returns whether all agree with brute force."""
     console = console or Console()
-    console.print(f"backslice {bs.__version__}. The gradient of a slice of x is dy where x was taken, zero elsewhere.\n")
+    console.print(
+        f"backslice {bs.__version__}. The gradient of a slice of x is dy where x was taken, zero elsewhere.\n"
+    )
     all_agree = True
     for number, example in enumerate(examples(), 1):
         y_shape = example.forward(np.zeros(example.shape)).shape

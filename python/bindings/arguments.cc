@@ -60,7 +60,8 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
   int overflow = 0;
   if (!nb::hasattr(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected a list of int or an integer array");
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) +
+                      ", expected a list of int or an integer array");
   }
   const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
   if (!array.is_valid()) {
@@ -120,7 +121,8 @@ std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
 std::int32_t read_mask(nb::handle object, const char* argument) {
   std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(object, value, overflow)) raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  if (!read_int(object, value, overflow))
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
   const auto mask = static_cast<std::int32_t>(value);
   if (overflow != 0 || mask != value) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which does not fit int32");

@@ -26,8 +26,8 @@ class IntReader {
   void note_type(PyArray_Descr* dtype, const char* argument);
 
   std::vector<int> allowed_;
-  int type_ = NPY_NOTYPE;      // of the arrays so far
-  std::string first_array_;    // the argument that had it
+  int type_ = NPY_NOTYPE;    // of the arrays so far
+  std::string first_array_;  // the argument that had it
 };
 
 // A shape as NumPy takes it: an int, or a list of any integer type.

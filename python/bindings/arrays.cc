@@ -76,9 +76,9 @@ nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype) {
   std::vector<npy_intp> shape(view.shape().begin(), view.shape().end());
   auto* owner = new Tensor(std::move(tensor));
   const nb::capsule base(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
-                                         static_cast<int>(shape.size()), shape.data(), nullptr, view.data,
-                                         NPY_ARRAY_CARRAY, nullptr);
+  PyObject* array =
+      PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
+                           static_cast<int>(shape.size()), shape.data(), nullptr, view.data, NPY_ARRAY_CARRAY, nullptr);
   if (array == nullptr) nb::raise_python_error();
   nb::object result = nb::steal(array);
   if (PyArray_SetBaseObject(as_array(result), base.inc_ref().ptr()) < 0) nb::raise_python_error();

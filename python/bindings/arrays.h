@@ -8,7 +8,7 @@ namespace backslice::python {
 
 // An array argument, viewed in place: a NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes.
 struct InputArray {
-  nb::object owner;                // keeps the memory alive: a NumPy array,
+  nb::object owner;                  // keeps the memory alive: a NumPy array,
   nb::ndarray<nb::ro> dlpack_owner;  // or another library's
   nb::object numpy_dtype;            // what the result will have
   ElementType type;

@@ -23,8 +23,9 @@ bool is_ml_dtype(DType dtype) {
     case DType::UInt2:
     case DType::UInt4:
     case DType::BFloat16: return true;
-    default: return name(dtype).starts_with("float8") || name(dtype).starts_with("float6") ||
-                    name(dtype).starts_with("float4");
+    default:
+      return name(dtype).starts_with("float8") || name(dtype).starts_with("float6") ||
+             name(dtype).starts_with("float4");
   }
 }
 

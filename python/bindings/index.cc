@@ -26,7 +26,8 @@ IndexItem read_item(nb::handle item) {
   const bool is_sequence = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) ||
                            (PyArray_Check(item.ptr()) && PyArray_NDIM(as_array(item)) > 0);
   if (is_sequence || PyBool_Check(item.ptr()) || PyArray_IsScalar(item.ptr(), Bool)) {
-    raise_unimplemented("index item " + repr_text(item) + " asks for advanced indexing; backslice takes integers, slices, "
+    raise_unimplemented("index item " + repr_text(item) +
+                        " asks for advanced indexing; backslice takes integers, slices, "
                         "None and ...");
   }
   std::int64_t value = 0;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backslice/slice.h"
 #include "bindings/errors.h"
 
 namespace backslice::python {
@@ -45,16 +46,6 @@ nb::object empty_string_of(const InputArray& input, const char* argument) {
   return nb::steal(PyUnicode_FromString(""));
 }
 
-nb::object new_object_array(const Shape& shape, nb::handle numpy_dtype) {
-  unwrap(size_in_bytes(shape, sizeof(PyObject*)));
-  std::vector<npy_intp> dims(shape.begin(), shape.end());
-  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
-                                         static_cast<int>(dims.size()), dims.data(), nullptr, nullptr, 0, nullptr);
-  if (array != nullptr) return nb::steal(array);
-  PyErr_Clear();
-  raise(Status(StatusCode::ResourceExhausted, "could not allocate an object array of shape " + to_string(Ints(shape))));
-}
-
 void move_objects(const View& out, nb::handle zero, const std::function<Status(const View&)>& move) {
   std::vector<PyObject*> old;
   old.reserve(static_cast<std::size_t>(out.elements()));
@@ -67,6 +58,20 @@ void move_objects(const View& out, nb::handle zero, const std::function<Status(c
     std::memcpy(slot, &object, sizeof(object));
   });
   for (PyObject* object : old) Py_XDECREF(object);
+}
+
+nb::object new_object_array(const Tensor& pointers, nb::handle zero) {
+  const Shape& shape = pointers.shape();
+  std::vector<npy_intp> dims(shape.begin(), shape.end());
+  nb::object array = nb::steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), NPY_OBJECT));
+  if (!array.is_valid()) {
+    PyErr_Clear();
+    raise(Status(StatusCode::ResourceExhausted, "could not allocate an array of shape " + to_string(Ints(shape))));
+  }
+  auto* slots = static_cast<std::byte*>(PyArray_DATA(as_array(array)));
+  const View view = unwrap(View::contiguous(slots, DType::Bytes, shape, sizeof(PyObject*)));
+  move_objects(view, zero, [&](const View& out) { return slice_into(Selection::all(shape), pointers.view(), out); });
+  return array;
 }
 
 }  // namespace backslice::python

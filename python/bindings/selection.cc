@@ -85,40 +85,51 @@ void bind_selection(nb::module_& m) {
                 read_tf_slice(reader, begin, end, strides,
                               {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask})));
           },
-          any("shape"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0,
-          any("new_axis_mask") = 0, any("shrink_axis_mask") = 0, "From the arguments of TensorFlow's StridedSlice.")
+          any("shape"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0, any("end_mask") = 0,
+          any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
+          "From the arguments of TensorFlow's StridedSlice.")
       .def_static(
           "from_onnx",
           [](nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps) {
-            return unwrap(
-                Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
+            return unwrap(Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
           },
           any("shape"), any("starts"), any("ends"), any("axes") = nb::none(), any("steps") = nb::none(),
           "From the arguments of ONNX's Slice.")
-      .def_prop_ro("shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
-      .def_prop_ro("result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); },
-                   "The shape of the slice, and so of dy.")
+      .def_prop_ro(
+          "shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
+      .def_prop_ro(
+          "result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); },
+          "The shape of the slice, and so of dy.")
       .def_prop_ro("axes", axes_of, "(start, step, count) of each axis of the input.")
-      .def_prop_ro("result_axes", [](const Selection& s) { return to_tuple(s.result_axes()); },
-                   "For each axis of the result the axis of the input it comes from, or -1 for a new one.")
-      .def("to_index", [](const Selection& s) { return to_python(s.to_index()); },
-           "The same selection as a NumPy index: a tuple of ints, slices and None.")
-      .def("to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); },
-           "The same selection as the keyword arguments of strided_slice.")
-      .def("to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
-           "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
+      .def_prop_ro(
+          "result_axes", [](const Selection& s) { return to_tuple(s.result_axes()); },
+          "For each axis of the result the axis of the input it comes from, or -1 for a new one.")
+      .def(
+          "to_index", [](const Selection& s) { return to_python(s.to_index()); },
+          "The same selection as a NumPy index: a tuple of ints, slices and None.")
+      .def(
+          "to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); },
+          "The same selection as the keyword arguments of strided_slice.")
+      .def(
+          "to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
+          "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
       .def("restrict", restrict_to, any("box"),
            "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
            "or None when nothing falls inside.")
       .def("explain", &Selection::explain, "The normal form in words.")
       .def("__repr__", repr_of)
-      .def("__eq__", [](const Selection& a, nb::handle b) {
-             return nb::isinstance<Selection>(b) && a == nb::cast<const Selection&>(b);
-           }, any("other"))
-      .def("__hash__", [](const Selection& s) {
+      .def(
+          "__eq__",
+          [](const Selection& a, nb::handle b) {
+            return nb::isinstance<Selection>(b) && a == nb::cast<const Selection&>(b);
+          },
+          any("other"))
+      .def("__hash__",
+           [](const Selection& s) {
              return nb::hash(nb::make_tuple(to_tuple(s.shape()), axes_of(s), to_tuple(s.result_axes())));
            })
-      .def("__getstate__", [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
+      .def("__getstate__",
+           [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
       .def("__setstate__", [](Selection& s, const nb::tuple& state) {
         new (&s) Selection(read_selection(read_shape(state[0], "shape"), state[1]));
       });

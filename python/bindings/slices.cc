@@ -1,8 +1,7 @@
 // The operations: arguments in, one call of the library without the GIL, array out.
-#include "backslice/slice.h"
-
 #include <nanobind/nanobind.h>
 
+#include "backslice/slice.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
@@ -15,17 +14,16 @@ namespace {
 
 // Runs one operation: `make` returns a new tensor from the input, `fill` fills a given one.
 template <class Make, class Fill>
-nb::object run(const InputArray& input, const char* argument, const Shape& result_shape, nb::handle out, Make make,
-               Fill fill) {
+nb::object run(const InputArray& input, const char* argument, nb::handle out, Make make, Fill fill) {
   const auto without_gil = [](auto&& body) {
     const nb::gil_scoped_release release;
     return body();
   };
   if (input.type.is_object) {
     const nb::object zero = empty_string_of(input, argument);
-    nb::object result = out.is_none() ? new_object_array(result_shape, input.numpy_dtype) : nb::borrow(out);
-    move_objects(output_view(result, input, argument), zero, [&](const View& view) { return fill(input.view, view); });
-    return result;
+    if (out.is_none()) return new_object_array(unwrap(make(input.view)), zero);
+    move_objects(output_view(out, input, argument), zero, [&](const View& view) { return fill(input.view, view); });
+    return nb::borrow(out);
   }
   if (out.is_none()) {
     return to_numpy(unwrap(without_gil([&] { return make(input.view); })), input.numpy_dtype);
@@ -35,39 +33,27 @@ nb::object run(const InputArray& input, const char* argument, const Shape& resul
   return nb::borrow(out);
 }
 
-nb::object run_slice(nb::handle x, const char* argument, const std::function<Selection(const Shape&)>& lower,
-                     nb::handle out) {
-  const InputArray input = input_array(x, argument);
-  const Selection selection = lower(input.view.shape());
-  return run(
-      input, argument, selection.result_shape(), out,
-      [&](const ConstView& view) { return backslice::slice(selection, view); },
-      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result); });
-}
-
 Options read_options(nb::handle accumulate, nb::handle out) {
   const Options options{.accumulate = read_flag(accumulate, "accumulate")};
   if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
   return options;
 }
 
-nb::object run_slice_grad(const Selection& selection, nb::handle dy, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
-  const InputArray input = input_array(dy, "dy");
-  return run(
-      input, "dy", selection.shape(), out,
-      [&](const ConstView& view) { return slice_grad(selection, view, options); },
-      [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
-}
-
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
-  return run_slice(
-      x, "x",
-      [&](const Shape& shape) { return read_selection({shape.begin(), shape.end()}, index); }, out);
+  const InputArray input = input_array(x, "x");
+  const Shape& shape = input.view.shape();
+  const Selection selection = read_selection({shape.begin(), shape.end()}, index);
+  return run(
+      input, "x", out, [&](const ConstView& view) { return backslice::slice(selection, view); },
+      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result); });
 }
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
-  return run_slice_grad(read_selection(read_shape(shape, "shape"), index), dy, out, accumulate);
+  const Options options = read_options(accumulate, out);
+  const Selection selection = read_selection(read_shape(shape, "shape"), index);
+  return run(
+      input_array(dy, "dy"), "dy", out, [&](const ConstView& view) { return slice_grad(selection, view, options); },
+      [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
 }
 
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
@@ -76,26 +62,34 @@ nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, 
   IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
-  return run_slice(
-      input, "input", [&](const Shape& shape) { return unwrap(Selection::from_tf(shape, spec)); }, out);
+  return run(
+      input_array(input, "input"), "input", out, [&](const ConstView& view) { return strided_slice(view, spec); },
+      [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result); });
 }
 
 nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle dy,
                                  nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                                  nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out,
                                  nb::handle accumulate) {
+  const Options options = read_options(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
-  return run_slice_grad(unwrap(Selection::from_tf(dims, spec)), dy, out, accumulate);
+  return run(
+      input_array(dy, "dy"), "dy", out,
+      [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, options); },
+      [&](const ConstView& view, const View& result) {
+        return strided_slice_grad_into(dims, spec, view, result, options);
+      });
 }
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,
                          nb::handle out) {
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
-  return run_slice(
-      data, "data", [&](const Shape& shape) { return unwrap(Selection::from_onnx(shape, spec)); }, out);
+  return run(
+      input_array(data, "data"), "data", out, [&](const ConstView& view) { return onnx_slice(view, spec); },
+      [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result); });
 }
 
 nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes,
@@ -103,10 +97,8 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
   const Options options = read_options(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
-  const Shape result_shape = unwrap(Shape::make(dims));
-  const InputArray input = input_array(grad, "grad");
   return run(
-      input, "grad", result_shape, out,
+      input_array(grad, "grad"), "grad", out,
       [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, options); },
       [&](const ConstView& view, const View& result) {
         return onnx_slice_grad_into(view, dims, spec, result, options);
@@ -122,16 +114,18 @@ void bind_slices(nb::module_& m) {
         any("accumulate") = false,
         "The gradient of x[index] with respect to x of that shape: dy where x was taken, zero elsewhere.\n"
         "With accumulate=True, out[index] += dy instead.");
-  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0,
-        any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0, nb::kw_only(),
-        any("out") = nb::none(), "TensorFlow's StridedSlice.");
+  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides"),
+        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
+        any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), "TensorFlow's StridedSlice.");
   m.def("strided_slice_grad", py_strided_slice_grad, any("shape"), any("begin"), any("end"), any("strides"), any("dy"),
-        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
-        nb::kw_only(), any("out") = nb::none(), any("accumulate") = false, "TensorFlow's StridedSliceGrad.");
+        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
+        any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
+        "TensorFlow's StridedSliceGrad.");
   m.def("onnx_slice", py_onnx_slice, any("data"), any("starts"), any("ends"), any("axes") = nb::none(),
         any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), "ONNX's Slice.");
-  m.def("onnx_slice_grad", py_onnx_slice_grad, any("grad"), any("shape"), any("starts"), any("ends"), any("axes") = nb::none(),
-        any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
+  m.def("onnx_slice_grad", py_onnx_slice_grad, any("grad"), any("shape"), any("starts"), any("ends"),
+        any("axes") = nb::none(), any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(),
+        any("accumulate") = false,
         "ONNX Runtime's SliceGrad. grad may have any shape with as many elements as the slice.");
 }
 

@@ -32,7 +32,7 @@ def sample(name: str, shape, seed: int = 0) -> np.ndarray:
     random = np.random.default_rng(seed)
     dtype = ALL[name]
     size = int(np.prod(shape))
-    if dtype == object:
+    if dtype.kind == "O":
         kind = str if name.startswith("str") else bytes
         items = [("a" * k) if kind is str else b"b" * k for k in random.integers(1, 40, size)]
         return np.array([*items, None], object)[:-1].reshape(shape)

@@ -1,10 +1,9 @@
 """Index-like arguments: what may be given for begin, starts, shape and the like."""
 
+import backslice as bs
 import dtypes
 import numpy as np
 import pytest
-
-import backslice as bs
 
 X = np.arange(10)
 

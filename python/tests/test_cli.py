@@ -29,9 +29,8 @@ def test_demo_fits_80_columns():
 def test_demo_notices_a_wrong_gradient(monkeypatch):
     import io
 
-    from rich.console import Console
-
     from backslice import demo
+    from rich.console import Console
 
     monkeypatch.setattr(bs, "slice_grad", lambda dy, shape, index: dy.sum() * demo.np.ones(shape))
     output = io.StringIO()

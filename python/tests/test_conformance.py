@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 FILE = Path(__file__).parents[2] / "tests" / "conformance" / "dense_slices.json"
 CASES = json.loads(FILE.read_text())

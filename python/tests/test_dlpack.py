@@ -1,11 +1,10 @@
 """Arrays of other libraries, taken through DLPack without a copy."""
 
+import backslice as bs
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-
-import backslice as bs
 
 
 class Foreign:
@@ -57,7 +56,7 @@ def test_devices_other_than_the_cpu_are_refused():
 
 
 def test_an_exporter_that_fails_says_why():
-    with pytest.raises(bs.InvalidArgumentError, match="dy: Foreign.__dlpack__ failed: DLPack only supports"):
+    with pytest.raises(bs.InvalidArgumentError, match=r"dy: Foreign.__dlpack__ failed: DLPack only supports"):
         bs.slice_grad(Foreign(np.ones(2, "M8[s]")), (4,), "1:3")
 
 

@@ -2,12 +2,11 @@
 
 import itertools
 
+import backslice as bs
 import dtypes
 import ml_dtypes
 import numpy as np
 import pytest
-
-import backslice as bs
 
 
 @pytest.mark.parametrize("name", dtypes.ALL)

@@ -1,9 +1,8 @@
 """What bad input gets: the right exception, a message with argument, axis and value, and nothing changed."""
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 DY = np.ones(2)
 
@@ -40,6 +39,7 @@ INVALID = [
     (lambda: bs.onnx_slice_grad(DY, [4], [1], [3], None, [0]), r"steps\[0\] must be non-zero"),
     (lambda: bs.onnx_slice_grad(DY, [4], [1], [3, 3]), "ends has 2 entries, starts has 1"),
     (lambda: bs.onnx_slice_grad(DY, [4], [1], [3], []), "axes has 0 entries, starts has 1"),
+    (lambda: bs.onnx_slice(1.0, [], []), "Cannot slice scalars"),
     (lambda: bs.slice(DY, "::0"), "step cannot be zero"),
     (lambda: bs.slice(DY, "one"), 'item 0, "one"'),
     (lambda: bs.slice(DY, bs.Selection.from_index((3,), ":")), r"Selection for shape \[3\], not for shape \[2\]"),

@@ -1,9 +1,8 @@
 """The rules for out=."""
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 
 def test_out_is_filled_and_returned():

@@ -1,11 +1,10 @@
 """What must hold for every slice: agreement with NumPy, and the adjoint identity."""
 
+import backslice as bs
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import shapes_and_indices
-
-import backslice as bs
 
 
 def random_ints(shape, seed):

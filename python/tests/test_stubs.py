@@ -28,7 +28,9 @@ def parameters(signature: str) -> list[str]:
     """Names and defaults in order, without types: ['shape', '*', 'out=None']."""
     inside = signature[signature.index("(") + 1 : signature.rindex(")")]
     inside = re.sub(r"\[[^][]*\]", "", re.sub(r"\[[^][]*\]", "", inside))
-    parts = [re.sub(r":[^=]*", "", re.sub(r"\s|=.*", lambda m: "=" * (m.group()[0] == "="), p)) for p in inside.split(",")]
+    parts = [
+        re.sub(r":[^=]*", "", re.sub(r"\s|=.*", lambda m: "=" * (m.group()[0] == "="), p)) for p in inside.split(",")
+    ]
     return [part for part in parts if part not in ("", "self")]
 
 

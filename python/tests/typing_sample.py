@@ -1,9 +1,8 @@
 """A user's program, for mypy to check against the stubs. It runs too."""
 
+import backslice as bs
 import numpy as np
 from numpy.typing import NDArray
-
-import backslice as bs
 
 
 def gradient(dy: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -70,7 +70,7 @@ auto without_throwing(Body&& body) noexcept -> decltype(body()) {
 }  // namespace backslice
 
 // Returns the error from the enclosing function, if there is one.
-#define BACKSLICE_RETURN_IF_ERROR(expression)                         \
-  if (::backslice::Status status_ = (expression); !status_.ok()) {   \
-    return status_;                                                   \
+#define BACKSLICE_RETURN_IF_ERROR(expression)                      \
+  if (::backslice::Status status_ = (expression); !status_.ok()) { \
+    return status_;                                                \
   }

@@ -21,8 +21,7 @@ class Search {
  public:
   explicit Search(std::vector<Term> terms) : terms_(std::move(terms)) {
     std::erase_if(terms_, [](const Term& t) { return t.limit == 0 || t.coefficient == 0; });
-    std::sort(terms_.begin(), terms_.end(),
-              [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
     reach_.resize(terms_.size() + 1, 0);
     divisor_.resize(terms_.size() + 1, 0);
     for (std::size_t i = terms_.size(); i-- > 0;) {
@@ -52,7 +51,7 @@ class Search {
   }
 
   std::vector<Term> terms_;
-  std::vector<Wide> reach_;             // of the terms from i on
+  std::vector<Wide> reach_;            // of the terms from i on
   std::vector<std::int64_t> divisor_;  // their greatest common divisor
   int work_ = 0;
 };

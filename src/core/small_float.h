@@ -111,8 +111,7 @@ constexpr std::uint32_t encode(float value, const FloatFormat& format) {
   const std::uint32_t rounded = shift_right_to_even(significand, 23 - format.mantissa_bits + (kept - exponent));
   // A carry out of the mantissa, and the implicit one, both add to the exponent field as they should.
   const std::uint32_t result =
-      kept == lowest ? rounded
-                     : rounded + (static_cast<std::uint32_t>(kept - lowest) << format.mantissa_bits);
+      kept == lowest ? rounded : rounded + (static_cast<std::uint32_t>(kept - lowest) << format.mantissa_bits);
   if (result > format.largest_finite()) return one_nan ? overflow : sign | overflow;
   return result == 0 && one_nan ? 0 : sign | result;
 }

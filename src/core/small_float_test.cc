@@ -52,7 +52,7 @@ TEST(SmallFloat, KnownValues) {
   EXPECT_EQ(decode(0x3c00, kHalf), 1.0f);
   EXPECT_EQ(decode(0x0001, kHalf), std::ldexp(1.0f, -24));
   EXPECT_EQ(encode(65504.0f, kHalf), 0x7bffu);
-  EXPECT_EQ(encode(65520.0f, kHalf), 0x7c00u);  // overflows to infinity, does not saturate
+  EXPECT_EQ(encode(65520.0f, kHalf), 0x7c00u);      // overflows to infinity, does not saturate
   EXPECT_EQ(encode(1.00390625f, kBrain), 0x3f80u);  // 1 + 2^-8: a tie, down to even; truncation would agree
   EXPECT_EQ(encode(1.01171875f, kBrain), 0x3f82u);  // 1 + 3*2^-8: a tie, up to even; truncation would not
 }

@@ -43,10 +43,8 @@ TEST(View, ItemSizeIsForBytesAlone) {
 
 TEST(Tensor, TooLargeIsResourceExhausted) {
   for (std::int64_t elements : {std::int64_t{1} << 50, std::int64_t{1} << 61}) {
-    EXPECT_TRUE(is_error(Tensor::make(DType::Float32, Shape::make({elements}).value()),
-                         StatusCode::ResourceExhausted));
-    EXPECT_TRUE(is_error(Tensor::make(DType::String, Shape::make({elements}).value()),
-                         StatusCode::ResourceExhausted));
+    EXPECT_TRUE(is_error(Tensor::make(DType::Float32, Shape::make({elements}).value()), StatusCode::ResourceExhausted));
+    EXPECT_TRUE(is_error(Tensor::make(DType::String, Shape::make({elements}).value()), StatusCode::ResourceExhausted));
   }
 }
 

@@ -1,12 +1,17 @@
 // ONNX's Slice and ONNX Runtime's SliceGrad: lower to a Selection, then slice.
 #include "backslice/slice.h"
-
 #include "core/errors.h"
 #include "core/reshape.h"
 #include "ops/checks.h"
 
 namespace backslice {
 namespace {
+
+// ONNX Runtime's Slice refuses scalars; its SliceGrad does not.
+Result<Selection> lower_forward(const ConstView& data, const OnnxSlice& spec) {
+  if (data.shape().rank() == 0) return invalid_argument("Cannot slice scalars: data has rank 0");
+  return Selection::from_onnx(data.shape(), spec);
+}
 
 // grad as the shape of the slice. A view where strides can say it; otherwise `copy` holds the elements in order.
 struct ShapedGradient {
@@ -43,13 +48,13 @@ auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, cons
 }  // namespace
 
 Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec) {
-  const auto selection = Selection::from_onnx(data.shape(), spec);
+  const auto selection = lower_forward(data, spec);
   if (!selection.ok()) return selection.status();
   return slice(*selection, data);
 }
 
 Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out) {
-  const auto selection = Selection::from_onnx(data.shape(), spec);
+  const auto selection = lower_forward(data, spec);
   if (!selection.ok()) return selection.status();
   return slice_into(*selection, data, out);
 }

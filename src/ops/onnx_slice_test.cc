@@ -28,14 +28,15 @@ TEST(OnnxSliceGrad, WalksAnAxisBackwards) {
 }
 
 TEST(OnnxSliceGrad, SlicesAMiddleAxisToTheEnd) {
-  EXPECT_THAT(grad(counting<float>(8), {1, 2, 1, 2, 2}, {1, 2, 2, 2, 2}, {.starts = {1}, .ends = {kMax}, .axes = {{2}}}),
-              ElementsAre(0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 7, 8));
+  EXPECT_THAT(
+      grad(counting<float>(8), {1, 2, 1, 2, 2}, {1, 2, 2, 2, 2}, {.starts = {1}, .ends = {kMax}, .axes = {{2}}}),
+      ElementsAre(0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 7, 8));
 }
 
 TEST(OnnxSliceGrad, SlicesTwoAxesApart) {
-  EXPECT_THAT(grad({1, 2, 3, 4}, {1, 1, 2, 1, 2}, {1, 2, 2, 2, 2},
-                   {.starts = {1, 1}, .ends = {kMax, 2}, .axes = {{1, 3}}}),
-              ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4));
+  EXPECT_THAT(
+      grad({1, 2, 3, 4}, {1, 1, 2, 1, 2}, {1, 2, 2, 2, 2}, {.starts = {1, 1}, .ends = {kMax, 2}, .axes = {{1, 3}}}),
+      ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4));
 }
 
 TEST(OnnxSliceGrad, NegativeStepOnTheInnermostAxisWorks) {
@@ -71,6 +72,12 @@ TEST(OnnxSliceGrad, NoticesOverlapAlsoWhenDyMustBeCopied) {
   const ConstView dy = ConstView::strided(memory.data() + 4, DType::Float32, {2, 2}, {4, 8}).value();
   EXPECT_TRUE(is_error(onnx_slice_grad_into(dy, {5}, {.starts = {1}, .ends = {5}}, out), kInvalid,
                        "out shares memory with grad"));
+}
+
+TEST(OnnxSlice, RefusesScalarsButItsGradientDoesNot) {
+  const auto x = counting<float>(1);
+  EXPECT_TRUE(is_error(onnx_slice(view_of(x, {}), {}), kInvalid, "Cannot slice scalars", "rank 0"));
+  EXPECT_TRUE(onnx_slice_grad(view_of(x, {}), {}, {}).ok());
 }
 
 TEST(OnnxSlice, TakesAnyAxes) {

@@ -62,8 +62,9 @@ TEST_F(Output, InterleavedWithTheInputIsFine) {
 TEST_F(Output, NullDataIsRefused) {
   expect_refused(view_of(dy, {2}), View::contiguous(nullptr, DType::Float32, {4}).value(), "out has shape [4] but");
   const View out = view_of(memory, {16});
-  EXPECT_TRUE(is_error(slice_grad_into(at({16}, "1:3"), ConstView::contiguous(nullptr, DType::Float32, {2}).value(), out),
-                       kInvalid, "dy has shape [2] but its data is null"));
+  EXPECT_TRUE(
+      is_error(slice_grad_into(at({16}, "1:3"), ConstView::contiguous(nullptr, DType::Float32, {2}).value(), out),
+               kInvalid, "dy has shape [2] but its data is null"));
 }
 
 TEST_F(Output, OfTheForwardFollowsTheSameRules) {
@@ -74,8 +75,9 @@ TEST_F(Output, OfTheForwardFollowsTheSameRules) {
   EXPECT_TRUE(is_error(slice_into(middle, view_of(x, {2, 2}), view_of(out, {2})), kInvalid,
                        "shape of x was [2,2] instead of [4]"));
   std::vector<float> four = x;
-  EXPECT_TRUE(is_error(slice_into(middle, view_of(four, {4}), View::contiguous(four.data(), DType::Float32, {2}).value()),
-                       kInvalid, "out shares memory with the input"));
+  EXPECT_TRUE(
+      is_error(slice_into(middle, view_of(four, {4}), View::contiguous(four.data(), DType::Float32, {2}).value()),
+               kInvalid, "out shares memory with the input"));
 }
 
 TEST_F(Output, EmptyTensorsNeedNoMemory) {

@@ -7,13 +7,15 @@ using namespace testing;
 
 TEST(StridedSliceGrad, PutsDyWhereTheSliceTookFrom) {
   const auto dy = counting<float>(6);
-  Tensor dx = strided_slice_grad({4, 5}, {.begin = {1, 0}, .end = {3, 5}, .strides = {1, 2}}, view_of(dy, {2, 3})).value();
+  Tensor dx =
+      strided_slice_grad({4, 5}, {.begin = {1, 0}, .end = {3, 5}, .strides = {1, 2}}, view_of(dy, {2, 3})).value();
   EXPECT_THAT(elements<float>(dx), ElementsAre(0, 0, 0, 0, 0, 1, 0, 2, 0, 3, 4, 0, 5, 0, 6, 0, 0, 0, 0, 0));
 }
 
 TEST(StridedSliceGrad, NegativeStepWritesReversed) {
   const auto dy = counting<float>(3);
-  Tensor dx = strided_slice_grad({5}, {.begin = {4}, .end = {0}, .strides = {-2}, .end_mask = 1}, view_of(dy, {3})).value();
+  Tensor dx =
+      strided_slice_grad({5}, {.begin = {4}, .end = {0}, .strides = {-2}, .end_mask = 1}, view_of(dy, {3})).value();
   EXPECT_THAT(elements<float>(dx), ElementsAre(3, 0, 2, 0, 1));
 }
 

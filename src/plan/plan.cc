@@ -69,8 +69,12 @@ class Planner {
 
   static Loop merged(const Loop& outer, const Loop& inner) {
     const bool nothing = outer.count == 0;
-    return {outer.extent * inner.extent,  nothing ? 0 : outer.start * inner.extent, 1,
-            nothing ? 0 : outer.count * inner.extent, inner.dst_stride, nothing ? 0 : inner.src_stride};
+    return {outer.extent * inner.extent,
+            nothing ? 0 : outer.start * inner.extent,
+            1,
+            nothing ? 0 : outer.count * inner.extent,
+            inner.dst_stride,
+            nothing ? 0 : inner.src_stride};
   }
 
   void widen_item() {
@@ -113,8 +117,8 @@ Plan plan_copy(const Layout& dst, const Layout& src, Widen widen) {
 }
 
 std::string to_string(const Plan& plan) {
-  std::string text = join("items of ", plan.item_size(), " bytes, first at ", plan.dst_offset(), " from ",
-                          plan.src_offset(), "\n");
+  std::string text =
+      join("items of ", plan.item_size(), " bytes, first at ", plan.dst_offset(), " from ", plan.src_offset(), "\n");
   for (const Loop& loop : plan.loops()) {
     text += join("  for ", loop.extent, " positions ", loop.dst_stride, " bytes apart: take ", loop.count,
                  " from position ", loop.start, " by ", loop.step, ", ", loop.src_stride, " bytes apart\n");

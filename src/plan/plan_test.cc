@@ -77,9 +77,7 @@ TEST(Plan, TransposedOnBothSidesIsOneItem) {
   EXPECT_TRUE(plan.loops().empty());
 }
 
-TEST(Plan, AxesOfOneElementAreDropped) {
-  EXPECT_TRUE(scatter({1, 1, 1}, "0, :, ::-1").loops().empty());
-}
+TEST(Plan, AxesOfOneElementAreDropped) { EXPECT_TRUE(scatter({1, 1, 1}, "0, :, ::-1").loops().empty()); }
 
 TEST(Plan, EmptySelectionsAreOneRunOfZeros) {
   const Plan plan = scatter({4, 5, 6}, ":, 2:2, ::2");

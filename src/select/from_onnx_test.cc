@@ -44,9 +44,7 @@ TEST(FromOnnx, StepsAreClampedToTheExtent) {
   expect_same({5}, {.starts = {3}, .ends = {kMin}, .steps = {{kMin}}}, "3:4");
 }
 
-TEST(FromOnnx, EmptyAxesGiveNothing) {
-  expect_same({0, 4}, {.starts = {-3}, .ends = {7}, .steps = {{-2}}}, ":");
-}
+TEST(FromOnnx, EmptyAxesGiveNothing) { expect_same({0, 4}, {.starts = {-3}, .ends = {7}, .steps = {{-2}}}, ":"); }
 
 TEST(FromOnnx, RefusesStepZeroAlsoOnEmptyAxes) {
   EXPECT_TRUE(is_error(onnx({5}, {.starts = {0}, .ends = {1}, .steps = {{0}}}), kInvalid, "steps[0]", "non-zero"));

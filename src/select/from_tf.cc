@@ -25,9 +25,9 @@ struct Expanded {
 Status check_lengths(const TfSlice& slice) {
   const std::size_t size = slice.begin.size();
   if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxEntries) return Status();
-  return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but",
-                          " begin has ", size, ", end has ", slice.end.size(), " and strides has ",
-                          slice.strides.size());
+  return invalid_argument(
+      "Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but", " begin has ",
+      size, ", end has ", slice.end.size(), " and strides has ", slice.strides.size());
 }
 
 Result<Expanded> expand(const Shape& shape, const TfSlice& slice) {
@@ -103,8 +103,7 @@ Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
     std::array<Axis, kMaxRank> axes;
     for (int i = 0; i < shape->rank(); ++i) {
       const int entry = expanded->entry_of[i];
-      const auto axis =
-          entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
+      const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes[i] = *axis;
     }

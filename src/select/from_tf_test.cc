@@ -25,7 +25,8 @@ TEST(FromTf, FewerEntriesThanAxesImplyAnEllipsisAtTheEnd) {
 
 TEST(FromTf, EllipsisCoversTheAxesLeftOver) {
   expect_same({4, 5, 6}, {.begin = {0, 2}, .end = {0, 4}, .strides = {1, 1}, .ellipsis_mask = 1}, "..., 2:4");
-  expect_same({4, 5}, {.begin = {1, 0, 2}, .end = {3, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 2}, "1:3, ..., 2:4");
+  expect_same({4, 5}, {.begin = {1, 0, 2}, .end = {3, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 2},
+              "1:3, ..., 2:4");
 }
 
 TEST(FromTf, NewAxesAfterTheEllipsisAreNotCounted) {
@@ -40,19 +41,26 @@ TEST(FromTf, EllipsisBitPastTheLengthIsIgnored) {
 }
 
 TEST(FromTf, OtherMasksIgnoreBitsPastTheLength) {
-  expect_same({4, 5}, {.begin = {1}, .end = {3}, .strides = {1}, .begin_mask = ~1, .end_mask = ~1, .new_axis_mask = ~1,
-                       .shrink_axis_mask = ~1},
+  expect_same({4, 5},
+              {.begin = {1},
+               .end = {3},
+               .strides = {1},
+               .begin_mask = ~1,
+               .end_mask = ~1,
+               .new_axis_mask = ~1,
+               .shrink_axis_mask = ~1},
               "1:3");
 }
 
 TEST(FromTf, MinusOneIsAMaskOfAllPositions) {
-  expect_same({4, 5}, {.begin = {1, 1}, .end = {2, 2}, .strides = {1, -1}, .begin_mask = -1, .end_mask = -1}, ":, ::-1");
+  expect_same({4, 5}, {.begin = {1, 1}, .end = {2, 2}, .strides = {1, -1}, .begin_mask = -1, .end_mask = -1},
+              ":, ::-1");
 }
 
 TEST(FromTf, NewAxisBeatsShrinkAndEllipsisBeatsBoth) {
   expect_same({4}, {.begin = {2}, .end = {3}, .strides = {1}, .new_axis_mask = 1, .shrink_axis_mask = 1}, "None");
-  expect_same({4}, {.begin = {2}, .end = {3}, .strides = {1}, .ellipsis_mask = 1, .new_axis_mask = 1,
-                    .shrink_axis_mask = 1},
+  expect_same({4},
+              {.begin = {2}, .end = {3}, .strides = {1}, .ellipsis_mask = 1, .new_axis_mask = 1, .shrink_axis_mask = 1},
               "...");
 }
 
@@ -69,8 +77,8 @@ TEST(FromTf, MaskedBoundsAreTheFarEnd) {
 }
 
 TEST(FromTf, ShrinkIgnoresEndAndMasks) {
-  expect_same({4, 5}, {.begin = {-1}, .end = {0}, .strides = {2}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 1},
-              "3");
+  expect_same({4, 5},
+              {.begin = {-1}, .end = {0}, .strides = {2}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 1}, "3");
 }
 
 TEST(FromTf, ExtremeIntegersAreAccepted) {

@@ -1,5 +1,4 @@
 #include "backslice/index.h"
-
 #include "testing.h"
 
 namespace backslice {

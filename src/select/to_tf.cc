@@ -7,6 +7,11 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 31;
 
+bool takes_whole_axis(const IndexItem& item) {
+  const auto* range = std::get_if<SliceRange>(&item);
+  return range != nullptr && *range == SliceRange{};
+}
+
 // The longest run of entries that select whole axes: what an ellipsis can stand for.
 struct Run {
   std::size_t begin = 0, size = 0;
@@ -15,8 +20,7 @@ struct Run {
 Run longest_run_of_whole_axes(const Index& index) {
   Run best, current;
   for (std::size_t i = 0; i < index.size(); ++i) {
-    const auto* range = std::get_if<SliceRange>(&index[i]);
-    current = range != nullptr && *range == SliceRange{} ? Run{current.begin, current.size + 1} : Run{i + 1, 0};
+    current = takes_whole_axis(index[i]) ? Run{current.begin, current.size + 1} : Run{i + 1, 0};
     if (current.size > best.size) best = current;
   }
   return best;
@@ -47,10 +51,12 @@ void append(TfSlice& slice, const IndexItem& item) {
 
 }  // namespace
 
-// NumPy's index already says the same thing entry by entry; only what is too long needs an ellipsis.
+// NumPy's index already says the same thing entry by entry. Whole axes at the end need not be said; what is still too
+// long needs an ellipsis.
 Result<TfSlice> Selection::to_tf() const {
   return without_throwing([&]() -> Result<TfSlice> {
     Index index = to_index();
+    while (!index.empty() && takes_whole_axis(index.back())) index.pop_back();
     if (index.size() > kMaxEntries) {
       const Run run = longest_run_of_whole_axes(index);
       if (run.size > 0) {

@@ -1,0 +1,58 @@
+"""A framework in a child process of its own. Some inputs kill it: that is recorded, and it is started anew."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from venvs import ensure
+from wire import pack, receive, send, unpack
+
+
+@dataclass
+class Reply:
+    array: NDArray[Any] | None = None
+    error: str | None = None
+    crashed: bool = False
+
+
+@dataclass
+class Peer:
+    venv: str
+    script: str
+    crashes: int = 0
+    process: Any = field(default=None, init=False)
+
+    def start(self) -> None:
+        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": ""}
+        command = [str(ensure(self.venv)), str(Path(__file__).with_name(self.script))]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | quiet
+        )
+        if receive(self.process.stdout) != "ready":
+            sys.exit(f"{self.script} did not start")
+
+    def call(self, op: str, arrays: dict[str, NDArray[Any]], **options: Any) -> Reply:
+        if self.process is None:
+            self.start()
+        try:
+            packed = {name: pack(np.asarray(array)) for name, array in arrays.items()}
+            send(self.process.stdin, {"op": op, "arrays": packed, "options": options})
+            kind, content = receive(self.process.stdout)
+        except (EOFError, BrokenPipeError):
+            self.stop()
+            self.crashes += 1
+            return Reply(crashed=True)
+        return Reply(array=unpack(content)) if kind == "ok" else Reply(error=content)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process = None
