@@ -24,7 +24,7 @@ def test_readme_cpp_is_the_program_that_the_consumer_test_builds():
 
 def test_readme_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"`?make (\w+)", README + (ROOT / "HACKING.md").read_text()):
+    for target in re.findall(r"(?:`|\$ )make (\w+)", README + (ROOT / "HACKING.md").read_text()):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
