@@ -124,6 +124,17 @@ inline RandomTensor random_tensor(std::mt19937& random, DType dtype, Ints shape)
   return tensor;
 }
 
+// A contiguous tensor of random bytes at a random offset from a cache line.
+inline RandomTensor contiguous_tensor(std::mt19937& random, DType dtype, Ints shape) {
+  RandomTensor tensor;
+  tensor.view = View::contiguous(nullptr, dtype, shape).value();
+  const std::int64_t first = std::uniform_int_distribution<int>(0, 70)(random);
+  tensor.memory.resize(static_cast<std::size_t>(first + tensor.view.elements() * item_size(dtype) + 70));
+  for (std::byte& b : tensor.memory) b = static_cast<std::byte>(random());
+  tensor.view.data = tensor.memory.data() + first;
+  return tensor;
+}
+
 inline Selection random_selection(std::mt19937& random, int max_rank) {
   const auto pick = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
   Dims dims;

@@ -32,10 +32,17 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-class Plan {
+class BACKSLICE_EXPORT Plan {
  public:
   std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(rank_)}; }
   std::int64_t item_size() const { return item_size_; }
+
+  // The size of the destination, gaps between its elements not counted.
+  std::int64_t dst_bytes() const;
+
+  // The positions [lo, hi) of the outermost loop, and what the source gives them. Precondition: there is a loop, and
+  // 0 <= lo < hi <= its extent.
+  Plan restrict(std::int64_t lo, std::int64_t hi) const;
 
   // Where the first position of the loops lies in each tensor, in bytes from its first element.
   std::int64_t dst_offset() const { return dst_offset_; }

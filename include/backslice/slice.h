@@ -8,6 +8,7 @@
 // the result's dtype and shape, any strides, and overlaps neither itself nor an input. A refused call changes nothing.
 #pragma once
 
+#include "backslice/executor.h"
 #include "backslice/selection.h"
 #include "backslice/tensor.h"
 
@@ -17,18 +18,22 @@ struct Options {
   // out[selected] += dy, all else untouched, instead of writing the whole of `out`. Only for ..._grad_into.
   // float16, bfloat16 and float8 add in float32 and round to nearest even; integers wrap.
   bool accumulate = false;
+
+  // Where the work runs; null for default_executor().
+  Executor* executor = nullptr;
 };
 
-BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x);
-BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out);
+BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x, const Options& = {});
+BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Options& = {});
 
 BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Options& = {});
 BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,
                                         const Options& = {});
 
 // TensorFlow's StridedSlice and StridedSliceGrad. dy has exactly the shape of the slice.
-BACKSLICE_EXPORT Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec);
-BACKSLICE_EXPORT Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out);
+BACKSLICE_EXPORT Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const Options& = {});
+BACKSLICE_EXPORT Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out,
+                                           const Options& = {});
 BACKSLICE_EXPORT Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstView& dy,
                                                    const Options& = {});
 BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
@@ -36,8 +41,9 @@ BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec,
 
 // ONNX's Slice and ONNX Runtime's SliceGrad. grad, ONNX's dY, may have any shape with as many elements as the slice,
 // and is then read in row-major order, as ONNX Runtime does.
-BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec);
-BACKSLICE_EXPORT Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out);
+BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Options& = {});
+BACKSLICE_EXPORT Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out,
+                                        const Options& = {});
 BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec,
                                                 const Options& = {});
 BACKSLICE_EXPORT Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,

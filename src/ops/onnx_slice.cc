@@ -47,16 +47,16 @@ auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, cons
 
 }  // namespace
 
-Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec) {
+Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Options& options) {
   const auto selection = lower_forward(data, spec);
   if (!selection.ok()) return selection.status();
-  return slice(*selection, data);
+  return slice(*selection, data, options);
 }
 
-Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out) {
+Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Options& options) {
   const auto selection = lower_forward(data, spec);
   if (!selection.ok()) return selection.status();
-  return slice_into(*selection, data, out);
+  return slice_into(*selection, data, out, options);
 }
 
 Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Options& options) {

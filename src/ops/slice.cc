@@ -3,7 +3,7 @@
 
 #include "backslice/plan.h"
 #include "core/errors.h"
-#include "kernels/slice/reference.h"
+#include "kernels/slice/fill.h"
 #include "ops/checks.h"
 
 namespace backslice {
@@ -12,7 +12,8 @@ namespace {
 // Strings are objects, not bytes, so that a run of them is not a longer item.
 Widen widen_for(DType dtype) { return dtype == DType::String ? Widen::No : Widen::Yes; }
 
-Status check_slice(const Selection& selection, const ConstView& x) {
+Status check_slice(const Selection& selection, const ConstView& x, const Options& options) {
+  if (options.accumulate) return invalid_argument("accumulate is for gradients; a slice has nothing to add to");
   BACKSLICE_RETURN_IF_ERROR(check_input(x, "x"));
   return check_shape(x, "x", selection.shape(), "the shape the selection is for");
 }
@@ -23,38 +24,42 @@ Status check_slice_grad(const Selection& selection, const ConstView& dy, const O
   return check_gradient_dtype(dy.dtype, selection, options);
 }
 
-void run_slice(const Selection& selection, const ConstView& x, const View& out) {
+FillOptions fill_options(const Options& options) {
+  return {.executor = options.executor != nullptr ? *options.executor : default_executor()};
+}
+
+void run_slice(const Selection& selection, const ConstView& x, const View& out, const Options& options) {
   const ConstView selected = select(selection, x);
   const Plan plan = plan_copy(out.layout, selected.layout, widen_for(x.dtype));
-  reference::overwrite(plan, x.dtype, out.data, selected.data);
+  fill(plan, x.dtype, out.data, selected.data, fill_options(options));
 }
 
 void run_slice_grad(const Selection& selection, const ConstView& dy, const View& out, const Options& options) {
   if (options.accumulate) {
     const View selected = select(selection, out);
     const Plan plan = plan_copy(selected.layout, dy.layout, Widen::No);
-    return reference::accumulate(plan, dy.dtype, selected.data, dy.data);
+    return add(plan, dy.dtype, selected.data, dy.data, fill_options(options));
   }
   const Plan plan = plan_scatter(selection, out.layout, dy.layout, widen_for(dy.dtype));
-  reference::overwrite(plan, dy.dtype, out.data, dy.data);
+  fill(plan, dy.dtype, out.data, dy.data, fill_options(options));
 }
 
 }  // namespace
 
-Status slice_into(const Selection& selection, const ConstView& x, const View& out) {
+Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Options& options) {
   return without_throwing([&] {
-    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
+    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x, options));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, "the input"));
-    run_slice(selection, x, out);
+    run_slice(selection, x, out, options);
     return Status();
   });
 }
 
-Result<Tensor> slice(const Selection& selection, const ConstView& x) {
+Result<Tensor> slice(const Selection& selection, const ConstView& x, const Options& options) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
+    BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x, options));
     auto out = Tensor::make(x.dtype, selection.result_shape(), x.layout.item_size);
-    if (out.ok()) run_slice(selection, x, out->view());
+    if (out.ok()) run_slice(selection, x, out->view(), options);
     return out;
   });
 }

@@ -3,16 +3,16 @@
 
 namespace backslice {
 
-Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec) {
+Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const Options& options) {
   const auto selection = Selection::from_tf(input.shape(), spec);
   if (!selection.ok()) return selection.status();
-  return slice(*selection, input);
+  return slice(*selection, input, options);
 }
 
-Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out) {
+Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out, const Options& options) {
   const auto selection = Selection::from_tf(input.shape(), spec);
   if (!selection.ok()) return selection.status();
-  return slice_into(*selection, input, out);
+  return slice_into(*selection, input, out, options);
 }
 
 Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstView& dy, const Options& options) {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "core/errors.h"
+#include "select/axis_math.h"
 
 namespace backslice {
 
@@ -11,6 +12,30 @@ namespace backslice {
 class Planner {
  public:
   explicit Planner(std::int64_t item_size) { plan_.item_size_ = item_size; }
+
+  // Another plan, with its outermost loop cut.
+  Planner(const Plan& plan, Range positions) : plan_(plan) {
+    Loop& loop = plan_.loops_[0];
+    const Range taken = taken_inside({loop.start, loop.step, loop.count}, positions);
+    plan_.dst_offset_ += positions.lo * loop.dst_stride;
+    plan_.src_offset_ += taken.lo * loop.src_stride;
+    loop.start += taken.lo * loop.step - positions.lo;
+    loop.extent = positions.hi - positions.lo;
+    loop.count = taken.hi - taken.lo;
+    if (loop.count == 0) loop.start = loop.src_stride = 0;
+    if (loop.count <= 1) loop.step = 1;
+  }
+
+  Plan cut() {
+    const Loop& cut = plan_.loops_[0];
+    if (cut.count == 0) take_nothing();
+    if (cut.extent == 1 && (cut.count == 1 || plan_.rank_ > 1)) {
+      std::move(loops().begin() + 1, loops().end(), loops().begin());
+      --plan_.rank_;
+    }
+    merge();
+    return plan_;
+  }
 
   // A loop of the destination; `axis` says which positions the source fills.
   void add(std::int64_t extent, Selection::Axis axis, std::int64_t dst_stride, std::int64_t src_stride) {
@@ -39,6 +64,10 @@ class Planner {
   }
 
  private:
+  void take_nothing() {
+    for (Loop& loop : loops()) loop = {loop.extent, 0, 1, 0, loop.dst_stride, 0};
+  }
+
   std::span<Loop> loops() { return {plan_.loops_.data(), static_cast<std::size_t>(plan_.rank_)}; }
 
   void order() {
@@ -63,11 +92,25 @@ class Planner {
   static bool runs_on(const Loop& outer, const Loop& inner) {
     if (outer.dst_stride != inner.extent * inner.dst_stride) return false;
     if (outer.count == 0) return true;  // zeros next to whatever is never reached
+    if (continues(outer, inner)) return true;
     return inner.takes_all() && outer.step == 1 &&
            (outer.count == 1 || outer.src_stride == inner.count * inner.src_stride);
   }
 
+  // Whether the inner loop's steps go on evenly from one position of the outer to the next.
+  static bool continues(const Loop& outer, const Loop& inner) {
+    if (!outer.takes_all()) return false;
+    if (inner.count == 1) return true;
+    return inner.start < inner.step && inner.count * inner.step == inner.extent &&
+           outer.src_stride == inner.count * inner.src_stride;
+  }
+
   static Loop merged(const Loop& outer, const Loop& inner) {
+    if (outer.count > 0 && continues(outer, inner)) {
+      const bool single = inner.count == 1;
+      return {outer.extent * inner.extent, inner.start,      single ? inner.extent : inner.step,
+              outer.count * inner.count,   inner.dst_stride, single ? outer.src_stride : inner.src_stride};
+    }
     const bool nothing = outer.count == 0;
     return {outer.extent * inner.extent,
             nothing ? 0 : outer.start * inner.extent,
@@ -88,6 +131,17 @@ class Planner {
 
   Plan plan_;
 };
+
+std::int64_t Plan::dst_bytes() const {
+  std::int64_t bytes = item_size_;
+  for (const Loop& loop : loops()) bytes *= loop.extent;
+  return bytes;
+}
+
+Plan Plan::restrict(std::int64_t lo, std::int64_t hi) const {
+  assert(rank_ > 0 && 0 <= lo && lo < hi && hi <= loops_[0].extent);
+  return Planner(*this, {lo, hi}).cut();
+}
 
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == selection.shape() && src.shape == selection.result_shape());

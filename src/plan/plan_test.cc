@@ -48,8 +48,28 @@ TEST(Plan, ColumnsKeepTwoLoops) {
 }
 
 TEST(Plan, OuterAxesMergeWhereTheInnerIsWhole) {
+  const Plan plan = scatter({2, 3, 4, 5}, ":, :, 1:3");
+  EXPECT_THAT(plan.loops(), ElementsAre(Loop{6, 0, 1, 6, 80, 40}, Loop{20, 5, 1, 10, 4, 4}));
+}
+
+TEST(Plan, OneIndexOfAnAxisIsAStepOfItsExtent) {
   const Plan plan = scatter({2, 3, 4}, ":, 1");
-  EXPECT_THAT(plan.loops(), ElementsAre(Loop{2, 0, 1, 2, 48, 16}, Loop{12, 4, 1, 4, 4, 4}));
+  EXPECT_EQ(plan.item_size(), 4 * kFloat);
+  EXPECT_THAT(plan.loops(), ElementsAre(Loop{6, 1, 3, 2, 16, 16}));
+}
+
+TEST(Plan, EvenStepsRunOnAcrossRows) {
+  EXPECT_THAT(scatter({7, 8}, ":, 1::2").loops(), ElementsAre(Loop{56, 1, 2, 28, 4, 4}));
+  EXPECT_EQ(scatter({7, 9}, ":, 1::2").loops().size(), 2u);
+}
+
+TEST(Plan, RestrictKeepsWhatThePartTakes) {
+  const Plan whole = scatter({10, 4}, "1::3, 1:3");  // rows 1, 4, 7
+  const Plan part = whole.restrict(3, 8);
+  EXPECT_THAT(part.loops(), ElementsAre(Loop{5, 1, 3, 2, 16, 8}, Loop{4, 1, 1, 2, 4, 4}));
+  EXPECT_EQ(part.dst_offset(), 3 * 16);
+  EXPECT_EQ(part.src_offset(), 8);
+  EXPECT_THAT(whole.restrict(2, 4).loops(), ElementsAre(Loop{8, 0, 1, 0, 4, 0}));  // no rows: one run of zeros
 }
 
 TEST(Plan, ReversedAxesWalkTheSourceBackwards) {

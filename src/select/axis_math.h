@@ -33,6 +33,21 @@ inline std::int64_t clamp_bound(std::int64_t bound, std::int64_t extent, std::in
 inline std::int64_t default_start(std::int64_t extent, std::int64_t step) { return step > 0 ? 0 : extent - 1; }
 inline std::int64_t default_stop(std::int64_t extent, std::int64_t step) { return step > 0 ? extent : -1; }
 
+// floor(a / b) for b > 0.
+inline std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
+
+// Which of the axis's indices (0 .. count) fall into [range.lo, range.hi).
+inline Range taken_inside(const Selection::Axis& axis, Range range) {
+  const std::int64_t step = axis.step > 0 ? axis.step : -axis.step;
+  // Walking down is walking up from the last index, with the places counted backwards.
+  const std::int64_t lowest = axis.step > 0 ? axis.start : axis.start + (axis.count - 1) * axis.step;
+  const auto places_before = [&](std::int64_t position) {
+    return std::clamp<std::int64_t>(floor_divide(position - 1 - lowest, step) + 1, 0, axis.count);
+  };
+  const Range up{places_before(range.lo), places_before(range.hi)};
+  return axis.step > 0 ? up : Range{axis.count - up.hi, axis.count - up.lo};
+}
+
 // One past the last index in the step's direction: the other bound of the axis. Lies in [-1, extent].
 inline std::int64_t stop_of(const Selection::Axis& axis) {
   return axis.start + (axis.count - 1) * axis.step + (axis.step > 0 ? 1 : -1);

@@ -8,21 +8,6 @@
 namespace backslice {
 namespace {
 
-// floor(a / b) for b > 0.
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
-
-// Which of the axis's indices (0 .. count) fall into [range.lo, range.hi).
-Range taken_inside(const Selection::Axis& axis, Range range) {
-  const std::int64_t step = axis.step > 0 ? axis.step : -axis.step;
-  // Walking down is walking up from the last index, with the places counted backwards.
-  const std::int64_t lowest = axis.step > 0 ? axis.start : axis.start + (axis.count - 1) * axis.step;
-  const auto places_before = [&](std::int64_t position) {
-    return std::clamp<std::int64_t>(floor_divide(position - 1 - lowest, step) + 1, 0, axis.count);
-  };
-  const Range up{places_before(range.lo), places_before(range.hi)};
-  return axis.step > 0 ? up : Range{axis.count - up.hi, axis.count - up.lo};
-}
-
 Status check_box(const Shape& shape, std::span<const Range> box) {
   if (box.size() != static_cast<std::size_t>(shape.rank())) {
     return invalid_argument("box has ", box.size(), " ranges, shape ", Ints(shape), " has ", shape.rank(), " axes");

@@ -1,0 +1,60 @@
+// The row kernels: what the innermost loops do, compiled with Highway once for each SIMD target.
+//
+// A row kernel knows widths and bytes, nothing of plans. Which target's rows are used is decided once, at the first
+// call: the best that the machine has, or the one that BACKSLICE_FORCE_TARGET names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "backslice/dtype.h"
+
+namespace backslice {
+
+using SpreadRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step,
+                           std::int64_t src_stride);
+using AddRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count);
+
+struct RowKernels {
+  // For items of 1, 2, 4, 8 and 16 bytes: copies `count` items that lie src_stride bytes apart to every step-th item of
+  // dst, and zeroes the items between. dst is dense; (count - 1) * step + 1 items are written, by ordinary stores.
+  SpreadRow spread[5];
+
+  // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
+  void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
+  void (*stream_zero)(std::byte* dst, std::int64_t bytes);
+  void (*fence)();
+
+  // dst[i] += src[i] for dense rows, by the rule on sums. Null for dtypes that have no vector form.
+  AddRow add[64];  // by DType
+};
+
+inline constexpr std::int64_t kLine = 64;  // bytes of a cache line
+
+// The index of an item size in RowKernels::spread, or -1.
+constexpr int width_index(std::int64_t item_size) {
+  switch (item_size) {
+    case 1: return 0;
+    case 2: return 1;
+    case 4: return 2;
+    case 8: return 3;
+    case 16: return 4;
+    default: return -1;
+  }
+}
+
+struct Target {
+  std::string_view name;
+  const RowKernels* rows;
+};
+
+// The targets this machine can run, best first.
+const std::vector<Target>& available_targets();
+
+// The one in use.
+const Target& active_target();
+
+}  // namespace backslice

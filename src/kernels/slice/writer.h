@@ -1,0 +1,154 @@
+// Writers: where a kernel puts the bytes of a dense destination, from first to last.
+//
+// A kernel that fills a destination makes a stream of zeros, copies and computed rows. DirectWriter puts them where they
+// belong. StreamWriter is for destinations larger than the caches: it composes short pieces in a block that stays in
+// the L1 cache and sends whole cache lines past the caches, so that no line is read before it is written, and none is
+// written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
+// the start of the next, on any axis, become one run.
+//
+// Both have: zero(bytes), copy(src, bytes), reserve(bytes) for at most kMaxReserve bytes that the caller fills,
+// followed by commit(bytes), and finish().
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/slice/rows.h"
+
+namespace backslice {
+
+inline constexpr std::int64_t kMaxReserve = 4096;
+
+// memset and memcpy with the sizes that plans have.
+inline void zero_bytes(std::byte* dst, std::int64_t bytes) { std::memset(dst, 0, static_cast<std::size_t>(bytes)); }
+inline void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+  std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+}
+
+class DirectWriter {
+ public:
+  DirectWriter(std::byte* dst, const RowKernels&) : dst_(dst) {}
+
+  void zero(std::int64_t bytes) { zeros_ += bytes; }
+  void copy(const std::byte* src, std::int64_t bytes) {
+    write_zeros();
+    copy_bytes(dst_, src, bytes);
+    dst_ += bytes;
+  }
+  std::byte* reserve(std::int64_t) {
+    write_zeros();
+    return dst_;
+  }
+  void commit(std::int64_t bytes) { dst_ += bytes; }
+  void finish() { write_zeros(); }
+
+ private:
+  void write_zeros() {
+    if (zeros_ == 0) return;
+    zero_bytes(dst_, zeros_);
+    dst_ += zeros_;
+    zeros_ = 0;
+  }
+
+  std::byte* dst_;
+  std::int64_t zeros_ = 0;
+};
+
+class StreamWriter {
+ public:
+  // The block mirrors the destination from the cache line that `dst` lies in.
+  StreamWriter(std::byte* dst, const RowKernels& rows) : rows_(rows) {
+    begin_ = end_ = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % kLine);
+    line_ = dst - begin_;
+  }
+
+  void zero(std::int64_t bytes) { zeros_ += bytes; }
+
+  void copy(const std::byte* src, std::int64_t bytes) {
+    write_zeros();
+    if (bytes < kDirect) {
+      std::byte* to = room(bytes);
+      copy_bytes(to, src, bytes);
+      end_ += bytes;
+      return;
+    }
+    const std::int64_t head = bytes_to_line();
+    copy_bytes(block_ + end_, src, head);
+    end_ += head;
+    flush_lines();
+    const std::int64_t whole = (bytes - head) / kLine * kLine;
+    rows_.stream_copy(line_, src + head, whole);
+    line_ += whole;
+    copy_bytes(block_, src + head + whole, bytes - head - whole);
+    end_ = bytes - head - whole;
+  }
+
+  std::byte* reserve(std::int64_t bytes) {
+    write_zeros();
+    return room(bytes);
+  }
+  void commit(std::int64_t bytes) { end_ += bytes; }
+
+  void finish() {
+    write_zeros();
+    flush_lines();
+    if (end_ > begin_) copy_bytes(line_ + begin_, block_ + begin_, end_ - begin_);
+    rows_.fence();
+  }
+
+ private:
+  static constexpr std::int64_t kBlock = 2 * kMaxReserve;
+  static constexpr std::int64_t kDirect = 1024;  // runs from here on bypass the block
+
+  std::byte* room(std::int64_t bytes) {
+    if (end_ + bytes > kBlock) flush_lines();
+    return block_ + end_;
+  }
+
+  std::int64_t bytes_to_line() const { return (kLine - end_ % kLine) % kLine; }
+
+  // Sends the whole lines of the block and moves the rest to its front.
+  void flush_lines() {
+    std::int64_t from = 0;
+    if (begin_ > 0 && end_ >= kLine) {  // the line the destination starts in is not all ours
+      copy_bytes(line_ + begin_, block_ + begin_, kLine - begin_);
+      begin_ = 0;
+      from = kLine;
+    }
+    const std::int64_t whole = end_ / kLine * kLine;
+    if (whole == 0) return;
+    rows_.stream_copy(line_ + from, block_ + from, whole - from);
+    line_ += whole;
+    end_ -= whole;
+    copy_bytes(block_, block_ + whole, end_);
+  }
+
+  void write_zeros() {
+    if (zeros_ == 0) return;
+    if (zeros_ < kDirect) {
+      zero_bytes(room(zeros_), zeros_);
+      end_ += zeros_;
+    } else {
+      const std::int64_t head = bytes_to_line();
+      zero_bytes(block_ + end_, head);
+      end_ += head;
+      flush_lines();
+      const std::int64_t whole = (zeros_ - head) / kLine * kLine;
+      rows_.stream_zero(line_, whole);
+      line_ += whole;
+      end_ = zeros_ - head - whole;
+      zero_bytes(block_, end_);
+    }
+    zeros_ = 0;
+  }
+
+  const RowKernels& rows_;
+  std::byte* line_;         // where block_[0] belongs: aligned to a line
+  std::int64_t begin_, end_;  // the part of the block that is filled; begin_ > 0 in the first line only
+  std::int64_t zeros_ = 0;  // still to be written, after the block
+  alignas(kLine) std::byte block_[kBlock + kLine];
+};
+
+}  // namespace backslice

@@ -1,0 +1,33 @@
+#include "plan/split.h"
+
+namespace backslice {
+namespace {
+
+void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts) {
+  if (pieces <= 1 || plan.loops().empty() || (plan.loops().size() == 1 && plan.loops()[0].extent == 1)) {
+    parts.push_back(plan);
+    return;
+  }
+  const std::int64_t extent = plan.loops()[0].extent;
+  if (extent >= pieces) {
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      // extent * i / pieces without the product
+      const auto cut = [&](std::int64_t k) { return extent / pieces * k + extent % pieces * k / pieces; };
+      parts.push_back(plan.restrict(cut(i), cut(i + 1)));
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < extent; ++i) {
+    split_into(plan.restrict(i, i + 1), (pieces + extent - 1) / extent, parts);
+  }
+}
+
+}  // namespace
+
+std::vector<Plan> split(const Plan& plan, std::int64_t pieces) {
+  std::vector<Plan> parts;
+  split_into(plan, pieces, parts);
+  return parts;
+}
+
+}  // namespace backslice

@@ -1,0 +1,14 @@
+// Cutting a plan into parts that write disjoint memory.
+#pragma once
+
+#include <vector>
+
+#include "backslice/plan.h"
+
+namespace backslice {
+
+// About `pieces` parts of about equal size (at least one, and no more than there are positions to give). The cut is
+// through the destination, so that a selection of one corner still gives every part something to write.
+std::vector<Plan> split(const Plan& plan, std::int64_t pieces);
+
+}  // namespace backslice
