@@ -15,8 +15,12 @@ class BACKSLICE_EXPORT Buffer {
  public:
   Buffer() = default;  // no memory
 
-  // Uninitialised bytes, aligned for every dtype; ResourceExhausted when there is no memory.
+  // Uninitialised bytes, aligned for every dtype; ResourceExhausted when there is no memory. Large ones come from the
+  // pool (buffer_pool.h) and go back to it.
   static Result<Buffer> allocate(std::int64_t bytes);
+
+  // Zeros, of which no page has been touched yet: for tensors of which little will be.
+  static Result<Buffer> allocate_zeroed(std::int64_t bytes);
 
   // That many empty std::strings.
   static Result<Buffer> allocate_strings(std::int64_t count);
@@ -30,10 +34,13 @@ class BACKSLICE_EXPORT Buffer {
   std::shared_ptr<std::byte> block_;
 };
 
+enum class Contents { Uninitialised, Zero };
+
 class BACKSLICE_EXPORT Tensor {
  public:
-  // A contiguous tensor. Its elements are uninitialised; strings are empty. `item_size` is for DType::Bytes only.
-  static Result<Tensor> make(DType dtype, const Shape& shape, std::int64_t item_size = 0);
+  // A contiguous tensor; strings are always empty. `item_size` is for DType::Bytes only.
+  static Result<Tensor> make(DType dtype, const Shape& shape, std::int64_t item_size = 0,
+                             Contents contents = Contents::Uninitialised);
 
   View view() { return view_; }
   ConstView view() const { return view_; }

@@ -5,6 +5,7 @@
 #include "core/errors.h"
 #include "kernels/slice/fill.h"
 #include "ops/checks.h"
+#include "plan/pages.h"
 
 namespace backslice {
 namespace {
@@ -44,6 +45,23 @@ void run_slice_grad(const Selection& selection, const ConstView& dy, const View&
   fill(plan, dy.dtype, out.data, dy.data, fill_options(options));
 }
 
+// Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats
+// warm memory that must be zeroed: only the pages that the selection touches are paid for.
+bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
+  constexpr std::int64_t kWorthIt = 1 << 20;
+  constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
+  const std::int64_t bytes = selection.shape().elements() * out.item_size;
+  return bytes >= kWorthIt && pages_touched(selection, out) * kPageBytes < bytes / kFirstTouch;
+}
+
+Result<Tensor> make_sparse_gradient(const Selection& selection, const ConstView& dy, const Options& options) {
+  auto out = Tensor::make(dy.dtype, selection.shape(), dy.layout.item_size, Contents::Zero);
+  if (!out.ok()) return out;
+  const View selected = select(selection, out->view());
+  fill(plan_copy(selected.layout, dy.layout, Widen::Yes), dy.dtype, selected.data, dy.data, fill_options(options));
+  return out;
+}
+
 }  // namespace
 
 Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Options& options) {
@@ -77,6 +95,11 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
   return without_throwing([&]() -> Result<Tensor> {
     BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, options));
+    if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
+    const Layout layout = contiguous_layout(selection.shape(), dy.layout.item_size);
+    if (dy.dtype != DType::String && prefers_fresh_zeros(selection, layout)) {
+      return make_sparse_gradient(selection, dy, options);
+    }
     auto out = Tensor::make(dy.dtype, selection.shape(), dy.layout.item_size);
     if (out.ok()) run_slice_grad(selection, dy, out->view(), options);
     return out;

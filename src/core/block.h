@@ -1,0 +1,28 @@
+// Blocks of memory, from the pool or straight from the system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backslice/result.h"
+
+namespace backslice {
+
+struct Block {
+  std::byte* data = nullptr;
+  std::int64_t size = 0;  // what was mapped; at least what was asked for
+};
+
+// Below this, malloc keeps memory warm by itself.
+inline constexpr std::int64_t kPooledBytes = 64 << 10;
+
+// A block with whatever is in it.
+Result<Block> acquire_block(std::int64_t bytes);
+void release_block(Block block);
+
+// A fresh block: all zero, and no page of it touched yet. Huge pages are not asked for, since a touch would then cost
+// the zeroing of 2 MiB.
+Result<Block> map_zeroed(std::int64_t bytes);
+void unmap(Block block);
+
+}  // namespace backslice
