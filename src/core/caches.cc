@@ -1,18 +1,31 @@
 #include "core/caches.h"
 
-#include <unistd.h>
+#include <fstream>
+#include <string>
 
 namespace backslice {
+namespace {
+
+// Linux lists the caches of each core: level, size ("32768K"), type. (sysconf knows them too, but on some machines
+// gives the sum over all sockets.)
+std::int64_t size_of_level(int level, std::int64_t unknown) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::ifstream level_file(folder + "level"), size_file(folder + "size");
+    int found = 0;
+    std::int64_t size = 0;
+    char unit = 0;
+    if (level_file >> found && found == level && size_file >> size >> unit) {
+      return size * (unit == 'M' ? 1 << 20 : 1 << 10);
+    }
+  }
+  return unknown;
+}
+
+}  // namespace
 
 const Caches& caches() {
-  static const Caches found = [] {
-    Caches sizes;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) sizes.l2 = l2;
-    if (const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE); l3 > 0) sizes.l3 = l3;
-#endif
-    return sizes;
-  }();
+  static const Caches found = {.l2 = size_of_level(2, Caches().l2), .l3 = size_of_level(3, Caches().l3)};
   return found;
 }
 

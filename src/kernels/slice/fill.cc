@@ -189,7 +189,7 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
   if (is_empty(plan)) return;
   const std::int64_t bytes = plan.dst_bytes();
   const bool streaming = options.stores == Stores::Streaming ||
-                         (options.stores == Stores::Auto && bytes > caches().l3 / 2);
+                         (options.stores == Stores::Auto && bytes > caches().l3);
   for_each_piece(plan, bytes, options.executor,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, options.rows, streaming); });
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/slice/rows.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -74,11 +75,15 @@ void spread_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
   constexpr std::int64_t kSrcStride = kBackward ? -kSize : kSize;
   // The zeros after the last item are not ours to write, so the last one is left to the scalar loop.
   const std::int64_t limit = kStep == 1 ? count : count - 1;
-  std::int64_t i = 0;
-  for (; i + lanes <= limit; i += lanes) {
+  const std::int64_t whole = std::max<std::int64_t>(limit, 0) / lanes * lanes;
+  if (whole < count) {
+    spread_scalar<T>(dst + whole * kStep * kSize, src + whole * kSrcStride, count - whole, kStep, kSrcStride);
+  }
+  // Memory is read faster upwards, so a source that is taken backwards is walked from its far end.
+  for (std::int64_t k = 0; k < whole; k += lanes) {
+    const std::int64_t i = kBackward ? whole - lanes - k : k;
     store_with_gaps<kStep>(d, load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
   }
-  if (i < count) spread_scalar<T>(dst + i * kStep * kSize, src + i * kSrcStride, count - i, kStep, kSrcStride);
 }
 
 // Every kStride-th item of the source, densely: the forward slice of a step.
