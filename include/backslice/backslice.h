@@ -2,6 +2,8 @@
 #pragma once
 
 #include "backslice/buffer_pool.h"
+#include "backslice/grad_buffer.h"
+#include "backslice/multi_slice.h"
 #include "backslice/plan.h"
 #include "backslice/slice.h"
 #include "backslice/version.h"

@@ -120,6 +120,9 @@ template <FloatFormat kFormat>
 struct SmallFloat {
   std::conditional_t<(kFormat.magnitude_bits() >= 8), std::uint16_t, std::uint8_t> bits;
 
+  // Zero where the format has no minus zero.
+  static constexpr std::uint32_t kNegativeZero = kFormat.specials == Specials::NanAtMinus ? 0 : kFormat.sign_bit();
+
   friend SmallFloat operator+(SmallFloat a, SmallFloat b) {
     return {static_cast<decltype(bits)>(encode(decode(a.bits, kFormat) + decode(b.bits, kFormat), kFormat))};
   }

@@ -1,0 +1,52 @@
+// GradBuffer: a gradient that knows where it is not zero.
+//
+// A training step that slices a large tensor fills a small part of its gradient. A new gradient a step costs the whole
+// tensor a step; a GradBuffer keeps the memory, remembers the regions that were written, and clears only those.
+//
+//     GradBuffer buffer = *GradBuffer::make({65536, 1024}, DType::Float32);
+//     buffer.write(rows_k, dy);       // = slice_grad(rows_k, dy), touching the old rows and the new ones alone
+//
+// Not thread-safe: one writer at a time.
+#pragma once
+
+#include <vector>
+
+#include "backslice/slice.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT GradBuffer {
+ public:
+  // All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
+  static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0);
+
+  // The content becomes the gradient of this slice: dy where selected, zero elsewhere.
+  Status write(const Selection& selection, const ConstView& dy, const Options& = {});
+
+  // The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
+  Status add(const Selection& selection, const ConstView& dy, const Options& = {});
+
+  // The content becomes zero.
+  void zero(const Options& = {});
+
+  ConstView view() const { return tensor_.view(); }
+  const Tensor& tensor() const { return tensor_; }
+
+  // For writing by other means; everything counts as written from now on.
+  View writable();
+
+  // The regions that may not be zero; all of them after writable().
+  const std::vector<Selection>& regions() const { return regions_; }
+
+ private:
+  explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
+
+  Status check(const Selection& selection, const ConstView& dy);
+  void clear(const Selection& region, const Options& options);
+  void remember(const Selection& region);
+
+  Tensor tensor_;
+  std::vector<Selection> regions_;  // ascending steps, nothing dropped, no two equal
+};
+
+}  // namespace backslice

@@ -1,0 +1,128 @@
+#include "backslice/grad_buffer.h"
+
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+
+std::vector<float> content(const GradBuffer& buffer) {
+  const auto* data = reinterpret_cast<const float*>(buffer.view().data);
+  return {data, data + buffer.view().elements()};
+}
+
+TEST(GradBuffer, WriteReplacesTheContent) {
+  GradBuffer buffer = GradBuffer::make({6}, DType::Float32).value();
+  const auto dy = counting<float>(2);
+  EXPECT_TRUE(buffer.write(at({6}, "1:3"), view_of(dy, {2})).ok());
+  EXPECT_THAT(content(buffer), ElementsAre(0, 1, 2, 0, 0, 0));
+  EXPECT_TRUE(buffer.write(at({6}, "::-3"), view_of(dy, {2})).ok());
+  EXPECT_THAT(content(buffer), ElementsAre(0, 0, 2, 0, 0, 1));
+  buffer.zero();
+  EXPECT_EQ(content(buffer), std::vector<float>(6, 0));
+  EXPECT_TRUE(buffer.regions().empty());
+}
+
+TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
+  std::mt19937 random(14);
+  for (int round = 0; round < 200; ++round) {
+    const Shape shape = random_selection(random, 3).shape();
+    GradBuffer buffer = GradBuffer::make(shape, DType::Float32).value();
+    std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
+    std::vector<bool> seen(expected.size());
+    for (int step = 0; step < 12; ++step) {
+      Index index;
+      for (std::int64_t extent : shape) {
+        const auto pick = [&] { return static_cast<std::int64_t>(random() % (2 * extent + 3)) - extent - 1; };
+        const std::int64_t steps[] = {1, 1, 2, -1, 3, -2};
+        index.push_back(SliceRange{pick(), pick(), steps[random() % 6]});
+      }
+      const Selection s = *Selection::from_index(shape, index);
+      std::vector<float> dy(static_cast<std::size_t>(s.result_shape().elements()));
+      for (float& v : dy) v = random() % 3 == 0 ? -0.0f : static_cast<float>(random() % 100);
+      const int what = static_cast<int>(random() % 6);
+      if (what == 0) {
+        buffer.zero();
+      } else if (what == 1) {
+        ASSERT_TRUE(buffer.write(s, view_of(dy, s.result_shape())).ok());
+      } else {
+        ASSERT_TRUE(buffer.add(s, view_of(dy, s.result_shape())).ok());
+      }
+      if (what <= 1) {
+        std::fill(expected.begin(), expected.end(), 0.0f);
+        std::fill(seen.begin(), seen.end(), false);
+      }
+      const auto where = positions(s);
+      for (std::size_t i = 0; what > 0 && i < dy.size(); ++i) {
+        const auto p = static_cast<std::size_t>(where[i]);
+        expected[p] = seen[p] ? expected[p] + dy[i] : dy[i];
+        seen[p] = true;
+      }
+      const auto got = content(buffer);
+      ASSERT_EQ(std::memcmp(got.data(), expected.data(), 4 * got.size()), 0) << s.explain();
+    }
+  }
+}
+
+TEST(GradBuffer, NeighbouringRegionsMerge) {
+  GradBuffer buffer = GradBuffer::make({1000, 4}, DType::Float32).value();
+  const auto dy = counting<float>(40);
+  for (std::int64_t k = 0; k < 500; k += 10) {
+    EXPECT_TRUE(buffer.add(*Selection::from_index({1000, 4}, {SliceRange{k, k + 10}}), view_of(dy, {10, 4})).ok());
+  }
+  EXPECT_EQ(buffer.regions().size(), 1u);
+  EXPECT_EQ(buffer.regions()[0].axis(0), (Selection::Axis{0, 1, 500}));
+}
+
+TEST(GradBuffer, ManyScatteredRegionsStayBounded) {
+  GradBuffer buffer = GradBuffer::make({100000}, DType::Float32).value();
+  const auto dy = counting<float>(1);
+  for (std::int64_t k = 0; k < 100000; k += 40) {
+    EXPECT_TRUE(buffer.add(*Selection::from_index({100000}, {k}), view_of(dy, {})).ok());
+  }
+  EXPECT_LE(buffer.regions().size(), 1024u);
+  buffer.zero();
+  EXPECT_EQ(content(buffer), std::vector<float>(100000, 0));
+}
+
+TEST(GradBuffer, WritableMarksEverything) {
+  GradBuffer buffer = GradBuffer::make({4}, DType::Float32).value();
+  reinterpret_cast<float*>(buffer.writable().data)[3] = 7;
+  const auto dy = counting<float>(1);
+  EXPECT_TRUE(buffer.write(at({4}, "0:1"), view_of(dy, {1})).ok());
+  EXPECT_THAT(content(buffer), ElementsAre(1, 0, 0, 0));
+}
+
+TEST(GradBuffer, RefusesWhatDoesNotFit) {
+  GradBuffer buffer = GradBuffer::make({4}, DType::Float32).value();
+  const auto dy = counting<float>(2);
+  const auto wide = counting<double>(2);
+  EXPECT_TRUE(buffer.write(at({4}, "1:3"), view_of(dy, {2})).ok());
+  for (bool add : {false, true}) {
+    const auto call = [&](const Selection& s, const ConstView& v) { return add ? buffer.add(s, v) : buffer.write(s, v); };
+    EXPECT_TRUE(is_error(call(at({5}, "1:3"), view_of(dy, {2})), kInvalid, "[5]", "buffer has shape [4]"));
+    EXPECT_TRUE(is_error(call(at({4}, "1:2"), view_of(dy, {2})), kInvalid, "shape of dy"));
+    EXPECT_TRUE(is_error(call(at({4}, "1:3"), view_of(wide, {2})), kInvalid, "dtype"));
+    const ConstView own{buffer.view().data, DType::Float32, contiguous_layout(*Shape::make({2}), 4)};
+    EXPECT_TRUE(is_error(call(at({4}, "1:3"), own), kInvalid, "shares memory"));
+  }
+  EXPECT_THAT(content(buffer), ElementsAre(0, 1, 2, 0));
+  EXPECT_TRUE(is_error(GradBuffer::make({4}, DType::Float8E8M0FNU), kInvalid, "no zero"));
+  EXPECT_TRUE(is_error(GradBuffer::make({-4}, DType::Float32), kInvalid, "-4"));
+}
+
+TEST(GradBuffer, StringsAddWhereNothingWasWritten) {
+  GradBuffer buffer = GradBuffer::make({4}, DType::String).value();
+  const std::vector<std::string> dy = {"a", "b"};
+  EXPECT_TRUE(buffer.add(at({4}, "0:2"), view_of(dy, {2})).ok());
+  EXPECT_TRUE(buffer.add(at({4}, "2:4"), view_of(dy, {2})).ok());
+  EXPECT_TRUE(is_error(buffer.add(at({4}, "1:3"), view_of(dy, {2})), kInvalid, "overlaps", "string"));
+  buffer.zero();
+  EXPECT_EQ(*reinterpret_cast<const std::string*>(buffer.view().data), "");
+}
+
+}  // namespace
+}  // namespace backslice

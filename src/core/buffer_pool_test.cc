@@ -1,0 +1,103 @@
+#include "backslice/buffer_pool.h"
+
+#include <fstream>
+
+#include "backslice/tensor.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+constexpr std::int64_t kMegabyte = 1 << 20;
+
+class BufferPool : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    original_limit_ = pool_stats().limit;
+    trim_pool();
+  }
+  void TearDown() override { EXPECT_TRUE(set_pool_limit(original_limit_).ok()); }
+
+  std::int64_t original_limit_ = 0;
+};
+
+TEST_F(BufferPool, ReusesABlockAfterItsLastOwnerIsGone) {
+  const PoolStats before = pool_stats();
+  Buffer a = Buffer::allocate(8 * kMegabyte).value();
+  const std::byte* address = a.data();
+  Buffer copy = a;
+  a = Buffer();
+  EXPECT_EQ(pool_stats().bytes_kept, 0);
+  EXPECT_EQ(pool_stats().bytes_in_use, before.bytes_in_use + 8 * kMegabyte);
+  copy = Buffer();
+  EXPECT_EQ(pool_stats().bytes_kept, 8 * kMegabyte);
+  EXPECT_EQ(Buffer::allocate(8 * kMegabyte - 100)->data(), address);
+  EXPECT_EQ(pool_stats().reused, before.reused + 1);
+  EXPECT_EQ(pool_stats().mapped, before.mapped + 1);
+}
+
+TEST_F(BufferPool, LargeBlocksAreAlignedToHugePages) {
+  const Buffer buffer = Buffer::allocate(5 * kMegabyte).value();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % (2 * kMegabyte), 0u);
+}
+
+TEST_F(BufferPool, DoesNotWasteABlockOnAMuchSmallerResult) {
+  (void)Buffer::allocate(32 * kMegabyte).value();
+  EXPECT_EQ(pool_stats().bytes_kept, 32 * kMegabyte);
+  const Buffer small = Buffer::allocate(4 * kMegabyte).value();
+  EXPECT_EQ(pool_stats().bytes_kept, 32 * kMegabyte);
+}
+
+TEST_F(BufferPool, KeepsNoMoreThanItsLimit) {
+  EXPECT_TRUE(set_pool_limit(20 * kMegabyte).ok());
+  {
+    const Buffer a = Buffer::allocate(8 * kMegabyte).value(), b = Buffer::allocate(12 * kMegabyte).value();
+    const Buffer c = Buffer::allocate(30 * kMegabyte).value(), d = Buffer::allocate(6 * kMegabyte).value();
+  }
+  EXPECT_LE(pool_stats().bytes_kept, 20 * kMegabyte);
+  EXPECT_GT(pool_stats().bytes_kept, 0);
+  EXPECT_TRUE(set_pool_limit(0).ok());
+  EXPECT_EQ(pool_stats().bytes_kept, 0);
+  EXPECT_TRUE(is_error(set_pool_limit(-1), kInvalid, "-1"));
+}
+
+TEST_F(BufferPool, RecycledMemoryShowsNoStaleBytes) {
+  const Selection middle = *Selection::from_index({1024, 1024}, *parse_index("100:200, 7::3"));
+  const auto dy = counting<float>(middle.result_shape().elements());
+  const Tensor first = slice_grad(middle, view_of(dy, middle.result_shape())).value();
+  const std::vector<std::byte> expected(first.view().data, first.view().data + 4 * kMegabyte);
+  for (int i = 0; i < 3; ++i) {
+    {
+      Buffer poison = Buffer::allocate(4 * kMegabyte).value();
+      std::fill_n(poison.data(), 4 * kMegabyte, std::byte{0xff});
+    }
+    const Tensor again = slice_grad(middle, view_of(dy, middle.result_shape())).value();
+    EXPECT_EQ(std::memcmp(again.view().data, expected.data(), expected.size()), 0);
+  }
+}
+
+std::int64_t resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::int64_t kilobytes = 0;
+    if (word == "VmRSS:" && status >> kilobytes) return kilobytes;
+  }
+  return 0;
+}
+
+TEST_F(BufferPool, ASmallPartOfALargeTensorTouchesOnlyItsPages) {
+  const Selection few = *Selection::from_index({1 << 28}, *parse_index("100:200"));
+  const auto dy = counting<float>(100);
+  const std::int64_t before = resident_kilobytes();
+  Tensor dx = slice_grad(few, view_of(dy, {100})).value();  // 1 GiB
+  EXPECT_LT(resident_kilobytes() - before, 1024);
+  EXPECT_EQ(dx.elements<float>()[100], 1);
+  EXPECT_EQ(dx.elements<float>()[199], 100);
+  EXPECT_EQ(dx.elements<float>()[200], 0);
+  EXPECT_EQ(dx.elements<float>()[(1 << 28) - 1], 0);
+}
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,45 @@
+// Many slices of one destination, brought to common axes.
+//
+// Each slice becomes one AxisPart an axis: which positions of the destination it takes, and how far apart they lie in
+// its source. Axes are ordered by the destination's strides and turned forward, as in a Plan; neighbours that run on
+// into each other for every slice are merged.
+#pragma once
+
+#include <vector>
+
+#include "backslice/multi_slice.h"
+#include "select/progression.h"
+
+namespace backslice {
+
+struct AxisPart {
+  std::int64_t start, step, count;  // step > 0, count > 0
+  std::int64_t src_stride;
+
+  Progression positions() const { return {start, step, count}; }
+  std::int64_t last() const { return positions().last(); }
+};
+
+struct CommonAxes {
+  struct Axis {
+    std::int64_t extent, dst_stride;
+  };
+  std::vector<Axis> axes;              // outermost first
+  std::int64_t dst_offset = 0;         // of the first position, in bytes
+  std::vector<AxisPart> parts;         // slice by slice, axis by axis; empty slices are left out
+  std::vector<const std::byte*> sources;  // of each slice: where its first position lies
+
+  int rank() const { return static_cast<int>(axes.size()); }
+  std::int64_t slices() const { return static_cast<std::int64_t>(sources.size()); }
+  const AxisPart* slice(std::int64_t i) const { return parts.data() + i * rank(); }
+};
+
+CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst);
+
+// Whether no position is taken by two slices. Exact.
+bool are_disjoint(const CommonAxes& common);
+
+// Whether two slices share a position; exact.
+bool intersect(const AxisPart* a, const AxisPart* b, int rank);
+
+}  // namespace backslice

@@ -1,0 +1,158 @@
+#include "backslice/multi_slice.h"
+
+#include "core/visit_dtype.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+
+// The definition: the first contribution to an element is copied, later ones are added, in order.
+std::vector<std::byte> sum_of(std::span<const SliceGradient> slices, const View& dst, const RandomTensor& memory) {
+  std::vector<std::byte> expected = memory.memory;
+  const auto place = [&](Ints index) { return expected.data() + (address(dst, index) - memory.memory.data()); };
+  const auto size = static_cast<std::size_t>(dst.layout.item_size);
+  for_each_index(dst.shape(), [&](const auto& index) { std::memset(place(index), 0, size); });
+  std::vector<bool> seen(static_cast<std::size_t>(dst.elements()));
+  for (const auto& [selection, dy] : slices) {
+    for_each_index(selection.result_shape(), [&, &selection = selection, &dy = dy](const auto& index) {
+      const auto input = input_index(selection, index);
+      std::int64_t flat = 0;
+      for (int i = 0; i < dst.shape().rank(); ++i) flat = flat * dst.shape()[i] + input[i];
+      if (!seen[static_cast<std::size_t>(flat)]) {
+        std::memcpy(place(input), address(dy, index), size);
+      } else {
+        visit_addable(dst.dtype, [&]<class T>() {
+          T sum, term;
+          std::memcpy(&sum, place(input), sizeof(T));
+          std::memcpy(&term, address(dy, index), sizeof(T));
+          sum = sum + term;
+          std::memcpy(place(input), &sum, sizeof(T));
+        });
+      }
+      seen[static_cast<std::size_t>(flat)] = true;
+    });
+  }
+  return expected;
+}
+
+class MultiSliceGrad : public ::testing::TestWithParam<DType> {};
+
+TEST_P(MultiSliceGrad, IsTheSumInListOrder) {
+  std::mt19937 random(13);
+  const auto pool = make_thread_executor(3);
+  for (int round = 0; round < 300; ++round) {
+    Selection model = random_selection(random, 3);
+    const Shape shape = model.shape();
+    std::vector<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    sources.reserve(64);
+    for (int attempt = 0, wanted = static_cast<int>(random() % 30); attempt < 3000 && wanted > 0; ++attempt) {
+      Index index;
+      for (std::int64_t extent : shape) {
+        const auto pick = [&] { return static_cast<std::int64_t>(random() % (2 * extent + 3)) - extent - 1; };
+        const std::int64_t steps[] = {1, 1, 2, -1, 3, -2};
+        index.push_back(SliceRange{pick(), pick(), steps[random() % 6]});
+      }
+      const Selection s = *Selection::from_index(shape, index);
+      sources.push_back(random_tensor(random, GetParam(), s.result_shape()));
+      // No NaNs, whose bits depend on the order of operands; in int4 only the bits it has.
+      const std::byte mask{static_cast<unsigned char>(GetParam() == DType::Int4 ? 0x0f : 0xbf)};
+      if (random() % 4 == 0) std::fill(sources.back().memory.begin(), sources.back().memory.end(), std::byte{0x80});
+      for (std::byte& b : sources.back().memory) b &= mask;
+      slices.push_back({s, sources.back().view});
+      --wanted;
+    }
+    if (GetParam() == DType::Float8E8M0FNU) {
+      sources.push_back(random_tensor(random, GetParam(), shape));
+      slices.insert(slices.begin() + static_cast<std::ptrdiff_t>(slices.size() / 2),
+                    {Selection::all(shape), sources.back().view});
+    }
+    const RandomTensor dst = random_tensor(random, GetParam(), shape);
+    const auto expected = sum_of(slices, dst.view, dst);
+    RandomTensor out = dst;
+    out.view.data = out.memory.data() + (dst.view.data - dst.memory.data());
+    const Status status = multi_slice_grad_into(shape, slices, out.view, {.executor = pool.get()});
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    ASSERT_EQ(out.memory, expected) << Ints(shape).size();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, MultiSliceGrad,
+                         ::testing::Values(DType::Float32, DType::Int64, DType::BFloat16, DType::Float8E4M3FN,
+                                           DType::Float8E5M2FNUZ, DType::Float8E8M0FNU, DType::Complex64, DType::Int4),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
+  const Shape shape = Shape::make({8, 96, 700}).value();
+  for (const char* kind : {"columns", "windows", "rows", "steps"}) {
+    std::vector<SliceGradient> slices;
+    std::vector<std::vector<float>> dys;
+    for (std::int64_t t = 0; t < 90; ++t) {
+      Index index;
+      const std::string k = kind;
+      if (k == "columns") index = {SliceRange{}, t};
+      if (k == "windows") index = {SliceRange{}, SliceRange{t, t + 5}};
+      if (k == "rows") index = {t % 8, SliceRange{t / 8, t / 8 + 1}};
+      if (k == "steps") index = {SliceRange{}, SliceRange{}, SliceRange{t, {}, 90}};
+      const Selection s = *Selection::from_index(shape, index);
+      dys.push_back(counting<float>(s.result_shape().elements()));
+      slices.push_back({s, view_of(dys.back(), s.result_shape())});
+    }
+    for (std::size_t i = 0; i < slices.size(); ++i) slices[i].dy.data = reinterpret_cast<const std::byte*>(dys[i].data());
+    std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
+    for (const auto& [s, dy] : slices) {
+      ASSERT_TRUE(slice_grad_into(s, dy, view_of(expected, shape), {.accumulate = true}).ok());
+    }
+    Tensor dx = multi_slice_grad(shape, slices).value();
+    EXPECT_EQ(elements<float>(dx), expected) << kind;
+  }
+}
+
+TEST(MultiSliceGradErrors, SayWhichSlice) {
+  const auto a = counting<float>(2);
+  const auto b = counting<double>(2);
+  const Selection s = at({4}, "1:3");
+  const SliceGradient good{s, view_of(a, {2})};
+  EXPECT_TRUE(is_error(multi_slice_grad({4}, {}), kInvalid, "at least one"));
+  EXPECT_TRUE(is_error(multi_slice_grad({5}, std::vector{good}), kInvalid, "slices[0].selection", "[4]", "[5]"));
+  EXPECT_TRUE(is_error(multi_slice_grad({4}, std::vector{good, SliceGradient{s, view_of(a, {1})}}), kInvalid,
+                       "slices[1].dy", "[1] instead of [2]"));
+  EXPECT_TRUE(is_error(multi_slice_grad({4}, std::vector{good, SliceGradient{s, view_of(b, {2})}}), kInvalid,
+                       "slices[1].dy has dtype float64", "float32"));
+  std::vector<float> out = counting<float>(4);
+  const ConstView inside = ConstView::contiguous(out.data() + 1, DType::Float32, {2}).value();
+  EXPECT_TRUE(is_error(multi_slice_grad_into({4}, std::vector{good, SliceGradient{s, inside}}, view_of(out, {4})),
+                       kInvalid, "out shares memory with slices[1].dy"));
+  EXPECT_EQ(out, counting<float>(4));
+}
+
+TEST(MultiSliceGradErrors, WhatCannotBeAddedMustNotOverlap) {
+  const std::vector<std::string> dy = {"a", "b"};
+  const std::vector<SliceGradient> apart = {{at({6}, "0:4:2"), view_of(dy, {2})}, {at({6}, "3:0:-2"), view_of(dy, {2})}};
+  Tensor dx = multi_slice_grad({6}, apart).value();
+  EXPECT_THAT(elements<std::string>(dx), ElementsAre("a", "b", "b", "a", "", ""));
+  const std::vector<SliceGradient> meeting = {apart[0], {at({6}, "2:4"), view_of(dy, {2})}};
+  EXPECT_TRUE(is_error(multi_slice_grad({6}, meeting), kInvalid, "slices overlap", "string"));
+  const std::int8_t q[] = {1, 2};
+  const ConstView quantised = ConstView::contiguous(q, DType::QInt8, {2}).value();
+  EXPECT_TRUE(multi_slice_grad({6}, std::vector<SliceGradient>{{at({6}, "0:2"), quantised}, {at({6}, "2:4"), quantised}})
+                  .ok());
+  EXPECT_TRUE(is_error(
+      multi_slice_grad({6}, std::vector<SliceGradient>{{at({6}, "0:2"), quantised}, {at({6}, "1:3"), quantised}}),
+      kInvalid, "qint8"));
+}
+
+TEST(MultiSliceGradErrors, AccumulateAddsToWhatIsThere) {
+  std::vector<float> out = {10, 20, 30, 40};
+  const std::vector<float> dy = {1, 2};
+  const std::vector<SliceGradient> slices = {{at({4}, "0:2"), view_of(dy, {2})}, {at({4}, "1:3"), view_of(dy, {2})}};
+  EXPECT_TRUE(multi_slice_grad_into({4}, slices, view_of(out, {4}), {.accumulate = true}).ok());
+  EXPECT_THAT(out, ElementsAre(11, 23, 32, 40));
+}
+
+}  // namespace
+}  // namespace backslice
