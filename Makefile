@@ -2,6 +2,7 @@
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
+# make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ SOURCES := $(shell find include src python/backslice python/bindings cmake -type
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python oracle sanitize lint format clean
+.PHONY: help setup python run test test-cpp test-python oracle sanitize bench lint format clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -47,7 +48,7 @@ test-python: python
 	$(PY) -m pytest
 
 oracle: python
-	$(PY) tests/oracle/venvs.py
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
 	$(PY) -m pytest tests/oracle
 
 sanitize: setup
@@ -55,6 +56,10 @@ sanitize: setup
 	  echo "== $$preset"; \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+
+bench: python
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch
+	$(VENV)/bin/backslice bench
 
 lint: python
 	$(PY) -m pip install -q pre-commit

@@ -6,4 +6,5 @@
 #include "backslice/multi_slice.h"
 #include "backslice/plan.h"
 #include "backslice/slice.h"
+#include "backslice/targets.h"
 #include "backslice/version.h"

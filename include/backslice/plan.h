@@ -12,7 +12,6 @@
 //     the gradient of x[1:3] of shape [4, 5] float32:   one loop, extent 20, start 5, step 1, count 10
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -34,7 +33,7 @@ struct Loop {
 
 class BACKSLICE_EXPORT Plan {
  public:
-  std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(rank_)}; }
+  std::span<const Loop> loops() const { return loops_; }
   std::int64_t item_size() const { return item_size_; }
 
   // The size of the destination, gaps between its elements not counted.
@@ -51,8 +50,7 @@ class BACKSLICE_EXPORT Plan {
  private:
   friend class Planner;
 
-  std::array<Loop, kMaxRank> loops_;
-  int rank_ = 0;
+  InlineVector<Loop> loops_;
   std::int64_t item_size_ = 0, dst_offset_ = 0, src_offset_ = 0;
 };
 

@@ -82,8 +82,11 @@ class BACKSLICE_EXPORT Selection {
  private:
   Selection() = default;
 
+  // make() for axes that are canonical already, and dropped only where they may be.
+  static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
+
   Shape shape_, result_shape_;
-  std::array<Axis, kMaxRank> axes_;
+  InlineVector<Axis> axes_;
   Dims result_axes_;
 };
 

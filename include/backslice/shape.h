@@ -5,42 +5,23 @@
 // and [2^40, 2^40, 0] is not.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cassert>
 #include <cstdint>
 #include <string>
 
+#include "backslice/inline_vector.h"
 #include "backslice/ints.h"
 #include "backslice/result.h"
 
 namespace backslice {
 
-inline constexpr int kMaxRank = 32;
-
-// A list of at most kMaxRank int64, stored in place.
-class Dims {
+// A list of at most kMaxRank int64: extents or strides.
+class Dims : public InlineVector<std::int64_t> {
  public:
   Dims() = default;
   explicit Dims(Ints list) {
     for (std::int64_t v : list) push_back(v);
   }
-
-  int size() const { return size_; }
-  std::int64_t operator[](int i) const { return values_[i]; }
-  std::int64_t& operator[](int i) { return values_[i]; }
-  void push_back(std::int64_t v) {
-    assert(size_ < kMaxRank);
-    values_[size_++] = v;
-  }
-  const std::int64_t* begin() const { return values_.data(); }
-  const std::int64_t* end() const { return values_.data() + size_; }
-  operator Ints() const { return Ints(values_.data(), static_cast<std::size_t>(size_)); }
-  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
-
- private:
-  std::array<std::int64_t, kMaxRank> values_;
-  int size_ = 0;
+  operator Ints() const { return Ints(begin(), static_cast<std::size_t>(size())); }
 };
 
 class BACKSLICE_EXPORT Shape {

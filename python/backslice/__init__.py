@@ -6,11 +6,18 @@
 array([0., 1., 2., 0.])
 """
 
+from . import pool
 from ._core import (
+    GradBuffer,
     Selection,
     __version__,
+    get_num_threads,
+    multi_slice_grad,
     onnx_slice,
     onnx_slice_grad,
+    set_num_threads,
+    simd_target,
+    simd_targets,
     slice,
     slice_grad,
     strided_slice,
@@ -31,6 +38,7 @@ __all__ = [
     "DTypeError",
     "Error",
     "FailedPreconditionError",
+    "GradBuffer",
     "InternalError",
     "InvalidArgumentError",
     "OutOfRangeError",
@@ -38,8 +46,14 @@ __all__ = [
     "Selection",
     "UnimplementedError",
     "__version__",
+    "get_num_threads",
+    "multi_slice_grad",
     "onnx_slice",
     "onnx_slice_grad",
+    "pool",
+    "set_num_threads",
+    "simd_target",
+    "simd_targets",
     "slice",
     "slice_grad",
     "strided_slice",

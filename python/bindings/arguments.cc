@@ -36,6 +36,7 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
   if (PyLong_Check(object.ptr())) {
     integer = nb::borrow(object);
   } else {
+    if (!PyIndex_Check(object.ptr())) return false;
     integer = nb::steal(PyNumber_Index(object.ptr()));
     if (!integer.is_valid()) {
       PyErr_Clear();
@@ -51,7 +52,17 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
 
 std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
   if (PyArray_Check(object.ptr())) return read_array(object, argument);
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr())) {
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    std::vector<std::int64_t> list;
+    list.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object.ptr())));
+    // an item's __index__ may change the list: ask for the size each time
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object.ptr()); ++i) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object.ptr(), i));
+      list.push_back(read_item(item, argument, list.size()));
+    }
+    return list;
+  }
+  if (PyRange_Check(object.ptr())) {
     std::vector<std::int64_t> list;
     for (nb::handle item : nb::iter(object)) list.push_back(read_item(item, argument, list.size()));
     return list;
@@ -84,13 +95,14 @@ void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
   if (dtype->kind != 'i' && dtype->kind != 'u') {
     raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", expected integers");
   }
-  if (allowed_.empty()) return;
+  if (allowed_[0] == kEnd) return;
+  const int* allowed_end = std::find(std::begin(allowed_), std::end(allowed_), kEnd);
   // long and long long are two numbers for one type
   const auto same = [](int a, int b) { return PyArray_EquivTypenums(a, b) != 0; };
-  if (std::none_of(allowed_.begin(), allowed_.end(), [&](int type) { return same(type, dtype->type_num); })) {
+  if (std::none_of(std::cbegin(allowed_), allowed_end, [&](int type) { return same(type, dtype->type_num); })) {
     std::string expected;
-    for (int type : allowed_) {
-      PyArray_Descr* allowed = PyArray_DescrFromType(type);
+    for (const int* type = allowed_; type != allowed_end; ++type) {
+      PyArray_Descr* allowed = PyArray_DescrFromType(*type);
       expected += (expected.empty() ? "" : " or ") + dtype_name(allowed);
       Py_DECREF(allowed);
     }
@@ -103,7 +115,7 @@ void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
     PyArray_Descr* first = PyArray_DescrFromType(type_);
     const std::string first_name = dtype_name(first);
     Py_DECREF(first);
-    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", but " + first_array_ + " has " +
+    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", but " + std::string(first_array_) + " has " +
                       first_name + "; they must share one");
   }
 }
@@ -128,6 +140,12 @@ std::int32_t read_mask(nb::handle object, const char* argument) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which does not fit int32");
   }
   return mask;
+}
+
+Options read_options(nb::handle accumulate, nb::handle out) {
+  const Options options{.accumulate = read_flag(accumulate, "accumulate")};
+  if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
+  return options;
 }
 
 bool read_flag(nb::handle object, const char* argument) {

@@ -1,11 +1,13 @@
 // Integer arguments: lists of indices, shapes and masks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "backslice/slice.h"
 #include "bindings/numpy_api.h"
 
 namespace backslice::python {
@@ -16,7 +18,8 @@ namespace nb = nanobind;
 // int fit any. The allowed types are NumPy type numbers, none meaning all integers.
 class IntReader {
  public:
-  explicit IntReader(std::initializer_list<int> allowed = {}) : allowed_(allowed) {}
+  IntReader() = default;
+  IntReader(std::initializer_list<int> allowed) { std::copy(allowed.begin(), allowed.end(), allowed_); }
 
   // A 1-D list of int64. Raises DTypeError for other elements, InvalidArgumentError for other ranks and values.
   std::vector<std::int64_t> read(nb::handle object, const char* argument);
@@ -25,9 +28,10 @@ class IntReader {
   std::vector<std::int64_t> read_array(nb::handle array, const char* argument);
   void note_type(PyArray_Descr* dtype, const char* argument);
 
-  std::vector<int> allowed_;
-  int type_ = NPY_NOTYPE;    // of the arrays so far
-  std::string first_array_;  // the argument that had it
+  static constexpr int kEnd = NPY_NOTYPE;
+  int allowed_[4] = {kEnd, kEnd, kEnd, kEnd};
+  int type_ = NPY_NOTYPE;              // of the arrays so far
+  const char* first_array_ = nullptr;  // the argument that had it
 };
 
 // A shape as NumPy takes it: an int, or a list of any integer type.
@@ -39,6 +43,9 @@ std::int32_t read_mask(nb::handle object, const char* argument);
 // A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. Integers past int64
 // saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, std::int64_t& value, int& overflow);
+
+// The options of a gradient. accumulate=True without out is an InvalidArgumentError.
+Options read_options(nb::handle accumulate, nb::handle out);
 
 // True or False; anything else is a DTypeError.
 bool read_flag(nb::handle object, const char* argument);

@@ -8,10 +8,10 @@ namespace backslice::python {
 namespace {
 
 View view_of_numpy(PyArrayObject* array, const ElementType& type) {
+  static_assert(std::is_same_v<npy_intp, std::int64_t>);
   const auto rank = static_cast<std::size_t>(PyArray_NDIM(array));
-  const std::vector<std::int64_t> shape(PyArray_DIMS(array), PyArray_DIMS(array) + rank);
-  const std::vector<std::int64_t> strides(PyArray_STRIDES(array), PyArray_STRIDES(array) + rank);
-  return unwrap(View::strided(PyArray_DATA(array), type.dtype, shape, strides, type.item_size));
+  return unwrap(View::strided(PyArray_DATA(array), type.dtype, Ints(PyArray_DIMS(array), rank),
+                              Ints(PyArray_STRIDES(array), rank), type.item_size));
 }
 
 InputArray from_numpy(nb::object array, const char* argument) {
@@ -71,18 +71,38 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
   return view_of_numpy(array, input.type);
 }
 
+namespace {
+
+// With its own memory where `data` is null.
+nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data) {
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
+                                         shape.rank(), shape.begin(), nullptr, data,
+                                         data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
+  if (array == nullptr) nb::raise_python_error();
+  return nb::steal(array);
+}
+
+}  // namespace
+
+bool is_small(const Shape& result_shape, const InputArray& input) {
+  constexpr std::int64_t kSmall = 32 << 10;
+  return input.type.item_size > 0 && result_shape.elements() <= kSmall / input.type.item_size;
+}
+
+nb::object new_small_array(const Shape& shape, const InputArray& input, View& view) {
+  nb::object array = new_array(shape, input.numpy_dtype, nullptr);
+  auto* data = static_cast<std::byte*>(PyArray_DATA(as_array(array)));
+  view = {data, input.type.dtype, contiguous_layout(shape, input.type.item_size)};
+  return array;
+}
+
 nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype) {
   const View view = tensor.view();
-  std::vector<npy_intp> shape(view.shape().begin(), view.shape().end());
   auto* owner = new Tensor(std::move(tensor));
   const nb::capsule base(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  PyObject* array =
-      PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
-                           static_cast<int>(shape.size()), shape.data(), nullptr, view.data, NPY_ARRAY_CARRAY, nullptr);
-  if (array == nullptr) nb::raise_python_error();
-  nb::object result = nb::steal(array);
-  if (PyArray_SetBaseObject(as_array(result), base.inc_ref().ptr()) < 0) nb::raise_python_error();
-  return result;
+  nb::object array = new_array(view.shape(), numpy_dtype, view.data);
+  if (PyArray_SetBaseObject(as_array(array), base.inc_ref().ptr()) < 0) nb::raise_python_error();
+  return array;
 }
 
 }  // namespace backslice::python

@@ -20,6 +20,12 @@ InputArray input_array(nb::handle object, const char* argument);
 // An `out` argument: a writable NumPy array of exactly the input's dtype.
 View output_view(nb::handle out, const InputArray& input, const char* input_argument);
 
+// Whether a result of that shape is so small that NumPy's memory and this thread are best.
+bool is_small(const Shape& result_shape, const InputArray& input);
+
+// An uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
+nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
+
 // The tensor as a NumPy array that owns it.
 nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype);
 

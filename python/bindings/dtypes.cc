@@ -29,12 +29,16 @@ bool is_ml_dtype(DType dtype) {
   }
 }
 
-DType number_type(char kind, npy_intp size, bool& known) {
-  const std::string bits = std::to_string(8 * size);
-  const std::string stem = kind == 'i' ? "int" : kind == 'u' ? "uint" : kind == 'f' ? "float" : "complex";
-  const auto found = dtype_from_name(stem + bits);
-  known = found.has_value();
-  return found.value_or(DType::Bytes);
+// The native types by kind and the logarithm of their size; Bytes where there is none.
+DType number_type(char kind, npy_intp size) {
+  constexpr DType kNone = DType::Bytes;
+  constexpr DType kSigned[] = {DType::Int8, DType::Int16, DType::Int32, DType::Int64, kNone};
+  constexpr DType kUnsigned[] = {DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, kNone};
+  constexpr DType kFloat[] = {kNone, DType::Float16, DType::Float32, DType::Float64, kNone};
+  constexpr DType kComplex[] = {kNone, kNone, kNone, DType::Complex64, DType::Complex128};
+  const int log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : size == 16 ? 4 : -1;
+  if (log < 0) return kNone;
+  return (kind == 'i' ? kSigned : kind == 'u' ? kUnsigned : kind == 'f' ? kFloat : kComplex)[log];
 }
 
 // TensorFlow's quantised types: a structure of one field, named like the type.
@@ -74,8 +78,9 @@ void learn_ml_dtypes() {
 ElementType element_type(nb::handle dtype, const char* argument) {
   const auto* descr = reinterpret_cast<PyArray_Descr*>(dtype.ptr());
   const npy_intp size = PyDataType_ELSIZE(descr);
-  if (const auto found = ml_dtype_of_number.find(descr->type_num); found != ml_dtype_of_number.end()) {
-    return {found->second, size};
+  if (descr->type_num >= NPY_USERDEF) {
+    const auto found = ml_dtype_of_number.find(descr->type_num);
+    if (found != ml_dtype_of_number.end()) return {found->second, size};
   }
   switch (descr->kind) {
     case 'b': return {DType::Bool, size};
@@ -83,9 +88,8 @@ ElementType element_type(nb::handle dtype, const char* argument) {
     case 'u':
     case 'f':
     case 'c': {
-      bool known = false;
-      const DType number = number_type(descr->kind, size, known);
-      if (!known || descr->type_num >= NPY_USERDEF) break;
+      const DType number = number_type(descr->kind, size);
+      if (number == DType::Bytes || descr->type_num >= NPY_USERDEF) break;
       return {PyArray_ISNBO(descr->byteorder) ? number : DType::Bytes, size};
     }
     case 'S':

@@ -21,7 +21,8 @@ IndexItem read_item(nb::handle item) {
   if (item.is_none()) return NewAxis{};
   if (item.ptr() == Py_Ellipsis) return EllipsisItem{};
   if (PySlice_Check(item.ptr())) {
-    return SliceRange{read_bound(item.attr("start")), read_bound(item.attr("stop")), read_bound(item.attr("step"))};
+    const auto* range = reinterpret_cast<PySliceObject*>(item.ptr());
+    return SliceRange{read_bound(range->start), read_bound(range->stop), read_bound(range->step)};
   }
   const bool is_sequence = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) ||
                            (PyArray_Check(item.ptr()) && PyArray_NDIM(as_array(item)) > 0);
@@ -43,6 +44,7 @@ Index read_index(nb::handle index) {
   if (PyUnicode_Check(index.ptr())) return unwrap(parse_index(nb::cast<nb::str>(index).c_str()));
   if (!PyTuple_Check(index.ptr())) return {read_item(index)};
   Index items;
+  items.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(index.ptr())));
   for (nb::handle item : nb::cast<nb::tuple>(index)) items.push_back(read_item(item));
   return items;
 }
@@ -53,12 +55,12 @@ nb::object bound_to_python(const std::optional<std::int64_t>& bound) {
 
 }  // namespace
 
-Selection read_selection(const std::vector<std::int64_t>& shape, nb::handle index) {
+Selection read_selection(Ints shape, nb::handle index) {
   if (!nb::isinstance<Selection>(index)) return unwrap(Selection::from_index(shape, read_index(index)));
   const auto& selection = nb::cast<const Selection&>(index);
   if (selection.shape() == unwrap(Shape::make(shape))) return selection;
   raise_invalid_argument("index is a Selection for shape " + to_string(Ints(selection.shape())) + ", not for shape " +
-                         to_string(Ints(shape)));
+                         to_string(shape));
 }
 
 nb::tuple to_python(const Index& index) {

@@ -9,7 +9,7 @@ namespace backslice::python {
 namespace nb = nanobind;
 
 // A NumPy basic index, its text, or a Selection made for the same shape.
-Selection read_selection(const std::vector<std::int64_t>& shape, nb::handle index);
+Selection read_selection(Ints shape, nb::handle index);
 
 // A tuple of ints, slices and None.
 nb::tuple to_python(const Index& index);

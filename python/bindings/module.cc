@@ -11,4 +11,6 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_selection(m);
   backslice::python::bind_slices(m);
+  backslice::python::bind_multi_slices(m);
+  backslice::python::bind_runtime(m);
 }

@@ -8,6 +8,15 @@ namespace backslice::python {
 // An argument that takes any object, None included: what is wrong with it is said by the function that reads it.
 inline auto any(const char* name) { return nanobind::arg(name).none(); }
 
+// Runs `body` while other Python threads may run.
+template <class Body>
+auto without_gil(Body&& body) {
+  const nanobind::gil_scoped_release release;
+  return body();
+}
+
+void bind_multi_slices(nanobind::module_& m);
+void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);
 

@@ -12,39 +12,37 @@
 namespace backslice::python {
 namespace {
 
-// Runs one operation: `make` returns a new tensor from the input, `fill` fills a given one.
+// Runs one operation: `make` returns a new tensor from the input, `fill` fills a given one. `result_shape` may be null
+// where it is not known yet.
 template <class Make, class Fill>
-nb::object run(const InputArray& input, const char* argument, nb::handle out, Make make, Fill fill) {
-  const auto without_gil = [](auto&& body) {
-    const nb::gil_scoped_release release;
-    return body();
-  };
+nb::object run(const InputArray& input, const char* argument, const Shape* result_shape, nb::handle out, Make make,
+               Fill fill) {
   if (input.type.is_object) {
     const nb::object zero = empty_string_of(input, argument);
     if (out.is_none()) return new_object_array(unwrap(make(input.view)), zero);
     move_objects(output_view(out, input, argument), zero, [&](const View& view) { return fill(input.view, view); });
     return nb::borrow(out);
   }
-  if (out.is_none()) {
-    return to_numpy(unwrap(without_gil([&] { return make(input.view); })), input.numpy_dtype);
+  if (!out.is_none()) {
+    const View view = output_view(out, input, argument);
+    check(without_gil([&] { return fill(input.view, view); }));
+    return nb::borrow(out);
   }
-  const View view = output_view(out, input, argument);
-  check(without_gil([&] { return fill(input.view, view); }));
-  return nb::borrow(out);
-}
-
-Options read_options(nb::handle accumulate, nb::handle out) {
-  const Options options{.accumulate = read_flag(accumulate, "accumulate")};
-  if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
-  return options;
+  if (result_shape != nullptr && is_small(*result_shape, input)) {
+    // NumPy's own memory is the quickest to get, and the work is done sooner than another thread would wake up.
+    View view;
+    nb::object result = new_small_array(*result_shape, input, view);
+    check(fill(input.view, view));
+    return result;
+  }
+  return to_numpy(unwrap(without_gil([&] { return make(input.view); })), input.numpy_dtype);
 }
 
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
   const InputArray input = input_array(x, "x");
-  const Shape& shape = input.view.shape();
-  const Selection selection = read_selection({shape.begin(), shape.end()}, index);
+  const Selection selection = read_selection(input.view.shape(), index);
   return run(
-      input, "x", out, [&](const ConstView& view) { return backslice::slice(selection, view); },
+      input, "x", &selection.result_shape(), out, [&](const ConstView& view) { return backslice::slice(selection, view); },
       [&](const ConstView& view, const View& result) { return slice_into(selection, view, result); });
 }
 
@@ -52,7 +50,7 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
   const Options options = read_options(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
-      input_array(dy, "dy"), "dy", out, [&](const ConstView& view) { return slice_grad(selection, view, options); },
+      input_array(dy, "dy"), "dy", &selection.shape(), out, [&](const ConstView& view) { return slice_grad(selection, view, options); },
       [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
 }
 
@@ -63,7 +61,7 @@ nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, 
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
-      input_array(input, "input"), "input", out, [&](const ConstView& view) { return strided_slice(view, spec); },
+      input_array(input, "input"), "input", nullptr, out, [&](const ConstView& view) { return strided_slice(view, spec); },
       [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result); });
 }
 
@@ -74,10 +72,11 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
   const Options options = read_options(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
+  const Shape result_shape = unwrap(Shape::make(dims));
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
-      input_array(dy, "dy"), "dy", out,
+      input_array(dy, "dy"), "dy", &result_shape, out,
       [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, options); },
       [&](const ConstView& view, const View& result) {
         return strided_slice_grad_into(dims, spec, view, result, options);
@@ -88,7 +87,7 @@ nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb
                          nb::handle out) {
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
-      input_array(data, "data"), "data", out, [&](const ConstView& view) { return onnx_slice(view, spec); },
+      input_array(data, "data"), "data", nullptr, out, [&](const ConstView& view) { return onnx_slice(view, spec); },
       [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result); });
 }
 
@@ -96,9 +95,10 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
                               nb::handle steps, nb::handle out, nb::handle accumulate) {
   const Options options = read_options(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
+  const Shape result_shape = unwrap(Shape::make(dims));
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
-      input_array(grad, "grad"), "grad", out,
+      input_array(grad, "grad"), "grad", &result_shape, out,
       [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, options); },
       [&](const ConstView& view, const View& result) {
         return onnx_slice_grad_into(view, dims, spec, result, options);

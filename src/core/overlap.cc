@@ -56,34 +56,44 @@ class Search {
   int work_ = 0;
 };
 
-// A layout as terms counted from its lowest byte: which bytes does it touch?
-struct Extent {
-  Wide lowest = 0;  // offset of the lowest byte from the first element
-  std::vector<Term> terms;
-};
-
-Extent extent_of(const Layout& layout) {
-  Extent extent;
+// The bytes a layout touches, counted from its lowest, as terms.
+void append_terms(const Layout& layout, std::vector<Term>& terms) {
   for (int axis = 0; axis < layout.shape.rank(); ++axis) {
-    const std::int64_t stride = layout.strides[axis], limit = layout.shape[axis] - 1;
-    if (stride < 0) extent.lowest += Wide{stride} * limit;
-    extent.terms.push_back({std::abs(stride), limit});
+    terms.push_back({std::abs(layout.strides[axis]), layout.shape[axis] - 1});
   }
-  extent.terms.push_back({1, layout.item_size - 1});
-  return extent;
-}
-
-Wide reach(const std::vector<Term>& terms) {
-  return std::accumulate(terms.begin(), terms.end(), Wide{0},
-                         [](Wide sum, const Term& t) { return sum + Wide{t.coefficient} * t.limit; });
+  terms.push_back({1, layout.item_size - 1});
 }
 
 bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 || layout.item_size == 0; }
 
+// Whether each axis steps over all that lies within the axes after it, as in every row-major layout.
+bool is_nested(const Layout& layout) {
+  std::int64_t within = layout.item_size;
+  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] == 1) continue;
+    if (std::abs(layout.strides[axis]) < within) return false;
+    within += (layout.shape[axis] - 1) * std::abs(layout.strides[axis]);
+  }
+  return true;
+}
+
+struct Interval {
+  Wide low, high;  // first and last byte
+};
+
+Interval interval_of(const ConstView& view) {
+  Wide low = Wide{reinterpret_cast<std::intptr_t>(view.data)}, high = low + view.layout.item_size - 1;
+  for (int axis = 0; axis < view.shape().rank(); ++axis) {
+    const Wide reach = Wide{view.layout.strides[axis]} * (view.shape()[axis] - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
+
 }  // namespace
 
 bool overlaps_itself(const Layout& layout) {
-  if (has_no_bytes(layout)) return false;
+  if (has_no_bytes(layout) || is_nested(layout)) return false;
   std::vector<Term> axes;
   for (int axis = 0; axis < layout.shape.rank(); ++axis) {
     if (layout.shape[axis] > 1) axes.push_back({std::abs(layout.strides[axis]), layout.shape[axis] - 1});
@@ -108,16 +118,13 @@ bool overlaps_itself(const Layout& layout) {
 
 bool overlap(const ConstView& a, const ConstView& b) {
   if (has_no_bytes(a.layout) || has_no_bytes(b.layout)) return false;
-  Extent in_a = extent_of(a.layout);
-  const Extent in_b = extent_of(b.layout);
-  const Wide low_a = Wide{reinterpret_cast<std::intptr_t>(a.data)} + in_a.lowest;
-  const Wide low_b = Wide{reinterpret_cast<std::intptr_t>(b.data)} + in_b.lowest;
-  const Wide reach_b = reach(in_b.terms);
-  if (low_a + reach(in_a.terms) < low_b || low_b + reach_b < low_a) return false;
+  const Interval in_a = interval_of(a), in_b = interval_of(b);
+  if (in_a.high < in_b.low || in_b.high < in_a.low) return false;
   // low_a + (terms of a) = low_b + (terms of b); with each y of b replaced by limit - y all signs are positive.
-  std::vector<Term> terms = std::move(in_a.terms);
-  terms.insert(terms.end(), in_b.terms.begin(), in_b.terms.end());
-  return Search(std::move(terms)).may_reach(low_b + reach_b - low_a);
+  std::vector<Term> terms;
+  append_terms(a.layout, terms);
+  append_terms(b.layout, terms);
+  return Search(std::move(terms)).may_reach(in_b.high - in_a.low);
 }
 
 }  // namespace backslice

@@ -29,10 +29,7 @@ class Planner {
   Plan cut() {
     const Loop& cut = plan_.loops_[0];
     if (cut.count == 0) take_nothing();
-    if (cut.extent == 1 && (cut.count == 1 || plan_.rank_ > 1)) {
-      std::move(loops().begin() + 1, loops().end(), loops().begin());
-      --plan_.rank_;
-    }
+    if (cut.extent == 1 && (cut.count == 1 || plan_.loops_.size() > 1)) plan_.loops_.erase_first();
     merge();
     return plan_;
   }
@@ -53,7 +50,7 @@ class Planner {
     }
     if (axis.count <= 1) src_stride = 0;
     const std::int64_t step = axis.count <= 1 ? 1 : std::abs(axis.step);
-    plan_.loops_[plan_.rank_++] = {extent, axis.start, step, axis.count, dst_stride, src_stride};
+    plan_.loops_.push_back({extent, axis.start, step, axis.count, dst_stride, src_stride});
   }
 
   Plan finish(Widen widen) {
@@ -65,19 +62,18 @@ class Planner {
 
  private:
   void take_nothing() {
-    for (Loop& loop : loops()) loop = {loop.extent, 0, 1, 0, loop.dst_stride, 0};
+    for (Loop& loop : plan_.loops_) loop = {loop.extent, 0, 1, 0, loop.dst_stride, 0};
   }
 
-  std::span<Loop> loops() { return {plan_.loops_.data(), static_cast<std::size_t>(plan_.rank_)}; }
-
   void order() {
-    std::stable_sort(loops().begin(), loops().end(),
-                     [](const Loop& a, const Loop& b) { return a.dst_stride > b.dst_stride; });
+    const auto outer_first = [](const Loop& a, const Loop& b) { return a.dst_stride > b.dst_stride; };
+    if (std::is_sorted(plan_.loops_.begin(), plan_.loops_.end(), outer_first)) return;
+    std::stable_sort(plan_.loops_.begin(), plan_.loops_.end(), outer_first);
   }
 
   void merge() {
     int kept = 0;
-    for (int i = 0; i < plan_.rank_; ++i) {
+    for (int i = 0; i < plan_.loops_.size(); ++i) {
       const Loop inner = plan_.loops_[i];
       if (kept > 0 && runs_on(plan_.loops_[kept - 1], inner)) {
         plan_.loops_[kept - 1] = merged(plan_.loops_[kept - 1], inner);
@@ -85,7 +81,7 @@ class Planner {
         plan_.loops_[kept++] = inner;
       }
     }
-    plan_.rank_ = kept;
+    plan_.loops_.resize_down(kept);
   }
 
   // Whether stepping the outer loop once is the same as stepping past the end of the inner one.
@@ -121,11 +117,11 @@ class Planner {
   }
 
   void widen_item() {
-    if (plan_.rank_ == 0) return;
-    const Loop& last = plan_.loops_[plan_.rank_ - 1];
+    if (plan_.loops_.empty()) return;
+    const Loop& last = plan_.loops_[plan_.loops_.size() - 1];
     if (last.takes_all() && last.dst_stride == plan_.item_size_ && last.src_stride == plan_.item_size_) {
       plan_.item_size_ *= last.extent;
-      --plan_.rank_;
+      plan_.loops_.resize_down(plan_.loops_.size() - 1);
     }
   }
 
@@ -139,7 +135,7 @@ std::int64_t Plan::dst_bytes() const {
 }
 
 Plan Plan::restrict(std::int64_t lo, std::int64_t hi) const {
-  assert(rank_ > 0 && 0 <= lo && lo < hi && hi <= loops_[0].extent);
+  assert(!loops_.empty() && 0 <= lo && lo < hi && hi <= loops_[0].extent);
   return Planner(*this, {lo, hi}).cut();
 }
 

@@ -2,6 +2,7 @@
 #include "backslice/selection.h"
 #include "core/errors.h"
 #include "select/axis_math.h"
+#include "select/result_axes.h"
 
 namespace backslice {
 namespace {
@@ -50,7 +51,7 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
     if (!named.ok()) return named.status();
 
     std::array<Axis, kMaxRank> axes;
-    std::vector<std::int64_t> result_axes;
+    ResultAxes result_axes;
     int axis = 0;
     bool seen_ellipsis = false;
     const auto take_ellipsis = [&] {
@@ -74,7 +75,7 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
       }
     }
     if (!seen_ellipsis) take_ellipsis();
-    return make(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, result_axes);
+    return assemble(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, result_axes);
   });
 }
 

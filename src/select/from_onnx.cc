@@ -62,7 +62,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
       if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
       axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, (*shape)[axis]);
     }
-    return make(*shape, {axes.data(), static_cast<std::size_t>(rank)}, result_axes);
+    return assemble(*shape, {axes.data(), static_cast<std::size_t>(rank)}, result_axes);
   });
 }
 

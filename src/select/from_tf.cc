@@ -7,6 +7,7 @@
 #include "backslice/selection.h"
 #include "core/errors.h"
 #include "select/axis_math.h"
+#include "select/result_axes.h"
 
 namespace backslice {
 namespace {
@@ -19,7 +20,7 @@ bool has(std::int32_t mask, int entry) { return (static_cast<std::uint32_t>(mask
 // Which entry speaks of each input axis, and what each result axis comes from.
 struct Expanded {
   std::array<int, kMaxRank> entry_of;
-  std::vector<std::int64_t> result_axes;
+  ResultAxes result_axes;
 };
 
 Status check_lengths(const TfSlice& slice) {
@@ -30,7 +31,7 @@ Status check_lengths(const TfSlice& slice) {
       size, ", end has ", slice.end.size(), " and strides has ", slice.strides.size());
 }
 
-Result<Expanded> expand(const Shape& shape, const TfSlice& slice) {
+Status expand(const Shape& shape, const TfSlice& slice, Expanded& expanded) {
   if (std::popcount(static_cast<std::uint32_t>(slice.ellipsis_mask)) > 1) {
     return invalid_argument("Multiple ellipses in slice spec not allowed: ellipsis_mask is ", slice.ellipsis_mask);
   }
@@ -49,7 +50,6 @@ Result<Expanded> expand(const Shape& shape, const TfSlice& slice) {
                             " dims, but begin has entries for ", named);
   }
 
-  Expanded expanded;
   int axis = 0;
   const auto take_ellipsis = [&] {
     for (int left = shape.rank() - named; left > 0; --left) {
@@ -68,7 +68,7 @@ Result<Expanded> expand(const Shape& shape, const TfSlice& slice) {
     }
   }
   if (!seen_ellipsis) take_ellipsis();
-  return expanded;
+  return Status();
 }
 
 Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis, std::int64_t extent) {
@@ -98,16 +98,16 @@ Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
-    const auto expanded = expand(*shape, slice);
-    if (!expanded.ok()) return expanded.status();
+    Expanded expanded;
+    BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
     std::array<Axis, kMaxRank> axes;
     for (int i = 0; i < shape->rank(); ++i) {
-      const int entry = expanded->entry_of[i];
+      const int entry = expanded.entry_of[i];
       const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes[i] = *axis;
     }
-    return make(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, expanded->result_axes);
+    return assemble(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, expanded.result_axes);
   });
 }
 

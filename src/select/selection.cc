@@ -31,7 +31,7 @@ Selection Selection::all(const Shape& shape) {
   Selection selection;
   selection.shape_ = selection.result_shape_ = shape;
   for (int i = 0; i < shape.rank(); ++i) {
-    selection.axes_[i] = {0, 1, shape[i]};
+    selection.axes_.push_back({0, 1, shape[i]});
     selection.result_axes_.push_back(i);
   }
   return selection;
@@ -41,38 +41,42 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
   if (axes.size() != static_cast<std::size_t>(shape.rank())) {
     return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
   }
-  if (result_axes.size() > kMaxRank) {
-    return invalid_argument("the result has ", result_axes.size(), " axes; at most ", kMaxRank, " are supported");
-  }
-  Selection selection;
-  selection.shape_ = shape;
+  std::array<Axis, kMaxRank> canonical;
   for (int i = 0; i < shape.rank(); ++i) {
     const auto axis = canonical_axis(axes[i], shape[i], i);
     if (!axis.ok()) return axis.status();
-    selection.axes_[i] = *axis;
+    canonical[i] = *axis;
   }
-  Dims counts;
   std::int64_t next = 0;  // the first input axis not yet passed
   const auto pass_dropped = [&](std::int64_t until) -> Status {
     for (; next < until; ++next) {
-      if (selection.axes_[next].count != 1) {
-        return invalid_argument("axis ", next, " is dropped and must take one index, not ",
-                                selection.axes_[next].count);
+      if (canonical[next].count != 1) {
+        return invalid_argument("axis ", next, " is dropped and must take one index, not ", canonical[next].count);
       }
     }
     return Status();
   };
   for (std::int64_t source : result_axes) {
-    if (source != kNewAxis) {
-      if (source < next || source >= shape.rank()) {
-        return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
-      }
-      BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
-      ++next;
+    if (source == kNewAxis) continue;
+    if (source < next || source >= shape.rank()) {
+      return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
     }
-    counts.push_back(source == kNewAxis ? 1 : selection.axes_[source].count);
+    BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
+    ++next;
   }
   BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
+  return assemble(shape, {canonical.data(), axes.size()}, result_axes);
+}
+
+Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
+  if (result_axes.size() > kMaxRank) {
+    return invalid_argument("the result has ", result_axes.size(), " axes; at most ", kMaxRank, " are supported");
+  }
+  Selection selection;
+  selection.shape_ = shape;
+  for (const Axis& axis : axes) selection.axes_.push_back(axis);
+  Dims counts;
+  for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : axes[source].count);
   const auto result_shape = Shape::make(counts, "the result's shape");
   if (!result_shape.ok()) return result_shape.status();
   selection.result_shape_ = *result_shape;
@@ -86,7 +90,7 @@ bool Selection::is_dropped(int axis) const {
 
 bool operator==(const Selection& a, const Selection& b) {
   return a.shape_ == b.shape_ && a.result_axes_ == b.result_axes_ &&
-         std::equal(a.axes_.begin(), a.axes_.begin() + a.shape_.rank(), b.axes_.begin());
+         a.axes_ == b.axes_;
 }
 
 std::string Selection::explain() const {

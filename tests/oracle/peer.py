@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from venvs import ensure
 from wire import pack, receive, send, unpack
+
+from backslice.bench.venvs import ensure
 
 
 @dataclass

@@ -10,29 +10,12 @@ namespace {
 
 using Loops = std::span<const Loop>;
 
-// Copies n bytes, n <= 64, where the compiler does not know n but the branch predictor does.
-inline void copy_short(std::byte* dst, const std::byte* src, std::int64_t n) {
-  if (n >= 16) {
-    std::int64_t i = 0;
-    for (; i + 16 <= n; i += 16) std::memcpy(dst + i, src + i, 16);
-    std::memcpy(dst + n - 16, src + n - 16, 16);
-  } else if (n >= 8) {
-    std::memcpy(dst, src, 8);
-    std::memcpy(dst + n - 8, src + n - 8, 8);
-  } else if (n >= 4) {
-    std::memcpy(dst, src, 4);
-    std::memcpy(dst + n - 4, src + n - 4, 4);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) dst[i] = src[i];
-  }
-}
-
 // Emits the loops of a dense destination to a writer, in the order of memory.
 template <class Writer>
 class Emitter {
  public:
   Emitter(Writer& writer, const RowKernels& rows, std::int64_t item_size)
-      : writer_(writer), item_size_(item_size) {
+      : writer_(writer), rows_(rows), item_size_(item_size) {
     if (const int width = width_index(item_size); width >= 0) spread_ = rows.spread[width];
   }
 
@@ -85,22 +68,22 @@ class Emitter {
   }
 
   void short_rows(const Loop& outer, const Loop& inner, const std::byte* src) {
-    const std::int64_t row_bytes = inner.extent * item_size_, run_bytes = inner.count * item_size_;
-    const std::int64_t run_start = inner.start * item_size_;
-    const std::int64_t most = kMaxReserve / row_bytes;
-    for (std::int64_t i = 0; i < outer.count;) {
-      const std::int64_t now = std::min(most, outer.count - i);
-      std::byte* dst = writer_.reserve(now * row_bytes);
-      zero_bytes(dst, now * row_bytes);
-      for (std::int64_t r = 0; r < now; ++r) {
-        copy_short(dst + r * row_bytes + run_start, src + (i + r) * outer.src_stride, run_bytes);
-      }
-      writer_.commit(now * row_bytes);
-      i += now;
+    ShortRows rows{.rows = 0,
+                   .row_bytes = inner.extent * item_size_,
+                   .run_start = inner.start * item_size_,
+                   .run_bytes = inner.count * item_size_,
+                   .src_stride = outer.src_stride};
+    const std::int64_t most = kMaxReserve / rows.row_bytes;
+    for (std::int64_t i = 0; i < outer.count; i += rows.rows) {
+      rows.rows = std::min(most, outer.count - i);
+      const std::int64_t bytes = rows.rows * rows.row_bytes;
+      rows_.short_rows(writer_.reserve(bytes), src + i * outer.src_stride, rows);
+      writer_.commit(bytes);
     }
   }
 
   Writer& writer_;
+  const RowKernels& rows_;
   std::int64_t item_size_;
   SpreadRow spread_ = nullptr;  // null for items of other widths
 };

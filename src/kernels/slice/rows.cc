@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backslice/targets.h"
 #include "core/visit_dtype.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -135,6 +136,54 @@ void spread16(std::byte* dst, const std::byte* src, std::int64_t count, std::int
   spread_scalar<Item16>(dst, src, count, step, src_stride);
 }
 
+// Copies at least one vector of bytes, the last one overlapping the one before.
+template <class D>
+void copy_run(D d, std::byte* dst, const std::byte* src, std::int64_t bytes) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto* to = reinterpret_cast<std::uint8_t*>(dst);
+  const auto* from = reinterpret_cast<const std::uint8_t*>(src);
+  for (std::int64_t i = 0; i + lanes < bytes; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  hn::StoreU(hn::LoadU(d, from + bytes - lanes), d, to + bytes - lanes);
+}
+
+// Fewer than 16 bytes.
+inline void copy_few(std::byte* dst, const std::byte* src, std::int64_t n) {
+  if (n >= 8) {
+    std::memcpy(dst, src, 8);
+    std::memcpy(dst + n - 8, src + n - 8, 8);
+  } else if (n >= 4) {
+    std::memcpy(dst, src, 4);
+    std::memcpy(dst + n - 4, src + n - 4, 4);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = src[i];
+  }
+}
+
+void zero(std::byte* dst, std::int64_t bytes) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= bytes; i += lanes) hn::StoreU(hn::Zero(d), d, reinterpret_cast<std::uint8_t*>(dst) + i);
+  std::memset(dst + i, 0, static_cast<std::size_t>(bytes) % static_cast<std::size_t>(lanes));
+}
+
+void short_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  zero(dst, shape.rows * shape.row_bytes);
+  dst += shape.run_start;
+  const hn::CappedTag<std::uint8_t, 16> d16;
+  for (std::int64_t row = 0; row < shape.rows; ++row, dst += shape.row_bytes, src += shape.src_stride) {
+    if (shape.run_bytes >= lanes) {
+      copy_run(d, dst, src, shape.run_bytes);
+    } else if (shape.run_bytes >= 16) {
+      copy_run(d16, dst, src, shape.run_bytes);
+    } else {
+      copy_few(dst, src, shape.run_bytes);
+    }
+  }
+}
+
 void stream_copy(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -225,6 +274,8 @@ RowKernels make_rows() {
   rows.spread[2] = spread<std::uint32_t>;
   rows.spread[3] = spread<std::uint64_t>;
   rows.spread[4] = spread16;
+  rows.zero = zero;
+  rows.short_rows = short_rows;
   rows.stream_copy = stream_copy;
   rows.stream_zero = stream_zero;
   rows.fence = fence;
@@ -298,6 +349,14 @@ const Target& active_target() {
   static const Target& target = choose_target();
   return target;
 }
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  for (const Target& target : available_targets()) names.emplace_back(target.name);
+  return names;
+}
+
+std::string simd_target() { return std::string(active_target().name); }
 
 }  // namespace backslice
 #endif

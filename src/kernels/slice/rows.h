@@ -18,10 +18,23 @@ using SpreadRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t co
                            std::int64_t src_stride);
 using AddRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count);
 
+// Rows that lie densely one after the other, each of zeros but for one run of bytes.
+struct ShortRows {
+  std::int64_t rows, row_bytes;
+  std::int64_t run_start, run_bytes;  // within each row
+  std::int64_t src_stride;            // bytes from one run to the next in the source
+};
+
 struct RowKernels {
   // For items of 1, 2, 4, 8 and 16 bytes: copies `count` items that lie src_stride bytes apart to every step-th item of
   // dst, and zeroes the items between. dst is dense; (count - 1) * step + 1 items are written, by ordinary stores.
   SpreadRow spread[5];
+
+  // Zeros by ordinary vector stores: for some kilobytes faster than memset, which may use string instructions there.
+  void (*zero)(std::byte* dst, std::int64_t bytes);
+
+  // Writes all of the rows, by ordinary stores.
+  void (*short_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
 
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);

@@ -29,7 +29,7 @@ inline void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes)
 
 class DirectWriter {
  public:
-  DirectWriter(std::byte* dst, const RowKernels&) : dst_(dst) {}
+  DirectWriter(std::byte* dst, const RowKernels& rows) : rows_(rows), dst_(dst) {}
 
   void zero(std::int64_t bytes) { zeros_ += bytes; }
   void copy(const std::byte* src, std::int64_t bytes) {
@@ -47,11 +47,18 @@ class DirectWriter {
  private:
   void write_zeros() {
     if (zeros_ == 0) return;
-    zero_bytes(dst_, zeros_);
+    if (zeros_ <= kVectorZeros) {
+      rows_.zero(dst_, zeros_);
+    } else {
+      zero_bytes(dst_, zeros_);
+    }
     dst_ += zeros_;
     zeros_ = 0;
   }
 
+  static constexpr std::int64_t kVectorZeros = 32 << 10;
+
+  const RowKernels& rows_;
   std::byte* dst_;
   std::int64_t zeros_ = 0;
 };

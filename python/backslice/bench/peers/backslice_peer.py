@@ -1,0 +1,48 @@
+"""backslice itself, and the memory limit measured in the same process."""
+
+import itertools
+
+import numpy as np
+from slices import index_of, result_shape
+
+import backslice as bs
+
+CORES = bs.get_num_threads()
+
+
+def prepare(workload):
+    if workload["kind"] == "limit":
+        return limit(workload)
+    bs.set_num_threads(workload["threads"] or CORES)
+    shape, dtype, index = tuple(workload["shape"]), workload["dtype"], index_of(workload)
+    dy = np.ones(result_shape(workload), dtype)
+    kind = workload["kind"]
+    if kind == "gradient":
+        return lambda: bs.slice_grad(dy, shape, index)
+    if kind == "accumulate":
+        dx = np.zeros(shape, dtype)
+        return lambda: bs.slice_grad(dy, shape, index, out=dx, accumulate=True)
+    if kind == "forward":
+        x = np.ones(shape, dtype)
+        return lambda: bs.slice(x, index)
+    if kind == "buffer":
+        buffer, starts, rows = bs.GradBuffer(shape, dtype), itertools.cycle(range(0, shape[0] - 64, 64)), dy.shape[0]
+        return lambda k=starts: buffer.write(slice(start := next(k), start + rows), dy)
+    dys = [np.ones(dy.shape, dtype) for _ in range(workload["slices"])]
+    slices = [((slice(None), t), dys[t]) for t in range(len(dys))]
+    return lambda: bs.multi_slice_grad(shape, slices)
+
+
+def limit(workload):
+    """Non-temporal zeroing of the bytes that are not selected, and a plain copy of those that are."""
+    bs.set_num_threads(workload["threads"] or CORES)
+    zeros, copied = np.ones(max(workload["zeros"], 1), np.uint8), np.ones(max(workload["copied"], 1), np.uint8)
+    target, none = np.ones_like(copied), np.ones(0, np.uint8)
+
+    def call():
+        if workload["zeros"]:
+            bs.slice_grad(none, zeros.shape, "0:0", out=zeros)
+        if workload["copied"]:
+            bs.slice(copied, ":", out=target)
+
+    return call

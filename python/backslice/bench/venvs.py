@@ -1,0 +1,60 @@
+"""The virtual environments of the peers, made once: in the user's cache folder, keyed by what they hold.
+
+`python -m backslice.bench.venvs NAME ...` makes them. A fresh clone, or a second one, finds them ready.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+REQUIREMENTS = {
+    "tensorflow": ["tensorflow-cpu==2.21.0"],
+    "onnxruntime": ["onnxruntime==1.31.1", "onnx", "ml_dtypes"],
+    "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
+    "jax": ["jax"],
+    "torch": ["torch", "numpy"],
+}
+# PyTorch's wheel brings several GB of CUDA packages.
+DISK_NEEDED = {"torch": 15 * 10**9}
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "backslice" / "venvs"
+
+
+def _folder(name: str) -> Path:
+    key = f"{sys.version_info[:3]} {REQUIREMENTS[name]}"
+    return cache_folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def find(name: str) -> Path | None:
+    """The Python of a peer's environment, if it has been made."""
+    folder = _folder(name)
+    return folder / "bin" / "python" if (folder / ".ready").exists() else None
+
+
+def ensure(name: str) -> Path | None:
+    """The Python of a peer's environment, made now if it is not there; None, said loudly, for want of disk."""
+    if found := find(name):
+        return found
+    folder = _folder(name)
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    needed = DISK_NEEDED.get(name, 0)
+    free = shutil.disk_usage(cache_folder()).free
+    if free < needed:
+        print(f"*** SKIPPED {name}: it needs {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free ***", flush=True)
+        return None
+    print(f"Installing {name} into {folder}", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", *REQUIREMENTS[name]], check=True)
+    (folder / ".ready").touch()
+    return folder / "bin" / "python"
+
+
+if __name__ == "__main__":
+    for peer in sys.argv[1:] or REQUIREMENTS:
+        ensure(peer)

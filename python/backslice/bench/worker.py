@@ -1,0 +1,61 @@
+"""Runs inside a peer's process: times the workloads that come over the pipe, until it closes.
+
+`python worker.py PEER` with PEER a module of the folder peers. Needs nothing of backslice, unless that is the peer.
+"""
+
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+
+SLOW = 5.0  # seconds: a call that takes longer is made once
+ENOUGH = 0.4  # seconds of calls for one result
+
+
+def best_time(call):
+    """The best of several calls, in seconds."""
+    best, spent, calls = float("inf"), 0.0, 0
+    while calls < 3 or spent < ENOUGH:
+        repeat = 1 if best > 1e-4 else 100
+        start = time.perf_counter()
+        for _ in range(repeat):
+            call()
+        seconds = time.perf_counter() - start
+        best, spent, calls = min(best, seconds / repeat), spent + seconds, calls + 1
+        if seconds > SLOW:
+            break
+    return best
+
+
+def answer(peer, workload):
+    try:
+        call = peer.prepare(workload)
+        if call is None:
+            return {"unsupported": True}
+        start = time.perf_counter()
+        call()  # warm-up: compilation, first touches
+        first = time.perf_counter() - start
+        return {"seconds": first if first > SLOW else best_time(call)}
+    except MemoryError:
+        return {"error": "out of memory"}
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        lacking = any(word in text.lower() for word in ("memory", "oom", "alloc", "resource"))
+        return {"error": "out of memory" if lacking else text[:300]}
+
+
+def main():
+    limit = int(os.environ.get("BACKSLICE_BENCH_MEMORY", "0"))
+    if limit:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a framework prints must not mix with the replies
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers"))
+    peer = importlib.import_module(sys.argv[1] + "_peer")
+    for line in sys.stdin:
+        print(json.dumps(answer(peer, json.loads(line))), file=replies, flush=True)
+
+
+main()

@@ -1,0 +1,95 @@
+"""What is measured. A workload is plain data, so that it can be sent to a peer's process."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+ITEM_SIZE = {"uint8": 1, "float16": 2, "float32": 4, "float64": 8}
+
+# An axis of a slice: an int, or (start, stop, step) with None for what is not given.
+Item = int | tuple[int | None, int | None, int | None]
+ALL: Item = (None, None, None)
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    shape: tuple[int, ...]
+    index: tuple[Item, ...]
+    kind: str = "gradient"  # or accumulate, forward, buffer (a GradBuffer whose slice moves), many (slices x[:, t])
+    dtype: str = "float32"
+    slices: int = 1  # for many
+    threads: int = 0  # 0: all
+    group: str = "dense"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def output_bytes(self) -> int:
+        size = ITEM_SIZE[self.dtype]
+        for extent in self.shape if self.kind != "forward" else self.result_shape:
+            size *= extent
+        return size
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        shape = []
+        for extent, item in zip(self.shape, self.index + (ALL,) * len(self.shape), strict=False):
+            if not isinstance(item, int):
+                shape.append(len(range(*slice(*item).indices(extent))))
+        return tuple(shape)
+
+    @property
+    def selected_bytes(self) -> int:
+        """Of all slices together."""
+        size = ITEM_SIZE[self.dtype] * self.slices
+        for extent in self.result_shape:
+            size *= extent
+        return size
+
+
+def dense(name: str, shape: tuple[int, ...], *index: Item, **more: Any) -> Workload:
+    return Workload(name, shape, index, **more)
+
+
+SQUARE = (4096, 4096)
+ROWS: Item = (1024, 3072, None)
+
+# The eight with an output of 4 MB and more on which the geometric means are taken.
+DENSE = [
+    dense("(4096,4096)[1024:3072]", SQUARE, ROWS),
+    dense("(4096,4096)[:,1024:3072]", SQUARE, ALL, ROWS),
+    dense("(4096,4096)[:,::2]", SQUARE, ALL, (None, None, 2)),
+    dense("(4096,4096)[::2]", SQUARE, (None, None, 2)),
+    dense("(4096,4096)[:,::-1]", SQUARE, ALL, (None, None, -1)),
+    dense("(512,128,512)[:,64]", (512, 128, 512), ALL, 64),
+    dense("(32,64,112,112)[:,:,8:104,8:104]", (32, 64, 112, 112), ALL, ALL, (8, 104, None), (8, 104, None)),
+    dense("(1024,1024)[128:896,128:896]", (1024, 1024), (128, 896, None), (128, 896, None)),
+]
+SMALL = [
+    dense("(64,64)[8:40,8:40]", (64, 64), (8, 40, None), (8, 40, None), group="small"),
+    dense("(2^26)[100:200]", (2**26,), (100, 200, None), group="sparse"),
+]
+DTYPES = [
+    dense(f"(4096,4096)[:,1024:3072] {dtype}", SQUARE, ALL, ROWS, dtype=dtype, group="dtypes")
+    for dtype in ("uint8", "float16", "float64")
+]
+OTHER = [
+    dense("accumulate (4096,4096)[:,1024:3072]", SQUARE, ALL, ROWS, kind="accumulate", group="other"),
+    dense("forward (4096,4096)[:,::2]", SQUARE, ALL, (None, None, 2), kind="forward", group="other"),
+    dense("forward (4096,4096)[:,1024:3072]", SQUARE, ALL, ROWS, kind="forward", group="other"),
+    dense("GradBuffer (65536,1024)[k:k+64]", (65536, 1024), (0, 64, None), kind="buffer", group="other"),
+    dense("(4096,4096)[:,1024:3072] 1 thread", SQUARE, ALL, ROWS, threads=1, group="other"),
+]
+MANY = [
+    dense(f"{t} slices x[:,t] of (64,512,1024)", (64, 512, 1024), ALL, 0, kind="many", slices=t, group="many")
+    for t in (32, 128, 512)
+]
+# Half of the rows of matrices from 4 KiB to 1 GiB.
+CURVE = [
+    dense(f"curve {1 << k} bytes", (1 << (k - 11), 512), ((1 << (k - 11)) // 4, 3 * (1 << (k - 11)) // 4, None), group="curve")
+    for k in range(12, 31, 2)
+]  # fmt: skip
+
+ALL_WORKLOADS = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE]
+QUICK = [DENSE[-1], SMALL[0]]

@@ -1,0 +1,163 @@
+// multi_slice_grad and GradBuffer.
+#include <nanobind/nanobind.h>
+
+#include <mutex>
+
+#include "backslice/grad_buffer.h"
+#include "backslice/multi_slice.h"
+#include "bindings/arguments.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "bindings/index.h"
+#include "bindings/module.h"
+#include "bindings/object_arrays.h"
+
+namespace backslice::python {
+namespace {
+
+// The list [(index, dy), ...], viewed in place.
+struct SliceList {
+  std::vector<InputArray> arrays;  // keep the memory of the views alive
+  std::vector<SliceGradient> slices;
+};
+
+SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
+  const char* expected = "slices must be a list of (index, dy)";
+  if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
+  SliceList result;
+  for (nb::handle item : nb::iter(list)) {
+    if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
+    if (nb::len(item) != 2) raise_invalid_argument(expected);
+    const std::string argument = "slices[" + std::to_string(result.slices.size()) + "].dy";
+    InputArray dy = input_array(item[1], argument.c_str());
+    if (!result.arrays.empty()) {
+      const nb::object& first = result.arrays[0].numpy_dtype;
+      if (!PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(dy.numpy_dtype.ptr()),
+                              reinterpret_cast<PyArray_Descr*>(first.ptr()))) {
+        raise_dtype_error(argument + " has dtype " + nb::str(dy.numpy_dtype).c_str() + ", but slices[0].dy has " +
+                          nb::str(first).c_str());
+      }
+    }
+    result.slices.push_back({read_selection(shape, item[0]), dy.view});
+    result.arrays.push_back(std::move(dy));
+  }
+  if (result.slices.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
+  return result;
+}
+
+// The common zero of arrays of objects.
+nb::object empty_string_of_all(const SliceList& list) {
+  nb::object zero;
+  for (std::size_t i = 0; i < list.arrays.size(); ++i) {
+    if (list.arrays[i].view.elements() == 0) continue;
+    const std::string argument = "slices[" + std::to_string(i) + "].dy";
+    nb::object own = empty_string_of(list.arrays[i], argument.c_str());
+    if (zero.is_valid() && !own.type().is(zero.type())) {
+      raise_dtype_error(argument + " mixes str and bytes with the slices before it; use one of them");
+    }
+    zero = std::move(own);
+  }
+  return zero.is_valid() ? zero : nb::object(nb::str(""));
+}
+
+nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
+  const Options options = read_options(accumulate, out);
+  const auto dims = read_shape(shape, "shape");
+  const SliceList given = read_slices(dims, list);
+  const InputArray& first = given.arrays[0];
+  if (first.type.is_object) {
+    const nb::object zero = empty_string_of_all(given);
+    if (out.is_none()) return new_object_array(unwrap(multi_slice_grad(dims, given.slices, options)), zero);
+    move_objects(output_view(out, first, "slices[0].dy"), zero,
+                 [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, options); });
+    return nb::borrow(out);
+  }
+  if (out.is_none()) {
+    return to_numpy(unwrap(without_gil([&] { return multi_slice_grad(dims, given.slices, options); })),
+                    first.numpy_dtype);
+  }
+  const View view = output_view(out, first, "slices[0].dy");
+  check(without_gil([&] { return multi_slice_grad_into(dims, given.slices, view, options); }));
+  return nb::borrow(out);
+}
+
+// A GradBuffer with its NumPy dtype, and a lock, since calls let other threads run.
+class PyGradBuffer {
+ public:
+  PyGradBuffer(nb::handle shape, nb::handle dtype)
+      : dtype_(nb::module_::import_("numpy").attr("dtype")(dtype)), type_(element_type(dtype_, "the buffer")),
+        buffer_(make(shape)) {}
+
+  void write(nb::handle index, nb::handle dy) {
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view); });
+  }
+  void add(nb::handle index, nb::handle dy) {
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view); });
+  }
+  void zero() {
+    without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      buffer_.zero();
+      return 0;
+    });
+  }
+  nb::object array() const {
+    nb::object view = to_numpy(buffer_.tensor(), dtype_);
+    PyArray_CLEARFLAGS(as_array(view), NPY_ARRAY_WRITEABLE);
+    return view;
+  }
+  nb::object writable() {
+    buffer_.writable();
+    return to_numpy(buffer_.tensor(), dtype_);
+  }
+  nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
+  nb::object dtype() const { return dtype_; }
+
+ private:
+  GradBuffer make(nb::handle shape) const {
+    if (type_.is_object) raise_dtype_error("a GradBuffer cannot hold objects; use a fixed-width dtype such as 'U10'");
+    return unwrap(GradBuffer::make(read_shape(shape, "shape"), type_.dtype, type_.item_size));
+  }
+
+  template <class Body>
+  void apply(nb::handle index, nb::handle dy, const Body& body) {
+    const InputArray input = input_array(dy, "dy");
+    if (!PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(input.numpy_dtype.ptr()),
+                            reinterpret_cast<PyArray_Descr*>(dtype_.ptr()))) {
+      raise_dtype_error(std::string("dy has dtype ") + nb::str(input.numpy_dtype).c_str() + ", the buffer has " +
+                        nb::str(dtype_).c_str());
+    }
+    const Selection selection = read_selection(buffer_.tensor().shape(), index);
+    check(without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      return body(selection, input.view);
+    }));
+  }
+
+  nb::object dtype_;
+  ElementType type_;
+  GradBuffer buffer_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+void bind_multi_slices(nb::module_& m) {
+  m.def("multi_slice_grad", py_multi_slice_grad, any("shape"), any("slices"), any("out") = nb::none(),
+        any("accumulate") = false,
+        "The sum of the gradients of many slices of one tensor, [(index, dy), ...], in one pass over the result.\n"
+        "Where slices overlap, contributions add in the order of the list.");
+  nb::class_<PyGradBuffer>(m, "GradBuffer",
+                           "A gradient that knows where it is not zero: writing a new slice clears only the old one.")
+      .def(nb::init<nb::handle, nb::handle>(), any("shape"), any("dtype"))
+      .def("write", &PyGradBuffer::write, any("index"), any("dy"),
+           "The content becomes the gradient of x[index]: dy there, zero elsewhere.")
+      .def("add", &PyGradBuffer::add, any("index"), any("dy"), "Adds the gradient of x[index].")
+      .def("zero", &PyGradBuffer::zero, "The content becomes zero.")
+      .def("writable", &PyGradBuffer::writable, "A writable view; everything counts as written from now on.")
+      .def_prop_ro("array", &PyGradBuffer::array, "The content, as a read-only view.")
+      .def_prop_ro("shape", &PyGradBuffer::shape, "The shape of the gradient.")
+      .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.");
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,63 @@
+// Threads, the memory pool and SIMD targets.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <limits>
+
+#include "backslice/buffer_pool.h"
+#include "backslice/executor.h"
+#include "backslice/targets.h"
+#include "bindings/arguments.h"
+#include "bindings/errors.h"
+#include "bindings/module.h"
+
+namespace backslice::python {
+namespace {
+
+std::int64_t read_count(nb::handle object, const char* argument) {
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(object, value, overflow)) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  }
+  return value;
+}
+
+void py_set_num_threads(nb::handle threads) {
+  const std::int64_t count = read_count(threads, "threads");
+  constexpr std::int64_t kMost = 4096;
+  if (count > kMost) raise_invalid_argument("threads is " + repr_text(threads) + ", at most 4096 are supported");
+  check(set_num_threads(static_cast<int>(std::max<std::int64_t>(count, -1))));
+}
+
+nb::dict py_pool_stats() {
+  const PoolStats stats = pool_stats();
+  nb::dict dict;
+  dict["bytes_in_use"] = stats.bytes_in_use;
+  dict["bytes_kept"] = stats.bytes_kept;
+  dict["limit"] = stats.limit;
+  dict["mapped"] = stats.mapped;
+  dict["reused"] = stats.reused;
+  return dict;
+}
+
+}  // namespace
+
+void bind_runtime(nb::module_& m) {
+  m.def("set_num_threads", py_set_num_threads, any("threads"),
+        "How many threads large operations use. The default is the number of cores, or BACKSLICE_NUM_THREADS.");
+  m.def("get_num_threads", [] { return num_threads(); }, "How many threads large operations use.");
+  m.def("pool_stats", py_pool_stats, "Counters of the memory pool, in bytes and blocks.");
+  m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); }, any("bytes"),
+        "How many bytes of freed results the pool may keep.");
+  m.def("trim_pool", [] { trim_pool(); }, "Gives all memory that the pool keeps back to the system.");
+  m.def("simd_targets", [] {
+    nb::list names;
+    for (const std::string& name : simd_targets()) names.append(name);
+    return names;
+  }, "The SIMD targets this machine can run, best first.");
+  m.def("simd_target", [] { return simd_target(); },
+        "The SIMD target in use: the best, or the one that BACKSLICE_FORCE_TARGET names.");
+}
+
+}  // namespace backslice::python
