@@ -3,6 +3,7 @@
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
+# make bench-cpp the same workloads in C++ alone
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ SOURCES := $(shell find include src python/backslice python/bindings cmake -type
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python oracle sanitize bench lint format clean
+.PHONY: help setup python run test test-cpp test-python oracle sanitize bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -60,6 +61,11 @@ sanitize: setup
 bench: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch
 	$(VENV)/bin/backslice bench
+
+bench-cpp: setup
+	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON
+	cmake --build --preset release
+	build/release/bench/backslice_bench
 
 lint: python
 	$(PY) -m pip install -q pre-commit

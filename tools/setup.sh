@@ -22,6 +22,7 @@ need libhwy-dev has_header hwy/highway.h
 need libtbb-dev has_header oneapi/tbb.h
 need libgtest-dev has_header gtest/gtest.h
 need libgmock-dev has_header gmock/gmock.h
+need libbenchmark-dev has_header benchmark/benchmark.h
 need nlohmann-json3-dev has_header nlohmann/json.hpp
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'

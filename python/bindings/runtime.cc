@@ -6,8 +6,10 @@
 
 #include "backslice/buffer_pool.h"
 #include "backslice/executor.h"
+#include "backslice/probe.h"
 #include "backslice/targets.h"
 #include "bindings/arguments.h"
+#include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 
@@ -41,6 +43,18 @@ nb::dict py_pool_stats() {
   return dict;
 }
 
+// Zeros for dst where src is None, a copy of src otherwise.
+void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
+  const InputArray to = input_array(dst, "dst");
+  const View out = output_view(dst, to, "dst");
+  const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
+  const std::int64_t bytes = out.elements() * out.layout.item_size;
+  if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });
+  const InputArray from = input_array(src, "src");
+  if (from.view.elements() * from.view.layout.item_size != bytes) raise_invalid_argument("src must be as large as dst");
+  without_gil([&] { probe_copy(out.data, from.view.data, bytes, stores); });
+}
+
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
@@ -51,6 +65,8 @@ void bind_runtime(nb::module_& m) {
   m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); }, any("bytes"),
         "How many bytes of freed results the pool may keep.");
   m.def("trim_pool", [] { trim_pool(); }, "Gives all memory that the pool keeps back to the system.");
+  m.def("probe_memory", py_probe_memory, any("dst"), any("src"), nb::arg("streaming"),
+        "Zeroes dst, or copies src to it, as fast as the memory allows: the yardstick of the benchmark.");
   m.def("simd_targets", [] {
     nb::list names;
     for (const std::string& name : simd_targets()) names.append(name);

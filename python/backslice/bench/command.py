@@ -47,7 +47,8 @@ def run(output: Path, wanted: list[str], only: str, rounds: int, quick: bool) ->
         results = run_workloads(
             chosen, peers, rounds, lambda text: progress.update(task, advance=1, description=text)
         )
-    console.print(report.table(results))
+    wide = console if console.is_terminal else Console(width=180)
+    wide.print(report.table(results))
     for peer, mean in report.geometric_means(results).items():
         console.print(f"geometric mean over the dense workloads: {mean:.2f}x {peer}")
     output.mkdir(parents=True, exist_ok=True)

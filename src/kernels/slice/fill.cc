@@ -61,7 +61,7 @@ class Emitter {
   }
 
   // Rows so short that a call each would cost more than the bytes.
-  static constexpr std::int64_t kShortRow = 256;
+  static constexpr std::int64_t kShortRow = 512;
   bool is_short_run(const Loop& loop) const {
     return loop.extent * item_size_ <= kShortRow && loop.step == 1 && loop.count > 0 &&
            (loop.src_stride == item_size_ || loop.count == 1);

@@ -19,7 +19,7 @@
 
 namespace backslice {
 
-inline constexpr std::int64_t kMaxReserve = 8192;
+inline constexpr std::int64_t kMaxReserve = 4096;
 
 // memset and memcpy with the sizes that plans have.
 inline void zero_bytes(std::byte* dst, std::int64_t bytes) { std::memset(dst, 0, static_cast<std::size_t>(bytes)); }

@@ -6,6 +6,7 @@ import numpy as np
 from slices import index_of, result_shape
 
 import backslice as bs
+from backslice._core import probe_memory
 
 CORES = bs.get_num_threads()
 
@@ -34,15 +35,16 @@ def prepare(workload):
 
 
 def limit(workload):
-    """Non-temporal zeroing of the bytes that are not selected, and a plain copy of those that are."""
+    """Zeroing of the bytes that are not selected and a copy of those that are, with plain loops and the given stores."""
     bs.set_num_threads(workload["threads"] or CORES)
-    zeros, copied = np.ones(max(workload["zeros"], 1), np.uint8), np.ones(max(workload["copied"], 1), np.uint8)
-    target, none = np.ones_like(copied), np.ones(0, np.uint8)
+    # Memory like that of results: from the pool, on huge pages where there are any.
+    zeros, copied, target = (bs.slice(np.ones(max(n, 1), np.uint8), ":") for n in workload["bytes"])
+    streaming = workload["streaming"]
 
     def call():
-        if workload["zeros"]:
-            bs.slice_grad(none, zeros.shape, "0:0", out=zeros)
-        if workload["copied"]:
-            bs.slice(copied, ":", out=target)
+        if workload["bytes"][0]:
+            probe_memory(zeros, None, streaming)
+        if workload["bytes"][1]:
+            probe_memory(target, copied, streaming)
 
     return call

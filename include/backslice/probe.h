@@ -1,0 +1,18 @@
+// What the memory itself can do: the yardstick of the benchmark.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backslice/export.h"
+
+namespace backslice {
+
+enum class ProbeStores { Ordinary, Streaming };
+
+// Zeroes or copies bytes on all threads of the default executor, with the kind of stores that is asked for whatever the
+// size. Precondition: the ranges do not overlap.
+BACKSLICE_EXPORT void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores);
+BACKSLICE_EXPORT void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores);
+
+}  // namespace backslice

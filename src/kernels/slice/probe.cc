@@ -1,0 +1,46 @@
+// Plain loops over memory, with nothing of plans or slices in them, so that they measure the memory and not us.
+#include "backslice/probe.h"
+
+#include <cstring>
+
+#include "backslice/executor.h"
+#include "kernels/slice/rows.h"
+
+namespace backslice {
+namespace {
+
+// Pieces of about a megabyte whose bounds are whole cache lines of the destination; the ends are done by hand.
+template <class Whole, class Ends>
+void for_each_piece(std::byte* dst, std::int64_t bytes, const Whole& whole, const Ends& ends) {
+  const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % kLine);
+  const std::int64_t head = std::min(bytes, (kLine - misaligned) % kLine), lines = (bytes - head) / kLine;
+  ends(0, head);
+  ends(head + lines * kLine, bytes - head - lines * kLine);
+  constexpr std::int64_t kPiece = (1 << 20) / kLine;
+  const std::int64_t pieces = (lines + kPiece - 1) / kPiece;
+  default_executor().run(pieces, [&](std::int64_t i) {
+    const std::int64_t count = std::min(kPiece, lines - i * kPiece);
+    whole(head + i * kPiece * kLine, count * kLine);
+    active_target().rows->fence();
+  });
+}
+
+}  // namespace
+
+void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores) {
+  const auto ordinary = [&](std::int64_t at, std::int64_t n) { std::memset(dst + at, 0, static_cast<std::size_t>(n)); };
+  const auto streaming = [&](std::int64_t at, std::int64_t n) { active_target().rows->stream_zero(dst + at, n); };
+  if (stores == ProbeStores::Ordinary) return for_each_piece(dst, bytes, ordinary, ordinary);
+  for_each_piece(dst, bytes, streaming, ordinary);
+}
+
+void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores) {
+  const auto ordinary = [&](std::int64_t at, std::int64_t n) {
+    std::memcpy(dst + at, src + at, static_cast<std::size_t>(n));
+  };
+  const auto streaming = [&](std::int64_t at, std::int64_t n) { active_target().rows->stream_copy(dst + at, src + at, n); };
+  if (stores == ProbeStores::Ordinary) return for_each_piece(dst, bytes, ordinary, ordinary);
+  for_each_piece(dst, bytes, streaming, ordinary);
+}
+
+}  // namespace backslice
