@@ -114,6 +114,11 @@ def test_too_large_to_allocate(n):
         bs.slice_grad(np.array(["a", "b"], object), (n,), "1:3")
 
 
+def test_shapes_that_numpy_cannot_hold():
+    with pytest.raises(bs.ResourceExhaustedError, match="NumPy cannot make"):
+        bs.slice_grad(np.ones(0), (0, 2**40, 2**22), np.s_[:, 0, 0])
+
+
 def test_arguments_are_checked_before_memory_is_asked_for():
     with pytest.raises(bs.InvalidArgumentError, match="shape of dy"):
         grad(shape=[2**45], dy=np.ones(3))
