@@ -1,6 +1,7 @@
 #include "backslice/grad_buffer.h"
 
 #include "backslice/plan.h"
+#include "core/caches.h"
 #include "core/errors.h"
 #include "core/visit_dtype.h"
 #include "kernels/slice/fill.h"
@@ -14,9 +15,13 @@ namespace {
 // More regions than this are treated as one: the whole.
 constexpr std::size_t kMaxRegions = 1024;
 
-FillOptions fill_options(const Options& options) {
-  return {.executor = options.executor != nullptr ? *options.executor : default_executor()};
+// A region of a buffer that is larger than the caches is not in them either, however small it is.
+FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) {
+  return {.executor = options.executor != nullptr ? *options.executor : default_executor(),
+          .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
 }
+
+std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }
 
 // The region of a selection: the same positions, ascending, with every axis kept.
 Selection region_of(const Selection& selection) {
@@ -72,9 +77,9 @@ std::optional<Selection> joined(const Selection& a, const Selection& b) {
 
 bool contains(const Selection& outer, const Selection& inner) { return intersection(outer, inner) == inner; }
 
-void copy_elements(const View& dst, const ConstView& src, const Options& options) {
+void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) {
   const Widen widen = src.dtype == DType::String ? Widen::No : Widen::Yes;
-  fill(plan_copy(dst.layout, src.layout, widen), src.dtype, dst.data, src.data, fill_options(options));
+  fill(plan_copy(dst.layout, src.layout, widen), src.dtype, dst.data, src.data, options);
 }
 
 }  // namespace
@@ -115,7 +120,8 @@ void GradBuffer::clear(const Selection& region, const Options& options) {
   }
   const Layout empty = contiguous_layout(nothing.result_shape(), view.layout.item_size);
   const Widen widen = view.dtype == DType::String ? Widen::No : Widen::Yes;
-  fill(plan_scatter(nothing, view.layout, empty, widen), view.dtype, view.data, view.data, fill_options(options));
+  fill(plan_scatter(nothing, view.layout, empty, widen), view.dtype, view.data, view.data,
+       fill_options(options, bytes_of(tensor_)));
 }
 
 void GradBuffer::remember(const Selection& region) {
@@ -145,7 +151,7 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     for (const Selection& old : regions_) {
       if (!takes_some || !contains(next[0], old)) clear(old, options);
     }
-    if (takes_some) copy_elements(select(selection, tensor_.view()), dy, options);
+    if (takes_some) copy_elements(select(selection, tensor_.view()), dy, fill_options(options, bytes_of(tensor_)));
     regions_ = std::move(next);
     return Status();
   });
@@ -175,7 +181,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
       const View target = select(region, tensor_.view());
       const auto before = slice(Selection::all(target.shape()), target, options);
       if (!before.ok()) return before.status();
-      copy_elements(selected, dy, options);
+      copy_elements(selected, dy, fill_options(options, bytes_of(tensor_)));
       const auto terms = slice(Selection::all(target.shape()), target, options);
       if (!terms.ok()) return terms.status();
       for (const Selection& both : met) {
@@ -185,13 +191,13 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
         const ConstView term = select(inside, terms->view());
         backslice::add(plan_copy(sum->view().layout, term.layout, Widen::No), dy.dtype, sum->view().data, term.data,
                        fill_options(options));
-        copy_elements(select(both, tensor_.view()), sum->view(), options);
+        copy_elements(select(both, tensor_.view()), sum->view(), fill_options(options, bytes_of(tensor_)));
       }
       remember(region);
       return Status();
     }
     if (met.empty()) {
-      copy_elements(selected, dy, options);
+      copy_elements(selected, dy, fill_options(options, bytes_of(tensor_)));
     } else {
       backslice::add(plan_copy(selected.layout, dy.layout, Widen::No), dy.dtype, selected.data, dy.data,
                      fill_options(options));

@@ -15,6 +15,7 @@ def prepare(workload):
     if workload["kind"] == "limit":
         return limit(workload)
     bs.set_num_threads(workload["threads"] or CORES)
+    bs.pool.trim()
     shape, dtype, index = tuple(workload["shape"]), workload["dtype"], index_of(workload)
     dy = np.ones(result_shape(workload), dtype)
     kind = workload["kind"]
@@ -37,6 +38,7 @@ def prepare(workload):
 def limit(workload):
     """Zeroing of the bytes that are not selected and a copy of those that are, with plain loops and the given stores."""
     bs.set_num_threads(workload["threads"] or CORES)
+    bs.pool.trim()
     # Memory like that of results: from the pool, on huge pages where there are any.
     zeros, copied, target = (bs.slice(np.ones(max(n, 1), np.uint8), ":") for n in workload["bytes"])
     streaming = workload["streaming"]
