@@ -3,9 +3,9 @@
 //     dx = 0;  for each (selection, dy) in the list:  dx[selection] += dy
 //
 // but each byte of dx is written once and each dy read once, however many slices there are. Where slices overlap, the
-// first contribution to an element is copied and later ones are added, in the order of the list, so that the result does
-// not depend on the number of threads. bool, quantised types, strings and bytes cannot be added: their slices must not
-// overlap.
+// first contribution to an element is copied and later ones are added, in the order of the list, so that the result
+// does not depend on the number of threads. bool, quantised types, strings and bytes cannot be added: their slices must
+// not overlap.
 #pragma once
 
 #include <span>

@@ -24,7 +24,8 @@ struct Options {
 };
 
 BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x, const Options& = {});
-BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Options& = {});
+BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out,
+                                   const Options& = {});
 
 BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Options& = {});
 BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,

@@ -115,8 +115,8 @@ void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
     PyArray_Descr* first = PyArray_DescrFromType(type_);
     const std::string first_name = dtype_name(first);
     Py_DECREF(first);
-    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", but " + std::string(first_array_) + " has " +
-                      first_name + "; they must share one");
+    raise_dtype_error(std::string(argument) + " has dtype " + dtype_name(dtype) + ", but " + std::string(first_array_) +
+                      " has " + first_name + "; they must share one");
   }
 }
 

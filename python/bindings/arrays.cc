@@ -75,9 +75,9 @@ namespace {
 
 // With its own memory where `data` is null.
 nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data) {
-  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()),
-                                         shape.rank(), shape.begin(), nullptr, data,
-                                         data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
+  PyObject* array =
+      PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()), shape.rank(),
+                           shape.begin(), nullptr, data, data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
   if (array == nullptr) {
     PyErr_Clear();
     raise(Status(StatusCode::ResourceExhausted, "NumPy cannot make an array of shape " + to_string(Ints(shape))));
@@ -89,7 +89,8 @@ nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data) {
 
 bool is_small(const Shape& result_shape, const InputArray& input) {
   constexpr std::int64_t kSmall = 32 << 10;
-  return input.type.item_size > 0 && result_shape.elements() > 0 && result_shape.elements() <= kSmall / input.type.item_size;
+  return input.type.item_size > 0 && result_shape.elements() > 0 &&
+         result_shape.elements() <= kSmall / input.type.item_size;
 }
 
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view) {

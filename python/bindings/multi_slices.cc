@@ -85,7 +85,8 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out
 class PyGradBuffer {
  public:
   PyGradBuffer(nb::handle shape, nb::handle dtype)
-      : dtype_(nb::module_::import_("numpy").attr("dtype")(dtype)), type_(element_type(dtype_, "the buffer")),
+      : dtype_(nb::module_::import_("numpy").attr("dtype")(dtype)),
+        type_(element_type(dtype_, "the buffer")),
         buffer_(make(shape)) {}
 
   void write(nb::handle index, nb::handle dy) {

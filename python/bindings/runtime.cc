@@ -62,18 +62,23 @@ void bind_runtime(nb::module_& m) {
         "How many threads large operations use. The default is the number of cores, or BACKSLICE_NUM_THREADS.");
   m.def("get_num_threads", [] { return num_threads(); }, "How many threads large operations use.");
   m.def("pool_stats", py_pool_stats, "Counters of the memory pool, in bytes and blocks.");
-  m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); }, any("bytes"),
-        "How many bytes of freed results the pool may keep.");
+  m.def(
+      "set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); }, any("bytes"),
+      "How many bytes of freed results the pool may keep.");
   m.def("trim_pool", [] { trim_pool(); }, "Gives all memory that the pool keeps back to the system.");
   m.def("probe_memory", py_probe_memory, any("dst"), any("src"), nb::arg("streaming"),
         "Zeroes dst, or copies src to it, as fast as the memory allows: the yardstick of the benchmark.");
-  m.def("simd_targets", [] {
-    nb::list names;
-    for (const std::string& name : simd_targets()) names.append(name);
-    return names;
-  }, "The SIMD targets this machine can run, best first.");
-  m.def("simd_target", [] { return simd_target(); },
-        "The SIMD target in use: the best, or the one that BACKSLICE_FORCE_TARGET names.");
+  m.def(
+      "simd_targets",
+      [] {
+        nb::list names;
+        for (const std::string& name : simd_targets()) names.append(name);
+        return names;
+      },
+      "The SIMD targets this machine can run, best first.");
+  m.def(
+      "simd_target", [] { return simd_target(); },
+      "The SIMD target in use: the best, or the one that BACKSLICE_FORCE_TARGET names.");
 }
 
 }  // namespace backslice::python

@@ -42,7 +42,8 @@ nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
   const InputArray input = input_array(x, "x");
   const Selection selection = read_selection(input.view.shape(), index);
   return run(
-      input, "x", &selection.result_shape(), out, [&](const ConstView& view) { return backslice::slice(selection, view); },
+      input, "x", &selection.result_shape(), out,
+      [&](const ConstView& view) { return backslice::slice(selection, view); },
       [&](const ConstView& view, const View& result) { return slice_into(selection, view, result); });
 }
 
@@ -50,7 +51,8 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
   const Options options = read_options(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
-      input_array(dy, "dy"), "dy", &selection.shape(), out, [&](const ConstView& view) { return slice_grad(selection, view, options); },
+      input_array(dy, "dy"), "dy", &selection.shape(), out,
+      [&](const ConstView& view) { return slice_grad(selection, view, options); },
       [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
 }
 
@@ -61,7 +63,8 @@ nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, 
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
-      input_array(input, "input"), "input", nullptr, out, [&](const ConstView& view) { return strided_slice(view, spec); },
+      input_array(input, "input"), "input", nullptr, out,
+      [&](const ConstView& view) { return strided_slice(view, spec); },
       [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result); });
 }
 

@@ -2,9 +2,8 @@
 
 import json
 
-from test_cli import backslice
-
 from backslice.bench import report, runner, workloads
+from test_cli import backslice
 
 
 def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):

@@ -1,12 +1,11 @@
 """GradBuffer: a gradient that knows where it is not zero."""
 
+import backslice as bs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import shapes_and_indices
-
-import backslice as bs
 
 
 def test_write_replaces_and_add_adds():
@@ -70,6 +69,10 @@ def test_refused_calls_change_nothing():
         with pytest.raises(error):
             call()
         assert buffer.array.tolist() == [0, 1, 1, 0]
-    for bad, error in [((-1, float), bs.InvalidArgumentError), ((4, object), bs.DTypeError), ((4, "M8[s]"), bs.DTypeError)]:
+    for bad, error in [
+        ((-1, float), bs.InvalidArgumentError),
+        ((4, object), bs.DTypeError),
+        ((4, "M8[s]"), bs.DTypeError),
+    ]:
         with pytest.raises(error):
             bs.GradBuffer(*bad)

@@ -1,13 +1,12 @@
 """multi_slice_grad: the sum of the gradients of many slices."""
 
+import backslice as bs
 import dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import slices
-
-import backslice as bs
 
 
 @st.composite

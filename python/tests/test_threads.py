@@ -4,10 +4,9 @@ import os
 import subprocess
 import sys
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 LARGE = (64, 128, 512)  # 16 MiB of float32: worth several threads
 
@@ -37,7 +36,9 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert len(set(results)) == 1
 
 
-@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (-3, ValueError), (10**6, ValueError), ("2", TypeError)])
+@pytest.mark.parametrize(
+    ("threads", "error"), [(0, ValueError), (-3, ValueError), (10**6, ValueError), ("2", TypeError)]
+)
 def test_bad_numbers_of_threads(threads, error):
     before = bs.get_num_threads()
     with pytest.raises(error, match="threads is"):

@@ -102,7 +102,9 @@ TEST(GradBuffer, RefusesWhatDoesNotFit) {
   const auto wide = counting<double>(2);
   EXPECT_TRUE(buffer.write(at({4}, "1:3"), view_of(dy, {2})).ok());
   for (bool add : {false, true}) {
-    const auto call = [&](const Selection& s, const ConstView& v) { return add ? buffer.add(s, v) : buffer.write(s, v); };
+    const auto call = [&](const Selection& s, const ConstView& v) {
+      return add ? buffer.add(s, v) : buffer.write(s, v);
+    };
     EXPECT_TRUE(is_error(call(at({5}, "1:3"), view_of(dy, {2})), kInvalid, "[5]", "buffer has shape [4]"));
     EXPECT_TRUE(is_error(call(at({4}, "1:2"), view_of(dy, {2})), kInvalid, "shape of dy"));
     EXPECT_TRUE(is_error(call(at({4}, "1:3"), view_of(wide, {2})), kInvalid, "dtype"));

@@ -26,7 +26,8 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes +
 // end the process.
 Result<std::byte*> map(std::int64_t bytes) {
   if (bytes <= machine_memory()) {
-    void* data = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* data =
+        mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data != MAP_FAILED) return static_cast<std::byte*>(data);
   }
   return resource_exhausted("could not allocate ", bytes, " bytes");

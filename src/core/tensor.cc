@@ -57,9 +57,8 @@ Result<Buffer> Buffer::allocate_strings(std::int64_t count) {
     if (memory == nullptr) return no_memory(*bytes);
     auto* strings = reinterpret_cast<std::string*>(memory.get());
     std::uninitialized_value_construct_n(strings, count);
-    return Buffer(std::shared_ptr<std::byte>(memory.get(), [memory, count](std::byte* p) {
-      std::destroy_n(reinterpret_cast<std::string*>(p), count);
-    }));
+    return Buffer(std::shared_ptr<std::byte>(
+        memory.get(), [memory, count](std::byte* p) { std::destroy_n(reinterpret_cast<std::string*>(p), count); }));
   });
 }
 

@@ -47,8 +47,9 @@ TEST(Executor, ResultsDoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(elements<float>(dx), elements<float>(expected));
     Tensor y = slice(s, dx.view(), {.executor = pool.get()}).value();
     EXPECT_EQ(elements<float>(y), dy);
-    EXPECT_TRUE(slice_grad_into(s, view_of(dy, s.result_shape()), dx.view(), {.accumulate = true, .executor = pool.get()})
-                    .ok());
+    EXPECT_TRUE(
+        slice_grad_into(s, view_of(dy, s.result_shape()), dx.view(), {.accumulate = true, .executor = pool.get()})
+            .ok());
     EXPECT_EQ(dx.elements<float>()[dx.elements<float>().size() - 5 * 16 * 1024 - 1], 0);
   }
 }

@@ -1,6 +1,5 @@
 // multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
 #include "backslice/multi_slice.h"
-
 #include "backslice/plan.h"
 #include "core/errors.h"
 #include "kernels/multi/tiles.h"
@@ -60,7 +59,8 @@ Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient>
 // Strings are moved one by one: cleared, then assigned.
 void fill_strings(std::span<const SliceGradient> slices, const View& out) {
   const Selection all = Selection::all(out.shape());
-  const Selection none = *Selection::make(out.shape(), std::vector<Selection::Axis>(out.shape().rank()), all.result_axes());
+  const Selection none =
+      *Selection::make(out.shape(), std::vector<Selection::Axis>(out.shape().rank()), all.result_axes());
   const Layout nothing = contiguous_layout(none.result_shape(), out.layout.item_size);
   reference::overwrite(plan_scatter(none, out.layout, nothing, Widen::No), DType::String, out.data, out.data);
   for (const auto& [selection, dy] : slices) {
@@ -123,8 +123,10 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out));
     if (options.accumulate) {
-      if (!can_add(out.dtype)) return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
-      for (const auto& [selection, dy] : slices) BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, options));
+      if (!can_add(out.dtype))
+        return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
+      for (const auto& [selection, dy] : slices)
+        BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, options));
       return Status();
     }
     const auto checked = check(dims, slices, &out.layout, out.dtype);

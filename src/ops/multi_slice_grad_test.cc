@@ -1,5 +1,4 @@
 #include "backslice/multi_slice.h"
-
 #include "core/visit_dtype.h"
 #include "testing.h"
 
@@ -102,7 +101,8 @@ TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
       dys.push_back(counting<float>(s.result_shape().elements()));
       slices.push_back({s, view_of(dys.back(), s.result_shape())});
     }
-    for (std::size_t i = 0; i < slices.size(); ++i) slices[i].dy.data = reinterpret_cast<const std::byte*>(dys[i].data());
+    for (std::size_t i = 0; i < slices.size(); ++i)
+      slices[i].dy.data = reinterpret_cast<const std::byte*>(dys[i].data());
     std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
     for (const auto& [s, dy] : slices) {
       ASSERT_TRUE(slice_grad_into(s, dy, view_of(expected, shape), {.accumulate = true}).ok());
@@ -132,15 +132,16 @@ TEST(MultiSliceGradErrors, SayWhichSlice) {
 
 TEST(MultiSliceGradErrors, WhatCannotBeAddedMustNotOverlap) {
   const std::vector<std::string> dy = {"a", "b"};
-  const std::vector<SliceGradient> apart = {{at({6}, "0:4:2"), view_of(dy, {2})}, {at({6}, "3:0:-2"), view_of(dy, {2})}};
+  const std::vector<SliceGradient> apart = {{at({6}, "0:4:2"), view_of(dy, {2})},
+                                            {at({6}, "3:0:-2"), view_of(dy, {2})}};
   Tensor dx = multi_slice_grad({6}, apart).value();
   EXPECT_THAT(elements<std::string>(dx), ElementsAre("a", "b", "b", "a", "", ""));
   const std::vector<SliceGradient> meeting = {apart[0], {at({6}, "2:4"), view_of(dy, {2})}};
   EXPECT_TRUE(is_error(multi_slice_grad({6}, meeting), kInvalid, "slices overlap", "string"));
   const std::int8_t q[] = {1, 2};
   const ConstView quantised = ConstView::contiguous(q, DType::QInt8, {2}).value();
-  EXPECT_TRUE(multi_slice_grad({6}, std::vector<SliceGradient>{{at({6}, "0:2"), quantised}, {at({6}, "2:4"), quantised}})
-                  .ok());
+  EXPECT_TRUE(
+      multi_slice_grad({6}, std::vector<SliceGradient>{{at({6}, "0:2"), quantised}, {at({6}, "2:4"), quantised}}).ok());
   EXPECT_TRUE(is_error(
       multi_slice_grad({6}, std::vector<SliceGradient>{{at({6}, "0:2"), quantised}, {at({6}, "1:3"), quantised}}),
       kInvalid, "qint8"));

@@ -15,9 +15,8 @@ std::int64_t pages_touched(const Selection& selection, const Layout& layout) {
     const Selection::Axis& taken = selection.axis(axis);
     const std::int64_t stride = std::abs(taken.step * layout.strides[axis]);
     const bool leaves_no_page_out = stride <= kPageBytes || stride <= span;
-    const std::int64_t apart = taken.count > pages_of(layout.item_size) && pages > INT64_MAX / taken.count
-                                   ? INT64_MAX
-                                   : pages * taken.count;
+    const std::int64_t apart =
+        taken.count > pages_of(layout.item_size) && pages > INT64_MAX / taken.count ? INT64_MAX : pages * taken.count;
     span += (taken.count - 1) * stride;
     pages = leaves_no_page_out ? std::min(apart, pages_of(span)) : apart;
   }

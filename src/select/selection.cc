@@ -89,8 +89,7 @@ bool Selection::is_dropped(int axis) const {
 }
 
 bool operator==(const Selection& a, const Selection& b) {
-  return a.shape_ == b.shape_ && a.result_axes_ == b.result_axes_ &&
-         a.axes_ == b.axes_;
+  return a.shape_ == b.shape_ && a.result_axes_ == b.result_axes_ && a.axes_ == b.axes_;
 }
 
 std::string Selection::explain() const {

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from backslice.bench.venvs import ensure
 from numpy.typing import NDArray
 from wire import pack, receive, send, unpack
-
-from backslice.bench.venvs import ensure
 
 
 @dataclass

@@ -44,9 +44,7 @@ def run(output: Path, wanted: list[str], only: str, rounds: int, quick: bool) ->
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(chosen) * rounds * len(peers))
-        results = run_workloads(
-            chosen, peers, rounds, lambda text: progress.update(task, advance=1, description=text)
-        )
+        results = run_workloads(chosen, peers, rounds, lambda text: progress.update(task, advance=1, description=text))
     wide = console if console.is_terminal else Console(width=180)
     wide.print(report.table(results))
     for peer, mean in report.geometric_means(results).items():

@@ -83,7 +83,11 @@ def save_plot(results: list[Result], path: Path) -> None:
     if curve:
         right = axes[0][1]
         for peer in peers:
-            points = [(r.workload.output_bytes, r.workload.output_bytes / r.seconds[peer] / 1e9) for r in curve if peer in r.seconds]
+            points = [
+                (r.workload.output_bytes, r.workload.output_bytes / r.seconds[peer] / 1e9)
+                for r in curve
+                if peer in r.seconds
+            ]
             right.plot(*zip(*points, strict=True), "o-", label=peer) if points else None
         right.set(xscale="log", yscale="log", xlabel="bytes of the gradient", ylabel="GB/s", title="half of the rows")
         right.legend()

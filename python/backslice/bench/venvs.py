@@ -45,7 +45,9 @@ def ensure(name: str) -> Path | None:
     needed = DISK_NEEDED.get(name, 0)
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
-        print(f"*** SKIPPED {name}: it needs {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free ***", flush=True)
+        print(
+            f"*** SKIPPED {name}: it needs {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free ***", flush=True
+        )
         return None
     print(f"Installing {name} into {folder}", flush=True)
     shutil.rmtree(folder, ignore_errors=True)

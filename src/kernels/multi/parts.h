@@ -24,9 +24,9 @@ struct CommonAxes {
   struct Axis {
     std::int64_t extent, dst_stride;
   };
-  std::vector<Axis> axes;              // outermost first
-  std::int64_t dst_offset = 0;         // of the first position, in bytes
-  std::vector<AxisPart> parts;         // slice by slice, axis by axis; empty slices are left out
+  std::vector<Axis> axes;                 // outermost first
+  std::int64_t dst_offset = 0;            // of the first position, in bytes
+  std::vector<AxisPart> parts;            // slice by slice, axis by axis; empty slices are left out
   std::vector<const std::byte*> sources;  // of each slice: where its first position lies
 
   int rank() const { return static_cast<int>(axes.size()); }

@@ -16,10 +16,10 @@ constexpr std::int64_t kTileBytes = 128 << 10;  // half of a small L2 cache: the
 
 // The grid of tiles: inner axes whole, one axis cut into runs, outer axes one position at a time.
 struct Grid {
-  int cut = 0;               // the axis that is cut; -1 when there are no axes
-  std::int64_t run = 1;      // its positions in a tile
-  std::int64_t runs = 1;     // tiles along it
-  std::int64_t inner = 1;    // elements of one position of it
+  int cut = 0;             // the axis that is cut; -1 when there are no axes
+  std::int64_t run = 1;    // its positions in a tile
+  std::int64_t runs = 1;   // tiles along it
+  std::int64_t inner = 1;  // elements of one position of it
   std::int64_t tiles = 1;
 };
 
@@ -183,8 +183,15 @@ class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
              bool disjoint, std::byte* dst, bool streaming)
-      : common_(common), grid_(grid), buckets_(buckets), dtype_(dtype), item_size_(item_size), disjoint_(disjoint),
-        dst_(dst), streaming_(streaming), tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
+      : common_(common),
+        grid_(grid),
+        buckets_(buckets),
+        dtype_(dtype),
+        item_size_(item_size),
+        disjoint_(disjoint),
+        dst_(dst),
+        streaming_(streaming),
+        tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
 
   void fill(std::int64_t tile, Scratch& scratch) const {
     std::array<std::int64_t, kMaxRank> outer{};
@@ -292,8 +299,8 @@ class TileFiller {
     }
   }
 
-  // Parts that meet no earlier one are copied. The others are added; where nothing was before, they find the number that
-  // changes nothing, which goes in first.
+  // Parts that meet no earlier one are copied. The others are added; where nothing was before, they find the number
+  // that changes nothing, which goes in first.
   template <class T>
   void compose_sums(Scratch& scratch) const {
     const auto& parts = scratch.parts;

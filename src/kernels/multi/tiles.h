@@ -6,8 +6,8 @@
 
 namespace backslice {
 
-// Fills `dst` with the sum of the slices, zero where there is none. Preconditions: the slices are disjoint, or the dtype
-// can be added; dst has no element in two places; dtype is not String.
+// Fills `dst` with the sum of the slices, zero where there is none. Preconditions: the slices are disjoint, or the
+// dtype can be added; dst has no element in two places; dtype is not String.
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
                 Executor& executor);
 

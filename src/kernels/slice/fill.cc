@@ -171,8 +171,7 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
   if (dtype == DType::String) return reference::overwrite(plan, dtype, dst, src);
   if (is_empty(plan)) return;
   const std::int64_t bytes = plan.dst_bytes();
-  const bool streaming = options.stores == Stores::Streaming ||
-                         (options.stores == Stores::Auto && bytes > caches().l3);
+  const bool streaming = options.stores == Stores::Streaming || (options.stores == Stores::Auto && bytes > caches().l3);
   for_each_piece(plan, bytes, options.executor,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, options.rows, streaming); });
 }
@@ -182,8 +181,8 @@ void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, co
   const AddRow add_row = options.rows.add[static_cast<int>(dtype)];
   for_each_piece(plan, plan.dst_bytes(), options.executor, [&](const Plan& piece) {
     const Loops loops = piece.loops();
-    const bool dense_rows = !loops.empty() && loops.back().dst_stride == piece.item_size() &&
-                            loops.back().src_stride == piece.item_size();
+    const bool dense_rows =
+        !loops.empty() && loops.back().dst_stride == piece.item_size() && loops.back().src_stride == piece.item_size();
     if (add_row == nullptr || !dense_rows) return reference::accumulate(piece, dtype, dst, src);
     add_rows(loops, add_row, dst + piece.dst_offset(), src + piece.src_offset());
   });

@@ -14,7 +14,7 @@ namespace backslice {
 
 // How a destination is written.
 enum class Stores {
-  Auto,       // past the caches where it is larger than they are
+  Auto,  // past the caches where it is larger than they are
   Ordinary,
   Streaming,
 };

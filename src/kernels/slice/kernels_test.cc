@@ -1,8 +1,7 @@
 // Every kernel that moves or adds slices runs this suite; ground truth is element by element, from the definition.
+#include "core/visit_dtype.h"
 #include "kernels/slice/fill.h"
 #include "kernels/slice/reference.h"
-
-#include "core/visit_dtype.h"
 #include "testing.h"
 
 namespace backslice {
@@ -105,10 +104,12 @@ TEST_P(SliceKernel, OverwriteWritesEveryElementAndNothingBetween) {
 TEST_P(SliceKernel, OverwriteWritesLongRows) {
   std::mt19937 random(7);
   const DType dtype = std::get<0>(GetParam());
-  for (const char* index : {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", ":, ::-3", ":, ::-4", ":, 1::2",
-                            ":, 5:-7", "1:2, 300:", "::2", "1", ":, 700", ":, 3:1500:7", "::-1, 64:128", "2:2"}) {
+  for (const char* index :
+       {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", ":, ::-3", ":, ::-4", ":, 1::2", ":, 5:-7",
+        "1:2, 300:", "::2", "1", ":, 700", ":, 3:1500:7", "::-1, 64:128", "2:2"}) {
     const Selection s = *Selection::from_index({3, 1603}, *parse_index(index));
-    expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()), contiguous_tensor(random, dtype, s.result_shape()));
+    expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                     contiguous_tensor(random, dtype, s.result_shape()));
   }
 }
 
@@ -145,7 +146,8 @@ TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
   }
   for (const char* index : {":", ":, 3:-5", ":, ::2", ":, ::-1"}) {
     const Selection s = *Selection::from_index({3, 321}, *parse_index(index));
-    expect_accumulate(s, contiguous_tensor(random, dtype, s.shape()), contiguous_tensor(random, dtype, s.result_shape()));
+    expect_accumulate(s, contiguous_tensor(random, dtype, s.shape()),
+                      contiguous_tensor(random, dtype, s.result_shape()));
   }
 }
 

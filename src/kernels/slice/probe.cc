@@ -38,7 +38,9 @@ void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeS
   const auto ordinary = [&](std::int64_t at, std::int64_t n) {
     std::memcpy(dst + at, src + at, static_cast<std::size_t>(n));
   };
-  const auto streaming = [&](std::int64_t at, std::int64_t n) { active_target().rows->stream_copy(dst + at, src + at, n); };
+  const auto streaming = [&](std::int64_t at, std::int64_t n) {
+    active_target().rows->stream_copy(dst + at, src + at, n);
+  };
   if (stores == ProbeStores::Ordinary) return for_each_piece(dst, bytes, ordinary, ordinary);
   for_each_piece(dst, bytes, streaming, ordinary);
 }

@@ -1,11 +1,11 @@
 // Included once for each target by foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/slice/rows.cc"
-#include <hwy/foreach_target.h>
-#include <hwy/cache_control.h>
-#include <hwy/highway.h>
-
 #include "kernels/slice/rows.h"
+
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // Writers: where a kernel puts the bytes of a dense destination, from first to last.
 //
-// A kernel that fills a destination makes a stream of zeros, copies and computed rows. DirectWriter puts them where they
-// belong. StreamWriter is for destinations larger than the caches: it composes short pieces in a block that stays in
-// the L1 cache and sends whole cache lines past the caches, so that no line is read before it is written, and none is
-// written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
+// A kernel that fills a destination makes a stream of zeros, copies and computed rows. DirectWriter puts them where
+// they belong. StreamWriter is for destinations larger than the caches: it composes short pieces in a block that stays
+// in the L1 cache and sends whole cache lines past the caches, so that no line is read before it is written, and none
+// is written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
 // the start of the next, on any axis, become one run.
 //
 // Both have: zero(bytes), copy(src, bytes), reserve(bytes) for at most kMaxReserve bytes that the caller fills,
@@ -152,9 +152,9 @@ class StreamWriter {
   }
 
   const RowKernels& rows_;
-  std::byte* line_;         // where block_[0] belongs: aligned to a line
+  std::byte* line_;           // where block_[0] belongs: aligned to a line
   std::int64_t begin_, end_;  // the part of the block that is filled; begin_ > 0 in the first line only
-  std::int64_t zeros_ = 0;  // still to be written, after the block
+  std::int64_t zeros_ = 0;    // still to be written, after the block
   alignas(kLine) std::byte block_[kBlock + kLine];
 };
 

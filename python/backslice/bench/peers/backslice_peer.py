@@ -2,11 +2,10 @@
 
 import itertools
 
-import numpy as np
-from slices import index_of, result_shape
-
 import backslice as bs
+import numpy as np
 from backslice._core import probe_memory
+from slices import index_of, result_shape
 
 CORES = bs.get_num_threads()
 
@@ -36,7 +35,7 @@ def prepare(workload):
 
 
 def limit(workload):
-    """Zeroing of the bytes that are not selected and a copy of those that are, with plain loops and the given stores."""
+    """Plain loops: zeros for the bytes that are not selected, a copy of those that are."""
     bs.set_num_threads(workload["threads"] or CORES)
     bs.pool.trim()
     # Memory like that of results: from the pool, on huge pages where there are any.

@@ -23,7 +23,7 @@ def prepare(workload):
         x, forward = jnp.ones(shape, dtype), jax.jit(lambda x: x[index])
         return lambda: forward(x).block_until_ready()
     if workload["kind"] == "buffer":
-        rows, starts = dy.shape[0], itertools.cycle(range(0, shape[0] - 64, 64))
+        starts = itertools.cycle(range(0, shape[0] - 64, 64))
         moving = jax.jit(lambda g, k: jax.lax.dynamic_update_slice(jnp.zeros(shape, dtype), g, (k, 0)))
         return lambda: moving(dy, next(starts)).block_until_ready()
     dys = [dy + 0 for _ in range(workload["slices"])]
