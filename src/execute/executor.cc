@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "core/errors.h"
 
@@ -79,8 +80,8 @@ class Default {
 
   Executor* make() {
     if (threads_ == 1) return &serial_executor();
-    if (forked_) return make_thread_executor(threads_).release();
-    return new TbbExecutor(threads_);
+    made_.push_back(forked_ ? make_thread_executor(threads_).release() : new TbbExecutor(threads_));
+    return made_.back();
   }
 
   // Only the forking thread lives on in the child: oneTBB's workers and whoever held the lock are gone.
@@ -91,6 +92,7 @@ class Default {
   }
 
   std::mutex mutex_;
+  std::vector<Executor*> made_;  // all of them: an old one may still be in use
   std::atomic<Executor*> current_ = nullptr;
   std::atomic<int> threads_;
   bool forked_ = false;
