@@ -62,7 +62,7 @@ TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
         seen[p] = true;
       }
       const auto got = content(buffer);
-      ASSERT_EQ(std::memcmp(got.data(), expected.data(), 4 * got.size()), 0) << s.explain();
+      ASSERT_TRUE(got.empty() || std::memcmp(got.data(), expected.data(), 4 * got.size()) == 0) << s.explain();
     }
   }
 }
