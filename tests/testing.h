@@ -156,6 +156,17 @@ inline Selection random_selection(std::mt19937& random, int max_rank) {
   return Selection::from_index(dims, index).value();
 }
 
+// A slice of every axis of the shape, of any step, often reversed or reaching past the ends.
+inline Selection random_slice_of(std::mt19937& random, const Shape& shape) {
+  Index index;
+  for (std::int64_t extent : shape) {
+    const auto pick = [&] { return static_cast<std::int64_t>(random() % (2 * extent + 3)) - extent - 1; };
+    const std::int64_t steps[] = {1, 1, 2, -1, 3, -2};
+    index.push_back(SliceRange{pick(), pick(), steps[random() % 6]});
+  }
+  return Selection::from_index(shape, index).value();
+}
+
 // The error of a Status or a Result, to compare in one line: EXPECT_THAT(error(...), IsError(code, "part", ...)).
 inline Status error(const Status& status) { return status; }
 template <class T>

@@ -3,9 +3,7 @@
 #include "backslice/plan.h"
 #include "core/caches.h"
 #include "core/errors.h"
-#include "core/visit_dtype.h"
 #include "kernels/slice/fill.h"
-#include "kernels/slice/reference.h"
 #include "ops/checks.h"
 #include "select/progression.h"
 
@@ -17,8 +15,7 @@ constexpr std::size_t kMaxRegions = 1024;
 
 // A region of a buffer that is larger than the caches is not in them either, however small it is.
 FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) {
-  return {.executor = options.executor != nullptr ? *options.executor : default_executor(),
-          .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
+  return {.executor = executor_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
 }
 
 std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }
@@ -78,8 +75,7 @@ std::optional<Selection> joined(const Selection& a, const Selection& b) {
 bool contains(const Selection& outer, const Selection& inner) { return intersection(outer, inner) == inner; }
 
 void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) {
-  const Widen widen = src.dtype == DType::String ? Widen::No : Widen::Yes;
-  fill(plan_copy(dst.layout, src.layout, widen), src.dtype, dst.data, src.data, options);
+  fill(plan_copy(dst.layout, src.layout, widen_for(src.dtype)), src.dtype, dst.data, src.data, options);
 }
 
 }  // namespace
@@ -119,8 +115,7 @@ void GradBuffer::clear(const Selection& region, const Options& options) {
     return;
   }
   const Layout empty = contiguous_layout(nothing.result_shape(), view.layout.item_size);
-  const Widen widen = view.dtype == DType::String ? Widen::No : Widen::Yes;
-  fill(plan_scatter(nothing, view.layout, empty, widen), view.dtype, view.data, view.data,
+  fill(plan_scatter(nothing, view.layout, empty, widen_for(view.dtype)), view.dtype, view.data, view.data,
        fill_options(options, bytes_of(tensor_)));
 }
 

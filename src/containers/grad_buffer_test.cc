@@ -34,13 +34,7 @@ TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
     std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
     std::vector<bool> seen(expected.size());
     for (int step = 0; step < 12; ++step) {
-      Index index;
-      for (std::int64_t extent : shape) {
-        const auto pick = [&] { return static_cast<std::int64_t>(random() % (2 * extent + 3)) - extent - 1; };
-        const std::int64_t steps[] = {1, 1, 2, -1, 3, -2};
-        index.push_back(SliceRange{pick(), pick(), steps[random() % 6]});
-      }
-      const Selection s = *Selection::from_index(shape, index);
+      const Selection s = random_slice_of(random, shape);
       std::vector<float> dy(static_cast<std::size_t>(s.result_shape().elements()));
       for (float& v : dy) v = random() % 3 == 0 ? -0.0f : static_cast<float>(random() % 100);
       const int what = static_cast<int>(random() % 6);

@@ -71,6 +71,10 @@ Status check_gradient_dtype(DType dtype, const Selection& selection, const Optio
                      " elements that the slice does not select");
 }
 
+Executor& executor_of(const Options& options) {
+  return options.executor != nullptr ? *options.executor : default_executor();
+}
+
 Status check_makes_result(const Options& options) {
   if (!options.accumulate) return Status();
   return invalid_argument("accumulate needs out, the tensor to add to");

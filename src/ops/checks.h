@@ -19,6 +19,9 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
 Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options);
 
+// Where the work of a call runs.
+Executor& executor_of(const Options& options);
+
 // accumulate without an output to accumulate into.
 Status check_makes_result(const Options& options);
 

@@ -69,10 +69,6 @@ void fill_strings(std::span<const SliceGradient> slices, const View& out) {
   }
 }
 
-Executor& executor_of(const Options& options) {
-  return options.executor != nullptr ? *options.executor : default_executor();
-}
-
 // Everything that can be refused, before anything is allocated or written. The axes do not depend on where the output
 // is, only on how it lies.
 struct Checked {

@@ -50,13 +50,7 @@ TEST_P(MultiSliceGrad, IsTheSumInListOrder) {
     std::vector<SliceGradient> slices;
     sources.reserve(64);
     for (int attempt = 0, wanted = static_cast<int>(random() % 30); attempt < 3000 && wanted > 0; ++attempt) {
-      Index index;
-      for (std::int64_t extent : shape) {
-        const auto pick = [&] { return static_cast<std::int64_t>(random() % (2 * extent + 3)) - extent - 1; };
-        const std::int64_t steps[] = {1, 1, 2, -1, 3, -2};
-        index.push_back(SliceRange{pick(), pick(), steps[random() % 6]});
-      }
-      const Selection s = *Selection::from_index(shape, index);
+      const Selection s = random_slice_of(random, shape);
       sources.push_back(random_tensor(random, GetParam(), s.result_shape()));
       // No NaNs, whose bits depend on the order of operands; in int4 only the bits it has.
       const std::byte mask{static_cast<unsigned char>(GetParam() == DType::Int4 ? 0x0f : 0xbf)};

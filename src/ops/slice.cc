@@ -10,9 +10,6 @@
 namespace backslice {
 namespace {
 
-// Strings are objects, not bytes, so that a run of them is not a longer item.
-Widen widen_for(DType dtype) { return dtype == DType::String ? Widen::No : Widen::Yes; }
-
 Status check_slice(const Selection& selection, const ConstView& x, const Options& options) {
   if (options.accumulate) return invalid_argument("accumulate is for gradients; a slice has nothing to add to");
   BACKSLICE_RETURN_IF_ERROR(check_input(x, "x"));
@@ -25,9 +22,7 @@ Status check_slice_grad(const Selection& selection, const ConstView& dy, const O
   return check_gradient_dtype(dy.dtype, selection, options);
 }
 
-FillOptions fill_options(const Options& options) {
-  return {.executor = options.executor != nullptr ? *options.executor : default_executor()};
-}
+FillOptions fill_options(const Options& options) { return {.executor = executor_of(options)}; }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Options& options) {
   const ConstView selected = select(selection, x);

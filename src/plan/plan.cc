@@ -128,6 +128,11 @@ class Planner {
   Plan plan_;
 };
 
+bool Plan::is_empty() const {
+  return item_size_ == 0 ||
+         std::any_of(loops_.begin(), loops_.end(), [](const Loop& loop) { return loop.extent == 0; });
+}
+
 std::int64_t Plan::dst_bytes() const {
   std::int64_t bytes = item_size_;
   for (const Loop& loop : loops()) bytes *= loop.extent;

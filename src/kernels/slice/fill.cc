@@ -146,11 +146,6 @@ void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src)
   }
 }
 
-bool is_empty(const Plan& plan) {
-  return plan.item_size() == 0 ||
-         std::any_of(plan.loops().begin(), plan.loops().end(), [](const Loop& loop) { return loop.extent == 0; });
-}
-
 // Less than this is not worth a second thread.
 constexpr std::int64_t kParallelBytes = 512 << 10;
 
@@ -169,7 +164,7 @@ void for_each_piece(const Plan& plan, std::int64_t bytes, Executor& executor, co
 
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
   if (dtype == DType::String) return reference::overwrite(plan, dtype, dst, src);
-  if (is_empty(plan)) return;
+  if (plan.is_empty()) return;
   const std::int64_t bytes = plan.dst_bytes();
   const bool streaming = options.stores == Stores::Streaming || (options.stores == Stores::Auto && bytes > caches().l3);
   for_each_piece(plan, bytes, options.executor,
@@ -177,7 +172,7 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
 }
 
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
-  if (is_empty(plan)) return;
+  if (plan.is_empty()) return;
   const AddRow add_row = options.rows.add[static_cast<int>(dtype)];
   for_each_piece(plan, plan.dst_bytes(), options.executor, [&](const Plan& piece) {
     const Loops loops = piece.loops();

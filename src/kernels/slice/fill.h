@@ -25,6 +25,9 @@ struct FillOptions {
   Stores stores = Stores::Auto;
 };
 
+// Strings are objects, not bytes, so that a run of them is not a longer item.
+inline Widen widen_for(DType dtype) { return dtype == DType::String ? Widen::No : Widen::Yes; }
+
 // Writes every item of the destination once: from the source where the plan takes one, zero elsewhere.
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options);
 

@@ -61,17 +61,10 @@ void accumulate(Loops loops, std::byte* dst, const std::byte* src) {
   }
 }
 
-bool is_empty(const Plan& plan) {
-  for (const Loop& loop : plan.loops()) {
-    if (loop.extent == 0) return true;
-  }
-  return plan.item_size() == 0;
-}
-
 }  // namespace
 
 void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src) {
-  if (is_empty(plan)) return;
+  if (plan.is_empty()) return;
   dst += plan.dst_offset();
   src += plan.src_offset();
   if (dtype == DType::String) return overwrite(plan.loops(), StringItems{}, dst, src);
@@ -79,7 +72,7 @@ void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* s
 }
 
 void accumulate(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src) {
-  if (is_empty(plan)) return;
+  if (plan.is_empty()) return;
   dst += plan.dst_offset();
   src += plan.src_offset();
   visit_addable(dtype, [&]<class T>() { accumulate<T>(plan.loops(), dst, src); });
