@@ -40,6 +40,7 @@ class BACKSLICE_EXPORT Selection {
     std::int64_t start = 0, step = 1, count = 0;
     friend bool operator==(const Axis&, const Axis&) = default;
   };
+  using Axes = InlineVector<Axis>;
 
   // In result_axes(): an axis of the result that the input does not have.
   static constexpr std::int64_t kNewAxis = -1;
@@ -86,7 +87,7 @@ class BACKSLICE_EXPORT Selection {
   static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
 
   Shape shape_, result_shape_;
-  InlineVector<Axis> axes_;
+  Axes axes_;
   Dims result_axes_;
 };
 

@@ -23,53 +23,53 @@ std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() *
 // The region of a selection: the same positions, ascending, with every axis kept.
 Selection region_of(const Selection& selection) {
   const Selection all = Selection::all(selection.shape());
-  std::array<Selection::Axis, kMaxRank> axes;
+  Selection::Axes axes;
   const int rank = selection.shape().rank();
   for (int i = 0; i < rank; ++i) {
     const Progression p = ascending(selection.axis(i));
-    axes[i] = {p.start, p.step, p.count};
+    axes.push_back({p.start, p.step, p.count});
   }
-  return *Selection::make(selection.shape(), {axes.data(), static_cast<std::size_t>(rank)}, all.result_axes());
+  return *Selection::make(selection.shape(), axes, all.result_axes());
 }
 
 std::optional<Selection> intersection(const Selection& a, const Selection& b) {
-  std::array<Selection::Axis, kMaxRank> axes;
+  Selection::Axes axes;
   const int rank = a.shape().rank();
   for (int i = 0; i < rank; ++i) {
     const auto both = intersect(ascending(a.axis(i)), ascending(b.axis(i)));
     if (!both) return std::nullopt;
-    axes[i] = {both->start, both->step, both->count};
+    axes.push_back({both->start, both->step, both->count});
   }
-  return *Selection::make(a.shape(), {axes.data(), static_cast<std::size_t>(rank)}, a.result_axes());
+  return *Selection::make(a.shape(), axes, a.result_axes());
 }
 
 // A region inside another, in the coordinates of the other's elements.
 Selection relative_to(const Selection& inner, const Selection& outer) {
-  std::array<Selection::Axis, kMaxRank> axes;
+  Selection::Axes axes;
   const int rank = outer.shape().rank();
   for (int i = 0; i < rank; ++i) {
     const Selection::Axis &a = inner.axis(i), &b = outer.axis(i);
-    axes[i] = {(a.start - b.start) / b.step, std::max<std::int64_t>(1, a.step / b.step), a.count};
+    axes.push_back({(a.start - b.start) / b.step, std::max<std::int64_t>(1, a.step / b.step), a.count});
   }
-  return *Selection::make(outer.result_shape(), {axes.data(), static_cast<std::size_t>(rank)}, inner.result_axes());
+  return *Selection::make(outer.result_shape(), axes, inner.result_axes());
 }
 
 // The union of two regions, where that is a region too: they agree on all axes but one, and there one continues the
 // other.
 std::optional<Selection> joined(const Selection& a, const Selection& b) {
-  std::array<Selection::Axis, kMaxRank> axes;
+  Selection::Axes axes;
   const int rank = a.shape().rank();
   int differing = 0;
   for (int i = 0; i < rank; ++i) {
     const Selection::Axis &x = a.axis(i), &y = b.axis(i);
-    axes[i] = x;
+    axes.push_back(x);
     if (x == y) continue;
     const bool touch = x.step == 1 && y.step == 1 && x.start <= y.start + y.count && y.start <= x.start + x.count;
     if (++differing > 1 || !touch) return std::nullopt;
     const std::int64_t start = std::min(x.start, y.start);
     axes[i] = {start, 1, std::max(x.start + x.count, y.start + y.count) - start};
   }
-  return *Selection::make(a.shape(), {axes.data(), static_cast<std::size_t>(rank)}, a.result_axes());
+  return *Selection::make(a.shape(), axes, a.result_axes());
 }
 
 bool contains(const Selection& outer, const Selection& inner) { return intersection(outer, inner) == inner; }

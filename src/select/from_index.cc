@@ -50,14 +50,14 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
     const auto named = count_named(index, shape->rank());
     if (!named.ok()) return named.status();
 
-    std::array<Axis, kMaxRank> axes;
+    Axes axes;
     ResultAxes result_axes;
     int axis = 0;
     bool seen_ellipsis = false;
     const auto take_ellipsis = [&] {
       seen_ellipsis = true;
       for (int left = shape->rank() - *named; left > 0; --left) {
-        axes[axis] = {0, 1, (*shape)[axis]};
+        axes.push_back({0, 1, (*shape)[axis]});
         result_axes.push_back(axis++);
       }
     };
@@ -69,13 +69,13 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
       } else {
         const auto explicit_form = explicit_axis(item, axis, (*shape)[axis]);
         if (!explicit_form.ok()) return explicit_form.status();
-        axes[axis] = *explicit_form;
+        axes.push_back(*explicit_form);
         if (holds<SliceRange>(item)) result_axes.push_back(axis);
         ++axis;
       }
     }
     if (!seen_ellipsis) take_ellipsis();
-    return assemble(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, result_axes);
+    return assemble(*shape, axes, result_axes);
   });
 }
 

@@ -42,12 +42,12 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
 
-    std::array<Axis, kMaxRank> axes;
+    Axes axes;
     std::array<bool, kMaxRank> sliced{};
     Dims result_axes;
     const std::int64_t rank = shape->rank();
     for (int i = 0; i < rank; ++i) {
-      axes[i] = {0, 1, (*shape)[i]};
+      axes.push_back({0, 1, (*shape)[i]});
       result_axes.push_back(i);
     }
     for (std::size_t e = 0; e < slice.starts.size(); ++e) {
@@ -62,7 +62,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
       if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
       axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, (*shape)[axis]);
     }
-    return assemble(*shape, {axes.data(), static_cast<std::size_t>(rank)}, result_axes);
+    return assemble(*shape, axes, result_axes);
   });
 }
 

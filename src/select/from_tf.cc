@@ -100,14 +100,14 @@ Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
     BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
     Expanded expanded;
     BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
-    std::array<Axis, kMaxRank> axes;
+    Axes axes;
     for (int i = 0; i < shape->rank(); ++i) {
       const int entry = expanded.entry_of[i];
       const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
-      axes[i] = *axis;
+      axes.push_back(*axis);
     }
-    return assemble(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, expanded.result_axes);
+    return assemble(*shape, axes, expanded.result_axes);
   });
 }
 

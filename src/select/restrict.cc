@@ -26,17 +26,17 @@ Status check_box(const Shape& shape, std::span<const Range> box) {
 Result<std::optional<Restriction>> Selection::restrict(std::span<const Range> box) const {
   BACKSLICE_RETURN_IF_ERROR(check_box(shape_, box));
   Dims extents;
-  std::array<Axis, kMaxRank> axes;
+  Axes axes;
   std::array<Range, kMaxRank> taken;
   for (int i = 0; i < shape_.rank(); ++i) {
     taken[i] = taken_inside(axes_[i], box[i]);
     if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
     extents.push_back(box[i].hi - box[i].lo);
-    axes[i] = {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo};
+    axes.push_back({axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
   }
   const auto shape = Shape::make(extents);
   if (!shape.ok()) return shape.status();
-  auto inside = make(*shape, {axes.data(), static_cast<std::size_t>(shape->rank())}, result_axes_);
+  auto inside = make(*shape, axes, result_axes_);
   if (!inside.ok()) return inside.status();
 
   Selection dy = all(result_shape_);

@@ -41,11 +41,11 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
   if (axes.size() != static_cast<std::size_t>(shape.rank())) {
     return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
   }
-  std::array<Axis, kMaxRank> canonical;
+  Axes canonical;
   for (int i = 0; i < shape.rank(); ++i) {
     const auto axis = canonical_axis(axes[i], shape[i], i);
     if (!axis.ok()) return axis.status();
-    canonical[i] = *axis;
+    canonical.push_back(*axis);
   }
   std::int64_t next = 0;  // the first input axis not yet passed
   const auto pass_dropped = [&](std::int64_t until) -> Status {
@@ -65,7 +65,7 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
     ++next;
   }
   BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
-  return assemble(shape, {canonical.data(), axes.size()}, result_axes);
+  return assemble(shape, canonical, result_axes);
 }
 
 Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {

@@ -15,8 +15,8 @@ template <class Writer>
 class Emitter {
  public:
   Emitter(Writer& writer, const RowKernels& rows, std::int64_t item_size)
-      : writer_(writer), rows_(rows), item_size_(item_size) {
-    if (const int width = width_index(item_size); width >= 0) spread_ = rows.spread[width];
+      : writer_(writer), rows_(rows), item_size_(item_size), width_(width_index(item_size)) {
+    if (width_ >= 0) spread_ = rows.spread[width_];
   }
 
   void emit(Loops loops, const std::byte* src) {
@@ -49,6 +49,7 @@ class Emitter {
       }
       return;
     }
+    if (writer_.spread(src, loop.count, loop.step, loop.src_stride, width_)) return;
     const std::int64_t most = std::max<std::int64_t>(1, kMaxReserve / (loop.step * item_size_));
     for (std::int64_t i = 0; i < loop.count;) {
       const std::int64_t now = std::min(most, loop.count - i);
@@ -85,6 +86,7 @@ class Emitter {
   Writer& writer_;
   const RowKernels& rows_;
   std::int64_t item_size_;
+  int width_;                   // of the items in the tables of row kernels, or -1
   SpreadRow spread_ = nullptr;  // null for items of other widths
 };
 

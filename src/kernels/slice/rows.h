@@ -16,6 +16,7 @@ namespace backslice {
 
 using SpreadRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step,
                            std::int64_t src_stride);
+using StreamRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t bytes);
 using AddRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count);
 
 // Rows that lie densely one after the other, each of zeros but for one run of bytes.
@@ -39,6 +40,10 @@ struct RowKernels {
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
   void (*stream_zero)(std::byte* dst, std::int64_t bytes);
+  // For items of 1, 2, 4, 8 and 16 bytes: src is where the first one is taken from, the others lie before it.
+  StreamRow stream_reversed[5];
+  // For items of 1, 2 and 4 bytes, null for wider ones: an item and a zero by turns; src is dense.
+  StreamRow stream_spaced[5];
   void (*fence)();
 
   // dst[i] += src[i] for dense rows, by the rule on sums. Null for dtypes that have no vector form.

@@ -6,8 +6,9 @@
 // is written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
 // the start of the next, on any axis, become one run.
 //
-// Both have: zero(bytes), copy(src, bytes), reserve(bytes) for at most kMaxReserve bytes that the caller fills,
-// followed by commit(bytes), and finish().
+// Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills, followed
+// by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of 2^width bytes
+// where the writer has a faster way than reserve, and else returns false; and finish().
 #pragma once
 
 #include <algorithm>
@@ -37,6 +38,7 @@ class DirectWriter {
     copy_bytes(dst_, src, bytes);
     dst_ += bytes;
   }
+  bool spread(const std::byte*, std::int64_t, std::int64_t, std::int64_t, int) { return false; }
   std::byte* reserve(std::int64_t) {
     write_zeros();
     return dst_;
@@ -75,21 +77,29 @@ class StreamWriter {
 
   void copy(const std::byte* src, std::int64_t bytes) {
     write_zeros();
-    if (bytes < kDirect) {
-      std::byte* to = room(bytes);
-      copy_bytes(to, src, bytes);
-      end_ += bytes;
-      return;
-    }
-    const std::int64_t head = bytes_to_line();
-    copy_bytes(block_ + end_, src, head);
-    end_ += head;
-    flush_lines();
-    const std::int64_t whole = (bytes - head) / kLine * kLine;
-    rows_.stream_copy(line_, src + head, whole);
-    line_ += whole;
-    copy_bytes(block_, src + head + whole, bytes - head - whole);
-    end_ = bytes - head - whole;
+    write(
+        bytes, [&](std::byte* to, std::int64_t from, std::int64_t n) { copy_bytes(to, src + from, n); },
+        [&](std::byte* to, std::int64_t from, std::int64_t n) { rows_.stream_copy(to, src + from, n); });
+  }
+
+  bool spread(const std::byte* src, std::int64_t count, std::int64_t step, std::int64_t src_stride, int width) {
+    const std::int64_t size = std::int64_t{1} << width, spacing = step * size;
+    const StreamRow stream_row = step == 1 && src_stride == -size  ? rows_.stream_reversed[width]
+                                 : step == 2 && src_stride == size ? rows_.stream_spaced[width]
+                                                                   : nullptr;
+    if (stream_row == nullptr || count * spacing < kDirect) return false;
+    write_zeros();
+    if (end_ % spacing != 0) return false;  // lines would end within items
+    const auto src_at = [&](std::int64_t from) { return src + from / spacing * src_stride; };
+    write(
+        (count - 1) * spacing,
+        [&](std::byte* to, std::int64_t from, std::int64_t n) {
+          zero_bytes(to, n);
+          if (n > 0) rows_.spread[width](to, src_at(from), n / spacing, step, src_stride);
+        },
+        [&](std::byte* to, std::int64_t from, std::int64_t n) { stream_row(to, src_at(from), n); });
+    copy(src + (count - 1) * src_stride, size);  // the last item, which has no gap after it
+    return true;
   }
 
   std::byte* reserve(std::int64_t bytes) {
@@ -134,21 +144,30 @@ class StreamWriter {
 
   void write_zeros() {
     if (zeros_ == 0) return;
-    if (zeros_ < kDirect) {
-      zero_bytes(room(zeros_), zeros_);
-      end_ += zeros_;
-    } else {
-      const std::int64_t head = bytes_to_line();
-      zero_bytes(block_ + end_, head);
-      end_ += head;
-      flush_lines();
-      const std::int64_t whole = (zeros_ - head) / kLine * kLine;
-      rows_.stream_zero(line_, whole);
-      line_ += whole;
-      end_ = zeros_ - head - whole;
-      zero_bytes(block_, end_);
-    }
+    write(
+        zeros_, [](std::byte* to, std::int64_t, std::int64_t n) { zero_bytes(to, n); },
+        [&](std::byte* to, std::int64_t, std::int64_t n) { rows_.stream_zero(to, n); });
     zeros_ = 0;
+  }
+
+  // Writes `bytes` bytes: few of them to the block, many past it but for the parts of lines at both ends. `put` and
+  // `stream` are given where to, from where in the run, and how many bytes; stream's are whole lines.
+  template <class Put, class Stream>
+  void write(std::int64_t bytes, const Put& put, const Stream& stream) {
+    if (bytes < kDirect) {
+      put(room(bytes), 0, bytes);
+      end_ += bytes;
+      return;
+    }
+    const std::int64_t head = bytes_to_line();
+    put(block_ + end_, 0, head);
+    end_ += head;
+    flush_lines();
+    const std::int64_t whole = (bytes - head) / kLine * kLine;
+    stream(line_, head, whole);
+    line_ += whole;
+    end_ = bytes - head - whole;
+    put(block_, head + whole, end_);
   }
 
   const RowKernels& rows_;
