@@ -39,6 +39,11 @@ View view_of(std::vector<T>& data, Ints shape) {
 }
 
 template <class T>
+std::vector<T> elements(Tensor&& tensor) {
+  const auto all = tensor.elements<T>();
+  return {all.begin(), all.end()};
+}
+template <class T>
 std::vector<T> elements(Tensor& tensor) {
   const auto all = tensor.elements<T>();
   return {all.begin(), all.end()};

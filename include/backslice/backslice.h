@@ -6,5 +6,6 @@
 #include "backslice/multi_slice.h"
 #include "backslice/plan.h"
 #include "backslice/slice.h"
+#include "backslice/sparse_slice.h"
 #include "backslice/targets.h"
 #include "backslice/version.h"

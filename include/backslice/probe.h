@@ -15,4 +15,7 @@ enum class ProbeStores { Ordinary, Streaming };
 BACKSLICE_EXPORT void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores);
 BACKSLICE_EXPORT void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores);
 
+// Reads every cache line once. What it returns is of no use, except that it keeps the reads from being left out.
+BACKSLICE_EXPORT std::int64_t probe_read(const std::byte* src, std::int64_t bytes);
+
 }  // namespace backslice

@@ -42,6 +42,9 @@ class BACKSLICE_EXPORT Tensor {
   static Result<Tensor> make(DType dtype, const Shape& shape, std::int64_t item_size = 0,
                              Contents contents = Contents::Uninitialised);
 
+  // Part of a buffer, in any layout. Precondition: the view lies within it.
+  static Tensor of(Buffer buffer, View view) { return Tensor(std::move(buffer), std::move(view)); }
+
   View view() { return view_; }
   ConstView view() const { return view_; }
   const Shape& shape() const { return view_.shape(); }

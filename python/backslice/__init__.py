@@ -20,6 +20,9 @@ from ._core import (
     simd_targets,
     slice,
     slice_grad,
+    sparse_slice,
+    sparse_slice_grad,
+    sparse_slice_grad_by_size,
     strided_slice,
     strided_slice_grad,
 )
@@ -56,6 +59,9 @@ __all__ = [
     "simd_targets",
     "slice",
     "slice_grad",
+    "sparse_slice",
+    "sparse_slice_grad",
+    "sparse_slice_grad_by_size",
     "strided_slice",
     "strided_slice_grad",
 ]

@@ -3,7 +3,7 @@
 from builtins import slice as _slice
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, Protocol, SupportsIndex, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -153,6 +153,31 @@ def onnx_slice_grad(
     ends: Ints,
     axes: Ints | None = None,
     steps: Ints | None = None,
+    *,
+    out: NDArray[Any] | None = None,
+    accumulate: bool = False,
+) -> NDArray[Any]: ...
+
+Indices: TypeAlias = Array | tuple[Array, ...]
+
+def sparse_slice(
+    indices: Indices, values: Array, shape: Ints, start: Ints, size: Ints
+) -> tuple[Any, NDArray[Any], NDArray[np.int64]]: ...
+def sparse_slice_grad(
+    backprop_val_grad: Array,
+    input_indices: Indices,
+    input_start: Ints,
+    output_indices: Indices,
+    *,
+    order: Literal["in_order", "any"] = "in_order",
+    out: NDArray[Any] | None = None,
+    accumulate: bool = False,
+) -> NDArray[Any]: ...
+def sparse_slice_grad_by_size(
+    grad: Array,
+    input_indices: Indices,
+    start: Ints,
+    size: Ints,
     *,
     out: NDArray[Any] | None = None,
     accumulate: bool = False,

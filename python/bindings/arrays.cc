@@ -46,6 +46,10 @@ InputArray from_dlpack(nb::handle object, const char* argument) {
 
 }  // namespace
 
+bool same_dtype(nb::handle a, nb::handle b) {
+  return PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(a.ptr()), reinterpret_cast<PyArray_Descr*>(b.ptr())) != 0;
+}
+
 InputArray input_array(nb::handle object, const char* argument) {
   if (PyArray_Check(object.ptr())) return from_numpy(nb::borrow(object), argument);
   if (nb::hasattr(object, "__dlpack__") && !PyArray_CheckScalar(object.ptr())) return from_dlpack(object, argument);
@@ -62,9 +66,9 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
     raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array");
   }
   PyArrayObject* array = as_array(out);
-  PyArray_Descr* dtype = PyArray_DESCR(array);
-  if (!PyArray_EquivTypes(dtype, reinterpret_cast<PyArray_Descr*>(input.numpy_dtype.ptr()))) {
-    raise_dtype_error(std::string("out has dtype ") + nb::str(nb::handle(reinterpret_cast<PyObject*>(dtype))).c_str() +
+  const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+  if (!same_dtype(dtype, input.numpy_dtype)) {
+    raise_dtype_error(std::string("out has dtype ") + nb::str(dtype).c_str() +
                       ", expected " + nb::str(input.numpy_dtype).c_str() + ", that of " + input_argument);
   }
   if (!PyArray_ISWRITEABLE(array)) raise_invalid_argument("out is read-only");
@@ -73,11 +77,11 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
 
 namespace {
 
-// With its own memory where `data` is null.
-nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data) {
+// With its own memory where `data` is null, row by row where `strides` are.
+nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data, const std::int64_t* strides = nullptr) {
   PyObject* array =
       PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()), shape.rank(),
-                           shape.begin(), nullptr, data, data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
+                           shape.begin(), strides, data, data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
   if (array == nullptr) {
     PyErr_Clear();
     raise(Status(StatusCode::ResourceExhausted, "NumPy cannot make an array of shape " + to_string(Ints(shape))));
@@ -104,7 +108,7 @@ nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype) {
   const View view = tensor.view();
   auto* owner = new Tensor(std::move(tensor));
   const nb::capsule base(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  nb::object array = new_array(view.shape(), numpy_dtype, view.data);
+  nb::object array = new_array(view.shape(), numpy_dtype, view.data, view.layout.strides.begin());
   if (PyArray_SetBaseObject(as_array(array), base.inc_ref().ptr()) < 0) nb::raise_python_error();
   return array;
 }

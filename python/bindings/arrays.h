@@ -15,6 +15,9 @@ struct InputArray {
   ConstView view;
 };
 
+// Whether elements of two NumPy dtypes are the same.
+bool same_dtype(nb::handle a, nb::handle b);
+
 InputArray input_array(nb::handle object, const char* argument);
 
 // An `out` argument: a writable NumPy array of exactly the input's dtype.
@@ -26,7 +29,7 @@ bool is_small(const Shape& result_shape, const InputArray& input);
 // An uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
-// The tensor as a NumPy array that owns it.
+// The tensor as a NumPy array that owns it, with its strides.
 nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype);
 
 }  // namespace backslice::python

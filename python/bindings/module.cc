@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
   backslice::python::bind_selection(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
+  backslice::python::bind_sparse_slices(m);
   backslice::python::bind_runtime(m);
 }

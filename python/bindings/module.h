@@ -19,5 +19,6 @@ void bind_multi_slices(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);
+void bind_sparse_slices(nanobind::module_& m);
 
 }  // namespace backslice::python

@@ -32,8 +32,7 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
     InputArray dy = input_array(item[1], argument.c_str());
     if (!result.arrays.empty()) {
       const nb::object& first = result.arrays[0].numpy_dtype;
-      if (!PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(dy.numpy_dtype.ptr()),
-                              reinterpret_cast<PyArray_Descr*>(first.ptr()))) {
+      if (!same_dtype(dy.numpy_dtype, first)) {
         raise_dtype_error(argument + " has dtype " + nb::str(dy.numpy_dtype).c_str() + ", but slices[0].dy has " +
                           nb::str(first).c_str());
       }
@@ -123,8 +122,7 @@ class PyGradBuffer {
   template <class Body>
   void apply(nb::handle index, nb::handle dy, const Body& body) {
     const InputArray input = input_array(dy, "dy");
-    if (!PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(input.numpy_dtype.ptr()),
-                            reinterpret_cast<PyArray_Descr*>(dtype_.ptr()))) {
+    if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error(std::string("dy has dtype ") + nb::str(input.numpy_dtype).c_str() + ", the buffer has " +
                         nb::str(dtype_).c_str());
     }

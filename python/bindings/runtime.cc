@@ -43,8 +43,13 @@ nb::dict py_pool_stats() {
   return dict;
 }
 
-// Zeros for dst where src is None, a copy of src otherwise.
+// Zeros for dst where src is None, a copy of src otherwise; where dst is None, src is only read.
 void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
+  if (dst.is_none()) {
+    const InputArray from = input_array(src, "src");
+    without_gil([&] { return probe_read(from.view.data, from.view.elements() * from.view.layout.item_size); });
+    return;
+  }
   const InputArray to = input_array(dst, "dst");
   const View out = output_view(dst, to, "dst");
   const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
@@ -67,7 +72,7 @@ void bind_runtime(nb::module_& m) {
       "How many bytes of freed results the pool may keep.");
   m.def("trim_pool", [] { trim_pool(); }, "Gives all memory that the pool keeps back to the system.");
   m.def("probe_memory", py_probe_memory, any("dst"), any("src"), nb::arg("streaming"),
-        "Zeroes dst, or copies src to it, as fast as the memory allows: the yardstick of the benchmark.");
+        "Zeroes dst, copies src to it, or reads src, as fast as the memory allows: the yardstick of the benchmark.");
   m.def(
       "simd_targets",
       [] {

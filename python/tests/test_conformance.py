@@ -7,8 +7,11 @@ import backslice as bs
 import numpy as np
 import pytest
 
-FILE = Path(__file__).parents[2] / "tests" / "conformance" / "dense_slices.json"
-CASES = json.loads(FILE.read_text())
+FOLDER = Path(__file__).parents[2] / "tests" / "conformance"
+
+
+def cases(name):
+    return json.loads((FOLDER / name).read_text())
 
 
 def run(case, dtype):
@@ -21,16 +24,51 @@ def run(case, dtype):
     return getattr(bs, op)(array, **args)
 
 
+def result_or_expected_error(case, call):
+    """What the call returns, or None where it raised the error that the case names."""
+    if "error" not in case:
+        return call()
+    with pytest.raises(getattr(bs, case["error"]["code"] + "Error")) as caught:
+        call()
+    for part in case["error"]["message"]:
+        assert part in str(caught.value)
+    return None
+
+
 @pytest.mark.parametrize("dtype", ["int64", "float32", "complex128"])
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
-def test_case(case, dtype):
-    if "error" in case:
-        with pytest.raises(getattr(bs, case["error"]["code"] + "Error")) as caught:
-            run(case, dtype)
-        for part in case["error"]["message"]:
-            assert part in str(caught.value)
+@pytest.mark.parametrize("case", cases("dense_slices.json"), ids=lambda c: c["name"])
+def test_dense_slices(case, dtype):
+    result = result_or_expected_error(case, lambda: run(case, dtype))
+    if result is None:
         return
-    result = run(case, dtype)
     assert result.dtype == dtype
     assert result.shape == tuple(case["result"]["shape"])
     assert result.ravel().tolist() == case["result"]["values"]
+
+
+@pytest.mark.parametrize("columns", [False, True], ids=["matrix", "columns"])
+@pytest.mark.parametrize("index_type", ["int64", "int32"])
+@pytest.mark.parametrize("case", cases("sparse_slices.json"), ids=lambda c: c["name"])
+def test_sparse_slices(case, index_type, columns):
+    def indices(rows):
+        try:
+            matrix = np.array(rows, index_type)
+        except OverflowError:
+            pytest.skip("does not fit int32")
+        return tuple(matrix.T) if columns else matrix
+
+    args = {k: indices(v) if "indices" in k else v for k, v in case["args"].items()}
+    values = np.array(case["values"], "float32")
+    if case["op"] == "sparse_slice":
+        result = result_or_expected_error(case, lambda: bs.sparse_slice(values=values, **args))
+        if result is not None:
+            found, found_values, shape = result
+            found = np.stack(found, 1) if columns else found
+            assert found.dtype == index_type
+            assert found.tolist() == case["result"]["indices"]
+            assert found_values.tolist() == case["result"]["values"]
+            assert shape.tolist() == case["result"]["shape"]
+    else:
+        result = result_or_expected_error(case, lambda: getattr(bs, case["op"])(values, **args))
+        if result is not None:
+            assert result.tolist() == case["result"]["values"]

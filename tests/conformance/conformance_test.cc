@@ -1,4 +1,4 @@
-// Runs the cases of dense_slices.json through the C++ operations; python/tests/test_conformance.py runs the same.
+// Runs the cases of the .json files here through the C++ operations; python/tests/test_conformance.py runs the same.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -52,25 +52,84 @@ Result<Tensor> run(const json& test, const ConstView& input) {
   return forward ? slice(*selection, input) : slice_grad(*selection, input);
 }
 
+json cases_of(const char* file) {
+  std::ifstream stream(std::string(BACKSLICE_CONFORMANCE_DIR "/") + file);
+  return json::parse(stream);
+}
+
+// Whether the case is one of an error; then it is compared.
+template <class T>
+bool expects_error(const json& test, const Result<T>& result) {
+  if (!test.contains("error")) {
+    EXPECT_TRUE(result.ok()) << result.status().to_string();
+    return !result.ok();
+  }
+  EXPECT_EQ(to_string(result.status().code()), test["error"]["code"].get<std::string>());
+  for (const std::string part : test["error"]["message"]) {
+    EXPECT_THAT(result.status().message(), ::testing::HasSubstr(part));
+  }
+  return true;
+}
+
 TEST(Conformance, DenseSlices) {
-  std::ifstream file(BACKSLICE_CONFORMANCE_DIR "/dense_slices.json");
-  const json cases = json::parse(file);
+  const json cases = cases_of("dense_slices.json");
   ASSERT_GT(cases.size(), 30u);
   for (const json& test : cases) {
     SCOPED_TRACE(test["name"].get<std::string>());
     const Numbers input_shape = test["input"]["shape"], values = test["input"]["values"];
     Result<Tensor> result = run(test, testing::view_of(values, input_shape));
-    if (test.contains("error")) {
-      ASSERT_FALSE(result.ok());
-      EXPECT_EQ(to_string(result.status().code()), test["error"]["code"].get<std::string>());
-      for (const std::string part : test["error"]["message"]) {
-        EXPECT_THAT(result.status().message(), ::testing::HasSubstr(part));
-      }
-      continue;
-    }
-    ASSERT_TRUE(result.ok()) << result.status().to_string();
+    if (expects_error(test, result)) continue;
     EXPECT_THAT(Ints(result->shape()), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
     EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
+  }
+}
+
+// Index rows and the memory they lie in.
+struct IndexRows {
+  explicit IndexRows(const json& rows) {
+    for (const json& row : rows) {
+      for (std::int64_t index : row) memory.push_back(index);
+    }
+    const auto count = static_cast<std::int64_t>(rows.size());
+    indices = CooIndices::from_matrix(testing::view_of(memory, {count, count == 0 ? 0 : std::ssize(rows[0])})).value();
+  }
+  Numbers memory;
+  CooIndices indices = CooIndices::from_matrix(*ConstView::contiguous(nullptr, DType::Int64, {0, 0})).value();
+};
+
+Result<Tensor> run_sparse_gradient(const json& test, const ConstView& grad) {
+  const json& args = test["args"];
+  const IndexRows input(args["input_indices"]);
+  if (test["op"] == "sparse_slice_grad_by_size") {
+    return sparse_slice_grad_by_size(grad, input.indices, args["start"].get<Numbers>(), args["size"].get<Numbers>());
+  }
+  SparseGradOptions options;
+  if (args.value("order", "in_order") == "any") options.order = MatchOrder::Any;
+  return sparse_slice_grad(grad, input.indices, args["input_start"].get<Numbers>(),
+                           IndexRows(args["output_indices"]).indices, options);
+}
+
+TEST(Conformance, SparseSlices) {
+  const json cases = cases_of("sparse_slices.json");
+  ASSERT_GT(cases.size(), 20u);
+  for (const json& test : cases) {
+    SCOPED_TRACE(test["name"].get<std::string>());
+    const Numbers values = test["values"];
+    const ConstView view = testing::view_of(values, {std::ssize(values)});
+    if (test["op"] == "sparse_slice") {
+      const json& args = test["args"];
+      const IndexRows input(args["indices"]);
+      Result<SparseTensor> result = sparse_slice(input.indices, view, args["shape"].get<Numbers>(),
+                                                 args["start"].get<Numbers>(), args["size"].get<Numbers>());
+      if (expects_error(test, result)) continue;
+      EXPECT_EQ(testing::elements<std::int64_t>(result->indices), IndexRows(test["result"]["indices"]).memory);
+      EXPECT_EQ(testing::elements<std::int64_t>(result->values), test["result"]["values"].get<Numbers>());
+      EXPECT_THAT(Ints(result->shape), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
+    } else {
+      Result<Tensor> result = run_sparse_gradient(test, view);
+      if (expects_error(test, result)) continue;
+      EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
+    }
   }
 }
 

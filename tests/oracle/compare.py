@@ -19,8 +19,13 @@ def equal_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
 Fault = Callable[[Reply], str | None]
 
 
-def brief(array: NDArray[Any] | None) -> str:
-    return "nothing" if array is None else f"{array.dtype} {array.shape} {array.ravel()[:12].tolist()}"
+Outputs = tuple[NDArray[Any], ...]
+
+
+def brief(outputs: Outputs | None) -> str:
+    if outputs is None:
+        return "nothing"
+    return ", ".join(f"{array.dtype} {array.shape} {array.ravel()[:12].tolist()}" for array in outputs)
 
 
 class Comparison:
@@ -30,23 +35,26 @@ class Comparison:
         self.counts: Counter[str] = Counter()
         self.differences: list[str] = []
 
-    def add(self, what: Any, ours: Callable[[], NDArray[Any]], theirs: Reply, allowed: Fault = lambda _: None) -> None:
+    def add(
+        self, what: Any, ours: Callable[[], NDArray[Any] | Outputs], theirs: Reply, allowed: Fault = lambda _: None
+    ) -> None:
+        result: Outputs | None
         try:
-            result: NDArray[Any] | None = ours()
-            error = None
+            returned = ours()
+            result, error = returned if isinstance(returned, tuple) else (returned,), None
         except bs.Error as e:
             result, error = None, f"{type(e).__name__}: {e}"
         if theirs.crashed:
             self.counts["peer crashed"] += 1
         elif theirs.error is not None and error is not None:
             self.counts["both refuse"] += 1
-        elif theirs.array is not None and result is not None and equal_bits(result, theirs.array):
+        elif theirs.arrays is not None and result is not None and all(map(equal_bits, result, theirs.arrays)):
             self.counts["equal"] += 1
         elif allowed(theirs) is not None:
             self.counts[str(allowed(theirs))] += 1
         else:
             self.differences.append(
-                f"{what}\n  ours: {error or brief(result)}\n  peer: {theirs.error or brief(theirs.array)}"
+                f"{what}\n  ours: {error or brief(result)}\n  peer: {theirs.error or brief(theirs.arrays)}"
             )
 
     def report(self, name: str) -> None:

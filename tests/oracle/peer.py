@@ -15,9 +15,14 @@ from wire import pack, receive, send, unpack
 
 @dataclass
 class Reply:
-    array: NDArray[Any] | None = None
+    arrays: tuple[NDArray[Any], ...] | None = None  # one an output
     error: str | None = None
     crashed: bool = False
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """The first output."""
+        return None if self.arrays is None else self.arrays[0]
 
 
 @dataclass
@@ -47,7 +52,7 @@ class Peer:
             self.stop()
             self.crashes += 1
             return Reply(crashed=True)
-        return Reply(array=unpack(content)) if kind == "ok" else Reply(error=content)
+        return Reply(arrays=tuple(map(unpack, content))) if kind == "ok" else Reply(error=content)
 
     def stop(self) -> None:
         if self.process is not None:

@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: StridedSlice and StridedSliceGrad, eagerly, through tf.raw_ops."""
+"""Runs in TensorFlow's environment: its slices and their gradients, eagerly, through tf.raw_ops."""
 
 from typing import Any
 
@@ -7,15 +7,26 @@ import tensorflow as tf
 from wire import named_dtype, serve
 
 
+OPERATIONS = {
+    "strided_slice": tf.raw_ops.StridedSlice,
+    "strided_slice_grad": tf.raw_ops.StridedSliceGrad,
+    "sparse_slice": tf.raw_ops.SparseSlice,
+    "sparse_slice_grad": tf.raw_ops.SparseSliceGrad,
+}
+
+
+def to_numpy(result: Any) -> Any:
+    array = np.asarray(result.numpy(), object if result.dtype == tf.string else None)
+    # TensorFlow takes quantised arrays as structures and gives them back as plain integers.
+    return array.view(named_dtype(result.dtype.name)) if result.dtype.is_quantized else array
+
+
 def run(op: str, arrays: dict[str, Any], masks: dict[str, int]) -> Any:
     if op == "rank 254 and a new axis":
         return tf.raw_ops.StridedSlice(input=tf.ones([1] * 254), begin=[0], end=[0], strides=[1], new_axis_mask=1)
     tensors = {name: tf.constant(array) for name, array in arrays.items()}
-    operation = {"strided_slice": tf.raw_ops.StridedSlice, "strided_slice_grad": tf.raw_ops.StridedSliceGrad}[op]
-    result = operation(**tensors, **masks)
-    array = np.asarray(result.numpy(), object if result.dtype == tf.string else None)
-    # TensorFlow takes quantised arrays as structures and gives them back as plain integers.
-    return array.view(named_dtype(result.dtype.name)) if result.dtype.is_quantized else array
+    result = OPERATIONS[op](**tensors, **masks)
+    return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)
 
 
 serve(run)

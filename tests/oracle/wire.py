@@ -72,7 +72,9 @@ def serve(run: Any) -> None:
             return
         try:
             arrays = {name: unpack(packed) for name, packed in request["arrays"].items()}
-            reply = ("ok", pack(np.asarray(run(request["op"], arrays, request["options"]))))
+            result = run(request["op"], arrays, request["options"])
+            outputs = result if isinstance(result, tuple) else (result,)
+            reply = ("ok", [pack(np.asarray(output)) for output in outputs])
         except Exception as error:
             reply = ("error", f"{type(error).__name__}: {error}")
         send(replies, reply)

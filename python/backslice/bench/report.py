@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from .runner import Result
+from .workloads import Workload
 
 
 def human(seconds: float) -> str:
@@ -63,7 +64,7 @@ def save_plot(results: list[Result], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    bars = [r for r in results if r.workload.group not in ("curve", "many")]
+    bars = [r for r in results if isinstance(r.workload, Workload) and r.workload.group not in ("curve", "many")]
     curve = [r for r in results if r.workload.group == "curve"]
     figure, axes = pyplot.subplots(1, 2 if curve else 1, figsize=(16 if curve else 9, 7), squeeze=False)
     peers = ["backslice", *peers_of(results)]

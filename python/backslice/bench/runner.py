@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import venvs
-from .workloads import Workload
+from .workloads import Container, Workload
 
 # peer: the environment it lives in, None for ours
 PEERS: dict[str, str | None] = {
@@ -25,7 +25,7 @@ PEERS: dict[str, str | None] = {
 
 @dataclass
 class Result:
-    workload: Workload
+    workload: Workload | Container
     limit: float | None = None  # seconds that the memory alone would take
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -98,7 +98,7 @@ def memory_limit() -> int:
 
 
 def run(
-    workloads: Iterable[Workload], peers: dict[str, Path], rounds: int, tick: Callable[[str], None] = lambda _: None
+    workloads: Iterable[Workload | Container], peers: dict[str, Path], rounds: int, tick: Callable[[str], None] = lambda _: None
 ) -> list[Result]:
     children = {peer: Child(peer, python, memory_limit()) for peer, python in peers.items()}
     results = []
@@ -129,8 +129,14 @@ def measure(result: Result, child: Child) -> None:
 
 
 def measure_limit(result: Result, child: Child) -> None:
-    """The time of the faster kind of stores; told for gradients of 1 MiB and more that touch all of their output."""
+    """The time of the faster kind of stores. Told for containers that name what they read, and for gradients of 1 MiB and more that touch all of their output."""
     workload = result.workload
+    if isinstance(workload, Container):
+        if workload.input_bytes:
+            sizes = [workload.input_bytes, workload.output_bytes]
+            reply = child.ask({"kind": "limit", "threads": 0, "read_and_write": sizes})
+            result.limit = min(reply["seconds"], result.limit or float("inf"))
+        return
     if workload.kind not in ("gradient", "many") or workload.output_bytes < 2**20 or workload.group == "sparse":
         return
     copied = workload.selected_bytes

@@ -31,7 +31,8 @@ def best_time(call):
 
 def answer(peer, workload):
     try:
-        call = peer.prepare(workload)
+        prepare = getattr(peer, "prepare_container", None) if workload["kind"] == "container" else peer.prepare
+        call = prepare and prepare(workload)
         if call is None:
             return {"unsupported": True}
         start = time.perf_counter()

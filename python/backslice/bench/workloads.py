@@ -48,6 +48,24 @@ class Workload:
         return size
 
 
+@dataclass(frozen=True)
+class Container:
+    """An operation on a container. What `case` holds, peers/containers.py turns into arrays."""
+
+    name: str
+    operation: str
+    case: dict[str, Any]
+    output_bytes: int
+    input_bytes: int = 0  # what must be read, where a limit is to be told
+    group: str = "containers"
+    kind: str = "container"
+    dtype: str = "float32"
+    threads: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 def dense(name: str, shape: tuple[int, ...], *index: Item, **more: Any) -> Workload:
     return Workload(name, shape, index, **more)
 
@@ -94,5 +112,25 @@ def half_of_the_rows(rows: int) -> Workload:
 # From 4 KiB to 1 GiB.
 CURVE = [half_of_the_rows(2 << k) for k in range(0, 19, 2)]
 
-ALL_WORKLOADS = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE]
-QUICK = [DENSE[-1], SMALL[0]]
+
+def sparse(operation: str, rows: int, rank: int, selected: str, share: float) -> Container:
+    index_bytes, kept = rows * rank * 8, int(rows * share)
+    output, read = 4 * rows, index_bytes + kept * (rank * 8 + 4)
+    if operation == "sparse_slice":
+        output, read = kept * (rank * 8 + 4), index_bytes + 4 * rows
+    name = f"{operation} {rows:,} rows, rank {rank}, {selected}"
+    case = {"rows": rows, "rank": rank, "selected": selected, "share": share}
+    return Container(name, operation, case, output, read, "sparse slices")
+
+
+SPARSE = [
+    sparse(operation, rows, rank, selected, share)
+    for rows, rank in ((10_000, 2), (1_000_000, 2), (10_000_000, 2), (10_000, 4), (1_000_000, 4), (10_000_000, 4))
+    for selected, share in (("half the columns", 0.5), ("half the rows", 0.5), ("1 % of the columns", 0.01))
+    for operation in ("sparse_slice_grad", "sparse_slice")
+] + [sparse("sparse_slice_grad any order", 10_000_000, 2, "half the columns, shuffled", 0.5)]
+
+CONTAINERS = [*SPARSE]
+
+ALL_WORKLOADS: list[Workload | Container] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS]
+QUICK: list[Workload | Container] = [DENSE[-1], SMALL[0]]

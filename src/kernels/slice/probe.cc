@@ -1,6 +1,8 @@
 // Plain loops over memory, with nothing of plans or slices in them, so that they measure the memory and not us.
 #include "backslice/probe.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "backslice/executor.h"
@@ -43,6 +45,18 @@ void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeS
   };
   if (stores == ProbeStores::Ordinary) return for_each_piece(dst, bytes, ordinary, ordinary);
   for_each_piece(dst, bytes, streaming, ordinary);
+}
+
+std::int64_t probe_read(const std::byte* src, std::int64_t bytes) {
+  constexpr std::int64_t kPiece = 1 << 20;
+  std::atomic<std::int64_t> total = 0;
+  default_executor().run((bytes + kPiece - 1) / kPiece, [&](std::int64_t i) {
+    std::int64_t sum = 0;
+    const std::int64_t end = std::min(bytes, (i + 1) * kPiece);
+    for (std::int64_t at = i * kPiece; at < end; at += kLine) sum += static_cast<std::int64_t>(src[at]);
+    total += sum;
+  });
+  return total;
 }
 
 }  // namespace backslice

@@ -5,6 +5,7 @@ import itertools
 import backslice as bs
 import numpy as np
 from backslice._core import probe_memory
+from backslice_containers import prepare_container as prepare_container
 from slices import index_of, result_shape
 
 CORES = bs.get_num_threads()
@@ -38,6 +39,9 @@ def limit(workload):
     """Plain loops: zeros for the bytes that are not selected, a copy of those that are."""
     bs.set_num_threads(workload["threads"] or CORES)
     bs.pool.trim()
+    if "read_and_write" in workload:
+        source, target = (bs.slice(np.ones(n, np.uint8), ":") for n in workload["read_and_write"])
+        return lambda: (probe_memory(None, source, True), probe_memory(target, None, True))
     # Memory like that of results: from the pool, on huge pages where there are any.
     zeros, copied, target = (bs.slice(np.ones(max(n, 1), np.uint8), ":") for n in workload["bytes"])
     streaming = workload["streaming"]

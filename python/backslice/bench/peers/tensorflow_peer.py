@@ -4,6 +4,7 @@ import itertools
 
 import tensorflow as tf
 from slices import result_shape, tensorflow_spec
+from tensorflow_containers import prepare_container as prepare_container
 
 
 def prepare(workload):

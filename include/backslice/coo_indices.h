@@ -1,0 +1,49 @@
+// CooIndices: where the entries of a sparse (COO) tensor lie, in memory that somebody else owns.
+//
+// One row an entry, one int32 or int64 column an axis. The rows may be a matrix of any strides, as TensorFlow has them,
+// or one vector for each axis, as SciPy has them; neither is copied.
+//
+//     const std::int64_t at[] = {0, 2,  1, 0};                                     // entries at (0, 2) and (1, 0)
+//     auto indices = CooIndices::from_matrix(*ConstView::contiguous(at, DType::Int64, {2, 2}));
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backslice/inline_vector.h"
+#include "backslice/view.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT CooIndices {
+ public:
+  struct Column {
+    const std::byte* data = nullptr;
+    std::int64_t stride = 0;  // bytes from one row to the next
+  };
+
+  // A matrix [rows, rank]. `argument` names it in messages.
+  static Result<CooIndices> from_matrix(const ConstView& matrix, const char* argument = "indices");
+
+  // One vector a column, all of one length and dtype. At least one: a rank of 0 needs a matrix [rows, 0].
+  static Result<CooIndices> from_columns(std::span<const ConstView> columns, const char* argument = "indices");
+
+  std::int64_t rows() const { return rows_; }
+  int rank() const { return columns_.size(); }
+  DType dtype() const { return dtype_; }  // Int32 or Int64
+  const Column& column(int axis) const { return columns_[axis]; }
+  bool is_columns() const { return is_columns_; }  // made from columns
+
+  // The column as a vector.
+  ConstView column_view(int axis) const;
+
+ private:
+  CooIndices() = default;
+
+  InlineVector<Column> columns_;
+  std::int64_t rows_ = 0;
+  DType dtype_ = DType::Int64;
+  bool is_columns_ = false;
+};
+
+}  // namespace backslice

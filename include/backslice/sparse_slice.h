@@ -1,0 +1,58 @@
+// Slices of sparse (COO) tensors, and the gradient of their values.
+//
+//     SparseTensor y = *sparse_slice(indices, values, shape, start, size);           // y: the entries in the window
+//     Tensor dvalues = *sparse_slice_grad(dy, indices, start, coo_of(y));            // zero for entries outside it
+//     Tensor dvalues = *sparse_slice_grad_by_size(dy, indices, start, size);         // the same, without y's indices
+//
+// Values are vectors, or [entries, d1, ...]: rows of a dense tensor for each entry. The gradient of these gradients
+// with respect to dy is the slice of the values again.
+#pragma once
+
+#include "backslice/coo_indices.h"
+#include "backslice/slice.h"
+#include "backslice/tensor.h"
+
+namespace backslice {
+
+struct SparseTensor {
+  Tensor indices;  // [entries, rank]; the columns lie one after the other where the input was given by columns
+  Tensor values;   // [entries, ...]
+  Shape shape;
+};
+
+// The entries with start <= index < start + size on every axis, in their order, with start subtracted: TensorFlow's
+// SparseSlice. On an axis of n, the result has size where start + size < n, else what is left from start on. A negative
+// start shifts the indices up. Entries outside `shape` count if they are in the window.
+BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape,
+                                                   Ints start, Ints size, const Options& = {});
+
+// How the rows of a slice find the rows they came from.
+enum class MatchOrder {
+  // Each goes to the first input row after the one before it that has its index: TensorFlow's rule.
+  InOrder,
+  // The n-th row with an index goes to the n-th input row with that index, wherever they are. Agrees with InOrder
+  // where that succeeds and no index occurs twice. Needs memory of its own that grows with the rows.
+  Any,
+};
+
+struct SparseGradOptions : Options {
+  MatchOrder order = MatchOrder::InOrder;
+};
+
+// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has a row for each of
+// output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
+// error, as in TensorFlow.
+BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_indices,
+                                                  Ints input_start, const CooIndices& output_indices,
+                                                  const SparseGradOptions& = {});
+BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_indices, Ints input_start,
+                                               const CooIndices& output_indices, const View& out,
+                                               const SparseGradOptions& = {});
+
+// The same from the size of the slice: `grad` has a row for each entry in the window, in the order of the entries.
+BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
+                                                          Ints start, Ints size, const Options& = {});
+BACKSLICE_EXPORT Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices,
+                                                       Ints start, Ints size, const View& out, const Options& = {});
+
+}  // namespace backslice

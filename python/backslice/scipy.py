@@ -1,0 +1,68 @@
+"""Slices of SciPy's COO arrays and matrices, and their gradients, in one call each. Imports SciPy when it is used.
+
+>>> import numpy as np
+>>> from scipy.sparse import coo_array
+>>> from backslice.scipy import sparse_slice, sparse_slice_grad
+>>> a = coo_array((np.array([1.0, 2.0, 3.0]), ([0, 1, 2], [0, 1, 2])), shape=(3, 3))
+>>> y = sparse_slice(a, start=[1, 1], size=[2, 2])
+>>> y.data
+array([2., 3.])
+>>> sparse_slice_grad(y, a, start=[1, 1]).data
+array([0., 2., 3.])
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .errors import DTypeError, InvalidArgumentError
+
+
+def _check(a: Any, argument: str) -> None:
+    import scipy.sparse
+
+    if not (scipy.sparse.issparse(a) and a.format == "coo"):
+        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a scipy.sparse.coo_array or coo_matrix")
+
+
+def _coords(a: Any) -> tuple[NDArray[Any], ...]:
+    return tuple(a.coords) if hasattr(a, "coords") else (a.row, a.col)
+
+
+def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: tuple[int, ...]) -> Any:
+    return type(a)((data, coords), shape=shape)
+
+
+def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
+    """The window of `a` with start <= index < start + size, as an array of the same class; entries keep their order."""
+    _check(a, "a")
+    coords, data, shape = _core.sparse_slice(_coords(a), a.data, a.shape, start, size)
+    return _like(a, data, coords, tuple(shape.tolist()))
+
+
+def sparse_slice_grad(
+    grad: Any, a: Any, start: Sequence[int], *, order: Literal["in_order", "any"] = "in_order"
+) -> Any:
+    """The gradient with respect to `a`, on all of its entries (zeros are kept), from the gradient of its slice.
+
+    `grad` is a COO array with the entries of the slice; order="any" if they have moved since.
+    """
+    _check(a, "a")
+    _check(grad, "grad")
+    index_type = np.result_type(_coords(a)[0], _coords(grad)[0])
+    input_coords = tuple(c.astype(index_type, copy=False) for c in _coords(a))
+    output_coords = tuple(c.astype(index_type, copy=False) for c in _coords(grad))
+    data = _core.sparse_slice_grad(grad.data, input_coords, start, output_coords, order=order)
+    return _like(a, data, _coords(a), a.shape)
+
+
+def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
+    """The same from the values alone: `grad` has one for each entry of `a` in the window, in their order."""
+    _check(a, "a")
+    values = np.asarray(grad)
+    if values.ndim != 1:
+        raise InvalidArgumentError(f"grad must be a vector of values, got shape {values.shape}")
+    return _like(a, _core.sparse_slice_grad_by_size(values, _coords(a), start, size), _coords(a), a.shape)

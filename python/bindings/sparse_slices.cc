@@ -1,0 +1,155 @@
+// Slices of sparse tensors and their gradients.
+#include "backslice/sparse_slice.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/arguments.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "bindings/module.h"
+#include "bindings/object_arrays.h"
+
+namespace backslice::python {
+namespace {
+
+// The indices of entries, viewed in place: a matrix, or a tuple with an array for each column.
+struct IndexList {
+  std::vector<InputArray> arrays;  // keep the memory alive, and know the dtype
+  CooIndices indices;
+};
+
+bool is_array(nb::handle object) {
+  return PyArray_Check(object.ptr()) || nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__array__");
+}
+
+bool is_columns(nb::handle object) {
+  if (!PyTuple_Check(object.ptr()) || nb::len(object) == 0) return false;
+  for (nb::handle item : nb::iter(object)) {
+    if (!is_array(item)) return false;
+  }
+  return true;
+}
+
+IndexList read_indices(nb::handle object, const char* argument) {
+  if (!is_columns(object)) {
+    std::vector<InputArray> matrix;
+    matrix.push_back(input_array(object, argument));
+    CooIndices indices = unwrap(CooIndices::from_matrix(matrix[0].view, argument));
+    return {std::move(matrix), indices};
+  }
+  std::vector<InputArray> columns;
+  std::vector<ConstView> views;
+  for (nb::handle item : nb::iter(object)) {
+    columns.push_back(input_array(item, (std::string(argument) + "[" + std::to_string(views.size()) + "]").c_str()));
+    views.push_back(columns.back().view);
+  }
+  CooIndices indices = unwrap(CooIndices::from_columns(views, argument));
+  return {std::move(columns), indices};
+}
+
+// Values with a gradient: no strings of any kind.
+InputArray read_gradient(nb::handle object, const char* argument) {
+  InputArray grad = input_array(object, argument);
+  const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype.ptr())->kind;
+  if (kind == 'S' || kind == 'U' || kind == 'O') {
+    raise_dtype_error(std::string(argument) + " has dtype " + nb::str(grad.numpy_dtype).c_str() +
+                      "; strings have no gradient");
+  }
+  return grad;
+}
+
+MatchOrder read_order(nb::handle order) {
+  const std::string text = PyUnicode_Check(order.ptr()) ? nb::cast<std::string>(order) : "";
+  if (text == "in_order") return MatchOrder::InOrder;
+  if (text == "any") return MatchOrder::Any;
+  raise_invalid_argument("order is " + repr_text(order) + ", expected \"in_order\" or \"any\"");
+}
+
+nb::object indices_to_python(Tensor indices, const IndexList& like) {
+  const bool columns = like.indices.is_columns();
+  const int rank = like.indices.rank();
+  const nb::object matrix = to_numpy(std::move(indices), like.arrays[0].numpy_dtype);
+  if (!columns) return matrix;
+  nb::list list;
+  const nb::object transposed = matrix.attr("T");
+  for (int axis = 0; axis < rank; ++axis) list.append(transposed[axis]);
+  return nb::tuple(list);
+}
+
+nb::object ints_to_numpy(Ints list) {
+  nb::object array = nb::module_::import_("numpy").attr("empty")(list.size(), "int64");
+  std::copy(list.begin(), list.end(), static_cast<std::int64_t*>(PyArray_DATA(as_array(array))));
+  return array;
+}
+
+nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shape, nb::handle start, nb::handle size) {
+  const IndexList list = read_indices(indices, "indices");
+  const InputArray input = input_array(values, "values");
+  const auto dims = IntReader().read(shape, "shape"), from = IntReader().read(start, "start"),
+             sizes = IntReader().read(size, "size");
+  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes); };
+  nb::object zero;
+  if (input.type.is_object) zero = empty_string_of(input, "values");
+  SparseTensor result = unwrap(input.type.is_object ? run() : without_gil(run));
+  nb::object out_values =
+      input.type.is_object ? new_object_array(result.values, zero) : to_numpy(result.values, input.numpy_dtype);
+  return nb::make_tuple(indices_to_python(std::move(result.indices), list), out_values, ints_to_numpy(result.shape));
+}
+
+// Runs one gradient: `make` returns a new tensor, `fill` fills a given one.
+template <class Make, class Fill>
+nb::object run_gradient(const InputArray& grad, const char* argument, nb::handle out, Make make, Fill fill) {
+  if (out.is_none()) return to_numpy(unwrap(without_gil(make)), grad.numpy_dtype);
+  const View view = output_view(out, grad, argument);
+  check(without_gil([&] { return fill(view); }));
+  return nb::borrow(out);
+}
+
+nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_indices, nb::handle input_start,
+                                nb::handle output_indices, nb::handle order, nb::handle out, nb::handle accumulate) {
+  SparseGradOptions options;
+  static_cast<Options&>(options) = read_options(accumulate, out);
+  options.order = read_order(order);
+  const IndexList input = read_indices(input_indices, "input_indices"),
+                  output = read_indices(output_indices, "output_indices");
+  const InputArray grad = read_gradient(backprop_val_grad, "backprop_val_grad");
+  const auto start = IntReader().read(input_start, "input_start");
+  return run_gradient(
+      grad, "backprop_val_grad", out,
+      [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, options); },
+      [&](const View& view) {
+        return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, options);
+      });
+}
+
+nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
+                                        nb::handle size, nb::handle out, nb::handle accumulate) {
+  const Options options = read_options(accumulate, out);
+  const IndexList input = read_indices(input_indices, "input_indices");
+  const InputArray grad = read_gradient(grad_values, "grad");
+  const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
+  return run_gradient(
+      grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, options); },
+      [&](const View& view) {
+        return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, options);
+      });
+}
+
+}  // namespace
+
+void bind_sparse_slices(nb::module_& m) {
+  m.def("sparse_slice", py_sparse_slice, any("indices"), any("values"), any("shape"), any("start"), any("size"),
+        "TensorFlow's SparseSlice: (indices, values, shape) of the entries with start <= index < start + size.\n"
+        "indices is a matrix with a row for each entry, or a tuple of columns; so is what is returned.");
+  m.def("sparse_slice_grad", py_sparse_slice_grad, any("backprop_val_grad"), any("input_indices"), any("input_start"),
+        any("output_indices"), nb::kw_only(), any("order") = "in_order", any("out") = nb::none(),
+        any("accumulate") = false,
+        "TensorFlow's SparseSliceGrad: the gradient of the values that were sliced, zero for entries outside.\n"
+        "order=\"any\" matches rows wherever they are: the n-th with an index to the n-th with that index.");
+  m.def("sparse_slice_grad_by_size", py_sparse_slice_grad_by_size, any("grad"), any("input_indices"), any("start"),
+        any("size"), nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
+        "The gradient of a sparse slice from its start and size: grad has a row for each entry in the window.");
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,71 @@
+// The rows of CooIndices with their types known to the compiler: int32 or int64, and the ranks that are common.
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "backslice/coo_indices.h"
+
+namespace backslice {
+
+inline constexpr int kAnyRank = -1;
+
+// kPacked: rows lie one after the other, and the columns of a row too, as in a fresh matrix.
+template <class Index, int kRank, bool kPacked>
+class IndexRows {
+ public:
+  explicit IndexRows(const CooIndices& indices) : rank_(indices.rank()) {
+    for (int axis = 0; axis < rank(); ++axis) columns_[axis] = indices.column(axis);
+  }
+
+  int rank() const { return kRank == kAnyRank ? rank_ : kRank; }
+
+  std::int64_t at(std::int64_t row, int axis) const {
+    Index index;
+    if constexpr (kPacked) {
+      std::memcpy(&index, columns_[0].data + (row * rank() + axis) * kSize, sizeof(Index));
+    } else {
+      std::memcpy(&index, columns_[axis].data + row * columns_[axis].stride, sizeof(Index));
+    }
+    return index;
+  }
+
+ private:
+  static constexpr auto kSize = static_cast<std::int64_t>(sizeof(Index));
+  static constexpr int kRoom = kRank == kAnyRank ? kMaxRank : kRank + (kRank == 0);
+  std::array<CooIndices::Column, kRoom> columns_;
+  int rank_;
+};
+
+inline bool is_packed(const CooIndices& indices) {
+  const std::int64_t size = item_size(indices.dtype());
+  for (int axis = 0; axis < indices.rank(); ++axis) {
+    const CooIndices::Column& column = indices.column(axis);
+    if (column.data != indices.column(0).data + axis * size || column.stride != indices.rank() * size) return false;
+  }
+  return true;
+}
+
+// Calls visitor.operator()<IndexRows<...>>() with the type that fits both lists, which have one dtype and rank.
+template <class Visitor>
+auto visit_rows(const CooIndices& a, const CooIndices& b, Visitor&& visitor) {
+  const bool packed = is_packed(a) && is_packed(b);
+  const auto with_rank = [&]<class Index, int kRank>() {
+    return packed ? visitor.template operator()<IndexRows<Index, kRank, true>>()
+                  : visitor.template operator()<IndexRows<Index, kRank, false>>();
+  };
+  const auto with_index = [&]<class Index>() {
+    switch (a.rank()) {
+      case 0: return with_rank.template operator()<Index, 0>();
+      case 1: return with_rank.template operator()<Index, 1>();
+      case 2: return with_rank.template operator()<Index, 2>();
+      case 3: return with_rank.template operator()<Index, 3>();
+      case 4: return with_rank.template operator()<Index, 4>();
+      default: return with_rank.template operator()<Index, kAnyRank>();
+    }
+  };
+  return a.dtype() == DType::Int32 ? with_index.template operator()<std::int32_t>()
+                                   : with_index.template operator()<std::int64_t>();
+}
+
+}  // namespace backslice

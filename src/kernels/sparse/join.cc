@@ -1,0 +1,335 @@
+#include "kernels/sparse/join.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "backslice/tensor.h"
+#include "kernels/sparse/index_rows.h"
+#include "kernels/sparse/matcher.h"
+
+namespace backslice {
+namespace {
+
+using Key = std::uint64_t;
+
+// A good mixing of all bits (the finaliser of splitmix64).
+Key mix(Key key) {
+  key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+  key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+  return key ^ (key >> 31);
+}
+
+// Runs tasks that may run out of memory: the executor's own do not throw.
+template <class Task>
+void run_allocating(Executor& executor, std::int64_t count, const Task& task) {
+  std::atomic<bool> out_of_memory = false;
+  executor.run(count, [&](std::int64_t i) {
+    try {
+      task(i);
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
+    }
+  });
+  if (out_of_memory) throw std::bad_alloc();
+}
+
+struct Entry {
+  Key key;
+  std::int64_t row;
+};
+
+// Uninitialised, from the pool.
+template <class T>
+Buffer allocate(std::int64_t count) {
+  auto memory = Buffer::allocate(count * static_cast<std::int64_t>(sizeof(T)));
+  if (!memory.ok()) throw std::bad_alloc();
+  return *std::move(memory);
+}
+
+// The rows of a list, cut for the threads.
+class Parts {
+ public:
+  Parts(std::int64_t rows, Executor& executor)
+      : rows_(rows), count_(std::clamp<std::int64_t>(rows / kLeast, 1, 4 * executor.concurrency())) {}
+  std::int64_t count() const { return count_; }
+  Range operator[](std::int64_t part) const { return {cut(part), cut(part + 1)}; }
+
+ private:
+  static constexpr std::int64_t kLeast = 1 << 14;
+  std::int64_t cut(std::int64_t part) const { return rows_ / count_ * part + rows_ % count_ * part / count_; }
+  std::int64_t rows_, count_;
+};
+
+// The keys of rows. Both lists are looked at in the coordinates of the box that holds the slice's rows where the input
+// has them, cut to what int64 can hold: a coordinate is unsigned, and past the box for all rows outside.
+template <class Rows>
+class Keys {
+ public:
+  Keys(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor)
+      : input_(input), output_(output) {
+    const Box box = box_of(output.rows(), executor);
+    Key positions = 1;
+    for (int axis = input_.rank() - 1; axis >= 0; --axis) {
+      const std::int64_t shift = start[static_cast<std::size_t>(axis)];
+      const std::int64_t low = saturating_add(box.low[axis], shift), high = saturating_add(box.high[axis], shift);
+      from_input_[axis] = Key{0} - static_cast<Key>(low);
+      from_output_[axis] = static_cast<Key>(shift) - static_cast<Key>(low);
+      reach_[axis] = static_cast<Key>(high) - static_cast<Key>(low);
+      weight_[axis] = positions;
+      exact_ &= reach_[axis] + 1 != 0 && !__builtin_mul_overflow(positions, reach_[axis] + 1, &positions);
+    }
+  }
+
+  // False where no row of the other list can match; the key means nothing then.
+  bool of_input(std::int64_t row, Key& key) const { return key_of(input_, from_input_, row, key); }
+  bool of_output(std::int64_t row, Key& key) const { return key_of(output_, from_output_, row, key); }
+
+  // Whether rows with the same key have the same index.
+  bool same_index(std::int64_t input_row, std::int64_t output_row) const {
+    return exact_ || same(input_, from_input_, input_row, output_row);
+  }
+  bool same_output_index(std::int64_t a, std::int64_t b) const { return exact_ || same(output_, from_output_, a, b); }
+
+ private:
+  static constexpr int kRoom = kMaxRank;
+  using Coordinates = std::array<Key, kRoom>;
+  struct Box {
+    std::array<std::int64_t, kRoom> low, high;
+  };
+
+  static std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  }
+
+  bool key_of(const Rows& list, const Coordinates& from, std::int64_t row, Key& key) const {
+    bool inside = true;
+    Key position = 0, hash = 0;
+    for (int axis = 0; axis < input_.rank(); ++axis) {
+      const Key coordinate = static_cast<Key>(list.at(row, axis)) + from[axis];
+      inside &= coordinate <= reach_[axis];
+      position += coordinate * weight_[axis];
+      if (!exact_) hash = mix(hash + coordinate);
+    }
+    key = exact_ ? position : hash;
+    return inside;
+  }
+
+  bool same(const Rows& list, const Coordinates& from, std::int64_t row, std::int64_t output_row) const {
+    for (int axis = 0; axis < input_.rank(); ++axis) {
+      const Key coordinate = static_cast<Key>(list.at(row, axis)) + from[axis];
+      if (coordinate != static_cast<Key>(output_.at(output_row, axis)) + from_output_[axis]) return false;
+    }
+    return true;
+  }
+
+  Box box_of(std::int64_t rows, Executor& executor) const {
+    Box none;
+    none.low.fill(std::numeric_limits<std::int64_t>::max());
+    none.high.fill(std::numeric_limits<std::int64_t>::min());
+    const Parts parts(rows, executor);
+    std::vector<Box> boxes(static_cast<std::size_t>(parts.count()), none);
+    executor.run(parts.count(), [&](std::int64_t part) {
+      Box box = none;
+      for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
+        for (int axis = 0; axis < output_.rank(); ++axis) {
+          box.low[axis] = std::min(box.low[axis], output_.at(row, axis));
+          box.high[axis] = std::max(box.high[axis], output_.at(row, axis));
+        }
+      }
+      boxes[static_cast<std::size_t>(part)] = box;
+    });
+    Box all = none;
+    for (const Box& box : boxes) {
+      for (int axis = 0; axis < output_.rank(); ++axis) {
+        all.low[axis] = std::min(all.low[axis], box.low[axis]);
+        all.high[axis] = std::max(all.high[axis], box.high[axis]);
+      }
+    }
+    return all;
+  }
+
+  Rows input_, output_;
+  Coordinates from_input_, from_output_, reach_, weight_;
+  bool exact_ = true;
+};
+
+// Where each partition's entries begin, one more than there are partitions.
+using Offsets = std::vector<std::int64_t>;
+
+// Entries by partition, in the order of their rows within each.
+struct Dealt {
+  Buffer memory;
+  Offsets begin;
+  Entry* entries() const { return reinterpret_cast<Entry*>(memory.data()); }
+  std::span<const Entry> operator[](std::int64_t partition) const {
+    const std::int64_t* at = begin.data() + partition;
+    return {entries() + at[0], static_cast<std::size_t>(at[1] - at[0])};
+  }
+};
+
+// The leading bits of this place a key in a partition, those after them in the partition's table.
+Key scattered(Key key) { return key * 0x9e3779b97f4a7c15u; }
+
+std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<std::size_t>(bits >> (64 - count)); }
+
+std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
+
+// a or b, without a branch.
+std::size_t choose(bool first, std::size_t a, std::size_t b) { return b ^ ((a ^ b) & (std::size_t{0} - first)); }
+
+// KeyOf: bool(row, Key&), false for rows that are left out. Which those are is as good as random, so that no branch
+// depends on it: they go to a partition of their own, which has room for one entry in each part and never moves on.
+template <class KeyOf>
+Dealt deal(std::int64_t rows, int bits, Executor& executor, const KeyOf& key_of) {
+  const Parts parts(rows, executor);
+  const std::size_t partitions = std::size_t{1} << bits, left_out = partitions;
+  std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions + 1, 0));
+  executor.run(parts.count(), [&](std::int64_t part) {
+    const KeyOf key = key_of;  // a copy that nothing else can change
+    std::int64_t* const counts = at[static_cast<std::size_t>(part)].data();
+    for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
+      Key key_of_row;
+      const bool kept = key(row, key_of_row);
+      ++counts[choose(kept, partition_of(key_of_row, bits), left_out)];
+    }
+  });
+  Dealt dealt;
+  std::int64_t total = 0;
+  for (std::size_t p = 0; p < partitions; ++p) {
+    dealt.begin.push_back(total);
+    for (Offsets& counts : at) total += std::exchange(counts[p], total);
+  }
+  dealt.begin.push_back(total);
+  dealt.memory = allocate<Entry>(total + parts.count());
+  executor.run(parts.count(), [&](std::int64_t part) {
+    const KeyOf key = key_of;
+    Entry* const entries = dealt.entries();
+    std::int64_t* const place = at[static_cast<std::size_t>(part)].data();
+    place[left_out] = total + part;
+    for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
+      Key key_of_row;
+      const bool kept = key(row, key_of_row);
+      std::int64_t& next = place[choose(kept, partition_of(key_of_row, bits), left_out)];
+      entries[next] = {key_of_row, row};
+      next += kept;
+    }
+  });
+  return dealt;
+}
+
+// The slice's rows of one partition: for each index a queue of them, first row first.
+template <class Rows>
+class Table {
+ public:
+  Table(const Keys<Rows>& keys, int partition_bits) : keys_(keys), partition_bits_(partition_bits) {}
+
+  void fill(std::span<const Entry> entries) {
+    entries_ = entries;
+    slot_bits_ = static_cast<int>(std::bit_width(2 * entries.size()));
+    slots_.assign(std::size_t{1} << slot_bits_, Slot{});
+    next_.resize(entries.size());
+    for (std::size_t e = entries.size(); e-- > 0;) {  // from the last, so that the first ends up in front
+      const Entry& entry = entries[e];
+      Slot& slot = find(entry.key, [&](std::int64_t other) { return keys_.same_output_index(entry.row, other); });
+      if (slot.any == kNone) slot = {entry.key, static_cast<std::int32_t>(e), kNone};
+      next_[e] = slot.first;
+      slot.first = static_cast<std::int32_t>(e);
+    }
+  }
+
+  // Takes the first of the queue for this input row, or kNoRow.
+  std::int64_t take(const Entry& input) {
+    Slot& slot = find(input.key, [&](std::int64_t other) { return keys_.same_index(input.row, other); });
+    if (slot.first == kNone) return kNoRow;
+    const auto taken = static_cast<std::size_t>(slot.first);
+    slot.first = next_[taken];
+    return entries_[taken].row;
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+  struct Slot {
+    Key key = 0;
+    std::int32_t any = kNone;    // an entry with this index, or kNone where the slot is free
+    std::int32_t first = kNone;  // the first entry that has not been taken
+  };
+
+  // Same: bool(row of the slice), asked where keys are equal.
+  template <class Same>
+  Slot& find(Key key, const Same& same) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = leading(scattered(key) << partition_bits_, slot_bits_);
+    while (slots_[at].any != kNone &&
+           !(slots_[at].key == key && same(entries_[static_cast<std::size_t>(slots_[at].any)].row))) {
+      at = (at + 1) & mask;
+    }
+    return slots_[at];
+  }
+
+  const Keys<Rows>& keys_;
+  int partition_bits_, slot_bits_ = 0;
+  std::span<const Entry> entries_;
+  std::vector<Slot> slots_;
+  std::vector<std::int32_t> next_;
+};
+
+// kNoRow for each row.
+Buffer filled(std::int64_t rows, Executor& executor) {
+  Buffer buffer = allocate<std::int32_t>(rows);
+  auto* const slice_rows = reinterpret_cast<std::int32_t*>(buffer.data());
+  const Parts parts(rows, executor);
+  executor.run(parts.count(), [&](std::int64_t part) {
+    std::fill(slice_rows + parts[part].lo, slice_rows + parts[part].hi, static_cast<std::int32_t>(kNoRow));
+  });
+  return buffer;
+}
+
+template <class Rows>
+Joined join(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor) {
+  Joined joined{filled(input.rows(), executor)};
+  if (output.rows() == 0) return joined;
+  constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
+  const Keys<Rows> keys(input, start, output, executor);
+  const Dealt outputs =
+      deal(output.rows(), bits, executor, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
+  const Dealt inputs =
+      deal(input.rows(), bits, executor, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
+
+  const std::int64_t partitions = std::int64_t{1} << bits;
+  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * executor.concurrency());
+  std::int32_t* const slice_rows = joined.rows();
+  std::atomic<std::int64_t> found = 0;
+  run_allocating(executor, tasks, [&](std::int64_t task) {
+    Table<Rows> table(keys, bits);
+    std::int64_t found_here = 0;
+    for (std::int64_t p = task; p < partitions; p += tasks) {
+      table.fill(outputs[p]);
+      for (const Entry& entry : inputs[p]) {
+        const std::int64_t row = table.take(entry);
+        if (row == kNoRow) continue;
+        slice_rows[entry.row] = static_cast<std::int32_t>(row);
+        ++found_here;
+      }
+    }
+    found += found_here;
+  });
+  joined.found = found;
+  return joined;
+}
+
+}  // namespace
+
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor) {
+  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, executor); });
+}
+
+}  // namespace backslice

@@ -1,0 +1,164 @@
+#include "kernels/sparse/move.h"
+
+#include <algorithm>
+
+#include "backslice/plan.h"
+#include "core/visit_dtype.h"
+#include "kernels/slice/fill.h"
+#include "kernels/slice/reference.h"
+#include "kernels/slice/writer.h"
+#include "kernels/sparse/row_copier.h"
+
+namespace backslice {
+namespace {
+
+// Calls body(rows of the block, runs in it) for block after block.
+template <class Body>
+std::int64_t for_each_block(const Matcher& matcher, Range rows, std::int64_t first, std::int64_t block_rows,
+                            const Body& body) {
+  RunBuffer buffer;
+  for (std::int64_t lo = rows.lo; lo < rows.hi; lo += block_rows) {
+    const Range block{lo, std::min(lo + block_rows, rows.hi)};
+    body(block, matcher.match(block, first, buffer));
+  }
+  return first;
+}
+
+template <class Body>
+std::int64_t for_each_run(const Matcher& matcher, Range rows, std::int64_t first, const Body& body) {
+  return for_each_block(matcher, rows, first, kBlockRows, [&](Range, RowRuns runs) {
+    for (const RowRun& run : runs) body(run);
+  });
+}
+
+// Both sides dense: blocks are composed in the cache, zeros first, and written once.
+template <class Writer>
+std::int64_t write_dense(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad, const View& out,
+                         std::int64_t row_bytes) {
+  const RowKernels& kernels = *active_target().rows;
+  Writer writer(out.data + rows.lo * row_bytes, kernels);
+  const std::int64_t block_rows = std::min(kBlockRows, kMaxReserve / row_bytes);
+  if (block_rows > 0) {
+    first = for_each_block(matcher, rows, first, block_rows, [&](Range block, RowRuns runs) {
+      const std::int64_t bytes = (block.hi - block.lo) * row_bytes;
+      if (runs.empty()) return writer.zero(bytes);
+      if (runs[0].count == block.hi - block.lo) return writer.copy(grad.data + runs[0].slice_row * row_bytes, bytes);
+      std::byte* to = writer.reserve(bytes);
+      kernels.zero(to, bytes);
+      for (const RowRun& run : runs) {
+        RowCopier::copy_run(to + (run.row - block.lo) * row_bytes, grad.data + run.slice_row * row_bytes,
+                            run.count * row_bytes);
+      }
+      writer.commit(bytes);
+    });
+  } else {  // rows longer than a block
+    std::int64_t written = rows.lo;
+    first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
+      writer.zero((run.row - written) * row_bytes);
+      writer.copy(grad.data + run.slice_row * row_bytes, run.count * row_bytes);
+      written = run.row + run.count;
+    });
+    writer.zero((rows.hi - written) * row_bytes);
+  }
+  writer.finish();
+  return first;
+}
+
+// Writes zeros to the rows [lo, hi).
+void zero_rows(const View& out, std::int64_t lo, std::int64_t hi) {
+  if (lo == hi) return;
+  View part = out;
+  part.data += lo * out.layout.strides[0];
+  Dims extents(out.shape());
+  extents[0] = hi - lo;
+  part.layout.shape = *Shape::make(extents);
+  // A selection that takes nothing, so that everything is zeroed.
+  Selection::Axes nothing;
+  Dims axes;
+  for (int axis = 0; axis < extents.size(); ++axis) {
+    nothing.push_back({0, 1, 0});
+    axes.push_back(axis);
+  }
+  const Selection selection = *Selection::make(part.layout.shape, nothing, axes);
+  const Layout source = contiguous_layout(selection.result_shape(), out.layout.item_size);
+  reference::overwrite(plan_scatter(selection, part.layout, source, Widen::Yes), out.dtype, part.data, nullptr);
+}
+
+}  // namespace
+
+std::int64_t write_gradient(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad,
+                            const View& out, bool streaming) {
+  if (rows.lo == rows.hi) return first;
+  const RowCopier copier(out, grad);
+  if (const std::int64_t row_bytes = copier.dense_row(); row_bytes > 0) {
+    return streaming ? write_dense<StreamWriter>(matcher, rows, first, grad, out, row_bytes)
+                     : write_dense<DirectWriter>(matcher, rows, first, grad, out, row_bytes);
+  }
+  std::int64_t written = rows.lo;
+  first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
+    zero_rows(out, written, run.row);
+    copier.copy(run.row, run.slice_row, run.count);
+    written = run.row + run.count;
+  });
+  zero_rows(out, written, rows.hi);
+  return first;
+}
+
+std::int64_t add_gradient(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad,
+                          const View& out) {
+  if (rows.lo == rows.hi) return first;
+  const Plan plan = plan_copy(row_layout(out.layout), row_layout(grad.layout), Widen::No);
+  const std::int64_t out_stride = out.layout.strides[0], grad_stride = grad.layout.strides[0];
+  const bool scalars = out.shape().rank() == 1;
+  visit_addable(out.dtype, [&]<class T>() {
+    const auto add_scalar = [](std::byte* to, const std::byte* from) {
+      T sum, term;
+      std::memcpy(&sum, to, sizeof(T));
+      std::memcpy(&term, from, sizeof(T));
+      sum = sum + term;
+      std::memcpy(to, &sum, sizeof(T));
+    };
+    first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
+      std::byte* to = out.data + run.row * out_stride;
+      const std::byte* from = grad.data + run.slice_row * grad_stride;
+      for (std::int64_t i = 0; i < run.count; ++i, to += out_stride, from += grad_stride) {
+        scalars ? add_scalar(to, from) : reference::accumulate(plan, out.dtype, to, from);
+      }
+    });
+  });
+  return first;
+}
+
+namespace {
+
+// One column of a run of indices, with start subtracted. Unsigned, so that nothing overflows.
+template <class Index>
+void shift_column(const CooIndices::Column& column, const RowRun& run, std::int64_t start, std::byte* to,
+                  std::int64_t to_stride) {
+  const std::byte* from = column.data + run.row * column.stride;
+  for (std::int64_t i = 0; i < run.count; ++i, from += column.stride, to += to_stride) {
+    Index index;
+    std::memcpy(&index, from, sizeof(Index));
+    index -= static_cast<Index>(start);
+    std::memcpy(to, &index, sizeof(Index));
+  }
+}
+
+}  // namespace
+
+std::int64_t write_slice(const Matcher& matcher, Range rows, std::int64_t first, const CooIndices& indices, Ints start,
+                         const ConstView& values, const View& out_indices, const View& out_values) {
+  if (rows.lo == rows.hi) return first;
+  const RowCopier copier(out_values, values);
+  const std::int64_t row_stride = out_indices.layout.strides[0];
+  const auto shift = indices.dtype() == DType::Int32 ? shift_column<std::uint32_t> : shift_column<std::uint64_t>;
+  return for_each_run(matcher, rows, first, [&](const RowRun& run) {
+    for (int axis = 0; axis < indices.rank(); ++axis) {
+      shift(indices.column(axis), run, start[static_cast<std::size_t>(axis)],
+            out_indices.data + run.slice_row * row_stride + axis * out_indices.layout.strides[1], row_stride);
+    }
+    copier.copy(run.slice_row, run.row, run.count);
+  });
+}
+
+}  // namespace backslice

@@ -1,0 +1,47 @@
+#include "ops/sparse_parts.h"
+
+#include <algorithm>
+
+#include "kernels/sparse/move.h"
+
+namespace backslice {
+
+SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, Executor& executor) {
+  constexpr std::int64_t kPartBytes = 256 << 10;  // less is not worth a thread
+  constexpr std::int64_t kPartsPerThread = 8;
+  const std::int64_t worth = rows / std::max<std::int64_t>(1, kPartBytes / std::max<std::int64_t>(1, bytes_per_row));
+  const int threads = executor.concurrency();
+  const std::int64_t count = threads == 1 ? 1 : std::clamp<std::int64_t>(worth, 1, kPartsPerThread * threads);
+  const auto cut = [&](std::int64_t part) { return rows / count * part + rows % count * part / count; };
+  SparseParts parts;
+  for (std::int64_t part = 0; part < count; ++part) parts.push_back({{cut(part), cut(part + 1)}});
+  return parts;
+}
+
+void run_parts(SparseParts& parts, Executor& executor, const std::function<void(SparsePart&)>& body) {
+  if (parts.size() == 1) return body(parts[0]);
+  executor.run(static_cast<std::int64_t>(parts.size()),
+               [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+}
+
+void count_parts(const Matcher& matcher, SparseParts& parts, Executor& executor) {
+  run_parts(parts, executor, [&](SparsePart& part) { part.end = matcher.count(part.rows, 0); });
+  std::int64_t total = 0;
+  for (SparsePart& part : parts) {
+    part.first = total;
+    total = part.end += total;
+  }
+}
+
+void run_guessed(const GuessingMatcher& matcher, SparseParts& parts, Executor& executor,
+                 const std::function<void(SparsePart&)>& body) {
+  for (std::size_t i = 1; i < parts.size(); ++i) parts[i].first = matcher.guess_next(parts[i].rows.lo);
+  run_parts(parts, executor, body);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].first == parts[i - 1].end) continue;
+    parts[i].first = parts[i - 1].end;
+    body(parts[i]);
+  }
+}
+
+}  // namespace backslice

@@ -1,0 +1,441 @@
+#include "backslice/sparse_slice.h"
+
+#include <limits>
+#include <map>
+
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+using Row = std::vector<std::int64_t>;
+using Rows = std::vector<Row>;
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(), kMax = std::numeric_limits<std::int64_t>::max();
+
+// Index rows in memory, as a matrix or as columns, of either type.
+template <class Index = std::int64_t>
+struct List {
+  List(const Rows& rows, int rank) : rank(rank), count(static_cast<std::int64_t>(rows.size())) {
+    for (const Row& row : rows) {
+      for (std::int64_t index : row) matrix.push_back(static_cast<Index>(index));
+    }
+    for (int axis = 0; axis < rank; ++axis) {
+      for (const Row& row : rows) by_column.push_back(static_cast<Index>(row[static_cast<std::size_t>(axis)]));
+    }
+  }
+
+  CooIndices indices() const { return CooIndices::from_matrix(view_of(matrix, {count, rank})).value(); }
+  CooIndices columns() const {
+    std::vector<ConstView> views;
+    for (int axis = 0; axis < rank; ++axis) {
+      views.push_back(ConstView::contiguous(by_column.data() + axis * count, dtype_of<Index>(), {count}).value());
+    }
+    return CooIndices::from_columns(views).value();
+  }
+
+  int rank;
+  std::int64_t count;
+  std::vector<Index> matrix, by_column;
+};
+
+// The rule as it is told: j walks the slice's rows while i walks the input's.
+struct Truth {
+  std::vector<float> gradient;
+  std::int64_t used = 0;
+};
+
+bool matches(const Row& input, const Row& start, const Row& output) {
+  for (std::size_t axis = 0; axis < input.size(); ++axis) {
+    if (__int128{output[axis]} + start[axis] != input[axis]) return false;
+  }
+  return true;
+}
+
+Truth in_order(const std::vector<float>& grad, const Rows& input, const Row& start, const Rows& output) {
+  Truth truth;
+  for (const Row& row : input) {
+    const auto j = static_cast<std::size_t>(truth.used);
+    const bool match = j < output.size() && matches(row, start, output[j]);
+    truth.gradient.push_back(match ? grad[j] : 0);
+    truth.used += match;
+  }
+  return truth;
+}
+
+Truth in_any_order(const std::vector<float>& grad, const Rows& input, const Row& start, const Rows& output) {
+  Truth truth;
+  std::vector<bool> taken(output.size(), false);
+  for (const Row& row : input) {
+    float value = 0;
+    for (std::size_t j = 0; j < output.size(); ++j) {
+      if (taken[j] || !matches(row, start, output[j])) continue;
+      taken[j] = true;
+      value = grad[j];
+      ++truth.used;
+      break;
+    }
+    truth.gradient.push_back(value);
+  }
+  return truth;
+}
+
+// `slice` of the entries, by the definition; their numbers too.
+Rows window(const Rows& input, const Row& start, const Row& size, std::vector<std::size_t>* kept = nullptr) {
+  Rows rows;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    Row shifted;
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+      const __int128 index = __int128{input[i][axis]} - start[axis];
+      if (index >= 0 && index < size[axis]) shifted.push_back(static_cast<std::int64_t>(index));
+    }
+    if (shifted.size() != start.size()) continue;
+    rows.push_back(shifted);
+    if (kept != nullptr) kept->push_back(i);
+  }
+  return rows;
+}
+
+Rows random_rows(std::mt19937& random, std::int64_t count, int rank, int extent, bool sorted) {
+  Rows rows(static_cast<std::size_t>(count), Row(static_cast<std::size_t>(rank)));
+  for (Row& row : rows) {
+    for (std::int64_t& index : row) index = static_cast<std::int64_t>(random() % static_cast<unsigned>(extent));
+  }
+  if (sorted) std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+void expect_gradient(const Truth& truth, std::size_t rows, Result<Tensor> result) {
+  if (truth.used < static_cast<std::int64_t>(rows)) {
+    ASSERT_EQ(result.status().code(), StatusCode::Internal);
+    EXPECT_THAT(result.status().message(), HasSubstr("used: " + std::to_string(truth.used)));
+  } else {
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_EQ(elements<float>(*result), truth.gradient);
+  }
+}
+
+TEST(SparseSliceGrad, PutsGradientsWhereTheSliceTookValues) {
+  const List input(Rows{{0, 1}, {1, 0}, {1, 2}, {3, 1}}, 2), output(Rows{{0, 0}, {0, 2}}, 2);
+  const std::vector<float> grad = {5, 7};
+  auto dx = sparse_slice_grad(view_of(grad, {2}), input.indices(), {1, 0}, output.indices());
+  EXPECT_THAT(elements<float>(dx.value()), ElementsAre(0, 5, 7, 0));
+}
+
+TEST(SparseSliceGrad, MatchesInOrderAlsoWhereListsAreNotSorted) {
+  const std::vector<float> grad = {1, 2};
+  const auto run = [&](const Rows& input, const Rows& output) {
+    return elements<float>(sparse_slice_grad(view_of(grad, {2}), List(input, 1).indices(), {0}, List(output, 1).indices()).value());
+  };
+  EXPECT_THAT(run({{4}, {9}, {4}}, {{9}, {4}}), ElementsAre(0, 1, 2));     // A, B, A with B, A
+  EXPECT_THAT(run({{4}, {4}, {4}}, {{4}, {4}}), ElementsAre(1, 2, 0));     // duplicates in both: one each
+  EXPECT_THAT(run({{9}, {4}, {4}, {2}}, {{9}, {4}}), ElementsAre(1, 2, 0, 0));  // in the input only: the first
+}
+
+TEST(SparseSliceGrad, RankZeroGivesTheFirstRows) {
+  const std::vector<float> grad = {1, 2};
+  const List input(Rows(3), 0), output(Rows(2), 0);
+  EXPECT_THAT(elements<float>(sparse_slice_grad(view_of(grad, {2}), input.indices(), {}, output.indices()).value()),
+              ElementsAre(1, 2, 0));
+}
+
+TEST(SparseSliceGrad, AgreesWithTheRuleOnRandomLists) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const int rank = static_cast<int>(random() % 7), extent = 1 + static_cast<int>(random() % 4);
+    const Rows input = random_rows(random, random() % 30, rank, extent, random() % 2 == 0);
+    Row start(static_cast<std::size_t>(rank)), size(static_cast<std::size_t>(rank));
+    for (auto& s : start) s = static_cast<int>(random() % 3) - 1;
+    for (auto& s : size) s = static_cast<int>(random() % 5);
+    Rows output = window(input, start, size);
+    if (random() % 4 == 0) std::shuffle(output.begin(), output.end(), random);
+    if (random() % 4 == 0 && !output.empty()) output.pop_back();
+    const auto grad = counting<float>(static_cast<std::int64_t>(output.size()));
+    const List in(input, rank), out(output, rank);
+    const ConstView dy = view_of(grad, {out.count});
+    const bool by_columns = rank > 0 && i % 2 == 0;
+    const CooIndices in_list = by_columns ? in.columns() : in.indices(), out_list = out.indices();
+    expect_gradient(in_order(grad, input, start, output), output.size(),
+                    sparse_slice_grad(dy, in_list, start, out_list));
+    SparseGradOptions any;
+    any.order = MatchOrder::Any;
+    expect_gradient(in_any_order(grad, input, start, output), output.size(),
+                    sparse_slice_grad(dy, in_list, start, out_list, any));
+    const List<std::int32_t> in32(input, rank), out32(output, rank);
+    expect_gradient(in_order(grad, input, start, output), output.size(),
+                    sparse_slice_grad(dy, in32.indices(), start, out32.indices()));
+  }
+}
+
+// Many parts and threads: sorted lists, where guesses are right; lists sorted in places, where some are; and others.
+TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
+  std::mt19937 random(2);
+  const auto pool = make_thread_executor(3);
+  for (int i = 0; i < 12; ++i) {
+    const int extent = i % 3 == 0 ? 40 : 3000;  // with many duplicates, with few
+    Rows input = random_rows(random, 120'000, 2, extent, i % 4 != 3);
+    if (i % 4 == 2) std::rotate(input.begin(), input.begin() + 50'000, input.end());
+    const Row start = {extent / 4, 1}, size = {extent / 2, extent / 2};
+    Rows output = window(input, start, size);
+    if (i % 2 == 1) output.resize(output.size() / 2);
+    const auto grad = counting<float>(static_cast<std::int64_t>(output.size()));
+    const List in(input, 2), out(output, 2);
+    const Truth truth = in_order(grad, input, start, output);
+    for (Executor* executor : {&serial_executor(), pool.get()}) {
+      SparseGradOptions options;
+      options.executor = executor;
+      expect_gradient(truth, output.size(),
+                      sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options));
+      std::vector<float> into(input.size(), -1);
+      ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {out.count}), in.indices(), start, out.indices(),
+                                         view_of(into, {in.count}), options).ok());
+      EXPECT_EQ(into, truth.gradient);
+    }
+  }
+}
+
+TEST(SparseSliceGrad, AnyOrderMatchesShuffledRows) {
+  std::mt19937 random(3);
+  const auto pool = make_thread_executor(3);
+  for (int extent : {50, 5000}) {
+    Rows input = random_rows(random, 60'000, 3, extent, false);
+    const Row start = {extent / 4, 0, 0}, size = {extent / 2, extent, extent};
+    Rows output = window(input, start, size);
+    std::shuffle(output.begin(), output.end(), random);
+    const auto grad = counting<float>(static_cast<std::int64_t>(output.size()));
+    std::map<Row, std::vector<float>> queues;
+    for (std::size_t j = output.size(); j-- > 0;) queues[output[j]].push_back(grad[j]);
+    std::vector<float> expected;
+    for (const Row& row : input) {
+      auto& queue = queues[{row[0] - start[0], row[1], row[2]}];
+      expected.push_back(queue.empty() ? 0 : queue.back());
+      if (!queue.empty()) queue.pop_back();
+    }
+    SparseGradOptions options;
+    options.order = MatchOrder::Any;
+    options.executor = pool.get();
+    const List in(input, 3), out(output, 3);
+    EXPECT_EQ(elements<float>(sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options).value()),
+              expected);
+  }
+}
+
+// Indices so far apart that their positions do not fit 64 bits: the join goes by hashes and compares.
+TEST(SparseSliceGrad, AnyOrderTakesIndicesOfAnySize) {
+  const Rows input = {{kMax, kMin, 5}, {0, 0, 0}, {kMin, kMax, 5}, {kMax, kMin, 5}, {1, 2, 3}};
+  const Rows output = {{kMin, kMax, 5}, {1, 2, 3}, {kMax, kMin, 5}};
+  const std::vector<float> grad = {1, 2, 3};
+  SparseGradOptions any;
+  any.order = MatchOrder::Any;
+  EXPECT_THAT(elements<float>(sparse_slice_grad(view_of(grad, {3}), List(input, 3).indices(), {0, 0, 0},
+                                                List(output, 3).indices(), any).value()),
+              ElementsAre(3, 0, 1, 0, 2));
+}
+
+TEST(SparseSliceGrad, SumsThatOverflowMatchNothing) {
+  const std::vector<float> grad = {1};
+  // kMax + 2 would wrap to kMin + 1.
+  const List input(Rows{{kMin + 1}}, 1), output(Rows{{kMax}}, 1);
+  for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
+    SparseGradOptions options;
+    options.order = order;
+    const auto dx = sparse_slice_grad(view_of(grad, {1}), input.indices(), {2}, output.indices(), options);
+    EXPECT_EQ(dx.status().code(), StatusCode::Internal);
+  }
+  const List far(Rows{{kMax}}, 1), near(Rows{{0}}, 1);
+  EXPECT_TRUE(sparse_slice_grad(view_of(grad, {1}), far.indices(), {kMax}, near.indices()).ok());
+}
+
+TEST(SparseSliceGrad, RefusesWhatDisagrees) {
+  const std::vector<float> two = {1, 2};
+  const ConstView grad = view_of(two, {2});
+  const List pair(Rows{{0, 1}, {1, 0}}, 2), three(Rows{{0, 1}, {1, 0}, {2, 2}}, 2), narrow(Rows{{0}, {1}}, 1);
+  const auto message = [](const auto& result) { return std::string(result.status().message()); };
+  const auto scalar = ConstView::contiguous(two.data(), DType::Float32, {}).value();
+  EXPECT_THAT(message(sparse_slice_grad(scalar, pair.indices(), {0, 0}, pair.indices())), HasSubstr("scalar"));
+  EXPECT_THAT(message(sparse_slice_grad(grad, narrow.indices(), {0}, pair.indices())),
+              HasSubstr("input_indices has 1 columns, but output_indices has 2"));
+  EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0, 0}, three.indices())),
+              HasSubstr("output_indices has 3 rows, more than input_indices, which has 2"));
+  EXPECT_THAT(message(sparse_slice_grad(grad, three.indices(), {0, 0}, three.indices())),
+              HasSubstr("backprop_val_grad has 2 rows, but output_indices has 3"));
+  EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0}, pair.indices())),
+              HasSubstr("input_start has 1 items, expected 2"));
+  const List<std::int32_t> pair32(Rows{{0, 1}, {1, 0}}, 2);
+  EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0, 0}, pair32.indices())), HasSubstr("int32"));
+  EXPECT_THAT(message(sparse_slice_grad(grad, three.indices(), {1, 0}, pair.indices())),
+              HasSubstr("Num elements:2, used: 0"));
+}
+
+TEST(SparseSliceGrad, LeavesOutAloneWhenRefused) {
+  const std::vector<float> grad = {1, 2};
+  std::vector<float> out = {7, 8, 9};
+  const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {5}}, 1);
+  for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
+    SparseGradOptions options;
+    options.order = order;
+    EXPECT_FALSE(sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {0}, output.indices(), view_of(out, {3}), options).ok());
+    EXPECT_THAT(out, ElementsAre(7, 8, 9));
+  }
+  EXPECT_FALSE(sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {3}, view_of(out, {3})).ok());
+  EXPECT_THAT(out, ElementsAre(7, 8, 9));
+}
+
+TEST(SparseSliceGrad, AccumulatesIntoWhatIsThere) {
+  const std::vector<float> grad = {1, 2};
+  const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {1}}, 1);
+  SparseGradOptions options;
+  options.accumulate = true;
+  std::vector<float> out = {10, 20, 30};
+  ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}), options).ok());
+  EXPECT_THAT(out, ElementsAre(10, 21, 32));
+  ASSERT_TRUE(sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), options).ok());
+  EXPECT_THAT(out, ElementsAre(11, 23, 32));
+  EXPECT_FALSE(sparse_slice_grad(view_of(grad, {2}), input.indices(), {1}, output.indices(), options).ok());
+}
+
+TEST(SparseSliceGrad, MovesRowsOfValuesOfEveryDTypeAndLayout) {
+  std::mt19937 random(4);
+  const List input(Rows{{0}, {1}, {2}, {3}}, 1), output(Rows{{0}, {2}}, 1);
+  for (DType dtype : all_dtypes()) {
+    if (dtype == DType::String || dtype == DType::Bytes || !has_zero(dtype)) continue;
+    for (const Row& inner : {Row{}, Row{3}, Row{2, 3}, Row{0}, Row{600}}) {
+      Row grad_shape = inner, out_shape = inner;
+      grad_shape.insert(grad_shape.begin(), 2);
+      out_shape.insert(out_shape.begin(), 4);
+      const RandomTensor grad = random_tensor(random, dtype, *Shape::make(grad_shape));
+      RandomTensor out = random_tensor(random, dtype, *Shape::make(out_shape));
+      auto made = sparse_slice_grad(grad.view, input.indices(), {1}, output.indices());
+      ASSERT_TRUE(made.ok()) << made.status().message();
+      ASSERT_TRUE(sparse_slice_grad_into(grad.view, input.indices(), {1}, output.indices(), out.view).ok());
+      const auto size = static_cast<std::size_t>(item_size(dtype));
+      const std::vector<std::byte> zero(size);
+      for_each_index(out_shape, [&](const Row& index) {
+        Row source = index;
+        const bool taken = index[0] == 1 || index[0] == 3;
+        source[0] = index[0] == 3;
+        const std::byte* expected = taken ? address(grad.view, source) : zero.data();
+        EXPECT_EQ(std::memcmp(address(made->view(), index), expected, size), 0) << name(dtype);
+        EXPECT_EQ(std::memcmp(address(out.view, index), expected, size), 0) << name(dtype);
+      });
+    }
+  }
+}
+
+TEST(SparseSlice, KeepsTheWindow) {
+  const List input(Rows{{0, 1}, {1, 0}, {1, 2}, {3, 1}}, 2);
+  const std::vector<float> values = {1, 2, 3, 4};
+  auto y = sparse_slice(input.indices(), view_of(values, {4}), {4, 3}, {1, 0}, {2, 5});
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_THAT(elements<std::int64_t>(y->indices), ElementsAre(0, 0, 0, 2));
+  EXPECT_THAT(elements<float>(y->values), ElementsAre(2, 3));
+  EXPECT_THAT(Ints(y->shape), ElementsAre(2, 3));
+}
+
+TEST(SparseSlice, ShapesAndWindowsOfAllKinds) {
+  const std::vector<float> one = {1};
+  struct Case {
+    std::int64_t n, start, size, index;
+    bool kept;
+    std::int64_t result;
+  };
+  for (const Case& c : {Case{4, -1, 10, 2, true, 5}, Case{4, -1, 3, 2, false, 3}, Case{4, 2, kMax, 3, true, 2},
+                        Case{4, 9, 1, 2, false, 0}, Case{4, 0, 0, 0, false, 0}, Case{4, 2, 9, 7, true, 2},
+                        Case{4, kMin, kMax, -5, true, kMax}, Case{4, kMax, kMax, kMin, false, 0},
+                        Case{4, kMin, 1, kMin, true, 1}}) {
+    const List input(Rows{{c.index}}, 1);
+    auto y = sparse_slice(input.indices(), view_of(one, {1}), {c.n}, {c.start}, {c.size});
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(y->values.shape()[0], c.kept) << c.start << " " << c.size;
+    EXPECT_EQ(y->shape[0], c.result) << c.start << " " << c.size;
+    if (c.kept) {
+      EXPECT_EQ(elements<std::int64_t>(y->indices)[0], c.index - c.start);
+    }
+  }
+}
+
+TEST(SparseSlice, AgreesWithTheRuleAndTheGradientIsItsAdjoint) {
+  std::mt19937 random(5);
+  const auto pool = make_thread_executor(3);
+  for (int i = 0; i < 300; ++i) {
+    const int rank = static_cast<int>(random() % 6);
+    const Rows input = random_rows(random, i % 50 == 0 ? 100'000 : random() % 40, rank, 6, false);
+    Row start(static_cast<std::size_t>(rank)), size = start, shape(static_cast<std::size_t>(rank), 6);
+    for (auto& s : start) s = static_cast<int>(random() % 5) - 2;
+    for (auto& s : size) s = static_cast<int>(random() % 7);
+    std::vector<std::size_t> kept;
+    const Rows expected = window(input, start, size, &kept);
+    const List in(input, rank), want(expected, rank);
+    const auto x = counting<float>(in.count);
+    Options options;
+    options.executor = pool.get();
+    for (bool by_columns : {false, true}) {
+      if (by_columns && rank == 0) continue;
+      const CooIndices list = by_columns ? in.columns() : in.indices();
+      auto y = sparse_slice(list, view_of(x, {in.count}), shape, start, size, options);
+      ASSERT_TRUE(y.ok()) << y.status().message();
+      ASSERT_EQ(y->values.shape()[0], want.count);
+      for_each_index(y->indices.shape(), [&](const Row& at) {
+        std::int64_t index;
+        std::memcpy(&index, address(y->indices.view(), at), sizeof(index));
+        EXPECT_EQ(index, expected[static_cast<std::size_t>(at[0])][static_cast<std::size_t>(at[1])]);
+      });
+      double forward = 0, backward = 0;  // <slice(x), dy> = <x, grad(dy)>
+      const auto dy = counting<float>(want.count);
+      auto values = elements<float>(y->values);
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        EXPECT_EQ(values[k], x[kept[k]]);
+        forward += double{values[k]} * dy[k];
+      }
+      auto dx = sparse_slice_grad_by_size(view_of(dy, {want.count}), list, start, size, options);
+      ASSERT_TRUE(dx.ok()) << dx.status().message();
+      const auto gradient = elements<float>(*dx);
+      for (std::size_t k = 0; k < x.size(); ++k) backward += double{x[k]} * gradient[k];
+      EXPECT_EQ(forward, backward);
+    }
+  }
+}
+
+TEST(SparseSlice, MovesStringsAndRows) {
+  const List input(Rows{{0}, {1}, {2}}, 1);
+  const std::vector<std::string> words = {"a", "some words that need memory of their own", "c"};
+  auto y = sparse_slice(input.indices(), view_of(words, {3}), {3}, {1}, {2});
+  EXPECT_THAT(elements<std::string>(y.value().values), ElementsAre(words[1], "c"));
+  const auto rows = counting<float>(6);
+  auto z = sparse_slice(input.indices(), view_of(rows, {3, 2}), {3}, {1}, {1});
+  EXPECT_THAT(elements<float>(z.value().values), ElementsAre(3, 4));
+}
+
+TEST(SparseSlice, RefusesWhatDisagrees) {
+  const List input(Rows{{0, 0}, {1, 1}}, 2);
+  const std::vector<float> two = {1, 2}, one = {1};
+  const auto message = [&](const ConstView& values, Ints shape, Ints start, Ints size) {
+    return std::string(sparse_slice(input.indices(), values, shape, start, size).status().message());
+  };
+  EXPECT_THAT(message(view_of(one, {1}), {2, 2}, {0, 0}, {1, 1}),
+              HasSubstr("Number of elements in indices (2) and values (1) do not match"));
+  EXPECT_THAT(message(view_of(two, {2}), {2}, {0, 0}, {1, 1}), HasSubstr("indices has 2 columns"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, -2}, {0, 0}, {1, 1}), HasSubstr("must be >= 0"));
+  EXPECT_THAT(message(view_of(two, {2}), {kMax, kMax}, {0, 0}, {1, 1}), HasSubstr("2**63"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0}, {1, 1}), HasSubstr("start has 1 items"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0, 0}, {1}), HasSubstr("size has 1 items"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {5, 5}, {1, -1}),
+              HasSubstr("Expected a non-negative size, got -1"));
+  const List<std::int32_t> small(Rows{{0, 0}, {1, 1}}, 2);
+  EXPECT_FALSE(sparse_slice(small.indices(), view_of(two, {2}), {2, 2}, {-5, 0}, {kMax, 1}).ok());
+}
+
+TEST(CooIndices, RefusesOtherShapesAndTypes) {
+  const std::vector<std::int64_t> four = {0, 1, 2, 3};
+  const std::vector<float> floats = {0, 1};
+  EXPECT_FALSE(CooIndices::from_matrix(view_of(four, {4})).ok());
+  EXPECT_FALSE(CooIndices::from_matrix(view_of(four, {2, 2, 1})).ok());
+  EXPECT_FALSE(CooIndices::from_matrix(view_of(floats, {1, 2})).ok());
+  EXPECT_FALSE(CooIndices::from_columns({}).ok());
+  const std::vector<ConstView> uneven = {view_of(four, {4}), view_of(four, {3})};
+  EXPECT_THAT(std::string(CooIndices::from_columns(uneven).status().message()), HasSubstr("has 3 items"));
+}
+
+}  // namespace
+}  // namespace backslice
