@@ -90,11 +90,12 @@ class Keys {
   bool of_input(std::int64_t row, Key& key) const { return key_of(input_, from_input_, row, key); }
   bool of_output(std::int64_t row, Key& key) const { return key_of(output_, from_output_, row, key); }
 
-  // Whether rows with the same key have the same index.
+  // Whether rows with the same key always have the same index. Where they do not, these compare them.
+  bool are_exact() const { return exact_; }
   bool same_index(std::int64_t input_row, std::int64_t output_row) const {
-    return exact_ || same(input_, from_input_, input_row, output_row);
+    return same(input_, from_input_, input_row, output_row);
   }
-  bool same_output_index(std::int64_t a, std::int64_t b) const { return exact_ || same(output_, from_output_, a, b); }
+  bool same_output_index(std::int64_t a, std::int64_t b) const { return same(output_, from_output_, a, b); }
 
  private:
   static constexpr int kRoom = kMaxRank;
@@ -262,15 +263,15 @@ class Table {
     std::int32_t first = kNone;  // the first entry that has not been taken
   };
 
-  // Same: bool(row of the slice), asked where keys are equal.
+  // Same: bool(row of the slice), asked where keys are equal and that is not enough.
   template <class Same>
   Slot& find(Key key, const Same& same) {
+    const auto is_it = [&](const Slot& slot) {
+      return slot.key == key && (keys_.are_exact() || same(entries_[static_cast<std::size_t>(slot.any)].row));
+    };
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = leading(scattered(key) << partition_bits_, slot_bits_);
-    while (slots_[at].any != kNone &&
-           !(slots_[at].key == key && same(entries_[static_cast<std::size_t>(slots_[at].any)].row))) {
-      at = (at + 1) & mask;
-    }
+    while (slots_[at].any != kNone && !is_it(slots_[at])) at = (at + 1) & mask;
     return slots_[at];
   }
 
