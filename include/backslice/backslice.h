@@ -8,4 +8,5 @@
 #include "backslice/slice.h"
 #include "backslice/sparse_slice.h"
 #include "backslice/targets.h"
+#include "backslice/tensor_array_container.h"
 #include "backslice/version.h"

@@ -25,6 +25,16 @@ class BACKSLICE_EXPORT Buffer {
   // That many empty std::strings.
   static Result<Buffer> allocate_strings(std::int64_t count);
 
+  // Memory of somebody else's, kept alive by its owner.
+  static Buffer wrap(std::shared_ptr<void> owner, std::byte* data) {
+    return Buffer(std::shared_ptr<std::byte>(std::move(owner), data));
+  }
+
+  // Whether both are the same block.
+  bool is_same_block(const Buffer& other) const {
+    return !block_.owner_before(other.block_) && !other.block_.owner_before(block_);
+  }
+
   std::byte* data() const { return block_.get(); }
   long use_count() const { return block_.use_count(); }
 

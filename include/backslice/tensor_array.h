@@ -1,0 +1,106 @@
+// TensorArray: a list of tensors that is written and read by index, with gradients.
+//
+// What TensorFlow's TensorArrayV3 operations do, without a graph: operations happen in the order they are called. A
+// forward array is written once at each index. grad(source) makes its gradient: an array of the same size whose writes to
+// one index add up. Handles are values: copies share one array, which lives as long as any of them.
+//
+//     TensorArray steps = *TensorArray::make(3, DType::Float32);
+//     steps.write(0, y0);                                        // holds y0 by reference
+//     TensorArray dsteps = *steps.grad("loss");                  // the same accumulator for the same source
+//     dsteps.write(0, a);  dsteps.write(0, b);
+//     Tensor dy0 = *dsteps.read(0);                              // a + b
+//
+// Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered and
+// concatenated without a copy. Results may share memory with what was written: treat them as read-only.
+//
+// Thread-safe. Each operation is atomic. Writers to different indices do not wait for each other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backslice/partial_shape.h"
+#include "backslice/slice.h"
+#include "backslice/tensor.h"
+
+namespace backslice {
+
+struct TensorArrayOptions {
+  PartialShape element_shape = {};        // every element's; enforced where it is known
+  bool dynamic_size = false;              // writing past the end makes the array longer
+  bool clear_after_read = true;           // an element is let go of when it is read
+  bool identical_element_shapes = false;  // the first write fixes element_shape
+  bool contiguous = false;                // one block, made at once: writes copy into it, stack() costs nothing
+  std::string name = {};                  // for messages
+  std::int64_t item_size = 0;             // for DType::Bytes only
+  Executor* executor = nullptr;           // where sums and copies run; null for default_executor()
+};
+
+class BACKSLICE_EXPORT TensorArray {
+ public:
+  // `contiguous` needs a full element_shape and a fixed size.
+  static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {});
+
+  // Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
+  // added up.
+  Status write(std::int64_t index, const Tensor& value);
+  static constexpr std::size_t kMaxTerms = 8;
+
+  // What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
+  Result<Tensor> read(std::int64_t index);
+
+  // Reads many elements into one tensor, [indices, element...]. A shape that is given becomes the array's.
+  Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {});
+  // Writes row i of the value to indices[i].
+  Status scatter(Ints indices, const Tensor& value);
+
+  // gather and scatter of all indices.
+  Result<Tensor> stack();
+  Status unstack(const Tensor& value);
+
+  struct Concatenated {
+    Tensor value;
+    std::vector<std::int64_t> lengths;
+  };
+  // Reads all elements, joined along their first axis.
+  Result<Concatenated> concat(const PartialShape& element_shape_except0 = {});
+  // Writes the first lengths[0] rows to index 0, and so on.
+  Status split(const Tensor& value, Ints lengths);
+
+  Result<std::int64_t> size() const;
+
+  // Lets go of everything. All other operations fail from now on; gradients that were made before still work.
+  void close();
+
+  // The gradient array of that source; made at the first call, which fixes the size of a dynamic array.
+  Result<TensorArray> grad(const std::string& source) { return grad_with_shape(source, {}); }
+  // Its elements have shape_to_prepend before the element shape. The first call for a source decides.
+  Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend);
+
+  // The gradient of that source if it was made.
+  std::optional<TensorArray> find_grad(const std::string& source) const;
+
+  const std::string& name() const;  // "name@source" for gradients
+  DType dtype() const;
+  PartialShape element_shape() const;
+  bool is_gradient() const;
+  bool is_closed() const;
+
+  friend bool operator==(const TensorArray& a, const TensorArray& b) { return a.impl_ == b.impl_; }
+
+ private:
+  class Impl;
+  explicit TensorArray(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+// TensorFlow's TensorArrayGradWithShape, for those who port graphs: flow_in is ignored, flow_out is 0.
+struct GradWithShape {
+  TensorArray grad_handle;
+  float flow_out = 0;
+};
+BACKSLICE_EXPORT Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float flow_in,
+                                                                    Ints shape_to_prepend, const std::string& source);
+
+}  // namespace backslice

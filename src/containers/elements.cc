@@ -1,0 +1,128 @@
+#include "containers/elements.h"
+
+#include "backslice/slice.h"
+#include "core/errors.h"
+#include "kernels/sum/sum.h"
+
+namespace backslice {
+namespace {
+
+Layout without_first_axis(const Layout& layout) {
+  Layout row;
+  Dims extents;
+  for (int axis = 1; axis < layout.shape.rank(); ++axis) {
+    extents.push_back(layout.shape[axis]);
+    row.strides.push_back(layout.strides[axis]);
+  }
+  row.shape = *Shape::make(extents);
+  row.item_size = layout.item_size;
+  return row;
+}
+
+std::byte* data_of(const Tensor& tensor) { return const_cast<std::byte*>(tensor.view().data); }
+
+// The same elements without gaps.
+Result<Tensor> dense_copy(const Tensor& tensor, Executor& executor) {
+  return slice(Selection::all(tensor.shape()), tensor.view(), {.executor = &executor});
+}
+
+// Whether all are single dense tensors, each where the one before it ends, in one block.
+bool lie_next_to_each_other(std::span<const Element> elements) {
+  const std::byte* expected = nullptr;
+  for (const Element& element : elements) {
+    if (element.terms.size() != 1 || !is_dense(element.terms[0])) return false;
+    const Tensor& tensor = element.terms[0];
+    const ConstView view = tensor.view();
+    if (expected != nullptr) {
+      if (view.data != expected || !tensor.buffer().is_same_block(elements[0].terms[0].buffer())) return false;
+    }
+    expected = view.data + view.elements() * view.layout.item_size;
+  }
+  return !elements.empty();
+}
+
+// Strings are objects: each element is assigned.
+Status assign_strings(std::span<const Element> elements, Tensor& out) {
+  View to = out.view();
+  for (const Element& element : elements) {
+    if (!element.terms.empty()) {
+      to.layout = contiguous_layout(element.shape, to.layout.item_size);
+      BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(element.shape), element.terms[0].view(), to));
+    }
+    to.data += element.shape.elements() * to.layout.item_size;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi) {
+  View view{data_of(tensor), tensor.dtype(), tensor.view().layout};
+  Dims extents(view.shape());
+  extents[0] = hi - lo;
+  if (view.elements() > 0) view.data += lo * view.layout.strides[0];
+  view.layout.shape = *Shape::make(extents);
+  return Tensor::of(tensor.buffer(), view);
+}
+
+Tensor row_of(const Tensor& tensor, std::int64_t row) {
+  const ConstView all = tensor.view();
+  View view{data_of(tensor), all.dtype, without_first_axis(all.layout)};
+  if (all.elements() > 0) view.data += row * all.layout.strides[0];
+  return Tensor::of(tensor.buffer(), view);
+}
+
+bool is_dense(const Tensor& tensor) {
+  const Layout& layout = tensor.view().layout;
+  std::int64_t expected = layout.item_size;
+  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
+    expected *= layout.shape[axis];
+  }
+  return true;
+}
+
+Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, Executor& executor) {
+  if (element.terms.size() == 1) return element.terms[0];
+  return join_elements({&element, 1}, element.shape, dtype, item_size, executor);
+}
+
+Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
+                             Executor& executor) {
+  if (lie_next_to_each_other(elements)) {
+    const Tensor& first = elements[0].terms[0];
+    return Tensor::of(first.buffer(), View{data_of(first), dtype, contiguous_layout(shape, item_size)});
+  }
+  const bool any_zeros = std::any_of(elements.begin(), elements.end(), [](const Element& e) {
+    return e.terms.empty() && e.shape.elements() > 0;
+  });
+  if (any_zeros && !has_zero(dtype)) return dtype_error(name(dtype), " has no zero, and an element was not written");
+  auto out = Tensor::make(dtype, shape, item_size);
+  if (!out.ok()) return out;
+  if (dtype == DType::String) {
+    BACKSLICE_RETURN_IF_ERROR(assign_strings(elements, *out));
+    return out;
+  }
+  std::vector<Sum> sums;
+  std::vector<Tensor> copies;  // of terms with gaps
+  std::byte* to = out->view().data;
+  for (const Element& element : elements) {
+    Sum sum{to, {}, element.shape.elements()};
+    for (const Tensor& term : element.terms) {
+      if (is_dense(term)) {
+        sum.terms.push_back(term.view().data);
+      } else {
+        auto copy = dense_copy(term, executor);
+        if (!copy.ok()) return copy;
+        sum.terms.push_back(copy->view().data);
+        copies.push_back(*std::move(copy));
+      }
+    }
+    to += element.shape.elements() * item_size;
+    sums.push_back(std::move(sum));
+  }
+  run_sums(sums, dtype, item_size, executor);
+  return out;
+}
+
+}  // namespace backslice

@@ -1,0 +1,71 @@
+#include "backslice/partial_shape.h"
+
+#include "core/errors.h"
+
+namespace backslice {
+
+Result<PartialShape> PartialShape::make(Ints dims, const char* argument) {
+  if (dims.size() > kMaxRank) {
+    return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
+  }
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] < kUnknown) {
+      return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= -1 (-1 for unknown)");
+    }
+  }
+  PartialShape shape;
+  shape.dims_ = Dims(dims);
+  return shape;
+}
+
+std::optional<Shape> PartialShape::full() const {
+  if (!dims_) return std::nullopt;
+  for (std::int64_t dim : *dims_) {
+    if (dim == kUnknown) return std::nullopt;
+  }
+  auto shape = Shape::make(*dims_);
+  return shape.ok() ? std::optional(*shape) : std::nullopt;
+}
+
+bool PartialShape::is_compatible_with(const PartialShape& other) const {
+  if (!dims_ || !other.dims_) return true;
+  if (dims_->size() != other.dims_->size()) return false;
+  for (int axis = 0; axis < dims_->size(); ++axis) {
+    const std::int64_t a = (*dims_)[axis], b = (*other.dims_)[axis];
+    if (a != kUnknown && b != kUnknown && a != b) return false;
+  }
+  return true;
+}
+
+PartialShape PartialShape::merged_with(const PartialShape& other) const {
+  if (!dims_) return other;
+  PartialShape merged = *this;
+  for (int axis = 0; other.dims_ && axis < dims_->size(); ++axis) {
+    if ((*dims_)[axis] == kUnknown) (*merged.dims_)[axis] = (*other.dims_)[axis];
+  }
+  return merged;
+}
+
+Result<PartialShape> PartialShape::prepended(const Shape& first) const {
+  if (!dims_) return *this;
+  if (first.rank() + dims_->size() > kMaxRank) {
+    return invalid_argument("shape_to_prepend ", Ints(first), " before element shape ", to_string(), " has ",
+                            first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported");
+  }
+  PartialShape shape;
+  shape.dims_ = Dims(first);
+  for (std::int64_t dim : *dims_) shape.dims_->push_back(dim);
+  return shape;
+}
+
+std::string PartialShape::to_string() const {
+  if (!dims_) return "<unknown>";
+  std::string text = "[";
+  for (int axis = 0; axis < dims_->size(); ++axis) {
+    if (axis > 0) text += ",";
+    text += (*dims_)[axis] == kUnknown ? "?" : std::to_string((*dims_)[axis]);
+  }
+  return text + "]";
+}
+
+}  // namespace backslice

@@ -1,0 +1,23 @@
+// Sums of whole tensors, by the rule on sums: the first is copied, each later one added to the running sum, in order.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backslice/executor.h"
+#include "backslice/view.h"
+
+namespace backslice {
+
+// A part of a result: where it goes, and what is added up there. No terms: zeros. More than one: can_add(dtype).
+// Target and terms are dense, of one dtype and number of elements.
+struct Sum {
+  std::byte* target;
+  std::vector<const std::byte*> terms;
+  std::int64_t elements;
+};
+
+// Runs all of them in one pass over memory, for items other than strings.
+void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Executor& executor);
+
+}  // namespace backslice
