@@ -10,6 +10,8 @@ from . import pool
 from ._core import (
     GradBuffer,
     Selection,
+    TensorArray,
+    TensorArrayContainer,
     __version__,
     get_num_threads,
     multi_slice_grad,
@@ -25,6 +27,7 @@ from ._core import (
     sparse_slice_grad_by_size,
     strided_slice,
     strided_slice_grad,
+    tensor_array_grad_with_shape,
 )
 from .errors import (
     DTypeError,
@@ -47,6 +50,8 @@ __all__ = [
     "OutOfRangeError",
     "ResourceExhaustedError",
     "Selection",
+    "TensorArray",
+    "TensorArrayContainer",
     "UnimplementedError",
     "__version__",
     "get_num_threads",
@@ -64,4 +69,5 @@ __all__ = [
     "sparse_slice_grad_by_size",
     "strided_slice",
     "strided_slice_grad",
+    "tensor_array_grad_with_shape",
 ]

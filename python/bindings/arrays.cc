@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backslice/slice.h"
 #include "bindings/errors.h"
 
 namespace backslice::python {
@@ -101,6 +102,31 @@ nb::object new_small_array(const Shape& shape, const InputArray& input, View& vi
   nb::object array = new_array(shape, input.numpy_dtype, nullptr);
   auto* data = static_cast<std::byte*>(PyArray_DATA(as_array(array)));
   view = {data, input.type.dtype, contiguous_layout(shape, input.type.item_size)};
+  return array;
+}
+
+Tensor copied_tensor(const InputArray& input) {
+  const nb::gil_scoped_release release;
+  auto copy = slice(Selection::all(input.view.shape()), input.view);
+  if (copy.ok()) return *std::move(copy);
+  const nb::gil_scoped_acquire acquire;
+  raise(copy.status());
+}
+
+Tensor borrowed_tensor(InputArray input) {
+  // The last owner may be a thread without the GIL.
+  const std::shared_ptr<InputArray> owner(new InputArray(std::move(input)), [](InputArray* array) {
+    const nb::gil_scoped_acquire acquire;
+    delete array;
+  });
+  const ConstView& view = owner->view;
+  auto* data = const_cast<std::byte*>(view.data);
+  return Tensor::of(Buffer::wrap(owner, data), View{data, view.dtype, view.layout});
+}
+
+nb::object to_read_only_numpy(Tensor tensor, nb::handle numpy_dtype) {
+  nb::object array = to_numpy(std::move(tensor), numpy_dtype);
+  PyArray_CLEARFLAGS(as_array(array), NPY_ARRAY_WRITEABLE);
   return array;
 }
 

@@ -29,6 +29,13 @@ bool is_small(const Shape& result_shape, const InputArray& input);
 // An uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
+// An argument as a tensor: a copy, or the same memory, kept alive as long as the tensor is.
+Tensor copied_tensor(const InputArray& input);
+Tensor borrowed_tensor(InputArray input);
+
+// The same as to_numpy, but read-only: for memory that others hold as well.
+nb::object to_read_only_numpy(Tensor tensor, nb::handle numpy_dtype);
+
 // The tensor as a NumPy array that owns it, with its strides.
 nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype);
 

@@ -13,5 +13,6 @@ NB_MODULE(_core, m) {
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
   backslice::python::bind_sparse_slices(m);
+  backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);
 }

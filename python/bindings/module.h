@@ -20,5 +20,6 @@ void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);
 void bind_sparse_slices(nanobind::module_& m);
+void bind_tensor_arrays(nanobind::module_& m);
 
 }  // namespace backslice::python

@@ -102,9 +102,7 @@ class PyGradBuffer {
     });
   }
   nb::object array() const {
-    nb::object view = to_numpy(buffer_.tensor(), dtype_);
-    PyArray_CLEARFLAGS(as_array(view), NPY_ARRAY_WRITEABLE);
-    return view;
+    return to_read_only_numpy(buffer_.tensor(), dtype_);
   }
   nb::object writable() {
     buffer_.writable();

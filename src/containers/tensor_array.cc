@@ -310,13 +310,14 @@ class TensorArray::Impl {
   }
 
  private:
-  std::string prefix() const { return join("TensorArray ", name(), ": "); }
+  std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
+  std::string prefix() const { return title() + ": "; }
 
   Executor& executor() const { return options_.executor != nullptr ? *options_.executor : default_executor(); }
 
   Status check_open() const {
     if (!closed_) return Status();
-    return invalid_argument("TensorArray ", name(), " has already been closed.");
+    return invalid_argument(title(), " has already been closed.");
   }
 
   Status check_dtype(const Tensor& value) const {

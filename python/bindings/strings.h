@@ -1,0 +1,16 @@
+// Python strings <-> tensors of std::string, for containers that hold them for longer than a call.
+#pragma once
+
+#include "bindings/arrays.h"
+
+namespace backslice::python {
+
+enum class StringKind { Unknown, Str, Bytes };
+
+// An object array of str or of bytes. `kind` says which are wanted; Unknown becomes what is found. Raises DTypeError.
+Tensor strings_from_objects(const InputArray& input, const char* argument, StringKind& kind);
+
+// A new object array; Unknown counts as Str.
+nb::object objects_from_strings(const Tensor& tensor, StringKind kind);
+
+}  // namespace backslice::python

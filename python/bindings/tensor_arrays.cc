@@ -1,0 +1,308 @@
+// TensorArray and its container.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "backslice/tensor_array_container.h"
+#include "bindings/arguments.h"
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "bindings/index.h"
+#include "bindings/module.h"
+#include "bindings/strings.h"
+
+namespace backslice::python {
+namespace {
+
+// A shape of which some is known: None, or a list of int, None or -1.
+PartialShape read_partial_shape(nb::handle object, const char* argument) {
+  if (object.is_none()) return {};
+  std::vector<std::int64_t> dims;
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    nb::list known;
+    for (nb::handle item : nb::iter(object)) known.append(item.is_none() ? nb::object(nb::int_(-1)) : nb::borrow(item));
+    dims = IntReader().read(known, argument);
+  } else {
+    dims = read_shape(object, argument);
+  }
+  return unwrap(PartialShape::make(dims, argument));
+}
+
+std::int64_t read_index(nb::handle object, const char* argument) {
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (PyArray_Check(object.ptr()) && PyArray_NDIM(as_array(object)) > 0) {
+    raise_invalid_argument(std::string(argument) + " must be a scalar, got shape " + repr_text(object.attr("shape")));
+  }
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    raise_invalid_argument(std::string(argument) + " must be a scalar, got " + repr_text(object));
+  }
+  if (!read_int(object, value, overflow)) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  }
+  return value;
+}
+
+std::string read_text(nb::handle object, const char* argument) {
+  if (!PyUnicode_Check(object.ptr())) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected a str");
+  }
+  return nb::cast<std::string>(object);
+}
+
+// What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
+struct ArrayType {
+  explicit ArrayType(nb::handle dtype)
+      : numpy(nb::module_::import_("numpy").attr("dtype")(dtype)), element(element_type(numpy, "the array")) {}
+  nb::object numpy;
+  ElementType element;
+  StringKind strings = StringKind::Unknown;
+};
+
+class PyTensorArray {
+ public:
+  PyTensorArray(TensorArray array, std::shared_ptr<ArrayType> type) : array_(std::move(array)), type_(std::move(type)) {}
+
+  void write(nb::handle index, nb::handle value, bool copy) {
+    const std::int64_t i = read_index(index, "index");
+    const Tensor tensor = read_value(value, copy);
+    check(without_gil([&] { return array_.write(i, tensor); }));
+  }
+  nb::object read(nb::handle index) {
+    const std::int64_t i = read_index(index, "index");
+    return to_python(without_gil([&] { return array_.read(i); }));
+  }
+  nb::object gather(nb::handle indices, nb::handle element_shape) {
+    const auto list = IntReader().read(indices, "indices");
+    const PartialShape shape = read_partial_shape(element_shape, "element_shape");
+    return to_python(without_gil([&] { return array_.gather(list, shape); }));
+  }
+  void scatter(nb::handle indices, nb::handle value, bool copy) {
+    const auto list = IntReader().read(indices, "indices");
+    const Tensor tensor = read_value(value, copy);
+    check(without_gil([&] { return array_.scatter(list, tensor); }));
+  }
+  nb::object stack() {
+    return to_python(without_gil([&] { return array_.stack(); }));
+  }
+  void unstack(nb::handle value, bool copy) {
+    const Tensor tensor = read_value(value, copy);
+    check(without_gil([&] { return array_.unstack(tensor); }));
+  }
+  nb::tuple concat(nb::handle element_shape_except0) {
+    const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
+    auto result = unwrap(without_gil([&] { return array_.concat(shape); }));
+    nb::object lengths = nb::module_::import_("numpy").attr("empty")(result.lengths.size(), "int64");
+    std::copy(result.lengths.begin(), result.lengths.end(),
+              static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
+    return nb::make_tuple(to_python(std::move(result.value)), lengths);
+  }
+  void split(nb::handle value, nb::handle lengths, bool copy) {
+    const auto list = IntReader().read(lengths, "lengths");
+    const Tensor tensor = read_value(value, copy);
+    check(without_gil([&] { return array_.split(tensor, list); }));
+  }
+  std::int64_t size() const {
+    return unwrap(without_gil([&] { return array_.size(); }));
+  }
+  void close() {
+    without_gil([&] {
+      array_.close();
+      return 0;
+    });
+  }
+  PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
+    const std::string name = read_text(source, "source");
+    const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
+    return {unwrap(without_gil([&] { return array_.grad_with_shape(name, prepend); })), type_};
+  }
+
+  nb::object dtype() const { return type_->numpy; }
+  const std::shared_ptr<ArrayType>& type() const { return type_; }
+  const TensorArray& array() const { return array_; }
+  std::string name() const { return array_.name(); }
+  nb::object element_shape() const {
+    const PartialShape shape = without_gil([&] { return array_.element_shape(); });
+    if (!shape.has_rank()) return nb::none();
+    nb::list dims;
+    for (std::int64_t dim : shape.dims()) dims.append(dim == PartialShape::kUnknown ? nb::object(nb::none()) : nb::object(nb::int_(dim)));
+    return nb::tuple(dims);
+  }
+  std::string repr() const {
+    const bool closed = without_gil([&] { return array_.is_closed(); });
+    const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
+    return "<TensorArray " + (name().empty() ? "" : "'" + name() + "' ") +
+           (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " +
+           nb::str(type_->numpy).c_str() + ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") +
+           ">";
+  }
+
+ private:
+  // Lists and numbers become arrays of the dtype; arrays must have it.
+  Tensor read_value(nb::handle value, bool copy) {
+    const bool is_array = PyArray_Check(value.ptr()) || nb::hasattr(value, "__dlpack__");
+    nb::object given = nb::borrow(value);
+    if (!is_array) {
+      try {
+        given = nb::module_::import_("numpy").attr("asarray")(value, type_->numpy);
+      } catch (const nb::python_error& e) {
+        raise_dtype_error("value cannot be read as an array of dtype " + std::string(nb::str(type_->numpy).c_str()) +
+                          ": " + message_of(e));
+      }
+    }
+    InputArray input = input_array(given, "value");
+    if (!same_dtype(input.numpy_dtype, type_->numpy)) {
+      raise_dtype_error("TensorArray " + name() + ": dtype is " + nb::str(type_->numpy).c_str() +
+                        " but a value of dtype " + nb::str(input.numpy_dtype).c_str() + " was written");
+    }
+    if (type_->element.is_object) return strings_from_objects(input, "value", type_->strings);
+    return copy ? copied_tensor(input) : borrowed_tensor(std::move(input));
+  }
+
+  nb::object to_python(Result<Tensor> result) { return to_python(unwrap(std::move(result))); }
+  nb::object to_python(Tensor tensor) {
+    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings);
+    return to_read_only_numpy(std::move(tensor), type_->numpy);
+  }
+
+  TensorArray array_;
+  std::shared_ptr<ArrayType> type_;
+};
+
+// The arguments that make an array.
+struct Making {
+  std::int64_t size;
+  std::shared_ptr<ArrayType> type;
+  TensorArrayOptions options;
+
+  Making(nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+         nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous)
+      : size(read_index(size, "size")), type(std::make_shared<ArrayType>(dtype)) {
+    options.element_shape = read_partial_shape(element_shape, "element_shape");
+    options.dynamic_size = read_flag(dynamic_size, "dynamic_size");
+    options.clear_after_read = read_flag(clear_after_read, "clear_after_read");
+    options.identical_element_shapes = read_flag(identical_element_shapes, "identical_element_shapes");
+    options.contiguous = read_flag(contiguous, "contiguous");
+    options.name = read_text(name, "name");
+    options.item_size = type->element.item_size;
+  }
+  DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
+};
+
+class PyContainer {
+ public:
+  PyTensorArray create(const Making& making) {
+    TensorArray array = unwrap(without_gil([&] { return container_.make(making.size, making.dtype(), making.options); }));
+    types_[array.name()] = making.type;
+    return {std::move(array), making.type};
+  }
+  nb::object find(nb::handle name) {
+    const std::string text = read_text(name, "name");
+    const auto found = without_gil([&] { return container_.find(text); });
+    if (!found) return nb::none();
+    // A gradient's name begins with its forward array's.
+    for (const auto& [forward, type] : types_) {
+      const std::string& own = found->name();
+      if (own == forward || (found->is_gradient() && own.starts_with(forward + "@"))) {
+        return nb::cast(PyTensorArray(*found, type));
+      }
+    }
+    return nb::none();
+  }
+  bool remove(nb::handle name) {
+    const std::string text = read_text(name, "name");
+    types_.erase(text);
+    return without_gil([&] { return container_.remove(text); });
+  }
+  std::vector<std::string> names() const {
+    return without_gil([&] { return container_.names(); });
+  }
+
+ private:
+  TensorArrayContainer container_;
+  std::map<std::string, std::shared_ptr<ArrayType>> types_;  // guarded by the GIL
+};
+
+nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in, nb::handle shape_to_prepend,
+                                          nb::handle source) {
+  if (!nb::isinstance<PyTensorArray>(handle)) {
+    raise_dtype_error("handle is a " + type_text(handle) + ", expected a TensorArray");
+  }
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object flow = numpy.attr("asarray")(flow_in);
+  if (nb::cast<int>(flow.attr("ndim")) != 0) {
+    raise_invalid_argument("flow_in must be a float32 scalar, got shape " + repr_text(flow.attr("shape")));
+  }
+  auto& array = nb::cast<PyTensorArray&>(handle);
+  return nb::make_tuple(array.grad_with_shape(source, shape_to_prepend), numpy.attr("float32")(0));
+}
+
+}  // namespace
+
+void bind_tensor_arrays(nb::module_& m) {
+  using Array = PyTensorArray;
+  nb::class_<Array>(m, "TensorArray", "A list of tensors that is written and read by index, with gradients.")
+      .def(
+          "__init__",
+          [](Array* self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+             nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous) {
+            const Making making(size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
+                                name, contiguous);
+            new (self) Array(unwrap(TensorArray::make(making.size, making.dtype(), making.options)), making.type);
+          },
+          any("size"), any("dtype"), any("element_shape") = nb::none(), any("dynamic_size") = false,
+          any("clear_after_read") = true, any("identical_element_shapes") = false, any("name") = "", nb::kw_only(),
+          any("contiguous") = false)
+      .def("write", &Array::write, any("index"), any("value"), nb::arg("copy") = true,
+           "Writes an element: once for a forward array, summed for a gradient.\n"
+           "With copy=False the memory is held, and must not be changed.")
+      .def("read", &Array::read, any("index"), "Reads an element; zeros where none was written and the shape is known.")
+      .def("gather", &Array::gather, any("indices"), any("element_shape") = nb::none(),
+           "Reads many elements into one array.")
+      .def("scatter", &Array::scatter, any("indices"), any("value"), nb::arg("copy") = true,
+           "Writes row i of the value to indices[i].")
+      .def("stack", &Array::stack, "Reads all elements into one array.")
+      .def("unstack", &Array::unstack, any("value"), nb::arg("copy") = true, "Writes row i of the value to index i.")
+      .def("concat", &Array::concat, any("element_shape_except0") = nb::none(),
+           "Reads all elements, joined along their first axis: (value, lengths).")
+      .def("split", &Array::split, any("value"), any("lengths"), nb::arg("copy") = true,
+           "Writes the first lengths[0] rows to index 0, and so on.")
+      .def("size", &Array::size, "How many elements there are.")
+      .def("close", &Array::close, "Lets go of everything.")
+      .def(
+          "grad", [](Array& self, nb::handle source) { return self.grad_with_shape(source, nb::make_tuple()); },
+          any("source"), "The gradient array of that source; the same one each time.")
+      .def("grad_with_shape", &Array::grad_with_shape, any("source"), any("shape_to_prepend"),
+           "TensorFlow's TensorArrayGradWithShape: elements have shape_to_prepend before their shape.")
+      .def_prop_ro("dtype", &Array::dtype, "The NumPy dtype.")
+      .def_prop_ro("name", &Array::name, "The name; name@source for gradients.")
+      .def_prop_ro("element_shape", &Array::element_shape, "What is known of the elements' shape, None for nothing.")
+      .def("__repr__", &Array::repr)
+      .def("__eq__", [](const Array& a, nb::handle b) {
+        return nb::isinstance<Array>(b) && a.array() == nb::cast<const Array&>(b).array();
+      })
+      .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
+  nb::class_<PyContainer>(m, "TensorArrayContainer", "Names for tensor arrays, for those who want to look them up.")
+      .def(nb::init<>())
+      .def(
+          "create",
+          [](PyContainer& self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+             nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous) {
+            return self.create({size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
+                                name, contiguous});
+          },
+          any("size"), any("dtype"), any("element_shape") = nb::none(), any("dynamic_size") = false,
+          any("clear_after_read") = true, any("identical_element_shapes") = false, any("name") = "", nb::kw_only(),
+          any("contiguous") = false, "Makes an array and keeps it under its name with a number: 'steps_0'.")
+      .def("find", &PyContainer::find, any("name"), "The array of that name, or 'name@source' for a gradient; or None.")
+      .def("remove", &PyContainer::remove, any("name"), "Lets go of an array; False if there is none of that name.")
+      .def("names", &PyContainer::names, "The names of the forward arrays, sorted.");
+  m.def("tensor_array_grad_with_shape", py_tensor_array_grad_with_shape, any("handle"), any("flow_in"),
+        any("shape_to_prepend"), any("source"),
+        "TensorFlow's TensorArrayGradWithShape: (grad_handle, flow_out). The flow is of no use here and is 0.");
+}
+
+}  // namespace backslice::python
