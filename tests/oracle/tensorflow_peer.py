@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensor_array_program import play
 from wire import named_dtype, serve
 
 
@@ -21,9 +22,11 @@ def to_numpy(result: Any) -> Any:
     return array.view(named_dtype(result.dtype.name)) if result.dtype.is_quantized else array
 
 
-def run(op: str, arrays: dict[str, Any], masks: dict[str, int]) -> Any:
+def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
     if op == "rank 254 and a new axis":
         return tf.raw_ops.StridedSlice(input=tf.ones([1] * 254), begin=[0], end=[0], strides=[1], new_axis_mask=1)
+    if op == "tensor array program":
+        return play(masks["program"], arrays)
     tensors = {name: tf.constant(array) for name, array in arrays.items()}
     result = OPERATIONS[op](**tensors, **masks)
     return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)

@@ -130,7 +130,19 @@ SPARSE = [
     for operation in ("sparse_slice_grad", "sparse_slice")
 ] + [sparse("sparse_slice_grad any order", 10_000_000, 2, "half the columns, shuffled", 0.5)]
 
-CONTAINERS = [*SPARSE]
+ELEMENT = 128 * 256 * 4  # bytes
+ARRAYS = [
+    Container("TensorArray: 1,000 writes of (128,256)", "array writes", {"count": 1000}, 1000 * ELEMENT),
+    Container("TensorArray: 1,000 writes by 2 threads", "array writes by 2 threads", {"count": 1000}, 1000 * ELEMENT),
+    Container(
+        "TensorArray: scatter, 4 aggregated scatters, gather of (1000,128,256)", "array aggregates",
+        {"count": 1000, "terms": 4}, 1000 * ELEMENT, 4 * 1000 * ELEMENT,
+    ),
+    Container("TensorArray: stack of a contiguous array of (1000,128,256)", "array stack", {"count": 1000}, 1000 * ELEMENT),
+    Container("TensorArray: stack of a contiguous array of (10,128,256)", "array stack", {"count": 10}, 10 * ELEMENT),
+]  # fmt: skip
+
+CONTAINERS = [*SPARSE, *ARRAYS]
 
 ALL_WORKLOADS: list[Workload | Container] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS]
 QUICK: list[Workload | Container] = [DENSE[-1], SMALL[0]]

@@ -1,7 +1,10 @@
 """backslice on containers."""
 
+import threading
+
 import backslice as bs
-from containers import sparse_case
+import numpy as np
+from containers import array_elements, sparse_case
 
 
 def prepare_container(workload):
@@ -9,7 +12,47 @@ def prepare_container(workload):
     operation, case = workload["operation"], workload["case"]
     if operation.startswith("sparse"):
         return prepare_sparse(operation, case)
+    if operation.startswith("array"):
+        return prepare_array(operation, case)
     return None
+
+
+def prepare_array(operation, case):
+    count = case["count"]
+    elements = array_elements(count)
+    if operation == "array stack":
+        array = bs.TensorArray(count, "float32", (128, 256), clear_after_read=False, contiguous=True)
+        array.unstack(elements)
+        return array.stack
+    if operation == "array aggregates":
+        terms, indices = [array_elements(count) for _ in range(case["terms"])], np.arange(count)
+
+        def aggregate():
+            array = bs.TensorArray(count, "float32")
+            array.scatter(indices, elements, copy=False)
+            gradient = array.grad("x")
+            for term in terms:
+                gradient.scatter(indices, term, copy=False)
+            return gradient.gather(indices)
+
+        return aggregate
+    rows = list(elements)
+
+    def write(array, part):
+        for i in part:
+            array.write(i, rows[i], copy=False)
+
+    def writes():
+        write(bs.TensorArray(count, "float32"), range(count))
+
+    def writes_by_two():
+        array = bs.TensorArray(count, "float32")
+        other = threading.Thread(target=write, args=(array, range(0, count, 2)))
+        other.start()
+        write(array, range(1, count, 2))
+        other.join()
+
+    return writes_by_two if operation.endswith("2 threads") else writes
 
 
 def prepare_sparse(operation, case):

@@ -5,6 +5,10 @@ from functools import lru_cache
 import numpy as np
 
 
+def array_elements(count):
+    return np.random.default_rng(0).random((count, 128, 256), dtype=np.float32)
+
+
 def sparse_case(case):
     """Sorted entries of a sparse tensor, and the window to slice from it."""
     return make_sparse_case(case["rows"], case["rank"], case["selected"], case["share"])

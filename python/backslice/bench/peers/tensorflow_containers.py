@@ -1,14 +1,53 @@
 """TensorFlow on containers, eagerly, through tf.raw_ops."""
 
 import tensorflow as tf
-from containers import sparse_case
+from containers import array_elements, sparse_case
 
 
 def prepare_container(workload):
     operation, case = workload["operation"], workload["case"]
     if operation in ("sparse_slice", "sparse_slice_grad"):
         return prepare_sparse(operation, case)
+    if operation.startswith("array"):
+        return prepare_array(operation, case)
     return None
+
+
+def prepare_array(operation, case):
+    """A graph, since TensorFlow's tensor arrays live in one, with the elements held in variables."""
+    ops, count = tf.raw_ops, case["count"]
+    if operation == "array stack":
+        return None
+    graph = tf.Graph()
+    with graph.as_default():
+        names = ["elements"] + [f"term {k}" for k in range(case.get("terms", 0))]
+        held = [tf.compat.v1.Variable(array_elements(count), name=n.replace(" ", "_")) for n in names]
+        values = [v.read_value() for v in held]
+        handle, flow = ops.TensorArrayV3(size=count, dtype=tf.float32)
+        if operation == "array aggregates":
+            indices = tf.range(count)
+            flow = ops.TensorArrayScatterV3(handle=handle, indices=indices, value=values[0], flow_in=flow)
+            gradient = ops.TensorArrayGradV3(handle=handle, flow_in=flow, source="x")
+            flow = gradient.flow_out
+            for value in values[1:]:
+                flow = ops.TensorArrayScatterV3(
+                    handle=gradient.grad_handle, indices=indices, value=value, flow_in=flow
+                )
+            result = ops.TensorArrayGatherV3(
+                handle=gradient.grad_handle, indices=indices, flow_in=flow, dtype=tf.float32
+            ).op
+        else:
+            rows = [tf.compat.v1.Variable(row, name=f"row_{i}").read_value() for i, row in enumerate(array_elements(count))]
+            flows = []
+            for i, row in enumerate(rows):
+                written = ops.TensorArrayWriteV3(handle=handle, index=i, value=row, flow_in=flow)
+                flows.append(written)
+                if not operation.endswith("2 threads"):
+                    flow = written  # each waits for the one before
+            result = tf.group(*flows)
+        session = tf.compat.v1.Session(graph=graph)
+        session.run(tf.compat.v1.global_variables_initializer())
+    return session.make_callable(result)
 
 
 def prepare_sparse(operation, case):
