@@ -1,8 +1,8 @@
 // A recurrent loop through a TensorArray, backwards through its gradients, checked against finite differences.
 //
-// The states h[t+1] = tanh(w x[t] + u h[t]) go through a TensorArray of three numbers an element. Two losses look at them:
-// half the squares of all states, and the sum of the last one. Each has a gradient source of its own, and a third source
-// carries both at once: its elements have an axis of two losses before the three numbers.
+// The states h[t+1] = tanh(w x[t] + u h[t]) go through a TensorArray of three numbers an element. Two losses look at
+// them: half the squares of all states, and the sum of the last one. Each has a gradient source of its own, and a third
+// source carries both at once: its elements have an axis of two losses before the three numbers.
 #include <backslice/backslice.h>
 
 #include <cmath>
@@ -86,7 +86,7 @@ int main() {
 
   TensorArray square = states.grad("square").value(), last = states.grad("last").value();
   TensorArray both = states.grad_with_shape("both", {2}).value();
-  must(square.unstack(all));                              // the gradient of stack is unstack
+  must(square.unstack(all));                             // the gradient of stack is unstack
   must(last.write(kSteps, tensor({1, 1, 1}, {kSize})));  // the states before it read as zeros
   for (std::int64_t t = 0; t <= kSteps; ++t) {
     const double* at = h.data() + t * kSize;
@@ -98,7 +98,8 @@ int main() {
   const std::vector<Weights> of_both = backward(weights, states, both, 2);
   constexpr double kStep = 1e-6;
   const auto difference = [&](std::size_t loss, double dw, double du) {
-    return (losses({weights.w + dw, weights.u + du})[loss] - losses({weights.w - dw, weights.u - du})[loss]) / (2 * kStep);
+    return (losses({weights.w + dw, weights.u + du})[loss] - losses({weights.w - dw, weights.u - du})[loss]) /
+           (2 * kStep);
   };
   double worst = 0;
   for (std::size_t loss = 0; loss < 2; ++loss) {

@@ -1,8 +1,8 @@
 """Trains nothing, but could: a recurrent loop through a TensorArray, backwards through its gradients.
 
 The states h[t+1] = tanh(W x[t] + U h[t]) go through a TensorArray. Two losses look at them: the mean square of all
-states, and the sum of the last one. Backwards, each has a gradient source of its own; a third source carries both at once,
-with the two losses as an axis that is prepended to the shape of the states. Finite differences check all of them.
+states, and the sum of the last one. Backwards, each has a gradient source of its own; a third source carries both at
+once, with the two losses as an axis that is prepended to the shape of the states. Finite differences check them all.
 """
 
 import backslice as bs
@@ -54,10 +54,14 @@ def main():
     worst = 0.0
     for name, matrix in weights.items():
         for at in np.ndindex(*matrix.shape):
-            moved = [{**weights, name: matrix + e * (np.indices(matrix.shape).T == at).all(-1).T} for e in (1e-6, -1e-6)]
+            moved = [
+                {**weights, name: matrix + e * (at == np.indices(matrix.shape).T).all(-1).T} for e in (1e-6, -1e-6)
+            ]
             expected = (losses(moved[0]) - losses(moved[1])) / 2e-6
             got = np.array([results[0][name][at], results[1][name][at]])
-            worst = max(worst, np.abs(got - expected).max(), np.abs(results[2][name][:, *at] - expected).max())
+            worst = max(
+                worst, np.abs(got - expected).max(), np.abs(results[2][name][(slice(None), *at)] - expected).max()
+            )
     print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-6
 

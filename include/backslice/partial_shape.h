@@ -12,7 +12,7 @@ class BACKSLICE_EXPORT PartialShape {
  public:
   static constexpr std::int64_t kUnknown = -1;
 
-  PartialShape() = default;                       // nothing is known
+  PartialShape() = default;                                       // nothing is known
   PartialShape(const Shape& shape) : dims_(Dims(Ints(shape))) {}  // all is known
 
   // Extents, -1 for those that are not known.

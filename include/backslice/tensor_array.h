@@ -1,8 +1,8 @@
 // TensorArray: a list of tensors that is written and read by index, with gradients.
 //
 // What TensorFlow's TensorArrayV3 operations do, without a graph: operations happen in the order they are called. A
-// forward array is written once at each index. grad(source) makes its gradient: an array of the same size whose writes to
-// one index add up. Handles are values: copies share one array, which lives as long as any of them.
+// forward array is written once at each index. grad(source) makes its gradient: an array of the same size whose writes
+// to one index add up. Handles are values: copies share one array, which lives as long as any of them.
 //
 //     TensorArray steps = *TensorArray::make(3, DType::Float32);
 //     steps.write(0, y0);                                        // holds y0 by reference
@@ -10,8 +10,8 @@
 //     dsteps.write(0, a);  dsteps.write(0, b);
 //     Tensor dy0 = *dsteps.read(0);                              // a + b
 //
-// Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered and
-// concatenated without a copy. Results may share memory with what was written: treat them as read-only.
+// Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
+// and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
 //
 // Thread-safe. Each operation is atomic. Writers to different indices do not wait for each other.
 #pragma once

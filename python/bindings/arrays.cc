@@ -69,8 +69,8 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
   PyArrayObject* array = as_array(out);
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
   if (!same_dtype(dtype, input.numpy_dtype)) {
-    raise_dtype_error(std::string("out has dtype ") + nb::str(dtype).c_str() +
-                      ", expected " + nb::str(input.numpy_dtype).c_str() + ", that of " + input_argument);
+    raise_dtype_error(std::string("out has dtype ") + nb::str(dtype).c_str() + ", expected " +
+                      nb::str(input.numpy_dtype).c_str() + ", that of " + input_argument);
   }
   if (!PyArray_ISWRITEABLE(array)) raise_invalid_argument("out is read-only");
   return view_of_numpy(array, input.type);

@@ -101,9 +101,7 @@ class PyGradBuffer {
       return 0;
     });
   }
-  nb::object array() const {
-    return to_read_only_numpy(buffer_.tensor(), dtype_);
-  }
+  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::object writable() {
     buffer_.writable();
     return to_numpy(buffer_.tensor(), dtype_);

@@ -1,9 +1,8 @@
 // Slices of sparse tensors and their gradients.
-#include "backslice/sparse_slice.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "backslice/sparse_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"

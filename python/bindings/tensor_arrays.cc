@@ -64,7 +64,8 @@ struct ArrayType {
 
 class PyTensorArray {
  public:
-  PyTensorArray(TensorArray array, std::shared_ptr<ArrayType> type) : array_(std::move(array)), type_(std::move(type)) {}
+  PyTensorArray(TensorArray array, std::shared_ptr<ArrayType> type)
+      : array_(std::move(array)), type_(std::move(type)) {}
 
   void write(nb::handle index, nb::handle value, bool copy) {
     const std::int64_t i = read_index(index, "index");
@@ -128,7 +129,8 @@ class PyTensorArray {
     const PartialShape shape = without_gil([&] { return array_.element_shape(); });
     if (!shape.has_rank()) return nb::none();
     nb::list dims;
-    for (std::int64_t dim : shape.dims()) dims.append(dim == PartialShape::kUnknown ? nb::object(nb::none()) : nb::object(nb::int_(dim)));
+    for (std::int64_t dim : shape.dims())
+      dims.append(dim == PartialShape::kUnknown ? nb::object(nb::none()) : nb::object(nb::int_(dim)));
     return nb::tuple(dims);
   }
   std::string repr() const {
@@ -195,7 +197,8 @@ struct Making {
 class PyContainer {
  public:
   PyTensorArray create(const Making& making) {
-    TensorArray array = unwrap(without_gil([&] { return container_.make(making.size, making.dtype(), making.options); }));
+    TensorArray array =
+        unwrap(without_gil([&] { return container_.make(making.size, making.dtype(), making.options); }));
     types_[array.name()] = making.type;
     return {std::move(array), making.type};
   }
@@ -281,9 +284,10 @@ void bind_tensor_arrays(nb::module_& m) {
       .def_prop_ro("name", &Array::name, "The name; name@source for gradients.")
       .def_prop_ro("element_shape", &Array::element_shape, "What is known of the elements' shape, None for nothing.")
       .def("__repr__", &Array::repr)
-      .def("__eq__", [](const Array& a, nb::handle b) {
-        return nb::isinstance<Array>(b) && a.array() == nb::cast<const Array&>(b).array();
-      })
+      .def("__eq__",
+           [](const Array& a, nb::handle b) {
+             return nb::isinstance<Array>(b) && a.array() == nb::cast<const Array&>(b).array();
+           })
       .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
   nb::class_<PyContainer>(m, "TensorArrayContainer", "Names for tensor arrays, for those who want to look them up.")
       .def(nb::init<>())

@@ -93,9 +93,8 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
     const Tensor& first = elements[0].terms[0];
     return Tensor::of(first.buffer(), View{data_of(first), dtype, contiguous_layout(shape, item_size)});
   }
-  const bool any_zeros = std::any_of(elements.begin(), elements.end(), [](const Element& e) {
-    return e.terms.empty() && e.shape.elements() > 0;
-  });
+  const bool any_zeros = std::any_of(elements.begin(), elements.end(),
+                                     [](const Element& e) { return e.terms.empty() && e.shape.elements() > 0; });
   if (any_zeros && !has_zero(dtype)) return dtype_error(name(dtype), " has no zero, and an element was not written");
   auto out = Tensor::make(dtype, shape, item_size);
   if (!out.ok()) return out;

@@ -107,8 +107,8 @@ class TensorArray::Impl {
 
   Status split(const Tensor& value, Ints lengths) {
     if (value.shape().rank() < 1) {
-      return invalid_argument(prefix(), "expected value to be at least a vector, but received shape: ",
-                              Ints(value.shape()));
+      return invalid_argument(prefix(),
+                              "expected value to be at least a vector, but received shape: ", Ints(value.shape()));
     }
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -118,8 +118,9 @@ class TensorArray::Impl {
       }
     }
     if (sum != value.shape()[0]) {
-      return invalid_argument(prefix(), "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ",
-                              sum, " and value's shape is: ", Ints(value.shape()));
+      return invalid_argument(prefix(),
+                              "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ", sum,
+                              " and value's shape is: ", Ints(value.shape()));
     }
     BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
     {
@@ -211,9 +212,10 @@ class TensorArray::Impl {
         for (int axis = 1; axis < shape.rank(); ++axis) own.push_back(shape[axis]);
         if (i == 0) trailing = own;
         if (!(own == trailing)) {
-          return invalid_argument(prefix(), "Could not concat: elements must agree but for their first dim; the element "
-                                  "at index 0 has shape ", Ints(elements[0].shape), ", the element at index ", i,
-                                  " has shape ", Ints(shape));
+          return invalid_argument(prefix(),
+                                  "Could not concat: elements must agree but for their first dim; the element "
+                                  "at index 0 has shape ",
+                                  Ints(elements[0].shape), ", the element at index ", i, " has shape ", Ints(shape));
         }
         const auto trailing_shape = PartialShape::make(own);
         if (!element_shape_except0.is_compatible_with(*trailing_shape)) {
@@ -256,7 +258,8 @@ class TensorArray::Impl {
     const auto prepend = Shape::make(shape_to_prepend, "shape_to_prepend");
     if (!prepend.ok()) return prepend.status();
     if (is_gradient_) {
-      return invalid_argument(prefix(), "Wrong input container: this is a gradient array already, and a gradient of a "
+      return invalid_argument(prefix(),
+                              "Wrong input container: this is a gradient array already, and a gradient of a "
                               "gradient array cannot be made");
     }
     const std::unique_lock lock(mutex_);
@@ -411,8 +414,8 @@ class TensorArray::Impl {
       if (index < kMaxSize) return Status();
       return invalid_argument(prefix(), "Tried to write to index ", index, ", past the largest, ", kMaxSize - 1);
     }
-    return invalid_argument(prefix(), "Tried to write to index ", index, " but array is not resizeable and size is: ",
-                            size_);
+    return invalid_argument(prefix(), "Tried to write to index ", index,
+                            " but array is not resizeable and size is: ", size_);
   }
 
   Status check_write(const Slot& slot, const Write& write, const PartialShape& element_shape) const {
@@ -433,8 +436,8 @@ class TensorArray::Impl {
                               Ints(shape));
     }
     if (!slot.terms.empty() && !can_add(dtype_)) {
-      return dtype_error(prefix(), "Could not aggregate to TensorArray index ", write.index, " because elements of dtype ",
-                         backslice::name(dtype_), " cannot be added");
+      return dtype_error(prefix(), "Could not aggregate to TensorArray index ", write.index,
+                         " because elements of dtype ", backslice::name(dtype_), " cannot be added");
     }
     return Status();
   }
@@ -482,7 +485,8 @@ class TensorArray::Impl {
     if (block_) {
       const Tensor row = row_of(*block_, write.index);
       View to{const_cast<std::byte*>(row.view().data), dtype_, row.view().layout};
-      BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(row.shape()), write.value.view(), to, {.executor = &executor()}));
+      BACKSLICE_RETURN_IF_ERROR(
+          slice_into(Selection::all(row.shape()), write.value.view(), to, {.executor = &executor()}));
       slot.terms = {row};
     } else {
       slot.terms.push_back(write.value);
@@ -517,15 +521,15 @@ class TensorArray::Impl {
     if (slot.written) return Element{slot.shape, slot.terms};
     const auto shape = element_shape.full();
     if (!shape) {
-      return invalid_argument(prefix(), "Could not read index ", index,
-                              ": it has not been written, and the element shape is not fully defined: ",
-                              element_shape.to_string());
+      return invalid_argument(
+          prefix(), "Could not read index ", index,
+          ": it has not been written, and the element shape is not fully defined: ", element_shape.to_string());
     }
     return Element{*shape, {}};
   }
 
-  // Reads the elements: all checks, then `body` makes the result of them, then they count as read. A shape that is given
-  // becomes the array's.
+  // Reads the elements: all checks, then `body` makes the result of them, then they count as read. A shape that is
+  // given becomes the array's.
   template <class Body>
   Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body) {
     {
@@ -628,8 +632,8 @@ class TensorArray::Impl {
   std::int64_t size_;
   bool closed_ = false;
   std::map<std::string, std::shared_ptr<Impl>> gradients_;
-  std::optional<Tensor> block_;            // in contiguous mode
-  bool all_read_ = false;                  // the block was stacked: every element counts as read
+  std::optional<Tensor> block_;  // in contiguous mode
+  bool all_read_ = false;        // the block was stacked: every element counts as read
   std::atomic<bool> any_cleared_ = false;
 
   std::mutex table_mutex_;  // guards the table, not what is in the slots

@@ -1,4 +1,5 @@
-// What TensorFlow's TensorArrayV3 operations do, as named tests; tests/oracle plays random programs against the live one.
+// What TensorFlow's TensorArrayV3 operations do, as named tests; tests/oracle plays random programs against the live
+// one.
 #include "backslice/tensor_array.h"
 
 #include <thread>
@@ -39,7 +40,8 @@ std::string message(const AnyResult& result) {
 TEST(TensorArray, CreateRefusesNegativeSizes) {
   EXPECT_THAT(message(TensorArray::make(-1, DType::Float32)), HasSubstr("Size should be >= 0."));
   EXPECT_FALSE(TensorArray::make(std::int64_t{1} << 40, DType::Float32).ok());
-  EXPECT_TRUE(TensorArray::make((std::int64_t{1} << 31) - 1, DType::Float32).ok());  // no slot is made before it is used
+  EXPECT_TRUE(
+      TensorArray::make((std::int64_t{1} << 31) - 1, DType::Float32).ok());  // no slot is made before it is used
 }
 
 TEST(TensorArray, WriteThenRead) {
@@ -196,7 +198,9 @@ TEST(TensorArray, ReadLetsGo) {
   const Tensor v = tensor({1}, {1});
   const long before = v.buffer().use_count();
   ASSERT_TRUE(a.write(0, v).ok());
-  { const Tensor held = a.read(0).value(); }
+  {
+    const Tensor held = a.read(0).value();
+  }
   EXPECT_EQ(v.buffer().use_count(), before);
 }
 
@@ -245,8 +249,7 @@ TEST(TensorArrayGrad, TakesTheShapesOfWhatWasWritten) {
   EXPECT_FALSE(g.read(1).ok());
   EXPECT_FALSE(a.write(3, tensor({1}, {1})).ok());  // the size is fixed now
   TensorArray h = a.grad("h").value();
-  EXPECT_THAT(message(h.write(0, tensor({1}, {1}))),
-              HasSubstr("existing shape is [2] but the new input shape is [1]"));
+  EXPECT_THAT(message(h.write(0, tensor({1}, {1}))), HasSubstr("existing shape is [2] but the new input shape is [1]"));
 }
 
 TEST(TensorArrayGrad, PrependedShapes) {
@@ -304,7 +307,8 @@ TEST(TensorArray, ElementsOfAnyStridesAndStrings) {
 
 TEST(TensorArrayContainer, NamesAndFindsArrays) {
   TensorArrayContainer c, other;
-  TensorArray a = c.make(1, DType::Float32, {.name = "steps"}).value(), b = c.make(1, DType::Float32, {.name = "steps"}).value();
+  TensorArray a = c.make(1, DType::Float32, {.name = "steps"}).value(),
+              b = c.make(1, DType::Float32, {.name = "steps"}).value();
   EXPECT_THAT(c.names(), ElementsAre("steps_0", "steps_1"));
   EXPECT_EQ(c.find("steps_1"), b);
   EXPECT_FALSE(c.find("steps_0@loss"));

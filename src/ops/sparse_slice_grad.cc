@@ -21,8 +21,8 @@ Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, const Op
     return dtype_error("accumulate: elements of dtype ", name(grad.dtype), " cannot be added");
   }
   if (has_zero(grad.dtype) || grad.shape()[0] == input_rows) return Status();
-  return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in the ",
-                     input_rows - grad.shape()[0], " rows that the slice does not hold");
+  return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in the ", input_rows - grad.shape()[0],
+                     " rows that the slice does not hold");
 }
 
 // In TensorFlow's order.
@@ -91,9 +91,10 @@ Status check_out(const View& out, const ConstView& grad, const CooIndices& input
 }
 
 Status left_over(std::int64_t rows, std::int64_t used) {
-  return Status(StatusCode::Internal, join("Elements of backprop_val_grad aren't all propagated. Num elements:", rows,
-                                           ", used: ", used, "; row ", used, " of output_indices, plus input_start, is ",
-                                           "not among the rows of input_indices that are left"));
+  return Status(
+      StatusCode::Internal,
+      join("Elements of backprop_val_grad aren't all propagated. Num elements:", rows, ", used: ", used, "; row ", used,
+           " of output_indices, plus input_start, is ", "not among the rows of input_indices that are left"));
 }
 
 bool is_large(const View& out) { return out.elements() * out.layout.item_size > caches().l3; }

@@ -126,10 +126,11 @@ TEST(SparseSliceGrad, PutsGradientsWhereTheSliceTookValues) {
 TEST(SparseSliceGrad, MatchesInOrderAlsoWhereListsAreNotSorted) {
   const std::vector<float> grad = {1, 2};
   const auto run = [&](const Rows& input, const Rows& output) {
-    return elements<float>(sparse_slice_grad(view_of(grad, {2}), List(input, 1).indices(), {0}, List(output, 1).indices()).value());
+    return elements<float>(
+        sparse_slice_grad(view_of(grad, {2}), List(input, 1).indices(), {0}, List(output, 1).indices()).value());
   };
-  EXPECT_THAT(run({{4}, {9}, {4}}, {{9}, {4}}), ElementsAre(0, 1, 2));     // A, B, A with B, A
-  EXPECT_THAT(run({{4}, {4}, {4}}, {{4}, {4}}), ElementsAre(1, 2, 0));     // duplicates in both: one each
+  EXPECT_THAT(run({{4}, {9}, {4}}, {{9}, {4}}), ElementsAre(0, 1, 2));          // A, B, A with B, A
+  EXPECT_THAT(run({{4}, {4}, {4}}, {{4}, {4}}), ElementsAre(1, 2, 0));          // duplicates in both: one each
   EXPECT_THAT(run({{9}, {4}, {4}, {2}}, {{9}, {4}}), ElementsAre(1, 2, 0, 0));  // in the input only: the first
 }
 
@@ -189,7 +190,8 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
                       sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options));
       std::vector<float> into(input.size(), -1);
       ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {out.count}), in.indices(), start, out.indices(),
-                                         view_of(into, {in.count}), options).ok());
+                                         view_of(into, {in.count}), options)
+                      .ok());
       EXPECT_EQ(into, truth.gradient);
     }
   }
@@ -216,7 +218,8 @@ TEST(SparseSliceGrad, AnyOrderMatchesShuffledRows) {
     options.order = MatchOrder::Any;
     options.executor = pool.get();
     const List in(input, 3), out(output, 3);
-    EXPECT_EQ(elements<float>(sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options).value()),
+    EXPECT_EQ(elements<float>(
+                  sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options).value()),
               expected);
   }
 }
@@ -229,7 +232,8 @@ TEST(SparseSliceGrad, AnyOrderTakesIndicesOfAnySize) {
   SparseGradOptions any;
   any.order = MatchOrder::Any;
   EXPECT_THAT(elements<float>(sparse_slice_grad(view_of(grad, {3}), List(input, 3).indices(), {0, 0, 0},
-                                                List(output, 3).indices(), any).value()),
+                                                List(output, 3).indices(), any)
+                                  .value()),
               ElementsAre(3, 0, 1, 0, 2));
 }
 
@@ -275,7 +279,9 @@ TEST(SparseSliceGrad, LeavesOutAloneWhenRefused) {
   for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
     SparseGradOptions options;
     options.order = order;
-    EXPECT_FALSE(sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {0}, output.indices(), view_of(out, {3}), options).ok());
+    EXPECT_FALSE(
+        sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {0}, output.indices(), view_of(out, {3}), options)
+            .ok());
     EXPECT_THAT(out, ElementsAre(7, 8, 9));
   }
   EXPECT_FALSE(sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {3}, view_of(out, {3})).ok());
@@ -288,9 +294,12 @@ TEST(SparseSliceGrad, AccumulatesIntoWhatIsThere) {
   SparseGradOptions options;
   options.accumulate = true;
   std::vector<float> out = {10, 20, 30};
-  ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}), options).ok());
+  ASSERT_TRUE(
+      sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}), options)
+          .ok());
   EXPECT_THAT(out, ElementsAre(10, 21, 32));
-  ASSERT_TRUE(sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), options).ok());
+  ASSERT_TRUE(
+      sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), options).ok());
   EXPECT_THAT(out, ElementsAre(11, 23, 32));
   EXPECT_FALSE(sparse_slice_grad(view_of(grad, {2}), input.indices(), {1}, output.indices(), options).ok());
 }
@@ -340,10 +349,10 @@ TEST(SparseSlice, ShapesAndWindowsOfAllKinds) {
     bool kept;
     std::int64_t result;
   };
-  for (const Case& c : {Case{4, -1, 10, 2, true, 5}, Case{4, -1, 3, 2, false, 3}, Case{4, 2, kMax, 3, true, 2},
-                        Case{4, 9, 1, 2, false, 0}, Case{4, 0, 0, 0, false, 0}, Case{4, 2, 9, 7, true, 2},
-                        Case{4, kMin, kMax, -5, true, kMax}, Case{4, kMax, kMax, kMin, false, 0},
-                        Case{4, kMin, 1, kMin, true, 1}}) {
+  for (const Case& c :
+       {Case{4, -1, 10, 2, true, 5}, Case{4, -1, 3, 2, false, 3}, Case{4, 2, kMax, 3, true, 2},
+        Case{4, 9, 1, 2, false, 0}, Case{4, 0, 0, 0, false, 0}, Case{4, 2, 9, 7, true, 2},
+        Case{4, kMin, kMax, -5, true, kMax}, Case{4, kMax, kMax, kMin, false, 0}, Case{4, kMin, 1, kMin, true, 1}}) {
     const List input(Rows{{c.index}}, 1);
     auto y = sparse_slice(input.indices(), view_of(one, {1}), {c.n}, {c.start}, {c.size});
     ASSERT_TRUE(y.ok()) << y.status().message();
@@ -420,8 +429,7 @@ TEST(SparseSlice, RefusesWhatDisagrees) {
   EXPECT_THAT(message(view_of(two, {2}), {kMax, kMax}, {0, 0}, {1, 1}), HasSubstr("2**63"));
   EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0}, {1, 1}), HasSubstr("start has 1 items"));
   EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0, 0}, {1}), HasSubstr("size has 1 items"));
-  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {5, 5}, {1, -1}),
-              HasSubstr("Expected a non-negative size, got -1"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {5, 5}, {1, -1}), HasSubstr("Expected a non-negative size, got -1"));
   const List<std::int32_t> small(Rows{{0, 0}, {1, 1}}, 2);
   EXPECT_FALSE(sparse_slice(small.indices(), view_of(two, {2}), {2, 2}, {-5, 0}, {kMax, 1}).ok());
 }

@@ -32,7 +32,8 @@ Result<std::optional<Restriction>> Selection::restrict(std::span<const Range> bo
     taken[i] = taken_inside(axes_[i], box[i]);
     if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
     extents.push_back(box[i].hi - box[i].lo);
-    axes.push_back({axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
+    axes.push_back(
+        {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
   }
   const auto shape = Shape::make(extents);
   if (!shape.ok()) return shape.status();

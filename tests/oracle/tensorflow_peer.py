@@ -7,7 +7,6 @@ import tensorflow as tf
 from tensor_array_program import play
 from wire import named_dtype, serve
 
-
 OPERATIONS = {
     "strided_slice": tf.raw_ops.StridedSlice,
     "strided_slice_grad": tf.raw_ops.StridedSliceGrad,

@@ -71,9 +71,7 @@ def test_slices(tensorflow: Peer) -> None:
         def fault(reply: Reply, wrapped: bool = wrapped) -> str | None:
             return "TensorFlow wraps start + size" if wrapped else None
 
-        comparison.add(
-            (dtype, arguments), lambda a=arguments: bs.sparse_slice(**a), theirs, fault
-        )  # type: ignore[misc]
+        comparison.add((dtype, arguments), lambda a=arguments: bs.sparse_slice(**a), theirs, fault)  # type: ignore[misc]
     comparison.report("SparseSlice")
     assert comparison.counts["equal"] > COUNT * 0.8
     assert comparison.counts["both refuse"] > COUNT / 100
@@ -106,9 +104,7 @@ def test_gradients(tensorflow: Peer) -> None:
         def fault(reply: Reply, overflows: bool = overflows) -> str | None:
             return "TensorFlow wraps index + start" if overflows else None
 
-        comparison.add(
-            (dtype, arguments), lambda a=arguments: bs.sparse_slice_grad(**a), theirs, fault
-        )  # type: ignore[misc]
+        comparison.add((dtype, arguments), lambda a=arguments: bs.sparse_slice_grad(**a), theirs, fault)  # type: ignore[misc]
     comparison.report("SparseSliceGrad")
     assert comparison.counts["equal"] > COUNT
     assert comparison.counts["both refuse"] > COUNT / 20

@@ -133,7 +133,9 @@ def test_random_programs(tensorflow: Peer) -> None:
         if step == int(their_step) and same:
             counts["finished" if step < 0 else "failed at the same step"] += 1
         else:
-            differences.append(f"{program}\n  ours: step {step} {outputs} {message}\n  theirs: step {their_step} {their_outputs}")
+            differences.append(
+                f"{program}\n  ours: step {step} {outputs} {message}\n  theirs: step {their_step} {their_outputs}"
+            )
     print(f"TensorArray programs: {counts}, {len(differences)} differences")
     assert not differences, "\n".join(differences[:4])
     assert min(counts["finished"], counts["failed at the same step"]) > COUNT / 10

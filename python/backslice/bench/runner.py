@@ -98,7 +98,10 @@ def memory_limit() -> int:
 
 
 def run(
-    workloads: Iterable[Workload | Container], peers: dict[str, Path], rounds: int, tick: Callable[[str], None] = lambda _: None
+    workloads: Iterable[Workload | Container],
+    peers: dict[str, Path],
+    rounds: int,
+    tick: Callable[[str], None] = lambda _: None,
 ) -> list[Result]:
     children = {peer: Child(peer, python, memory_limit()) for peer, python in peers.items()}
     results = []
@@ -129,7 +132,8 @@ def measure(result: Result, child: Child) -> None:
 
 
 def measure_limit(result: Result, child: Child) -> None:
-    """The time of the faster kind of stores. Told for containers that name what they read, and for gradients of 1 MiB and more that touch all of their output."""
+    """The time of the faster kind of stores. Told for containers that name what they read, and for gradients of 1 MiB
+    and more that touch all of their output."""
     workload = result.workload
     if isinstance(workload, Container):
         if workload.input_bytes:

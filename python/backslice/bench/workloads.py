@@ -138,8 +138,10 @@ ARRAYS = [
         "TensorArray: scatter, 4 aggregated scatters, gather of (1000,128,256)", "array aggregates",
         {"count": 1000, "terms": 4}, 1000 * ELEMENT, 4 * 1000 * ELEMENT,
     ),
-    Container("TensorArray: stack of a contiguous array of (1000,128,256)", "array stack", {"count": 1000}, 1000 * ELEMENT),
-    Container("TensorArray: stack of a contiguous array of (10,128,256)", "array stack", {"count": 10}, 10 * ELEMENT),
+    *(
+        Container(f"TensorArray: stack of a contiguous ({n},128,256)", "array stack", {"count": n}, n * ELEMENT)
+        for n in (10, 1000)
+    ),
 ]  # fmt: skip
 
 CONTAINERS = [*SPARSE, *ARRAYS]

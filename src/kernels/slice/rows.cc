@@ -159,7 +159,8 @@ inline void copy_few(std::byte* dst, const std::byte* src, std::int64_t n) {
   }
 }
 
-// The first and the last vector may overlap their neighbours; those between are aligned, so that no store splits a line.
+// The first and the last vector may overlap their neighbours; those between are aligned, so that no store splits a
+// line.
 void zero(std::byte* dst, std::int64_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));

@@ -6,9 +6,9 @@
 // is written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
 // the start of the next, on any axis, become one run.
 //
-// Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills, followed
-// by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of 2^width bytes
-// where the writer has a faster way than reserve, and else returns false; and finish().
+// Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills,
+// followed by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of
+// 2^width bytes where the writer has a faster way than reserve, and else returns false; and finish().
 #pragma once
 
 #include <algorithm>
@@ -91,13 +91,12 @@ class StreamWriter {
     write_zeros();
     if (end_ % spacing != 0) return false;  // lines would end within items
     const auto src_at = [&](std::int64_t from) { return src + from / spacing * src_stride; };
-    write(
-        (count - 1) * spacing,
-        [&](std::byte* to, std::int64_t from, std::int64_t n) {
-          zero_bytes(to, n);
-          if (n > 0) rows_.spread[width](to, src_at(from), n / spacing, step, src_stride);
-        },
-        [&](std::byte* to, std::int64_t from, std::int64_t n) { stream_row(to, src_at(from), n); });
+    write((count - 1) * spacing,
+          [&](std::byte* to, std::int64_t from, std::int64_t n) {
+            zero_bytes(to, n);
+            if (n > 0) rows_.spread[width](to, src_at(from), n / spacing, step, src_stride);
+          },
+          [&](std::byte* to, std::int64_t from, std::int64_t n) { stream_row(to, src_at(from), n); });
     copy(src + (count - 1) * src_stride, size);  // the last item, which has no gap after it
     return true;
   }

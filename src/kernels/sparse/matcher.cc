@@ -22,8 +22,8 @@ class WindowMatcher final : public Matcher {
     }
   }
 
-  // Whether a row is inside is as good as random, so that no branch depends on it: first the flags of all rows, then the
-  // places where they change.
+  // Whether a row is inside is as good as random, so that no branch depends on it: first the flags of all rows, then
+  // the places where they change.
   RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const override {
     std::array<std::uint8_t, kBlockRows + 1> inside;
     const std::int64_t total = rows.hi - rows.lo;
@@ -91,7 +91,8 @@ class InOrderMatcher final : public GuessingMatcher {
   // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
   // the first belongs to the first, and so on.
   std::int64_t guess_next(std::int64_t row) const override {
-    const std::int64_t first_equal = lower_bound(row, [&](std::int64_t i) { return compare(input_, i, row, false) < 0; });
+    const std::int64_t first_equal =
+        lower_bound(row, [&](std::int64_t i) { return compare(input_, i, row, false) < 0; });
     const std::int64_t low =
         lower_bound(output_rows_, [&](std::int64_t j) { return compare(output_, j, row, true) < 0; });
     const std::int64_t high =

@@ -1,8 +1,8 @@
 // Matchers: which row of a slice each input row is, if any.
 //
-// Everything about sparse slices is this question. The slice moves rows of the input to rows of the result; the gradient
-// moves them back. A matcher answers for a block of rows at a time, as runs of rows that are consecutive on both sides,
-// in a buffer that stays in the L1 cache. What moves the rows does not know which rule was followed.
+// Everything about sparse slices is this question. The slice moves rows of the input to rows of the result; the
+// gradient moves them back. A matcher answers for a block of rows at a time, as runs of rows that are consecutive on
+// both sides, in a buffer that stays in the L1 cache. What moves the rows does not know which rule was followed.
 #pragma once
 
 #include <array>

@@ -4,6 +4,7 @@ import threading
 
 import backslice as bs
 import numpy as np
+
 from containers import array_elements, sparse_case
 
 

@@ -1,6 +1,7 @@
 """TensorFlow on containers, eagerly, through tf.raw_ops."""
 
 import tensorflow as tf
+
 from containers import array_elements, sparse_case
 
 
@@ -30,14 +31,14 @@ def prepare_array(operation, case):
             gradient = ops.TensorArrayGradV3(handle=handle, flow_in=flow, source="x")
             flow = gradient.flow_out
             for value in values[1:]:
-                flow = ops.TensorArrayScatterV3(
-                    handle=gradient.grad_handle, indices=indices, value=value, flow_in=flow
-                )
+                flow = ops.TensorArrayScatterV3(handle=gradient.grad_handle, indices=indices, value=value, flow_in=flow)
             result = ops.TensorArrayGatherV3(
                 handle=gradient.grad_handle, indices=indices, flow_in=flow, dtype=tf.float32
             ).op
         else:
-            rows = [tf.compat.v1.Variable(row, name=f"row_{i}").read_value() for i, row in enumerate(array_elements(count))]
+            rows = [
+                tf.compat.v1.Variable(row, name=f"row_{i}").read_value() for i, row in enumerate(array_elements(count))
+            ]
             flows = []
             for i, row in enumerate(rows):
                 written = ops.TensorArrayWriteV3(handle=handle, index=i, value=row, flow_in=flow)
