@@ -1,0 +1,66 @@
+// RaggedTensor: rows of different lengths, to any depth.
+//
+// Values lie one after the other; row splits say where rows begin and end: row i holds the values [splits[i],
+// splits[i+1]). With more than one list of splits, the outer ones count rows of the next. Values may have inner axes.
+//
+//     values 1 2 3 4 5, splits 0 2 2 5:     [[1, 2], [], [3, 4, 5]]
+//
+// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory it was made from.
+#pragma once
+
+#include <vector>
+
+#include "backslice/slice.h"
+#include "backslice/tensor.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT RaggedTensor {
+ public:
+  // Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0). Values
+  // and splits that have gaps are copied, others are held.
+  static Result<RaggedTensor> make(const Tensor& values, std::vector<Tensor> nested_row_splits);
+
+  int ragged_rank() const { return static_cast<int>(splits_.size()); }
+  const Tensor& values() const { return values_; }
+  const std::vector<Tensor>& nested_row_splits() const { return splits_; }
+  DType dtype() const { return values_.dtype(); }
+  DType splits_dtype() const { return splits_.empty() ? DType::Int64 : splits_[0].dtype(); }
+
+  // How many rows the outermost axis has. Precondition: it has one (not a scalar of ragged rank 0).
+  std::int64_t rows() const;
+
+  // splits[level][i]
+  std::int64_t split(int level, std::int64_t i) const {
+    const std::byte* data = splits_[static_cast<std::size_t>(level)].view().data;
+    return splits_dtype() == DType::Int32 ? load<std::int32_t>(data, i) : load<std::int64_t>(data, i);
+  }
+
+  // Rows [lo, hi), as a view of the same values, with splits that start at 0 again.
+  Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi) const;
+
+  // Row i: of one ragged rank less, or, of a dense tensor, of one axis less.
+  Result<RaggedTensor> row(std::int64_t i) const;
+
+ private:
+  RaggedTensor(Tensor values, std::vector<Tensor> splits) : values_(std::move(values)), splits_(std::move(splits)) {}
+
+  template <class T>
+  static std::int64_t load(const std::byte* data, std::int64_t i) {
+    T value;
+    __builtin_memcpy(&value, data + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    return value;
+  }
+
+  Tensor values_;
+  std::vector<Tensor> splits_;
+};
+
+// rt[start:stop:step] on the rows, from the normal form of a slice of one axis of rt.rows().
+BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Options& = {});
+
+// The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere.
+BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
+                                                  const ConstView& grad_values, const Options& = {});
+
+}  // namespace backslice

@@ -1,0 +1,40 @@
+// Ragged tensors to arrays of variants and back, with gradients: TensorFlow's RaggedTensorToVariant,
+// RaggedTensorFromVariant and RaggedTensorToVariantGradient.
+#pragma once
+
+#include "backslice/variant_array.h"
+
+namespace backslice {
+
+// One element a row, of one ragged rank less; with batched_input false, a scalar that holds all of it.
+BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input = true);
+
+struct FromVariantTypes {
+  std::optional<DType> values = {};  // default: what the elements have
+  std::optional<DType> splits = {};  // default: what the elements have, or Int64
+  std::int64_t item_size = 0;        // for DType::Bytes only
+};
+
+// The elements of `encoded`, of ragged rank input_ragged_rank each (-1: output_ragged_rank less the array's rank), as the
+// rows of one ragged tensor of output_ragged_rank, which is the array's rank more. An output_ragged_rank of 0 stacks
+// dense elements of one shape instead. Elements that lie next to each other are not copied.
+BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
+                                                                 int output_ragged_rank, const FromVariantTypes& = {},
+                                                                 const Options& = {});
+
+// The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the result
+// has the shape of what was decoded.
+BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded,
+                                                                          Ints encoded_shape);
+
+// The gradient of ragged_tensor_to_variant: the pieces one after the other, as a dense tensor of that shape. A missing
+// piece i is zeros for the rows [splits[i], splits[i+1]) of the outermost list. `row_splits` are the splits that were
+// encoded: the outermost list, or all of them, which is needed to size missing pieces of ragged rank 1 and more; a
+// scalar will do when no piece is missing. Pieces that lie next to each other are not copied.
+BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded_ragged_grad,
+                                                                  const std::vector<Tensor>& row_splits,
+                                                                  Ints dense_values_shape,
+                                                                  std::optional<DType> Tvalues = {},
+                                                                  const Options& = {});
+
+}  // namespace backslice

@@ -1,0 +1,61 @@
+// VariantArray: ragged tensors as the elements of an array, or nothing in their place.
+//
+// What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged tensor
+// it came from: making it costs nothing a row. Other elements are kept in a flat list.
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "backslice/ragged_tensor.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT VariantArray {
+ public:
+  // Elements in row-major order, std::nullopt for missing ones; as many as the shape has.
+  static Result<VariantArray> make(std::vector<std::optional<RaggedTensor>> elements, Ints shape);
+
+  // The rows of a ragged tensor, one element each. Precondition: it has rows.
+  static VariantArray rows_of(RaggedTensor batch);
+
+  const Shape& shape() const { return shape_; }
+  std::int64_t size() const { return shape_.elements(); }
+  Result<VariantArray> reshape(Ints shape) const;
+
+  // An element, or std::nullopt for a missing one. Precondition: 0 <= i < size().
+  Result<std::optional<RaggedTensor>> at(std::int64_t i) const;
+
+  // The values of an element, looked at without making it.
+  struct Piece {
+    const std::byte* data = nullptr;
+    std::int64_t elements = 0;
+    bool missing = true;
+    DType dtype = DType::Float32;
+    std::int64_t item_size = 0;
+  };
+  Piece piece(std::int64_t i) const;
+
+  // The ragged tensor whose rows these are, if they are all rows of one.
+  const RaggedTensor* batch() const { return std::get_if<RaggedTensor>(&elements_); }
+
+  // The block that holds an element's values. Precondition: it is not missing.
+  const Buffer& buffer(std::int64_t i) const;
+
+ private:
+  // Elements one by one; pieces_ and buffers_ are what most operations need of them, close together.
+  struct List {
+    std::vector<Piece> pieces;
+    std::vector<Buffer> buffers;
+    std::vector<std::optional<RaggedTensor>> elements;
+  };
+
+  VariantArray(Shape shape, std::variant<RaggedTensor, List> elements)
+      : shape_(std::move(shape)), elements_(std::move(elements)) {}
+
+  Shape shape_;
+  std::variant<RaggedTensor, List> elements_;
+};
+
+}  // namespace backslice

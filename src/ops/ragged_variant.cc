@@ -1,0 +1,454 @@
+#include "backslice/ragged_variant.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "containers/elements.h"
+#include "core/errors.h"
+#include "kernels/pieces/pieces.h"
+#include "ops/checks.h"
+
+namespace backslice {
+
+Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input) {
+  return without_throwing([&]() -> Result<VariantArray> {
+    if (!batched_input) return VariantArray::make({rt}, {});
+    if (rt.values().shape().rank() == 0) return invalid_argument("Can't unbatch rank-0 tensor.");
+    return VariantArray::rows_of(rt);
+  });
+}
+
+namespace {
+
+// The pieces one after the other as a tensor of that shape, which has room for exactly them: a view where they lie next
+// to each other in one block. Piece: VariantArray::Piece(i).
+template <class PieceAt>
+Result<Tensor> join_pieces(const VariantArray& encoded, const PieceAt& piece_at, const Shape& shape, DType dtype,
+                           std::int64_t item_size, Executor& executor) {
+  const std::int64_t count = encoded.size();
+  std::vector<PieceOfBytes> pieces;
+  pieces.reserve(static_cast<std::size_t>(count));
+  bool adjacent = count > 0;
+  const std::byte* expected = nullptr;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const VariantArray::Piece piece = piece_at(i);
+    pieces.push_back({piece.missing ? nullptr : piece.data, piece.elements * item_size});
+    if (piece.missing) {
+      adjacent &= piece.elements == 0;
+    } else if (piece.elements > 0) {
+      adjacent &= expected == nullptr || (piece.data == expected && encoded.buffer(i).is_same_block(encoded.buffer(i - 1)));
+      expected = piece.data + piece.elements * item_size;
+    }
+  }
+  if (adjacent && expected != nullptr && encoded.batch() != nullptr) {
+    auto* data = const_cast<std::byte*>(encoded.batch()->values().view().data);
+    return Tensor::of(encoded.batch()->values().buffer(), View{data, dtype, contiguous_layout(shape, item_size)});
+  }
+  if (adjacent && expected != nullptr && encoded.batch() == nullptr) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (pieces[static_cast<std::size_t>(i)].bytes == 0) continue;
+      auto* data = const_cast<std::byte*>(pieces[static_cast<std::size_t>(i)].data);
+      return Tensor::of(encoded.buffer(i), View{data, dtype, contiguous_layout(shape, item_size)});
+    }
+  }
+  auto out = Tensor::make(dtype, shape, item_size);
+  if (!out.ok()) return out;
+  if (dtype != DType::String) {
+    write_pieces(out->view().data, pieces, executor);
+    return out;
+  }
+  auto to = out->elements<std::string>().begin();
+  for (const PieceOfBytes& piece : pieces) {
+    const auto strings = piece.bytes / item_size;
+    if (piece.data != nullptr) std::copy_n(reinterpret_cast<const std::string*>(piece.data), strings, to);
+    to += strings;
+  }
+  return out;
+}
+
+// A list of splits that is built.
+class SplitsBuilder {
+ public:
+  static Result<SplitsBuilder> make(DType dtype, std::int64_t count) {
+    auto tensor = Tensor::make(dtype, *Shape::make({count + 1}));
+    if (!tensor.ok()) return tensor.status();
+    return SplitsBuilder(*std::move(tensor));
+  }
+  void push(std::int64_t split) {
+    if (tensor_.dtype() == DType::Int32) {
+      fits_ &= split <= std::numeric_limits<std::int32_t>::max();
+      tensor_.elements<std::int32_t>()[at_++] = static_cast<std::int32_t>(split);
+    } else {
+      tensor_.elements<std::int64_t>()[at_++] = split;
+    }
+  }
+  Result<Tensor> finish() const {
+    if (fits_) return tensor_;
+    return invalid_argument("the splits of the result do not fit int32; ask for int64");
+  }
+
+ private:
+  explicit SplitsBuilder(Tensor tensor) : tensor_(std::move(tensor)) { push(0); }
+  Tensor tensor_;
+  std::size_t at_ = 0;
+  bool fits_ = true;
+};
+
+struct Decoder {
+  const VariantArray& encoded;
+  int input_ragged_rank;
+  DType dtype;
+  std::int64_t item_size;
+  DType splits_dtype;
+  Executor& executor;
+
+  // The elements, all there and of the right kind.
+  Result<std::vector<RaggedTensor>> elements() const {
+    std::vector<RaggedTensor> all;
+    all.reserve(static_cast<std::size_t>(encoded.size()));
+    for (std::int64_t i = 0; i < encoded.size(); ++i) {
+      auto element = encoded.at(i);
+      if (!element.ok()) return element.status();
+      if (!*element) return invalid_argument("element ", i, " of encoded is missing");
+      const RaggedTensor& rt = **element;
+      if (rt.ragged_rank() != input_ragged_rank) {
+        return invalid_argument("element ", i, " of encoded has ragged rank ", rt.ragged_rank(), ", expected ",
+                                input_ragged_rank);
+      }
+      if (rt.dtype() != dtype || rt.values().view().layout.item_size != item_size) {
+        return dtype_error("element ", i, " of encoded has values of dtype ", name(rt.dtype()), ", expected ", name(dtype));
+      }
+      if (rt.ragged_rank() > 0 && rt.splits_dtype() != splits_dtype) {
+        return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt.splits_dtype()), ", expected ",
+                           name(splits_dtype));
+      }
+      all.push_back(rt);
+    }
+    return all;
+  }
+
+  Result<Tensor> join_values(const Shape& shape) const {
+    return join_pieces(encoded, [&](std::int64_t i) { return encoded.piece(i); }, shape, dtype, item_size, executor);
+  }
+
+  Result<RaggedTensor> empty(int output_ragged_rank) const {
+    std::vector<Tensor> splits;
+    for (int level = 0; level < output_ragged_rank; ++level) {
+      auto builder = SplitsBuilder::make(splits_dtype, 0);
+      if (!builder.ok()) return builder.status();
+      splits.push_back(*builder->finish());
+    }
+    auto values = Tensor::make(dtype, *Shape::make({0}), item_size);
+    if (!values.ok()) return values.status();
+    return RaggedTensor::make(*values, std::move(splits));
+  }
+
+  Result<RaggedTensor> dense_stack() const {
+    if (encoded.size() == 0) return empty(0);
+    const auto all = elements();
+    if (!all.ok()) return all.status();
+    const Shape& first = (*all)[0].values().shape();
+    for (std::size_t i = 1; i < all->size(); ++i) {
+      const Shape& shape = (*all)[i].values().shape();
+      if (!(shape == first)) {
+        return invalid_argument("element ", i, " of encoded has shape ", Ints(shape), ", but element 0 has ", Ints(first),
+                                "; a dense stack needs equal shapes");
+      }
+    }
+    Dims dims;
+    dims.push_back(encoded.size());
+    if (first.rank() + 1 > kMaxRank) return invalid_argument("the result would have more than ", kMaxRank, " axes");
+    for (std::int64_t dim : first) dims.push_back(dim);
+    const auto shape = Shape::make(dims, "the result's shape");
+    if (!shape.ok()) return shape.status();
+    auto values = join_values(*shape);
+    if (!values.ok()) return values.status();
+    return RaggedTensor::make(*values, {});
+  }
+
+  // The splits of the array's own axes but the last, which are all of one length.
+  Status append_uniform(std::vector<Tensor>& splits) const {
+    std::int64_t rows = 1;
+    for (int axis = 0; axis + 1 < encoded.shape().rank(); ++axis) {
+      rows *= encoded.shape()[axis];
+      auto builder = SplitsBuilder::make(splits_dtype, rows);
+      if (!builder.ok()) return builder.status();
+      for (std::int64_t i = 1; i <= rows; ++i) builder->push(i * encoded.shape()[axis + 1]);
+      auto own = builder->finish();
+      if (!own.ok()) return own.status();
+      splits.push_back(*std::move(own));
+    }
+    return Status();
+  }
+
+  Result<RaggedTensor> ragged_stack() const {
+    std::vector<Tensor> splits;
+    BACKSLICE_RETURN_IF_ERROR(append_uniform(splits));
+    // The rows of one ragged tensor, as they are: they need not be taken apart to be put together again.
+    if (const RaggedTensor* batch = encoded.batch(); batch != nullptr && batch->ragged_rank() == input_ragged_rank + 1 &&
+                                                     batch->dtype() == dtype && batch->splits_dtype() == splits_dtype) {
+      for (const Tensor& list : batch->nested_row_splits()) splits.push_back(list);
+      return RaggedTensor::make(batch->values(), std::move(splits));
+    }
+    const auto all = elements();
+    if (!all.ok()) return all.status();
+    BACKSLICE_RETURN_IF_ERROR(check_values(*all));
+    auto outer = SplitsBuilder::make(splits_dtype, encoded.size());
+    if (!outer.ok()) return outer.status();
+    std::int64_t rows = 0;
+    for (const RaggedTensor& rt : *all) outer->push(rows += rt.rows());
+    auto own = outer->finish();
+    if (!own.ok()) return own.status();
+    splits.push_back(*std::move(own));
+    for (int level = 0; level < input_ragged_rank; ++level) {
+      std::int64_t count = 0, offset = 0;
+      for (const RaggedTensor& rt : *all) count += rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+      auto inner = SplitsBuilder::make(splits_dtype, count);
+      if (!inner.ok()) return inner.status();
+      for (const RaggedTensor& rt : *all) {
+        const std::int64_t last = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+        for (std::int64_t i = 1; i <= last; ++i) inner->push(offset + rt.split(level, i));
+        offset += rt.split(level, last);
+      }
+      auto list = inner->finish();
+      if (!list.ok()) return list.status();
+      splits.push_back(*std::move(list));
+    }
+    Dims dims((*all)[0].values().shape());
+    dims[0] = 0;
+    for (const RaggedTensor& rt : *all) dims[0] += rt.values().shape()[0];
+    const auto shape = Shape::make(dims, "the result's values");
+    if (!shape.ok()) return shape.status();
+    auto values = join_values(*shape);
+    if (!values.ok()) return values.status();
+    return RaggedTensor::make(*values, std::move(splits));
+  }
+
+  Status check_values(const std::vector<RaggedTensor>& all) const {
+    const Shape& first = all[0].values().shape();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Shape& shape = all[i].values().shape();
+      if (shape.rank() == 0) {
+        return invalid_argument("element ", i, " of encoded is a scalar, which cannot be a row of a ragged tensor");
+      }
+      bool same = shape.rank() == first.rank();
+      for (int axis = 1; same && axis < shape.rank(); ++axis) same = shape[axis] == first[axis];
+      if (!same) {
+        return invalid_argument("element ", i, " of encoded has values of shape ", Ints(shape), ", element 0 has ",
+                                Ints(first), "; they must agree but for their first dim");
+      }
+    }
+    return Status();
+  }
+};
+
+// The dtype of the first element that has one.
+std::optional<VariantArray::Piece> first_piece(const VariantArray& encoded) {
+  if (encoded.batch() != nullptr && encoded.size() == 0) {
+    const ConstView view = encoded.batch()->values().view();
+    return VariantArray::Piece{nullptr, 0, false, view.dtype, view.layout.item_size};
+  }
+  for (std::int64_t i = 0; i < encoded.size(); ++i) {
+    if (const auto piece = encoded.piece(i); !piece.missing) return piece;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
+                                                int output_ragged_rank, const FromVariantTypes& types,
+                                                const Options& options) {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    const int d = encoded.shape().rank();
+    if (input_ragged_rank < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input_ragged_rank);
+    if (output_ragged_rank < 0) return invalid_argument("output_ragged_rank must be >= 0, got ", output_ragged_rank);
+    const bool dense = output_ragged_rank == 0 && d > 0 && input_ragged_rank <= 0;
+    const int in = dense ? 0 : input_ragged_rank == -1 ? output_ragged_rank - d : input_ragged_rank;
+    if (in < 0) {
+      return invalid_argument("output_ragged_rank ", output_ragged_rank, " is less than ", d, ", the rank of encoded");
+    }
+    if (!dense && output_ragged_rank != in + d) {
+      return invalid_argument("output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
+                              "output_ragged_rank: ", output_ragged_rank, ", input_ragged_rank: ", in,
+                              ", encoded_ragged.dims(): ", d);
+    }
+    const auto first = first_piece(encoded);
+    if (!first && !types.values) {
+      return invalid_argument("Tvalues must be given: there is no element to take it from");
+    }
+    const DType dtype = types.values ? *types.values : first->dtype;
+    const std::int64_t item = first && dtype == first->dtype ? first->item_size
+                              : dtype == DType::Bytes        ? types.item_size
+                                                             : item_size(dtype);
+    DType splits_dtype = types.splits.value_or(DType::Int64);
+    if (!types.splits) {
+      if (encoded.batch() != nullptr && encoded.batch()->ragged_rank() > 0) {
+        splits_dtype = encoded.batch()->splits_dtype();
+      } else if (in > 0) {
+        for (std::int64_t i = 0; i < encoded.size(); ++i) {
+          auto element = encoded.at(i);
+          if (!element.ok()) return element.status();
+          if (!*element || (*element)->ragged_rank() == 0) continue;
+          splits_dtype = (*element)->splits_dtype();
+          break;
+        }
+      }
+    }
+    if (splits_dtype != DType::Int32 && splits_dtype != DType::Int64) {
+      return dtype_error("Tsplits is ", name(splits_dtype), ", expected int64 or int32");
+    }
+    const Decoder decoder{encoded, in, dtype, item, splits_dtype, executor_of(options)};
+    if (dense) return decoder.dense_stack();
+    if (d == 0) {
+      const auto all = decoder.elements();
+      if (!all.ok()) return all.status();
+      return (*all)[0];
+    }
+    if (encoded.size() == 0) return decoder.empty(output_ragged_rank);
+    return decoder.ragged_stack();
+  });
+}
+
+Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded, Ints encoded_shape) {
+  return without_throwing([&]() -> Result<VariantArray> {
+    const auto d = static_cast<int>(encoded_shape.size());
+    if (d == 0) return ragged_tensor_to_variant(decoded, false);
+    if (d > 1 && decoded.ragged_rank() < d - 1) {
+      return invalid_argument("encoded_shape ", encoded_shape, " has ", d, " axes, but what was decoded has ragged rank ",
+                              decoded.ragged_rank());
+    }
+    if (decoded.ragged_rank() == 0) {  // a dense stack
+      auto rows = ragged_tensor_to_variant(decoded, true);
+      if (!rows.ok()) return rows;
+      return rows->reshape(encoded_shape);
+    }
+    // The array's own axes but the last are splits of one length, and of no more use.
+    std::vector<Tensor> splits(decoded.nested_row_splits().begin() + (d - 1), decoded.nested_row_splits().end());
+    auto inner = RaggedTensor::make(decoded.values(), std::move(splits));
+    if (!inner.ok()) return inner.status();
+    auto rows = ragged_tensor_to_variant(*inner, true);
+    if (!rows.ok()) return rows;
+    return rows->reshape(encoded_shape);
+  });
+}
+
+namespace {
+
+// The splits of what was encoded, as far as they are known.
+class KnownSplits {
+ public:
+  static Result<KnownSplits> make(const std::vector<Tensor>& given, std::int64_t pieces, const Shape& shape,
+                                  bool any_missing) {
+    if (given.empty()) return invalid_argument("row_splits: at least one list is needed");
+    KnownSplits known;
+    if (given.size() == 1 && given[0].shape().rank() == 0) {
+      if (any_missing) {
+        return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits");
+      }
+      return known;
+    }
+    // Checked as those of a ragged tensor are, with as many values as the last list says.
+    std::int64_t values = 0;
+    const Tensor& last = given.back();
+    if (last.shape().rank() == 1 && last.shape()[0] > 0 &&
+        (last.dtype() == DType::Int32 || last.dtype() == DType::Int64)) {
+      auto end = slice(*Selection::from_index(last.shape(), {SliceRange{-1, {}, {}}}), last.view());
+      if (!end.ok()) return end.status();
+      values = last.dtype() == DType::Int32 ? end->elements<std::int32_t>()[0] : end->elements<std::int64_t>()[0];
+    }
+    auto nothing = Tensor::make(DType::Bytes, *Shape::make({std::max<std::int64_t>(values, 0)}), 0);
+    if (!nothing.ok()) return nothing.status();
+    auto splits = RaggedTensor::make(*nothing, given);
+    if (!splits.ok()) {
+      return Status(splits.status().code(), "row_splits: " + splits.status().message());
+    }
+    known.splits_ = *std::move(splits);
+    if (known.splits_->rows() < pieces) {
+      return invalid_argument("row_splits is for ", known.splits_->rows(), " rows, but there are ", pieces, " pieces");
+    }
+    if (given.size() > 1 && (shape.rank() == 0 || values != shape[0])) {
+      return invalid_argument("the innermost of row_splits ends at ", values, ", but dense_values_shape is ", Ints(shape));
+    }
+    return known;
+  }
+
+  // How many values piece i has, along the first axis.
+  std::int64_t values_of(std::int64_t i) const {
+    std::int64_t lo = i, hi = i + 1;
+    for (int level = 0; level < splits_->ragged_rank(); ++level) {
+      lo = splits_->split(level, lo);
+      hi = splits_->split(level, hi);
+    }
+    return hi - lo;
+  }
+
+ private:
+  std::optional<RaggedTensor> splits_;
+};
+
+}  // namespace
+
+Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
+                                                 Ints dense_values_shape, std::optional<DType> Tvalues,
+                                                 const Options& options) {
+  return without_throwing([&]() -> Result<Tensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
+    const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
+    if (!shape.ok()) return shape.status();
+    const auto first = first_piece(encoded);
+    if (!first && !Tvalues) return invalid_argument("Tvalues must be given: there is no piece to take it from");
+    const DType dtype = Tvalues ? *Tvalues : first->dtype;
+    const std::int64_t item = first && first->dtype == dtype ? first->item_size : item_size(dtype);
+
+    // Sizes first: every piece, then their total.
+    std::int64_t inner = 1;
+    for (int axis = 1; axis < shape->rank(); ++axis) inner *= (*shape)[axis];
+    bool any_missing = false;
+    for (std::int64_t i = 0; i < encoded.size() && encoded.batch() == nullptr; ++i) any_missing |= encoded.piece(i).missing;
+    const auto splits = KnownSplits::make(row_splits, encoded.size(), *shape, any_missing);
+    if (!splits.ok()) return splits.status();
+    if (any_missing && shape->rank() == 0) {
+      return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
+    }
+    const auto sized = [&](std::int64_t i) {
+      VariantArray::Piece piece = encoded.piece(i);
+      if (piece.missing) piece.elements = splits->values_of(i) * inner;
+      return piece;
+    };
+    if (const RaggedTensor* batch = encoded.batch()) {
+      // The rows of one ragged tensor: what holds for all of them is looked at once.
+      if (batch->dtype() != dtype) {
+        return dtype_error("piece 0 has dtype ", name(batch->dtype()), ", expected ", name(dtype));
+      }
+      const ConstView view = batch->values().view();
+      if (view.elements() != shape->elements()) {
+        return invalid_argument("the ", encoded.size(), " pieces have ", view.elements(), " elements in all, but ",
+                                "dense_values_shape ", dense_values_shape, " has ", shape->elements());
+      }
+      return Tensor::of(batch->values().buffer(), View{const_cast<std::byte*>(view.data), dtype, contiguous_layout(*shape, item)});
+    }
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < encoded.size(); ++i) {
+      const VariantArray::Piece piece = sized(i);
+      if (!piece.missing && (piece.dtype != dtype || piece.item_size != item)) {
+        return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(dtype));
+      }
+      if (piece.missing && piece.elements > 0 && !has_zero(dtype)) {
+        return dtype_error(name(dtype), " has no zero, and piece ", i, " is missing");
+      }
+      if (__builtin_add_overflow(total, piece.elements, &total) || total > shape->elements()) {
+        return invalid_argument("piece ", i, " of ", piece.elements, " elements does not fit: dense_values_shape ",
+                                dense_values_shape, " has ", shape->elements(), ", of which ", total - piece.elements,
+                                " are taken by the pieces before it");
+      }
+    }
+    if (total != shape->elements()) {
+      return invalid_argument("the ", encoded.size(), " pieces have ", total, " elements in all, but dense_values_shape ",
+                              dense_values_shape, " has ", shape->elements());
+    }
+    return join_pieces(encoded, sized, *shape, dtype, item, executor_of(options));
+  });
+}
+
+}  // namespace backslice

@@ -1,0 +1,240 @@
+#include "backslice/ragged_variant.h"
+
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+template <class T = float>
+Tensor tensor(const std::vector<T>& values, Ints shape) {
+  Tensor made = Tensor::make(dtype_of<T>(), *Shape::make(shape)).value();
+  std::copy(values.begin(), values.end(), made.elements<T>().begin());
+  return made;
+}
+Tensor vector_of(const std::vector<float>& values) { return tensor(values, {std::ssize(values)}); }
+template <class T = std::int64_t>
+Tensor splits_of(const std::vector<T>& splits) {
+  return tensor<T>(splits, {std::ssize(splits)});
+}
+
+RaggedTensor ragged(const std::vector<float>& values, const std::vector<std::vector<std::int64_t>>& splits) {
+  std::vector<Tensor> lists;
+  for (const auto& list : splits) lists.push_back(splits_of(list));
+  return RaggedTensor::make(vector_of(values), lists).value();
+}
+
+std::vector<float> values_of(const RaggedTensor& rt) {
+  Tensor values = rt.values();
+  return elements<float>(values);
+}
+std::vector<std::int64_t> splits_at(const RaggedTensor& rt, int level) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = 0; i < rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0]; ++i) {
+    list.push_back(rt.split(level, i));
+  }
+  return list;
+}
+
+using Elements = std::vector<std::optional<RaggedTensor>>;
+
+std::optional<RaggedTensor> dense(const std::vector<float>& values) { return RaggedTensor::make(vector_of(values), {}).value(); }
+
+VariantArray array(const Elements& elements) { return VariantArray::make(elements, {std::ssize(elements)}).value(); }
+
+template <class R>
+std::string message(const R& result) {
+  return result.status().message();
+}
+
+TEST(RaggedTensor, IsCheckedWhenMade) {
+  const Tensor v = vector_of({1, 2, 3});
+  const auto refusal = [&](std::vector<Tensor> splits) { return message(RaggedTensor::make(v, std::move(splits))); };
+  EXPECT_THAT(refusal({tensor<std::int64_t>({0, 3}, {1, 2})}), HasSubstr("must be a vector"));
+  EXPECT_THAT(refusal({splits_of({})}), HasSubstr("empty"));
+  EXPECT_THAT(refusal({splits_of({1, 3})}), HasSubstr("must be 0"));
+  EXPECT_THAT(refusal({splits_of({0, 3, 1, 3})}), HasSubstr("ragged_splits[2]=1 is smaller than row_splits[1]=3"));
+  EXPECT_THAT(refusal({splits_of({0, 2})}), HasSubstr("is 2, but there are 3 values"));
+  EXPECT_THAT(refusal({splits_of({0, 2}), splits_of({0, 3})}), HasSubstr("is 2, but there are 1 rows"));
+  EXPECT_THAT(refusal({splits_of<std::int32_t>({0, 1}), splits_of({0, 3})}), HasSubstr("int64"));
+  EXPECT_THAT(refusal({v}), HasSubstr("float32"));
+  EXPECT_THAT(message(RaggedTensor::make(tensor({1}, {}), {splits_of({0})})), HasSubstr("scalar"));
+  EXPECT_TRUE(RaggedTensor::make(tensor({1}, {}), {}).ok());
+}
+
+TEST(RaggedTensor, RowsAndSlices) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4, 5, 6}, {{0, 1, 3}, {0, 2, 2, 6}});  // [[[1,2]], [[],[3,4,5,6]]]
+  const RaggedTensor row = rt.row(1).value();
+  EXPECT_EQ(row.ragged_rank(), 1);
+  EXPECT_THAT(splits_at(row, 0), ElementsAre(0, 0, 4));
+  EXPECT_THAT(values_of(row), ElementsAre(3, 4, 5, 6));
+  const RaggedTensor one = ragged({1, 2, 3, 4, 5, 6}, {{0, 2, 2, 5, 6}});
+  for (const char* index : {"1:3", "::2", "::-1", "3:0:-2", "2:2"}) {
+    const Selection rows = Selection::from_index({4}, parse_index(index).value()).value();
+    const RaggedTensor s = ragged_slice(one, rows).value();
+    std::vector<float> expected_gradient(6, 0), expected;
+    float k = 1;
+    for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
+      const std::int64_t row_number = rows.axis(0).start + i * rows.axis(0).step;
+      for (std::int64_t j = one.split(0, row_number); j < one.split(0, row_number + 1); ++j) {
+        expected.push_back(static_cast<float>(j + 1));
+        expected_gradient[static_cast<std::size_t>(j)] = k++;
+      }
+    }
+    EXPECT_EQ(values_of(s), expected) << index;
+    const auto grad = counting<float>(std::ssize(expected));
+    EXPECT_EQ(elements<float>(ragged_slice_grad(one, rows, view_of(grad, {std::ssize(grad)})).value()), expected_gradient)
+        << index;
+  }
+}
+
+TEST(RaggedToVariant, RowsAreViewsOfTheBatch) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4, 5}, {{0, 2, 2, 5}});
+  const VariantArray v = ragged_tensor_to_variant(rt).value();
+  EXPECT_THAT(Ints(v.shape()), ElementsAre(3));
+  EXPECT_EQ(values_of(**v.at(1)), std::vector<float>());
+  EXPECT_EQ(values_of(**v.at(2)), (std::vector<float>{3, 4, 5}));
+  EXPECT_EQ((*v.at(2))->values().view().data, rt.values().view().data + 8);
+  EXPECT_EQ(ragged_tensor_to_variant(rt, false).value().shape().rank(), 0);
+  EXPECT_THAT(message(ragged_tensor_to_variant(RaggedTensor::make(tensor({1}, {}), {}).value())),
+              HasSubstr("Can't unbatch rank-0 tensor."));
+  const VariantArray rows = ragged_tensor_to_variant(RaggedTensor::make(tensor({1, 2, 3, 4}, {2, 2}), {}).value()).value();
+  EXPECT_EQ(values_of(**rows.at(1)), (std::vector<float>{3, 4}));
+}
+
+TEST(RaggedFromVariant, PutsRowsTogether) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4, 5, 6}, {{0, 1, 3}, {0, 2, 2, 6}});
+  const VariantArray v = ragged_tensor_to_variant(rt).value();
+  const RaggedTensor back = ragged_tensor_from_variant(v, 1, 2).value();
+  EXPECT_EQ(back.values().view().data, rt.values().view().data);  // the same memory
+  EXPECT_THAT(splits_at(back, 0), ElementsAre(0, 1, 3));
+  // One by one, in another order, with another memory.
+  const RaggedTensor mixed = ragged_tensor_from_variant(array({*v.at(1), *v.at(0)}), -1, 2).value();
+  EXPECT_THAT(splits_at(mixed, 0), ElementsAre(0, 2, 3));
+  EXPECT_THAT(splits_at(mixed, 1), ElementsAre(0, 0, 4, 6));
+  EXPECT_THAT(values_of(mixed), ElementsAre(3, 4, 5, 6, 1, 2));
+  const VariantArray square = array({dense({1}), dense({2, 3}), dense({}), dense({4})}).reshape({2, 2}).value();
+  const RaggedTensor deep = ragged_tensor_from_variant(square, 0, 2).value();
+  EXPECT_THAT(splits_at(deep, 0), ElementsAre(0, 2, 4));
+  EXPECT_THAT(splits_at(deep, 1), ElementsAre(0, 1, 3, 3, 4));
+  const RaggedTensor stacked = ragged_tensor_from_variant(array({dense({1, 2}), dense({3, 4})}), 0, 0).value();
+  EXPECT_THAT(Ints(stacked.values().shape()), ElementsAre(2, 2));
+  const RaggedTensor nothing = ragged_tensor_from_variant(array({}), 1, 2, {.values = DType::Float32}).value();
+  EXPECT_THAT(splits_at(nothing, 1), ElementsAre(0));
+  EXPECT_THAT(Ints(nothing.values().shape()), ElementsAre(0));
+}
+
+TEST(RaggedFromVariant, RefusesAndNamesTheElement) {
+  const VariantArray good = array({dense({1}), dense({2})});
+  EXPECT_THAT(message(ragged_tensor_from_variant(good, 0, 2)), HasSubstr("must be equal to"));
+  EXPECT_THAT(message(ragged_tensor_from_variant(good, 1, 2)), HasSubstr("element 0 of encoded has ragged rank 0"));
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), std::nullopt}), 0, 1)),
+              HasSubstr("element 1 of encoded is missing"));
+  const auto number = RaggedTensor::make(tensor<std::int32_t>({1}, {1}), {}).value();
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), number}), 0, 1)), HasSubstr("element 1"));
+  const auto wide = RaggedTensor::make(tensor({1, 2}, {1, 2}), {}).value();
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({}), wide}), 0, 1)), HasSubstr("element 1"));
+  const auto scalar = RaggedTensor::make(tensor({1}, {}), {}).value();
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({scalar}), 0, 1)), HasSubstr("scalar"));
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), dense({1, 2})}), 0, 0)), HasSubstr("equal shapes"));
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({}), 0, 1)), HasSubstr("Tvalues"));
+}
+
+TEST(RaggedToVariantGradient, WorkedExample) {
+  // values 1..6, loss = sum of squares over rows 0 and 2
+  const auto out = ragged_tensor_to_variant_gradient(
+      array({dense({2, 4}), std::nullopt, dense({6, 8, 10}), std::nullopt}), {splits_of({0, 2, 2, 5, 6})}, {6});
+  ASSERT_TRUE(out.ok()) << message(out);
+  EXPECT_EQ(elements<float>(Tensor(*out)), (std::vector<float>{2, 4, 6, 8, 10, 0}));
+}
+
+TEST(RaggedToVariantGradient, NeighboursAreNotCopied) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4, 5}, {{0, 2, 2, 5}});
+  const VariantArray v = ragged_tensor_to_variant(rt).value();
+  const std::vector<Tensor>& splits = rt.nested_row_splits();
+  EXPECT_EQ(ragged_tensor_to_variant_gradient(v, splits, {5}).value().view().data, rt.values().view().data);
+  const VariantArray listed = array({*v.at(0), *v.at(1), *v.at(2)});
+  EXPECT_EQ(ragged_tensor_to_variant_gradient(listed, splits, {5}).value().view().data, rt.values().view().data);
+  const VariantArray turned = array({*v.at(2), *v.at(0)});
+  Tensor out = ragged_tensor_to_variant_gradient(turned, {splits_of({0, 3, 5})}, {5}).value();
+  EXPECT_THAT(elements<float>(out), ElementsAre(3, 4, 5, 1, 2));
+}
+
+TEST(RaggedToVariantGradient, AllNestedSplitsSizeMissingPieces) {
+  // rows of 3 and 1 values: [[[1,2],[3]], [[4]]]
+  const std::vector<Tensor> splits = {splits_of({0, 2, 3}), splits_of({0, 2, 3, 4})};
+  const VariantArray v = array({std::nullopt, ragged({9}, {{0, 1}})});
+  EXPECT_THAT(elements<float>(ragged_tensor_to_variant_gradient(v, splits, {4}).value()), ElementsAre(0, 0, 0, 9));
+  EXPECT_THAT(message(ragged_tensor_to_variant_gradient(v, {splits[0]}, {4})), HasSubstr("3 elements in all"));
+  EXPECT_THAT(message(ragged_tensor_to_variant_gradient(v, splits, {5})), HasSubstr("ends at 4"));
+}
+
+TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
+  const VariantArray v = array({dense({1, 2}), std::nullopt});
+  const auto refusal = [&](const Tensor& splits, Ints shape, std::optional<DType> dtype = {}) {
+    return message(ragged_tensor_to_variant_gradient(v, {splits}, shape, dtype));
+  };
+  EXPECT_THAT(refusal(splits_of({0, 2, 3}), {-3}), HasSubstr("must be >= 0"));
+  EXPECT_THAT(refusal(splits_of({0, 2, 3}), {std::int64_t{1} << 40, std::int64_t{1} << 40}), HasSubstr("2**63"));
+  EXPECT_THAT(refusal(splits_of({1, 2, 3}), {3}), HasSubstr("must be 0"));
+  EXPECT_THAT(refusal(splits_of({0, 3, 2}), {3}), HasSubstr("smaller"));
+  EXPECT_THAT(refusal(splits_of({}), {3}), HasSubstr("empty"));
+  EXPECT_THAT(refusal(tensor<std::int64_t>({0, 2, 3, 4}, {2, 2}), {3}), HasSubstr("vector"));
+  EXPECT_THAT(refusal(splits_of({0, 2}), {2}), HasSubstr("for 1 rows, but there are 2 pieces"));
+  EXPECT_THAT(refusal(tensor<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
+  EXPECT_THAT(refusal(splits_of({0, 2, 3}), {4}), HasSubstr("3 elements in all"));
+  EXPECT_THAT(refusal(splits_of({0, 2, 9}), {3}), HasSubstr("piece 1 of 7 elements does not fit"));
+  EXPECT_THAT(refusal(splits_of({0, 2, 3}), {3}, DType::Int32), HasSubstr("piece 0 has dtype float32"));
+  const VariantArray one = array({dense({1, 2})});
+  EXPECT_FALSE(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {3}).ok());
+  EXPECT_THAT(Ints(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {2, 1}).value().shape()), ElementsAre(2, 1));
+  EXPECT_FALSE(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 2})}, {2}).ok());
+  EXPECT_THAT(elements<float>(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 2})}, {2}, DType::Float32).value()),
+              ElementsAre(0, 0));
+  EXPECT_THAT(Ints(ragged_tensor_to_variant_gradient(array({}), {splits_of({0})}, {0, 3}, DType::Float32).value().shape()),
+              ElementsAre(0, 3));
+}
+
+TEST(RaggedToVariantGradient, MissingStringsAreEmpty) {
+  const auto words = RaggedTensor::make(tensor<std::string>({"some long word that needs memory", "b"}, {2}), {}).value();
+  EXPECT_THAT(elements<std::string>(ragged_tensor_to_variant_gradient(array({std::nullopt, words}), {splits_of({0, 1, 3})}, {3}).value()),
+              ElementsAre("", "some long word that needs memory", "b"));
+}
+
+TEST(RaggedFromVariantGradient, EncodesAgain) {
+  const VariantArray v = array({dense({1}), dense({2, 3}), dense({}), dense({4})}).reshape({2, 2}).value();
+  const RaggedTensor decoded = ragged_tensor_from_variant(v, 0, 2).value();
+  const RaggedTensor gradient = RaggedTensor::make(vector_of({5, 6, 7, 8}), decoded.nested_row_splits()).value();
+  const VariantArray back = ragged_tensor_from_variant_gradient(gradient, {2, 2}).value();
+  EXPECT_THAT(Ints(back.shape()), ElementsAre(2, 2));
+  EXPECT_EQ(values_of(**back.at(1)), (std::vector<float>{6, 7}));
+  EXPECT_EQ(values_of(**back.at(3)), (std::vector<float>{8}));
+}
+
+TEST(RaggedVariants, ManyPiecesOnManyThreads) {
+  std::mt19937 random(1);
+  const auto pool = make_thread_executor(3);
+  Options options;
+  options.executor = pool.get();
+  std::vector<std::int64_t> lengths(5000), splits = {0};
+  for (auto& n : lengths) splits.push_back(splits.back() + (n = static_cast<std::int64_t>(random() % 120)));
+  lengths[17] = 0;
+  Elements elements;
+  std::vector<float> expected;
+  float k = 0;
+  splits = {0};
+  for (std::int64_t n : lengths) {
+    splits.push_back(splits.back() + n);
+    std::vector<float> piece;
+    const bool missing = random() % 2 == 0;
+    for (std::int64_t i = 0; i < n; ++i) piece.push_back(missing ? 0 : ++k);
+    expected.insert(expected.end(), piece.begin(), piece.end());
+    elements.push_back(missing ? std::nullopt : dense(piece));
+  }
+  auto out = ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, options);
+  EXPECT_EQ(::backslice::testing::elements<float>(out.value()), expected);
+}
+
+}  // namespace
+}  // namespace backslice
