@@ -32,7 +32,7 @@ class BACKSLICE_EXPORT RaggedTensor {
 
   // splits[level][i]
   std::int64_t split(int level, std::int64_t i) const {
-    const std::byte* data = splits_[static_cast<std::size_t>(level)].view().data;
+    const std::byte* data = splits_[static_cast<std::size_t>(level)].data();
     return splits_dtype() == DType::Int32 ? load<std::int32_t>(data, i) : load<std::int64_t>(data, i);
   }
 

@@ -58,6 +58,7 @@ class BACKSLICE_EXPORT Tensor {
   View view() { return view_; }
   ConstView view() const { return view_; }
   const Shape& shape() const { return view_.shape(); }
+  const std::byte* data() const { return view_.data; }
   DType dtype() const { return view_.dtype; }
   const Buffer& buffer() const { return buffer_; }
 

@@ -27,6 +27,9 @@ class BACKSLICE_EXPORT VariantArray {
   // An element, or std::nullopt for a missing one. Precondition: 0 <= i < size().
   Result<std::optional<RaggedTensor>> at(std::int64_t i) const;
 
+  // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
+  const RaggedTensor* listed(std::int64_t i) const;
+
   // The values of an element, looked at without making it.
   struct Piece {
     const std::byte* data = nullptr;

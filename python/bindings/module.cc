@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   backslice::python::bind_selection(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
+  backslice::python::bind_ragged_tensors(m);
   backslice::python::bind_sparse_slices(m);
   backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);

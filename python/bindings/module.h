@@ -16,6 +16,7 @@ auto without_gil(Body&& body) {
 }
 
 void bind_multi_slices(nanobind::module_& m);
+void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);

@@ -55,6 +55,11 @@ Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i) const {
   return std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
 }
 
+const RaggedTensor* VariantArray::listed(std::int64_t i) const {
+  const auto& element = std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
+  return element ? &*element : nullptr;
+}
+
 VariantArray::Piece VariantArray::piece(std::int64_t i) const {
   const RaggedTensor* rt = batch();
   if (rt == nullptr) return std::get<List>(elements_).pieces[static_cast<std::size_t>(i)];

@@ -20,51 +20,56 @@ Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batch
 
 namespace {
 
-// The pieces one after the other as a tensor of that shape, which has room for exactly them: a view where they lie next
-// to each other in one block. Piece: VariantArray::Piece(i).
-template <class PieceAt>
-Result<Tensor> join_pieces(const VariantArray& encoded, const PieceAt& piece_at, const Shape& shape, DType dtype,
-                           std::int64_t item_size, Executor& executor) {
-  const std::int64_t count = encoded.size();
-  std::vector<PieceOfBytes> pieces;
-  pieces.reserve(static_cast<std::size_t>(count));
-  bool adjacent = count > 0;
-  const std::byte* expected = nullptr;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const VariantArray::Piece piece = piece_at(i);
-    pieces.push_back({piece.missing ? nullptr : piece.data, piece.elements * item_size});
+// The pieces of an array, as they will be written; they may turn out to lie next to each other in one block.
+class Pieces {
+ public:
+  Pieces(const VariantArray& encoded, std::int64_t item_size) : encoded_(encoded), item_size_(item_size) {
+    bytes_.reserve(static_cast<std::size_t>(encoded.size()));
+  }
+
+  // Piece i comes after piece i - 1.
+  void push(std::int64_t i, const VariantArray::Piece& piece) {
+    bytes_.push_back({piece.missing ? nullptr : piece.data, piece.elements * item_size_});
+    if (piece.elements == 0 || !adjacent_) return;
     if (piece.missing) {
-      adjacent &= piece.elements == 0;
-    } else if (piece.elements > 0) {
-      adjacent &= expected == nullptr || (piece.data == expected && encoded.buffer(i).is_same_block(encoded.buffer(i - 1)));
-      expected = piece.data + piece.elements * item_size;
+      adjacent_ = false;
+    } else if (first_ < 0) {
+      first_ = i;
+    } else {
+      adjacent_ = piece.data == expected_ && encoded_.buffer(i).is_same_block(encoded_.buffer(first_));
     }
+    expected_ = piece.data + piece.elements * item_size_;
   }
-  if (adjacent && expected != nullptr && encoded.batch() != nullptr) {
-    auto* data = const_cast<std::byte*>(encoded.batch()->values().view().data);
-    return Tensor::of(encoded.batch()->values().buffer(), View{data, dtype, contiguous_layout(shape, item_size)});
-  }
-  if (adjacent && expected != nullptr && encoded.batch() == nullptr) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (pieces[static_cast<std::size_t>(i)].bytes == 0) continue;
-      auto* data = const_cast<std::byte*>(pieces[static_cast<std::size_t>(i)].data);
-      return Tensor::of(encoded.buffer(i), View{data, dtype, contiguous_layout(shape, item_size)});
+
+  // As a tensor of that shape, which has room for exactly them: a view where they lie next to each other.
+  Result<Tensor> join(const Shape& shape, DType dtype, Executor& executor) const {
+    if (adjacent_ && first_ >= 0) {
+      auto* data = const_cast<std::byte*>(bytes_[static_cast<std::size_t>(first_)].data);
+      return Tensor::of(encoded_.buffer(first_), View{data, dtype, contiguous_layout(shape, item_size_)});
     }
-  }
-  auto out = Tensor::make(dtype, shape, item_size);
-  if (!out.ok()) return out;
-  if (dtype != DType::String) {
-    write_pieces(out->view().data, pieces, executor);
+    auto out = Tensor::make(dtype, shape, item_size_);
+    if (!out.ok()) return out;
+    if (dtype != DType::String) {
+      write_pieces(out->view().data, bytes_, executor);
+      return out;
+    }
+    auto to = out->elements<std::string>().begin();
+    for (const PieceOfBytes& piece : bytes_) {
+      const auto strings = piece.bytes / item_size_;
+      if (piece.data != nullptr) std::copy_n(reinterpret_cast<const std::string*>(piece.data), strings, to);
+      to += strings;
+    }
     return out;
   }
-  auto to = out->elements<std::string>().begin();
-  for (const PieceOfBytes& piece : pieces) {
-    const auto strings = piece.bytes / item_size;
-    if (piece.data != nullptr) std::copy_n(reinterpret_cast<const std::string*>(piece.data), strings, to);
-    to += strings;
-  }
-  return out;
-}
+
+ private:
+  const VariantArray& encoded_;
+  std::int64_t item_size_;
+  std::vector<PieceOfBytes> bytes_;
+  bool adjacent_ = true;
+  std::int64_t first_ = -1;  // that is not empty
+  const std::byte* expected_ = nullptr;
+};
 
 // A list of splits that is built.
 class SplitsBuilder {
@@ -102,24 +107,32 @@ struct Decoder {
   DType splits_dtype;
   Executor& executor;
 
-  // The elements, all there and of the right kind.
-  Result<std::vector<RaggedTensor>> elements() const {
-    std::vector<RaggedTensor> all;
+  using Elements = std::vector<const RaggedTensor*>;
+
+  // The elements, all there and of the right kind. Rows of a batch are made, and kept in `rows`.
+  Result<Elements> elements(std::vector<RaggedTensor>& rows) const {
+    if (encoded.batch() != nullptr) {
+      for (std::int64_t i = 0; i < encoded.size(); ++i) {
+        auto row = encoded.batch()->row(i);
+        if (!row.ok()) return row.status();
+        rows.push_back(*std::move(row));
+      }
+    }
+    Elements all;
     all.reserve(static_cast<std::size_t>(encoded.size()));
     for (std::int64_t i = 0; i < encoded.size(); ++i) {
-      auto element = encoded.at(i);
-      if (!element.ok()) return element.status();
-      if (!*element) return invalid_argument("element ", i, " of encoded is missing");
-      const RaggedTensor& rt = **element;
-      if (rt.ragged_rank() != input_ragged_rank) {
-        return invalid_argument("element ", i, " of encoded has ragged rank ", rt.ragged_rank(), ", expected ",
+      const RaggedTensor* rt = encoded.batch() != nullptr ? &rows[static_cast<std::size_t>(i)] : encoded.listed(i);
+      if (rt == nullptr) return invalid_argument("element ", i, " of encoded is missing");
+      if (rt->ragged_rank() != input_ragged_rank) {
+        return invalid_argument("element ", i, " of encoded has ragged rank ", rt->ragged_rank(), ", expected ",
                                 input_ragged_rank);
       }
-      if (rt.dtype() != dtype || rt.values().view().layout.item_size != item_size) {
-        return dtype_error("element ", i, " of encoded has values of dtype ", name(rt.dtype()), ", expected ", name(dtype));
+      if (rt->dtype() != dtype || rt->values().view().layout.item_size != item_size) {
+        return dtype_error("element ", i, " of encoded has values of dtype ", name(rt->dtype()), ", expected ",
+                           name(dtype));
       }
-      if (rt.ragged_rank() > 0 && rt.splits_dtype() != splits_dtype) {
-        return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt.splits_dtype()), ", expected ",
+      if (rt->ragged_rank() > 0 && rt->splits_dtype() != splits_dtype) {
+        return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt->splits_dtype()), ", expected ",
                            name(splits_dtype));
       }
       all.push_back(rt);
@@ -128,7 +141,9 @@ struct Decoder {
   }
 
   Result<Tensor> join_values(const Shape& shape) const {
-    return join_pieces(encoded, [&](std::int64_t i) { return encoded.piece(i); }, shape, dtype, item_size, executor);
+    Pieces pieces(encoded, item_size);
+    for (std::int64_t i = 0; i < encoded.size(); ++i) pieces.push(i, encoded.piece(i));
+    return pieces.join(shape, dtype, executor);
   }
 
   Result<RaggedTensor> empty(int output_ragged_rank) const {
@@ -145,11 +160,12 @@ struct Decoder {
 
   Result<RaggedTensor> dense_stack() const {
     if (encoded.size() == 0) return empty(0);
-    const auto all = elements();
+    std::vector<RaggedTensor> rows;
+    const auto all = elements(rows);
     if (!all.ok()) return all.status();
-    const Shape& first = (*all)[0].values().shape();
+    const Shape& first = (*all)[0]->values().shape();
     for (std::size_t i = 1; i < all->size(); ++i) {
-      const Shape& shape = (*all)[i].values().shape();
+      const Shape& shape = (*all)[i]->values().shape();
       if (!(shape == first)) {
         return invalid_argument("element ", i, " of encoded has shape ", Ints(shape), ", but element 0 has ", Ints(first),
                                 "; a dense stack needs equal shapes");
@@ -190,33 +206,34 @@ struct Decoder {
       for (const Tensor& list : batch->nested_row_splits()) splits.push_back(list);
       return RaggedTensor::make(batch->values(), std::move(splits));
     }
-    const auto all = elements();
+    std::vector<RaggedTensor> made;
+    const auto all = elements(made);
     if (!all.ok()) return all.status();
     BACKSLICE_RETURN_IF_ERROR(check_values(*all));
     auto outer = SplitsBuilder::make(splits_dtype, encoded.size());
     if (!outer.ok()) return outer.status();
     std::int64_t rows = 0;
-    for (const RaggedTensor& rt : *all) outer->push(rows += rt.rows());
+    for (const RaggedTensor* rt : *all) outer->push(rows += rt->rows());
     auto own = outer->finish();
     if (!own.ok()) return own.status();
     splits.push_back(*std::move(own));
     for (int level = 0; level < input_ragged_rank; ++level) {
       std::int64_t count = 0, offset = 0;
-      for (const RaggedTensor& rt : *all) count += rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+      for (const RaggedTensor* rt : *all) count += rt->nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
       auto inner = SplitsBuilder::make(splits_dtype, count);
       if (!inner.ok()) return inner.status();
-      for (const RaggedTensor& rt : *all) {
-        const std::int64_t last = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
-        for (std::int64_t i = 1; i <= last; ++i) inner->push(offset + rt.split(level, i));
-        offset += rt.split(level, last);
+      for (const RaggedTensor* rt : *all) {
+        const std::int64_t last = rt->nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+        for (std::int64_t i = 1; i <= last; ++i) inner->push(offset + rt->split(level, i));
+        offset += rt->split(level, last);
       }
       auto list = inner->finish();
       if (!list.ok()) return list.status();
       splits.push_back(*std::move(list));
     }
-    Dims dims((*all)[0].values().shape());
+    Dims dims((*all)[0]->values().shape());
     dims[0] = 0;
-    for (const RaggedTensor& rt : *all) dims[0] += rt.values().shape()[0];
+    for (const RaggedTensor* rt : *all) dims[0] += rt->values().shape()[0];
     const auto shape = Shape::make(dims, "the result's values");
     if (!shape.ok()) return shape.status();
     auto values = join_values(*shape);
@@ -224,10 +241,10 @@ struct Decoder {
     return RaggedTensor::make(*values, std::move(splits));
   }
 
-  Status check_values(const std::vector<RaggedTensor>& all) const {
-    const Shape& first = all[0].values().shape();
+  Status check_values(const Elements& all) const {
+    const Shape& first = all[0]->values().shape();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const Shape& shape = all[i].values().shape();
+      const Shape& shape = all[i]->values().shape();
       if (shape.rank() == 0) {
         return invalid_argument("element ", i, " of encoded is a scalar, which cannot be a row of a ragged tensor");
       }
@@ -301,9 +318,10 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
     const Decoder decoder{encoded, in, dtype, item, splits_dtype, executor_of(options)};
     if (dense) return decoder.dense_stack();
     if (d == 0) {
-      const auto all = decoder.elements();
+      std::vector<RaggedTensor> rows;
+      const auto all = decoder.elements(rows);
       if (!all.ok()) return all.status();
-      return (*all)[0];
+      return *(*all)[0];
     }
     if (encoded.size() == 0) return decoder.empty(output_ragged_rank);
     return decoder.ragged_stack();
@@ -411,11 +429,6 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     if (any_missing && shape->rank() == 0) {
       return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
     }
-    const auto sized = [&](std::int64_t i) {
-      VariantArray::Piece piece = encoded.piece(i);
-      if (piece.missing) piece.elements = splits->values_of(i) * inner;
-      return piece;
-    };
     if (const RaggedTensor* batch = encoded.batch()) {
       // The rows of one ragged tensor: what holds for all of them is looked at once.
       if (batch->dtype() != dtype) {
@@ -429,8 +442,10 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
       return Tensor::of(batch->values().buffer(), View{const_cast<std::byte*>(view.data), dtype, contiguous_layout(*shape, item)});
     }
     std::int64_t total = 0;
+    Pieces pieces(encoded, item);
     for (std::int64_t i = 0; i < encoded.size(); ++i) {
-      const VariantArray::Piece piece = sized(i);
+      VariantArray::Piece piece = encoded.piece(i);
+      if (piece.missing) piece.elements = splits->values_of(i) * inner;
       if (!piece.missing && (piece.dtype != dtype || piece.item_size != item)) {
         return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(dtype));
       }
@@ -442,12 +457,13 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
                                 dense_values_shape, " has ", shape->elements(), ", of which ", total - piece.elements,
                                 " are taken by the pieces before it");
       }
+      pieces.push(i, piece);
     }
     if (total != shape->elements()) {
       return invalid_argument("the ", encoded.size(), " pieces have ", total, " elements in all, but dense_values_shape ",
                               dense_values_shape, " has ", shape->elements());
     }
-    return join_pieces(encoded, sized, *shape, dtype, item, executor_of(options));
+    return pieces.join(*shape, dtype, executor_of(options));
   });
 }
 
