@@ -50,6 +50,7 @@ test-python: python
 
 oracle: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
+	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
 
 sanitize: setup

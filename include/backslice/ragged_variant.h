@@ -15,15 +15,15 @@ struct FromVariantTypes {
   std::int64_t item_size = 0;        // for DType::Bytes only
 };
 
-// The elements of `encoded`, of ragged rank input_ragged_rank each (-1: output_ragged_rank less the array's rank), as the
-// rows of one ragged tensor of output_ragged_rank, which is the array's rank more. An output_ragged_rank of 0 stacks
-// dense elements of one shape instead. Elements that lie next to each other are not copied.
+// The elements of `encoded`, of ragged rank input_ragged_rank each (-1: output_ragged_rank less the array's rank), as
+// the rows of one ragged tensor of output_ragged_rank, which is the array's rank more. An output_ragged_rank of 0
+// stacks dense elements of one shape instead. Elements that lie next to each other are not copied.
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                                  int output_ragged_rank, const FromVariantTypes& = {},
                                                                  const Options& = {});
 
-// The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the result
-// has the shape of what was decoded.
+// The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the
+// result has the shape of what was decoded.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded,
                                                                           Ints encoded_shape);
 

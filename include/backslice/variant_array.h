@@ -1,7 +1,7 @@
 // VariantArray: ragged tensors as the elements of an array, or nothing in their place.
 //
-// What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged tensor
-// it came from: making it costs nothing a row. Other elements are kept in a flat list.
+// What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged
+// tensor it came from: making it costs nothing a row. Other elements are kept in a flat list.
 #pragma once
 
 #include <optional>
@@ -30,6 +30,8 @@ class BACKSLICE_EXPORT VariantArray {
   // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
   const RaggedTensor* listed(std::int64_t i) const;
 
+  bool has_missing() const { return has_missing_; }
+
   // The values of an element, looked at without making it.
   struct Piece {
     const std::byte* data = nullptr;
@@ -49,16 +51,20 @@ class BACKSLICE_EXPORT VariantArray {
  private:
   // Elements one by one; pieces_ and buffers_ are what most operations need of them, close together.
   struct List {
+    bool has_missing = false;
     std::vector<Piece> pieces;
     std::vector<Buffer> buffers;
     std::vector<std::optional<RaggedTensor>> elements;
   };
 
   VariantArray(Shape shape, std::variant<RaggedTensor, List> elements)
-      : shape_(std::move(shape)), elements_(std::move(elements)) {}
+      : shape_(std::move(shape)), elements_(std::move(elements)) {
+    if (const List* list = std::get_if<List>(&elements_)) has_missing_ = list->has_missing;
+  }
 
   Shape shape_;
   std::variant<RaggedTensor, List> elements_;
+  bool has_missing_ = false;
 };
 
 }  // namespace backslice

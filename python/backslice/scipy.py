@@ -66,3 +66,22 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
     if values.ndim != 1:
         raise InvalidArgumentError(f"grad must be a vector of values, got shape {values.shape}")
     return _like(a, _core.sparse_slice_grad_by_size(values, _coords(a), start, size), _coords(a), a.shape)
+
+
+def ragged_from_csr(a: Any) -> Any:
+    """The rows of a CSR array or matrix as a RaggedTensor of its data, over the same memory: indptr are the splits."""
+    import scipy.sparse
+
+    from ._core import RaggedTensor
+
+    if not (scipy.sparse.issparse(a) and a.format == "csr"):
+        raise DTypeError(f"a is a {type(a).__name__}, expected a scipy.sparse.csr_array or csr_matrix")
+    return RaggedTensor(a.data[: a.indptr[-1]], [a.indptr])
+
+
+def csr_from_ragged(rt: Any, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
+    """A csr_array of the values of a RaggedTensor (ragged rank 1), with these column indices, over the same memory."""
+    import scipy.sparse
+
+    (indptr,) = rt.nested_row_splits
+    return scipy.sparse.csr_array((rt.values, indices, indptr), shape=shape, copy=False)

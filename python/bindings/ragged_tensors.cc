@@ -142,7 +142,8 @@ class PyRagged {
   }
   nb::object slice_grad(nb::handle index, nb::handle grad) const {
     const Selection rows = read_rows(index);
-    const nb::object values = nb::isinstance<PyRagged>(grad) ? nb::cast<const PyRagged&>(grad).values() : nb::borrow(grad);
+    const nb::object values =
+        nb::isinstance<PyRagged>(grad) ? nb::cast<const PyRagged&>(grad).values() : nb::borrow(grad);
     const InputArray input = input_array(values, "grad");
     return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view); })), input.numpy_dtype);
   }
@@ -162,8 +163,7 @@ class PyRagged {
     constexpr std::int64_t kRows = 8;
     const std::int64_t rows = rt_.ragged_rank() == 0 ? 0 : rt_.rows();
     const bool is_long = rows > kRows;
-    const nb::object shown =
-        is_long ? PyRagged(unwrap(rt_.slice_rows(0, kRows)), type_).to_list() : to_list();
+    const nb::object shown = is_long ? PyRagged(unwrap(rt_.slice_rows(0, kRows)), type_).to_list() : to_list();
     std::string text = repr_text(shown);
     if (text.size() > 400) text = text.substr(0, 400) + " ...]";
     if (is_long) text = text.substr(0, text.size() - 1) + ", ... " + std::to_string(rows - kRows) + " more rows]";
@@ -195,7 +195,13 @@ RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& typ
 
 class PyVariants {
  public:
-  PyVariants(VariantArray array, std::vector<ValueType> types) : array_(std::move(array)), types_(std::move(types)) {}
+  PyVariants(VariantArray array, std::vector<ValueType> types) : array_(std::move(array)), types_(std::move(types)) {
+    for (const ValueType& type : types_) {
+      if (!type.numpy.is_valid()) continue;
+      if (!first_) first_ = type;
+      uniform_ &= type.numpy.is(first_->numpy) || same_dtype(type.numpy, first_->numpy);
+    }
+  }
 
   static PyVariants make(nb::handle elements, nb::handle shape) {
     if (!PyList_Check(elements.ptr()) && !PyTuple_Check(elements.ptr())) {
@@ -235,7 +241,8 @@ class PyVariants {
       int overflow = 0;
       if (!read_int(indices[axis], i, overflow)) raise_dtype_error("index " + repr_text(index) + " is not an integer");
       const std::int64_t n = array_.shape()[axis];
-      if (i < -n || i >= n) raise_out_of_range("index " + repr_text(index) + " is out of bounds for shape " + repr_text(shape()));
+      if (i < -n || i >= n)
+        raise_out_of_range("index " + repr_text(index) + " is out of bounds for shape " + repr_text(shape()));
       flat = flat * n + (i < 0 ? i + n : i);
     }
     return element(flat);
@@ -243,7 +250,7 @@ class PyVariants {
   nb::object element(std::int64_t flat) const {
     auto element = unwrap(array_.at(flat));
     if (!element) return nb::none();
-    return PyRagged::to_python(*std::move(element), type_at(flat));
+    return PyRagged::to_python(*std::move(element), type_of(flat));
   }
   nb::object iterate() const {
     nb::list items;
@@ -253,52 +260,41 @@ class PyVariants {
   PyVariants reshape(nb::handle shape) const { return {unwrap(array_.reshape(read_shape(shape, "shape"))), types_}; }
   std::string repr() const {
     std::int64_t missing = 0;
-    for (std::int64_t i = 0; i < array_.size() && array_.batch() == nullptr; ++i) missing += array_.piece(i).missing;
+    for (std::int64_t i = 0; array_.has_missing() && i < array_.size(); ++i) missing += array_.piece(i).missing;
     return "VariantArray(shape " + repr_text(shape()) + ", " + std::to_string(missing) + " missing)";
   }
 
-  const ValueType& type_of(std::int64_t flat) const { return type_at(flat); }
+  const ValueType& type_of(std::int64_t flat) const {
+    return types_[array_.batch() != nullptr ? 0 : static_cast<std::size_t>(flat)];
+  }
 
-  // The type of the first element that is there.
-  std::optional<ValueType> first_type() const {
-    if (array_.batch() != nullptr) return types_[0];
-    for (std::int64_t i = 0; i < array_.size(); ++i) {
-      if (!array_.piece(i).missing) return type_at(i);
+  // The first element that is there and not of this dtype.
+  std::optional<std::int64_t> first_of_another_type(nb::handle dtype) const {
+    if (uniform_ && (!first_ || same_dtype(first_->numpy, dtype))) return std::nullopt;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i].numpy.is_valid() && !same_dtype(types_[i].numpy, dtype)) return static_cast<std::int64_t>(i);
     }
     return std::nullopt;
   }
 
- private:
-  const ValueType& type_at(std::int64_t flat) const {
-    return types_[array_.batch() != nullptr ? 0 : static_cast<std::size_t>(flat)];
-  }
+  // The type of the first element that is there.
+  const std::optional<ValueType>& first_type() const { return first_; }
 
+ private:
   VariantArray array_;
-  std::vector<ValueType> types_;  // one for a batch, else one an element
+  std::vector<ValueType> types_;  // one for a batch, else one an element, empty for missing ones
+  std::optional<ValueType> first_;
+  bool uniform_ = true;  // all that are there have one dtype
 };
 
 // Moves of opaque items know only their size: two dtypes must not pass for one.
 void check_types(const PyVariants& encoded, const std::optional<ValueType>& given, const char* what) {
-  if (encoded.array().batch() != nullptr) {
-    const ValueType own = *encoded.first_type();
-    if (given && !same_dtype(own.numpy, given->numpy)) {
-      raise_dtype_error(std::string(what) + " 0 has dtype " + nb::str(own.numpy).c_str() + ", expected " +
-                        nb::str(given->numpy).c_str());
-    }
-    return;
-  }
   const std::optional<ValueType> expected = given ? given : encoded.first_type();
-  nb::handle last;  // mostly all have the same dtype object
-  for (std::int64_t i = 0; i < encoded.array().size(); ++i) {
-    if (encoded.array().piece(i).missing) continue;
-    const nb::object& own = encoded.type_of(i).numpy;
-    if (own.is(last)) continue;
-    if (!same_dtype(own, expected->numpy)) {
-      raise_dtype_error(std::string(what) + " " + std::to_string(i) + " has dtype " + nb::str(own).c_str() +
-                        ", expected " + nb::str(expected->numpy).c_str());
-    }
-    last = own;
-  }
+  if (!expected) return;
+  const auto other = encoded.first_of_another_type(expected->numpy);
+  if (!other) return;
+  raise_dtype_error(std::string(what) + " " + std::to_string(*other) + " has dtype " +
+                    nb::str(encoded.type_of(*other).numpy).c_str() + ", expected " + nb::str(expected->numpy).c_str());
 }
 
 const PyVariants& read_variants(nb::handle object, const char* argument) {
@@ -325,14 +321,16 @@ int read_rank(nb::handle object, const char* argument) {
   if (!read_int(object, value, overflow)) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
   }
-  if (value < -1 || value > 1000) raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no ragged rank");
+  if (value < -1 || value > 1000)
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no ragged rank");
   return static_cast<int>(value);
 }
 
 nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb::handle output_ragged_rank,
                            nb::handle Tvalues, nb::handle Tsplits) {
   const PyVariants& variants = read_variants(encoded, "encoded");
-  const int in = read_rank(input_ragged_rank, "input_ragged_rank"), out = read_rank(output_ragged_rank, "output_ragged_rank");
+  const int in = read_rank(input_ragged_rank, "input_ragged_rank"),
+            out = read_rank(output_ragged_rank, "output_ragged_rank");
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "element");
   FromVariantTypes types;
@@ -344,7 +342,8 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
     const ElementType splits = element_type(value_type(Tsplits).numpy, "Tsplits");
     types.splits = splits.dtype;
   }
-  RaggedTensor result = unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types); }));
+  RaggedTensor result =
+      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types); }));
   const ValueType type = given ? *given : *variants.first_type();
   return nb::cast(PyRagged(std::move(result), type));
 }
@@ -358,8 +357,8 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   check_types(variants, given, "piece");
   const std::optional<ValueType> type = given ? given : variants.first_type();
   const std::optional<DType> dtype = given ? std::optional(dtype_of(*given)) : std::nullopt;
-  Tensor result = unwrap(
-      without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, dtype); }));
+  Tensor result =
+      unwrap(without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, dtype); }));
   return values_to_python(result, *type);
 }
 
@@ -380,10 +379,13 @@ void bind_ragged_tensors(nb::module_& m) {
           },
           any("values"), any("nested_row_splits"))
       .def_prop_ro("values", &PyRagged::values, "The values, one after the other, as a read-only view.")
-      .def_prop_ro("nested_row_splits", &PyRagged::nested_row_splits, "The splits, from the outermost to the innermost.")
-      .def_prop_ro("ragged_rank", [](const PyRagged& self) { return self.rt().ragged_rank(); }, "How many lists of splits.")
+      .def_prop_ro("nested_row_splits", &PyRagged::nested_row_splits,
+                   "The splits, from the outermost to the innermost.")
+      .def_prop_ro(
+          "ragged_rank", [](const PyRagged& self) { return self.rt().ragged_rank(); }, "How many lists of splits.")
       .def_prop_ro("shape", &PyRagged::shape, "The shape, None where rows differ.")
-      .def_prop_ro("dtype", [](const PyRagged& self) { return self.type().numpy; }, "The NumPy dtype of the values.")
+      .def_prop_ro(
+          "dtype", [](const PyRagged& self) { return self.type().numpy; }, "The NumPy dtype of the values.")
       .def("to_list", &PyRagged::to_list, "The rows as nested lists.")
       .def("slice_grad", &PyRagged::slice_grad, any("index"), any("grad"),
            "The gradient of self[index] with respect to self.values.")
@@ -409,12 +411,14 @@ void bind_ragged_tensors(nb::module_& m) {
   m.def("ragged_tensor_from_variant", py_from_variant, any("encoded"), any("input_ragged_rank"),
         any("output_ragged_rank"), any("Tvalues") = nb::none(), any("Tsplits") = nb::none(),
         "TensorFlow's RaggedTensorFromVariant: the elements as rows of one ragged tensor.");
-  m.def("ragged_tensor_to_variant_gradient", py_to_variant_gradient, any("encoded_ragged_grad"), any("row_splits"),
-        any("dense_values_shape"), any("Tvalues") = nb::none(),
-        "TensorFlow's RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing.\n"
-        "row_splits may be the list of all nested splits.");
-  m.def("ragged_tensor_from_variant_gradient", py_from_variant_gradient, any("decoded"), any("encoded_shape"),
-        "The gradient of ragged_tensor_from_variant: what it returned, with the gradient as its values, encoded again.");
+  m.def(
+      "ragged_tensor_to_variant_gradient", py_to_variant_gradient, any("encoded_ragged_grad"), any("row_splits"),
+      any("dense_values_shape"), any("Tvalues") = nb::none(),
+      "TensorFlow's RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing.\n"
+      "row_splits may be the list of all nested splits.");
+  m.def(
+      "ragged_tensor_from_variant_gradient", py_from_variant_gradient, any("decoded"), any("encoded_shape"),
+      "The gradient of ragged_tensor_from_variant: what it returned, with the gradient as its values, encoded again.");
 }
 
 }  // namespace backslice::python

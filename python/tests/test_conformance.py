@@ -72,3 +72,28 @@ def test_sparse_slices(case, index_type, columns):
         result = result_or_expected_error(case, lambda: getattr(bs, case["op"])(values, **args))
         if result is not None:
             assert result.tolist() == case["result"]["values"]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+@pytest.mark.parametrize("case", cases("ragged_variants.json"), ids=lambda c: c["name"])
+def test_ragged_variants(case, dtype):
+    def element(piece):
+        if isinstance(piece, dict):
+            return bs.RaggedTensor(np.array(piece["values"], dtype), piece["splits"])
+        return None if piece is None else np.array(piece, dtype)
+
+    encoded = bs.VariantArray([element(piece) for piece in case["pieces"]])
+    if case["op"] == "gradient":
+        result = result_or_expected_error(
+            case,
+            lambda: bs.ragged_tensor_to_variant_gradient(encoded, case["row_splits"], case["shape"], dtype),
+        )
+        if result is not None:
+            assert result.dtype == dtype
+            assert list(result.shape) == case["result"]["shape"]
+            assert result.ravel().tolist() == case["result"]["values"]
+    else:
+        result = result_or_expected_error(case, lambda: bs.ragged_tensor_from_variant(encoded, *case["ranks"]))
+        if result is not None:
+            assert [s.tolist() for s in result.nested_row_splits] == case["result"]["splits"]
+            assert result.values.ravel().tolist() == case["result"]["values"]

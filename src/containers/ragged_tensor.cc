@@ -19,14 +19,15 @@ template <class T>
 Status check_order(const Tensor& splits) {
   const auto* s = reinterpret_cast<const T*>(splits.view().data);
   const std::int64_t count = splits.shape()[0];
-  if (s[0] != 0) return invalid_argument("Invalid ragged splits: first element of ragged splits must be 0, but is ", s[0]);
+  if (s[0] != 0)
+    return invalid_argument("Invalid ragged splits: first element of ragged splits must be 0, but is ", s[0]);
   bool ascending = true;  // without a branch in the loop
   for (std::int64_t i = 1; i < count; ++i) ascending &= s[i - 1] <= s[i];
   if (ascending) return Status();
   std::int64_t i = 1;
   while (s[i - 1] <= s[i]) ++i;
-  return invalid_argument("Invalid ragged splits: ragged splits must be monotonically increasing, but ragged_splits[", i,
-                          "]=", s[i], " is smaller than row_splits[", i - 1, "]=", s[i - 1]);
+  return invalid_argument("Invalid ragged splits: ragged splits must be monotonically increasing, but ragged_splits[",
+                          i, "]=", s[i], " is smaller than row_splits[", i - 1, "]=", s[i - 1]);
 }
 
 Status check_splits(const Tensor& splits, std::size_t level) {
@@ -34,7 +35,8 @@ Status check_splits(const Tensor& splits, std::size_t level) {
     return invalid_argument("nested_row_splits[", level, "] must be a vector, got shape ", Ints(splits.shape()));
   }
   if (splits.shape()[0] == 0) {
-    return invalid_argument("Invalid ragged splits: nested_row_splits[", level, "] is empty; it has one item more than "
+    return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
+                            "] is empty; it has one item more than "
                             "there are rows");
   }
   return splits.dtype() == DType::Int32 ? check_order<std::int32_t>(splits) : check_order<std::int64_t>(splits);
@@ -96,9 +98,7 @@ Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, std::vector<
   });
 }
 
-std::int64_t RaggedTensor::rows() const {
-  return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1;
-}
+std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }
 
 Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi) const {
   return without_throwing([&]() -> Result<RaggedTensor> {
@@ -193,7 +193,8 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
       const Tensor part = rows_of(rt.values(), range.lo, range.hi);
       elements.push_back({part.shape(), {part}});
     }
-    auto values = join_elements(elements, *shape, rt.dtype(), rt.values().view().layout.item_size, executor_of(options));
+    auto values =
+        join_elements(elements, *shape, rt.dtype(), rt.values().view().layout.item_size, executor_of(options));
     if (!values.ok()) return values.status();
     return RaggedTensor::make(*values, std::move(splits));
   });
@@ -217,7 +218,8 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     const DType dtype = grad_values.dtype;
     if (dtype == DType::String) return dtype_error("grad_values: strings have no gradient");
     if (!has_zero(dtype) && (*shape)[0] < rt.values().shape()[0]) {
-      return dtype_error(name(dtype), " has no zero, and the gradient is zero in the rows that the slice does not take");
+      return dtype_error(name(dtype),
+                         " has no zero, and the gradient is zero in the rows that the slice does not take");
     }
     auto dense = slice(Selection::all(grad_values.shape()), grad_values, {.executor = options.executor});
     if (!dense.ok()) return dense;

@@ -17,6 +17,7 @@ Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>>
     list.buffers.reserve(elements.size());
     for (const auto& element : elements) {
       if (!element) {
+        list.has_missing = true;
         list.pieces.push_back({});
         list.buffers.push_back({});
         continue;

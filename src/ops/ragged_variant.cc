@@ -167,8 +167,8 @@ struct Decoder {
     for (std::size_t i = 1; i < all->size(); ++i) {
       const Shape& shape = (*all)[i]->values().shape();
       if (!(shape == first)) {
-        return invalid_argument("element ", i, " of encoded has shape ", Ints(shape), ", but element 0 has ", Ints(first),
-                                "; a dense stack needs equal shapes");
+        return invalid_argument("element ", i, " of encoded has shape ", Ints(shape), ", but element 0 has ",
+                                Ints(first), "; a dense stack needs equal shapes");
       }
     }
     Dims dims;
@@ -201,7 +201,8 @@ struct Decoder {
     std::vector<Tensor> splits;
     BACKSLICE_RETURN_IF_ERROR(append_uniform(splits));
     // The rows of one ragged tensor, as they are: they need not be taken apart to be put together again.
-    if (const RaggedTensor* batch = encoded.batch(); batch != nullptr && batch->ragged_rank() == input_ragged_rank + 1 &&
+    if (const RaggedTensor* batch = encoded.batch(); batch != nullptr &&
+                                                     batch->ragged_rank() == input_ragged_rank + 1 &&
                                                      batch->dtype() == dtype && batch->splits_dtype() == splits_dtype) {
       for (const Tensor& list : batch->nested_row_splits()) splits.push_back(list);
       return RaggedTensor::make(batch->values(), std::move(splits));
@@ -219,7 +220,8 @@ struct Decoder {
     splits.push_back(*std::move(own));
     for (int level = 0; level < input_ragged_rank; ++level) {
       std::int64_t count = 0, offset = 0;
-      for (const RaggedTensor* rt : *all) count += rt->nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+      for (const RaggedTensor* rt : *all)
+        count += rt->nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
       auto inner = SplitsBuilder::make(splits_dtype, count);
       if (!inner.ok()) return inner.status();
       for (const RaggedTensor* rt : *all) {
@@ -286,9 +288,10 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
       return invalid_argument("output_ragged_rank ", output_ragged_rank, " is less than ", d, ", the rank of encoded");
     }
     if (!dense && output_ragged_rank != in + d) {
-      return invalid_argument("output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
-                              "output_ragged_rank: ", output_ragged_rank, ", input_ragged_rank: ", in,
-                              ", encoded_ragged.dims(): ", d);
+      return invalid_argument(
+          "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
+          "output_ragged_rank: ",
+          output_ragged_rank, ", input_ragged_rank: ", in, ", encoded_ragged.dims(): ", d);
     }
     const auto first = first_piece(encoded);
     if (!first && !types.values) {
@@ -333,8 +336,8 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
     const auto d = static_cast<int>(encoded_shape.size());
     if (d == 0) return ragged_tensor_to_variant(decoded, false);
     if (d > 1 && decoded.ragged_rank() < d - 1) {
-      return invalid_argument("encoded_shape ", encoded_shape, " has ", d, " axes, but what was decoded has ragged rank ",
-                              decoded.ragged_rank());
+      return invalid_argument("encoded_shape ", encoded_shape, " has ", d,
+                              " axes, but what was decoded has ragged rank ", decoded.ragged_rank());
     }
     if (decoded.ragged_rank() == 0) {  // a dense stack
       auto rows = ragged_tensor_to_variant(decoded, true);
@@ -386,7 +389,8 @@ class KnownSplits {
       return invalid_argument("row_splits is for ", known.splits_->rows(), " rows, but there are ", pieces, " pieces");
     }
     if (given.size() > 1 && (shape.rank() == 0 || values != shape[0])) {
-      return invalid_argument("the innermost of row_splits ends at ", values, ", but dense_values_shape is ", Ints(shape));
+      return invalid_argument("the innermost of row_splits ends at ", values, ", but dense_values_shape is ",
+                              Ints(shape));
     }
     return known;
   }
@@ -422,11 +426,9 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     // Sizes first: every piece, then their total.
     std::int64_t inner = 1;
     for (int axis = 1; axis < shape->rank(); ++axis) inner *= (*shape)[axis];
-    bool any_missing = false;
-    for (std::int64_t i = 0; i < encoded.size() && encoded.batch() == nullptr; ++i) any_missing |= encoded.piece(i).missing;
-    const auto splits = KnownSplits::make(row_splits, encoded.size(), *shape, any_missing);
+    const auto splits = KnownSplits::make(row_splits, encoded.size(), *shape, encoded.has_missing());
     if (!splits.ok()) return splits.status();
-    if (any_missing && shape->rank() == 0) {
+    if (encoded.has_missing() && shape->rank() == 0) {
       return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
     }
     if (const RaggedTensor* batch = encoded.batch()) {
@@ -439,7 +441,8 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
         return invalid_argument("the ", encoded.size(), " pieces have ", view.elements(), " elements in all, but ",
                                 "dense_values_shape ", dense_values_shape, " has ", shape->elements());
       }
-      return Tensor::of(batch->values().buffer(), View{const_cast<std::byte*>(view.data), dtype, contiguous_layout(*shape, item)});
+      return Tensor::of(batch->values().buffer(),
+                        View{const_cast<std::byte*>(view.data), dtype, contiguous_layout(*shape, item)});
     }
     std::int64_t total = 0;
     Pieces pieces(encoded, item);
@@ -460,8 +463,9 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
       pieces.push(i, piece);
     }
     if (total != shape->elements()) {
-      return invalid_argument("the ", encoded.size(), " pieces have ", total, " elements in all, but dense_values_shape ",
-                              dense_values_shape, " has ", shape->elements());
+      return invalid_argument("the ", encoded.size(), " pieces have ", total,
+                              " elements in all, but dense_values_shape ", dense_values_shape, " has ",
+                              shape->elements());
     }
     return pieces.join(*shape, dtype, executor_of(options));
   });

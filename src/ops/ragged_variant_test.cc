@@ -39,7 +39,9 @@ std::vector<std::int64_t> splits_at(const RaggedTensor& rt, int level) {
 
 using Elements = std::vector<std::optional<RaggedTensor>>;
 
-std::optional<RaggedTensor> dense(const std::vector<float>& values) { return RaggedTensor::make(vector_of(values), {}).value(); }
+std::optional<RaggedTensor> dense(const std::vector<float>& values) {
+  return RaggedTensor::make(vector_of(values), {}).value();
+}
 
 VariantArray array(const Elements& elements) { return VariantArray::make(elements, {std::ssize(elements)}).value(); }
 
@@ -84,7 +86,8 @@ TEST(RaggedTensor, RowsAndSlices) {
     }
     EXPECT_EQ(values_of(s), expected) << index;
     const auto grad = counting<float>(std::ssize(expected));
-    EXPECT_EQ(elements<float>(ragged_slice_grad(one, rows, view_of(grad, {std::ssize(grad)})).value()), expected_gradient)
+    EXPECT_EQ(elements<float>(ragged_slice_grad(one, rows, view_of(grad, {std::ssize(grad)})).value()),
+              expected_gradient)
         << index;
   }
 }
@@ -99,7 +102,8 @@ TEST(RaggedToVariant, RowsAreViewsOfTheBatch) {
   EXPECT_EQ(ragged_tensor_to_variant(rt, false).value().shape().rank(), 0);
   EXPECT_THAT(message(ragged_tensor_to_variant(RaggedTensor::make(tensor({1}, {}), {}).value())),
               HasSubstr("Can't unbatch rank-0 tensor."));
-  const VariantArray rows = ragged_tensor_to_variant(RaggedTensor::make(tensor({1, 2, 3, 4}, {2, 2}), {}).value()).value();
+  const VariantArray rows =
+      ragged_tensor_to_variant(RaggedTensor::make(tensor({1, 2, 3, 4}, {2, 2}), {}).value()).value();
   EXPECT_EQ(values_of(**rows.at(1)), (std::vector<float>{3, 4}));
 }
 
@@ -188,17 +192,23 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {3}, DType::Int32), HasSubstr("piece 0 has dtype float32"));
   const VariantArray one = array({dense({1, 2})});
   EXPECT_FALSE(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {3}).ok());
-  EXPECT_THAT(Ints(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {2, 1}).value().shape()), ElementsAre(2, 1));
+  EXPECT_THAT(Ints(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {2, 1}).value().shape()),
+              ElementsAre(2, 1));
   EXPECT_FALSE(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 2})}, {2}).ok());
-  EXPECT_THAT(elements<float>(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 2})}, {2}, DType::Float32).value()),
-              ElementsAre(0, 0));
-  EXPECT_THAT(Ints(ragged_tensor_to_variant_gradient(array({}), {splits_of({0})}, {0, 3}, DType::Float32).value().shape()),
-              ElementsAre(0, 3));
+  EXPECT_THAT(
+      elements<float>(
+          ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 2})}, {2}, DType::Float32).value()),
+      ElementsAre(0, 0));
+  EXPECT_THAT(
+      Ints(ragged_tensor_to_variant_gradient(array({}), {splits_of({0})}, {0, 3}, DType::Float32).value().shape()),
+      ElementsAre(0, 3));
 }
 
 TEST(RaggedToVariantGradient, MissingStringsAreEmpty) {
-  const auto words = RaggedTensor::make(tensor<std::string>({"some long word that needs memory", "b"}, {2}), {}).value();
-  EXPECT_THAT(elements<std::string>(ragged_tensor_to_variant_gradient(array({std::nullopt, words}), {splits_of({0, 1, 3})}, {3}).value()),
+  const auto words =
+      RaggedTensor::make(tensor<std::string>({"some long word that needs memory", "b"}, {2}), {}).value();
+  EXPECT_THAT(elements<std::string>(
+                  ragged_tensor_to_variant_gradient(array({std::nullopt, words}), {splits_of({0, 1, 3})}, {3}).value()),
               ElementsAre("", "some long word that needs memory", "b"));
 }
 
@@ -232,7 +242,8 @@ TEST(RaggedVariants, ManyPiecesOnManyThreads) {
     expected.insert(expected.end(), piece.begin(), piece.end());
     elements.push_back(missing ? std::nullopt : dense(piece));
   }
-  auto out = ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, options);
+  auto out =
+      ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, options);
   EXPECT_EQ(::backslice::testing::elements<float>(out.value()), expected);
 }
 

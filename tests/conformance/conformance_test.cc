@@ -133,5 +133,59 @@ TEST(Conformance, SparseSlices) {
   }
 }
 
+Tensor tensor_of(const Numbers& values) {
+  Tensor tensor = Tensor::make(DType::Int64, *Shape::make({std::ssize(values)})).value();
+  std::copy(values.begin(), values.end(), tensor.elements<std::int64_t>().begin());
+  return tensor;
+}
+
+std::vector<Tensor> lists_of(const json& lists) {
+  std::vector<Tensor> tensors;
+  for (const json& list : lists) tensors.push_back(tensor_of(list.get<Numbers>()));
+  return tensors;
+}
+
+VariantArray variants_of(const json& pieces) {
+  std::vector<std::optional<RaggedTensor>> elements;
+  for (const json& piece : pieces) {
+    if (piece.is_null()) {
+      elements.push_back(std::nullopt);
+    } else if (piece.is_array()) {
+      elements.push_back(RaggedTensor::make(tensor_of(piece), {}).value());
+    } else {
+      elements.push_back(RaggedTensor::make(tensor_of(piece["values"]), lists_of(piece["splits"])).value());
+    }
+  }
+  const std::int64_t count = std::ssize(elements);
+  return VariantArray::make(std::move(elements), {count}).value();
+}
+
+TEST(Conformance, RaggedVariants) {
+  const json cases = cases_of("ragged_variants.json");
+  ASSERT_GT(cases.size(), 20u);
+  for (const json& test : cases) {
+    SCOPED_TRACE(test["name"].get<std::string>());
+    const VariantArray encoded = variants_of(test["pieces"]);
+    if (test["op"] == "gradient") {
+      Result<Tensor> result = ragged_tensor_to_variant_gradient(encoded, lists_of(test["row_splits"]),
+                                                                test["shape"].get<Numbers>(), DType::Int64);
+      if (expects_error(test, result)) continue;
+      EXPECT_THAT(Ints(result->shape()), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
+      EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
+    } else {
+      const json& ranks = test["ranks"];
+      Result<RaggedTensor> result = ragged_tensor_from_variant(encoded, ranks[0], ranks[1]);
+      if (expects_error(test, result)) continue;
+      const json& splits = test["result"]["splits"];
+      ASSERT_EQ(result->nested_row_splits().size(), splits.size());
+      for (std::size_t level = 0; level < splits.size(); ++level) {
+        EXPECT_EQ(testing::elements<std::int64_t>(Tensor(result->nested_row_splits()[level])),
+                  splits[level].get<Numbers>());
+      }
+      EXPECT_EQ(testing::elements<std::int64_t>(Tensor(result->values())), test["result"]["values"].get<Numbers>());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backslice

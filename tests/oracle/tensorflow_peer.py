@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import ragged_program
 import tensorflow as tf
 from tensor_array_program import play
 from wire import named_dtype, serve
@@ -26,6 +27,8 @@ def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
         return tf.raw_ops.StridedSlice(input=tf.ones([1] * 254), begin=[0], end=[0], strides=[1], new_axis_mask=1)
     if op == "tensor array program":
         return play(masks["program"], arrays)
+    if op == "ragged":
+        return ragged_program.play(masks["options"], arrays)
     tensors = {name: tf.constant(array) for name, array in arrays.items()}
     result = OPERATIONS[op](**tensors, **masks)
     return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)

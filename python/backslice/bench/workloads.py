@@ -144,7 +144,21 @@ ARRAYS = [
     ),
 ]  # fmt: skip
 
-CONTAINERS = [*SPARSE, *ARRAYS]
+RAGGED = [
+    Container(
+        f"ragged {operation}: {rows:,} rows of about {length:,}",
+        f"ragged {operation}",
+        {"rows": rows, "length": length},
+        rows * length * 4,
+    )
+    for rows, length in ((1000, 50), (100_000, 50), (100, 50_000))
+    for operation in (
+        "encode", "decode", "gradient", "gradient, half missing", "gradient, all missing", "gradient, shuffled",
+        "gradient, separate pieces",
+    )
+]  # fmt: skip
+
+CONTAINERS = [*SPARSE, *ARRAYS, *RAGGED]
 
 ALL_WORKLOADS: list[Workload | Container] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS]
 QUICK: list[Workload | Container] = [DENSE[-1], SMALL[0]]

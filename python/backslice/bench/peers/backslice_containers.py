@@ -5,7 +5,7 @@ import threading
 import backslice as bs
 import numpy as np
 
-from containers import array_elements, sparse_case
+from containers import array_elements, ragged_case, sparse_case
 
 
 def prepare_container(workload):
@@ -15,7 +15,31 @@ def prepare_container(workload):
         return prepare_sparse(operation, case)
     if operation.startswith("array"):
         return prepare_array(operation, case)
+    if operation.startswith("ragged"):
+        return prepare_ragged(operation, case)
     return None
+
+
+def prepare_ragged(operation, case):
+    values, splits, order = ragged_case(case["rows"], case["length"])
+    rt = bs.RaggedTensor(values, [splits])
+    if operation == "ragged encode":  # the splits are checked here
+        return lambda: bs.ragged_tensor_to_variant(bs.RaggedTensor(values, [splits]))
+    encoded = bs.ragged_tensor_to_variant(rt)
+    if operation == "ragged decode":
+        return lambda: bs.ragged_tensor_from_variant(encoded, 0, 1)
+    pieces = encoded
+    if operation.endswith("half missing"):
+        pieces = bs.VariantArray([encoded[i] if i % 2 else None for i in range(len(rt))])
+    elif operation.endswith("all missing"):
+        pieces = bs.VariantArray([None] * len(rt))
+    elif operation.endswith("shuffled"):
+        pieces = bs.VariantArray([encoded[int(i)] for i in order])
+    elif operation.endswith("separate pieces"):
+        pieces = bs.VariantArray([np.array(encoded[i]) for i in range(len(rt))])
+    row_splits = np.concatenate([[0], np.cumsum(np.diff(splits)[order])]) if operation.endswith("shuffled") else splits
+    shape = [len(values)]
+    return lambda: bs.ragged_tensor_to_variant_gradient(pieces, row_splits, shape, "float32")
 
 
 def prepare_array(operation, case):

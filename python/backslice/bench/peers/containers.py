@@ -5,6 +5,15 @@ from functools import lru_cache
 import numpy as np
 
 
+@lru_cache(maxsize=1)
+def ragged_case(rows, length):
+    """Values, splits, and an order to shuffle the rows in."""
+    random = np.random.default_rng(0)
+    lengths = random.integers(0, 2 * length + 1, rows)
+    splits = np.concatenate([[0], np.cumsum(lengths)])
+    return random.random(int(splits[-1]), dtype=np.float32), splits, random.permutation(rows)
+
+
 def array_elements(count):
     return np.random.default_rng(0).random((count, 128, 256), dtype=np.float32)
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from containers import array_elements, sparse_case
+from containers import array_elements, ragged_case, sparse_case
 
 
 def prepare_container(workload):
@@ -11,7 +11,39 @@ def prepare_container(workload):
         return prepare_sparse(operation, case)
     if operation.startswith("array"):
         return prepare_array(operation, case)
+    if operation.startswith("ragged"):
+        return prepare_ragged(operation, case)
     return None
+
+
+def prepare_ragged(operation, case):
+    ops = tf.raw_ops
+    values, splits, order = ragged_case(case["rows"], case["length"])
+    rows = len(splits) - 1
+    lengths = splits[1:] - splits[:-1]
+    if operation.endswith("shuffled"):
+        splits = tf.concat([[0], tf.cumsum(lengths[order])], 0).numpy()
+    held, row_splits, shape = tf.constant(values), tf.constant(splits), tf.constant([len(values)], tf.int32)
+
+    def encode():
+        return ops.RaggedTensorToVariant(rt_nested_splits=[row_splits], rt_dense_values=held, batched_input=True)
+
+    if operation == "ragged encode":
+        return encode
+    encoded = encode()
+    if operation == "ragged decode":
+        return lambda: ops.RaggedTensorFromVariant(
+            encoded_ragged=encoded, input_ragged_rank=0, output_ragged_rank=1, Tvalues=tf.float32, Tsplits=tf.int64
+        )
+    if operation.endswith("half missing"):  # as the gradient of a slice leaves them
+        encoded = ops.StridedSliceGrad(shape=[rows], begin=[1], end=[rows], strides=[2], dy=encoded[1::2])
+    elif operation.endswith("all missing"):
+        encoded = ops.StridedSliceGrad(shape=[rows], begin=[0], end=[0], strides=[1], dy=encoded[:0])
+    elif operation.endswith("separate pieces"):
+        return None  # every piece that TensorFlow encodes is a tensor of its own
+    return lambda: ops.RaggedTensorToVariantGradient(
+        encoded_ragged_grad=encoded, row_splits=row_splits, dense_values_shape=shape, Tvalues=tf.float32
+    )
 
 
 def prepare_array(operation, case):

@@ -1,0 +1,68 @@
+"""Ragged tensors to and from awkward, Arrow and SciPy's CSR, without copies."""
+
+import awkward as ak
+import backslice as bs
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from backslice.arrow import from_arrow, to_arrow
+from backslice.awkward import from_awkward, to_awkward
+from backslice.ragged import from_list
+from backslice.scipy import csr_from_ragged, ragged_from_csr
+
+NESTED = [[[1.0, 2.0], []], [], [[3.0], [4.0, 5.0, 6.0]]]
+
+
+@pytest.mark.parametrize("rows", [NESTED, [[1.0], [], [2.0, 3.0]], [[], []]])
+def test_awkward(rows: list) -> None:
+    rt = from_list(rows, float)
+    array = to_awkward(rt)
+    assert ak.to_list(array) == rows
+    back = from_awkward(array)
+    assert back == rt
+    assert not rt.values.size or (np.shares_memory(np.asarray(ak.flatten(array, axis=None)), rt.values) or rt.ragged_rank > 1)
+    assert not rt.values.size or np.shares_memory(back.values, rt.values)
+
+
+def test_awkward_that_was_sliced() -> None:
+    array = ak.Array([[1, 2], [3], [], [4, 5, 6]])
+    assert from_awkward(array[1:]).to_list() == [[3], [], [4, 5, 6]]
+    assert from_awkward(array[[3, 0]]).to_list() == [[4, 5, 6], [1, 2]]
+    with pytest.raises(bs.DTypeError, match="expected numbers"):
+        from_awkward(ak.Array([[{"x": 1}]]))
+
+
+@pytest.mark.parametrize("splits", ["int32", "int64"])
+def test_arrow(splits: str) -> None:
+    deep = from_list(NESTED)
+    rt = bs.RaggedTensor(deep.values, [s.astype(splits) for s in deep.nested_row_splits])
+    array = to_arrow(rt)
+    assert isinstance(array, pa.ListArray if splits == "int32" else pa.LargeListArray)
+    assert array.to_pylist() == NESTED
+    back = from_arrow(array)
+    assert back == rt and back.nested_row_splits[0].dtype == splits
+    assert np.shares_memory(back.values, rt.values)
+
+
+def test_arrow_slices_and_nulls() -> None:
+    array = pa.array([[1, 2], [3], [], [4, 5, 6]])
+    assert from_arrow(array.slice(1, 2)).to_list() == [[3], []]
+    assert from_arrow(array.slice(1)).to_list() == [[3], [], [4, 5, 6]]
+    with pytest.raises(bs.InvalidArgumentError, match="1 nulls"):
+        from_arrow(pa.array([[1], None]))
+    with pytest.raises(bs.InvalidArgumentError, match="1 nulls"):
+        from_arrow(pa.array([[1, None]]))
+    with pytest.raises(bs.DTypeError, match="ListArray"):
+        from_arrow(pa.array([1, 2]))
+
+
+def test_csr() -> None:
+    a = scipy.sparse.csr_array(np.array([[1.0, 0, 2], [0, 0, 0], [0, 3, 0]]))
+    rt = ragged_from_csr(a)
+    assert rt.to_list() == [[1, 2], [], [3]]
+    assert np.shares_memory(rt.values, a.data)
+    back = csr_from_ragged(rt, a.indices, a.shape)
+    assert np.array_equal(back.toarray(), a.toarray())
+    with pytest.raises(bs.DTypeError, match="csr"):
+        ragged_from_csr(a.tocoo())
