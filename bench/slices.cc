@@ -57,6 +57,17 @@ void many(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * shape.elements() * 4);
 }
 
+// By reference: what a write itself costs.
+void thousand_writes(benchmark::State& state) {
+  const Tensor value = Tensor::make(DType::Float32, Shape::make({128, 256}).value()).value();
+  for (auto _ : state) {
+    TensorArray array = TensorArray::make(1000, DType::Float32).value();
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      if (!array.write(i, value).ok()) return state.SkipWithError("refused");
+    }
+  }
+}
+
 using Extents = std::vector<std::int64_t>;
 BENCHMARK_CAPTURE(gradient, rows, Extents{4096, 4096}, "1024:3072")->UseRealTime();
 BENCHMARK_CAPTURE(gradient, columns, Extents{4096, 4096}, ":, 1024:3072")->UseRealTime();
@@ -67,6 +78,7 @@ BENCHMARK_CAPTURE(gradient, one_of_an_axis, Extents{512, 128, 512}, ":, 64")->Us
 BENCHMARK_CAPTURE(gradient, crop, Extents{32, 64, 112, 112}, ":, :, 8:104, 8:104")->UseRealTime();
 BENCHMARK(small);
 BENCHMARK(copy_of_small);
+BENCHMARK(thousand_writes);
 BENCHMARK(many)->Arg(32)->Arg(128)->Arg(512)->UseRealTime();
 
 }  // namespace

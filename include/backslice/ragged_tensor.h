@@ -21,6 +21,9 @@ class BACKSLICE_EXPORT RaggedTensor {
   // and splits that have gaps are copied, others are held.
   static Result<RaggedTensor> make(const Tensor& values, std::vector<Tensor> nested_row_splits);
 
+  // From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
+  static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths);
+
   int ragged_rank() const { return static_cast<int>(splits_.size()); }
   const Tensor& values() const { return values_; }
   const std::vector<Tensor>& nested_row_splits() const { return splits_; }
@@ -41,6 +44,10 @@ class BACKSLICE_EXPORT RaggedTensor {
 
   // Row i: of one ragged rank less, or, of a dense tensor, of one axis less.
   Result<RaggedTensor> row(std::int64_t i) const;
+
+  // The same dtype, values (bit for bit) and rows. int32 and int64 splits may be equal.
+  bool equals(const RaggedTensor& other) const;
+  friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 
  private:
   RaggedTensor(Tensor values, std::vector<Tensor> splits) : values_(std::move(values)), splits_(std::move(splits)) {}

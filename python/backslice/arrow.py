@@ -31,7 +31,9 @@ def from_arrow(array: Any) -> RaggedTensor:
     splits: list[Any] = []
     while isinstance(array, pa.ListArray | pa.LargeListArray):
         if array.null_count:
-            raise InvalidArgumentError(f"the array has {array.null_count} nulls at depth {len(splits)}; fill them first")
+            raise InvalidArgumentError(
+                f"the array has {array.null_count} nulls at depth {len(splits)}; fill them first"
+            )
         offsets = np.asarray(array.offsets)
         if len(offsets) == 0:
             offsets = np.zeros(1, offsets.dtype)

@@ -378,6 +378,18 @@ void bind_ragged_tensors(nb::module_& m) {
             new (self) PyRagged(PyRagged::make(values, nested_row_splits));
           },
           any("values"), any("nested_row_splits"))
+      .def_static(
+          "from_row_lengths",
+          [](nb::handle values, nb::args lengths) {
+            return nb::module_::import_("backslice.ragged").attr("from_row_lengths")(values, *lengths);
+          },
+          any("values"), nb::arg("nested_row_lengths"), "From the lengths of the rows, outermost list first.")
+      .def_static(
+          "from_list",
+          [](nb::handle rows, nb::handle dtype, nb::handle ragged_rank) {
+            return nb::module_::import_("backslice.ragged").attr("from_list")(rows, dtype, ragged_rank);
+          },
+          any("rows"), any("dtype") = nb::none(), any("ragged_rank") = nb::none(), "From nested lists.")
       .def_prop_ro("values", &PyRagged::values, "The values, one after the other, as a read-only view.")
       .def_prop_ro("nested_row_splits", &PyRagged::nested_row_splits,
                    "The splits, from the outermost to the innermost.")

@@ -35,7 +35,10 @@ def test_encode_decode_and_gradient(seed, rank, inner, splits_dtype):
         shuffled = bs.VariantArray([encoded[i] for i in reversed(range(len(rt)))])
         assert bs.ragged_tensor_from_variant(shuffled, -1, rank, Tsplits=splits_dtype).to_list() == rt.to_list()[::-1]
     # The gradient is the adjoint: <encode(x), pieces> = <x, gradient(pieces)>, missing pieces counting as zeros.
-    pieces = [None if random.random() < 0.3 else random.integers(-9, 9, np.shape(e.values if rank > 1 else e)) for e in encoded]
+    pieces = [
+        None if random.random() < 0.3 else random.integers(-9, 9, np.shape(e.values if rank > 1 else e))
+        for e in encoded
+    ]
     dx = bs.ragged_tensor_to_variant_gradient(
         bs.VariantArray(pieces), list(rt.nested_row_splits), rt.values.shape, Tvalues=int
     )
@@ -100,7 +103,11 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
     ("call", "error", "text"),
     [
         (lambda: bs.RaggedTensor(np.ones(3), [1, 3]), bs.InvalidArgumentError, "must be 0"),
-        (lambda: bs.RaggedTensor(np.ones(3), [0, 3, 1, 3]), bs.InvalidArgumentError, r"ragged_splits\[2\]=1 is smaller"),
+        (
+            lambda: bs.RaggedTensor(np.ones(3), [0, 3, 1, 3]),
+            bs.InvalidArgumentError,
+            r"ragged_splits\[2\]=1 is smaller",
+        ),
         (lambda: bs.RaggedTensor(np.ones(3), [0, 2]), bs.InvalidArgumentError, "is 2, but there are 3 values"),
         (lambda: bs.RaggedTensor(np.ones(3), np.array([0.0, 3])), bs.DTypeError, "expected int64 or int32"),
         (lambda: bs.RaggedTensor(3.0, [0]), bs.InvalidArgumentError, "scalar"),
@@ -115,15 +122,25 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [-3]), bs.InvalidArgumentError, "must be >= 0"),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2], [2]), bs.InvalidArgumentError, "2 pieces"),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, 0, [2]), bs.InvalidArgumentError, "scalar"),
-        (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [4]), bs.InvalidArgumentError, "3 elements in all"),
+        (
+            lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [4]),
+            bs.InvalidArgumentError,
+            "3 elements in all",
+        ),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 9], [3]), bs.InvalidArgumentError, "piece 1 of 7"),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [3], int), bs.DTypeError, "piece 0 has dtype"),
         (
-            lambda: bs.ragged_tensor_to_variant_gradient(bs.VariantArray([np.ones(0, "f4"), np.ones(2)]), [0, 0, 2], [2]),
+            lambda: bs.ragged_tensor_to_variant_gradient(
+                bs.VariantArray([np.ones(0, "f4"), np.ones(2)]), [0, 0, 2], [2]
+            ),
             bs.DTypeError,
             "piece 1 has dtype float64, expected float32",
         ),
-        (lambda: bs.ragged_tensor_to_variant_gradient(bs.VariantArray([None]), [0, 2], [2]), bs.InvalidArgumentError, "Tvalues"),
+        (
+            lambda: bs.ragged_tensor_to_variant_gradient(bs.VariantArray([None]), [0, 2], [2]),
+            bs.InvalidArgumentError,
+            "Tvalues",
+        ),
     ],
 )
 def test_refused(call, error, text):
@@ -150,6 +167,8 @@ def test_higher_ranks_and_gradient_of_decoding():
 
 def test_lists_and_lengths():
     assert from_list([[[1, 2], []], [[3]]]).to_list() == [[[1, 2], []], [[3]]]
+    assert bs.RaggedTensor.from_list([[1.5], []], "float32").dtype == np.float32
+    assert bs.RaggedTensor.from_row_lengths([1, 2, 3], [1, 1], [2, 1]).to_list() == [[[1, 2]], [[3]]]
     assert from_list([["a"], ["b", "c"]]).to_list() == [["a"], ["b", "c"]]
     assert from_list([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1).shape == (2, None, 2)
     assert from_row_lengths(np.arange(3), [2, 0, 1]).to_list() == [[0, 1], [], [2]]

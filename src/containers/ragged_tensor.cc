@@ -98,6 +98,65 @@ Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, std::vector<
   });
 }
 
+Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& values, const std::vector<Tensor>& lengths) {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    std::vector<Tensor> splits;
+    for (const Tensor& given : lengths) {
+      const DType dtype = given.dtype();
+      const std::size_t level = splits.size();
+      if (dtype != DType::Int32 && dtype != DType::Int64) {
+        return dtype_error("nested_row_lengths[", level, "] has dtype ", name(dtype), ", expected int64 or int32");
+      }
+      if (given.shape().rank() != 1) {
+        return invalid_argument("nested_row_lengths[", level, "] must be a vector, got shape ", Ints(given.shape()));
+      }
+      auto dense = without_gaps(given);
+      if (!dense.ok()) return dense.status();
+      auto list = Tensor::make(dtype, *Shape::make({given.shape()[0] + 1}));
+      if (!list.ok()) return list.status();
+      const auto add_up = [&]<class T>() -> Status {
+        T sum = 0;
+        list->elements<T>()[0] = 0;
+        for (std::size_t i = 0; i < dense->elements<T>().size(); ++i) {
+          const T length = dense->elements<T>()[i];
+          if (length < 0) {
+            return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0");
+          }
+          if (__builtin_add_overflow(sum, length, &sum)) {
+            return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(dtype), " holds");
+          }
+          list->elements<T>()[i + 1] = sum;
+        }
+        return Status();
+      };
+      BACKSLICE_RETURN_IF_ERROR(dtype == DType::Int32 ? add_up.operator()<std::int32_t>()
+                                                      : add_up.operator()<std::int64_t>());
+      splits.push_back(*std::move(list));
+    }
+    return make(values, std::move(splits));
+  });
+}
+
+bool RaggedTensor::equals(const RaggedTensor& other) const {
+  if (dtype() != other.dtype() || ragged_rank() != other.ragged_rank() || !(values_.shape() == other.values_.shape())) {
+    return false;
+  }
+  for (int level = 0; level < ragged_rank(); ++level) {
+    const auto at = static_cast<std::size_t>(level);
+    if (!(splits_[at].shape() == other.splits_[at].shape())) return false;
+    for (std::int64_t i = 0; i < splits_[at].shape()[0]; ++i) {
+      if (split(level, i) != other.split(level, i)) return false;
+    }
+  }
+  const std::int64_t count = values_.shape().elements(), size = values_.view().layout.item_size;
+  if (dtype() == DType::String) {
+    const auto* strings = reinterpret_cast<const std::string*>(values_.data());
+    return std::equal(strings, strings + count, reinterpret_cast<const std::string*>(other.values_.data()));
+  }
+  return size == other.values_.view().layout.item_size &&
+         std::equal(values_.data(), values_.data() + count * size, other.values_.data());
+}
+
 std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }
 
 Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi) const {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "containers/elements.h"
+#include "containers/slot_table.h"
 #include "core/errors.h"
 #include "ops/checks.h"
 
@@ -17,15 +18,6 @@ namespace backslice {
 namespace {
 
 constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();  // TensorFlow's indices are int32
-
-// One index of the array.
-struct Slot {
-  std::mutex mutex;
-  std::vector<Tensor> terms;  // what was written; several only in gradient arrays
-  Shape shape;                // of what was written
-  bool written = false;       // with no terms and not cleared: zeros of that shape
-  bool read = false, cleared = false;
-};
 
 struct Write {
   std::int64_t index;
@@ -68,8 +60,12 @@ class TensorArray::Impl {
 
   Status write(std::int64_t index, const Tensor& value) {
     BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
-    const Write one{index, value};
-    return write_all({&one, 1});
+    {
+      const std::shared_lock lock(mutex_);
+      if (!changes_structure(index)) return write_locked(index, value);
+    }
+    const std::unique_lock lock(mutex_);
+    return write_locked(index, value);
   }
 
   Status scatter(Ints indices, const Tensor& value) {
@@ -244,7 +240,7 @@ class TensorArray::Impl {
 
   void close() {
     // Let go of outside the lock: what is held may have owners that take their time.
-    std::unordered_map<std::int64_t, std::unique_ptr<Slot>> slots;
+    SlotTable slots;
     std::map<std::string, std::shared_ptr<Impl>> gradients;
     std::optional<Tensor> block;
     const std::unique_lock lock(mutex_);
@@ -275,20 +271,20 @@ class TensorArray::Impl {
     options.name = name() + "@" + source;
     auto gradient = std::make_shared<Impl>(size_, dtype_, options);
     gradient->is_gradient_ = true;
-    for (const auto& [index, slot] : slots_) {
-      if (!slot->written) continue;
-      Dims dims(*prepend);
-      if (dims.size() + slot->shape.rank() > kMaxRank) {
-        return invalid_argument(prefix(), "shape_to_prepend ", shape_to_prepend, " before the shape ",
-                                Ints(slot->shape), " of index ", index, " has more than ", kMaxRank, " axes");
+    Status status;
+    slots_.for_each_written([&](std::int64_t index, const Slot& slot) {
+      auto shape_of_slot = PartialShape(slot.shape).prepended(*prepend);
+      const auto full = shape_of_slot.ok() ? Shape::make(shape_of_slot->dims(), "the gradient's element shape")
+                                           : Result<Shape>(shape_of_slot.status());
+      if (!full.ok()) {
+        status = full.status();
+        return;
       }
-      for (std::int64_t dim : slot->shape) dims.push_back(dim);
-      const auto prepended = Shape::make(dims, "the gradient's element shape");
-      if (!prepended.ok()) return prepended.status();
-      Slot& own = gradient->slot(index);
-      own.shape = *prepended;
+      Slot& own = gradient->slots_[index];
+      own.shape = *full;
       own.written = true;
-    }
+    });
+    if (!status.ok()) return status;
     options_.dynamic_size = false;
     gradients_.emplace(source, gradient);
     return gradient;
@@ -341,27 +337,19 @@ class TensorArray::Impl {
     return Shape::make(shape.dims(), "shape_to_prepend with the element shape").status();
   }
 
-  // The slot of an index, made if it is not there. Only indices that are used have one.
-  Slot& slot(std::int64_t index) {
-    const std::lock_guard lock(table_mutex_);
-    auto& slot = slots_[index];
-    if (slot == nullptr) slot = std::make_unique<Slot>();
-    return *slot;
-  }
-
   // The slots of indices, locked in the order of the indices, each once.
   class Locked {
    public:
     Locked(Impl& array, std::span<const std::int64_t> indices) {
       if (indices.size() == 1) {
-        slots_.push_back(&array.slot(indices[0]));
+        slots_.push_back(&array.slots_[indices[0]]);
         slots_[0]->mutex.lock();
         locked_ = 1;
         return;
       }
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
       for (std::int64_t index : indices) {
-        slots_.push_back(&array.slot(index));
+        slots_.push_back(&array.slots_[index]);
         sorted.push_back({index, slots_.back()});
       }
       std::sort(sorted.begin(), sorted.end());
@@ -394,9 +382,25 @@ class TensorArray::Impl {
 
   // -- Writing
 
+  bool changes_structure(std::int64_t index) const {
+    return index >= size_ || (options_.identical_element_shapes && !element_shape_.full());
+  }
   bool changes_structure(std::span<const Write> writes) const {
-    if (options_.identical_element_shapes && !element_shape_.full()) return true;
-    return std::any_of(writes.begin(), writes.end(), [&](const Write& write) { return write.index >= size_; });
+    return std::any_of(writes.begin(), writes.end(), [&](const Write& w) { return changes_structure(w.index); });
+  }
+
+  // With mutex_ held: alone if it changes the structure, else shared.
+  Status write_locked(std::int64_t index, const Tensor& value) {
+    BACKSLICE_RETURN_IF_ERROR(check_open());
+    BACKSLICE_RETURN_IF_ERROR(check_range(index));
+    Slot& slot = slots_[index];
+    const std::lock_guard lock(slot.mutex);
+    BACKSLICE_RETURN_IF_ERROR(check_write(slot, index, value.shape(), element_shape_));
+    if (options_.identical_element_shapes && !element_shape_.full()) {
+      element_shape_ = element_shape_.merged_with(value.shape());
+    }
+    if (index >= size_) size_ = index + 1;
+    return store(slot, index, value);
   }
 
   Status write_all(std::span<const Write> writes) {
@@ -418,11 +422,11 @@ class TensorArray::Impl {
                             " but array is not resizeable and size is: ", size_);
   }
 
-  Status check_write(const Slot& slot, const Write& write, const PartialShape& element_shape) const {
+  Status check_write(const Slot& slot, std::int64_t index, const Shape& shape,
+                     const PartialShape& element_shape) const {
     const auto could_not = [&](const auto&... why) {
-      return invalid_argument(prefix(), "Could not write to TensorArray index ", write.index, " because ", why...);
+      return invalid_argument(prefix(), "Could not write to TensorArray index ", index, " because ", why...);
     };
-    const Shape& shape = write.value.shape();
     if (!element_shape.is_compatible_with(shape)) {
       return could_not("the value shape is ", Ints(shape), " which is incompatible with the TensorArray's inferred ",
                        "element shape: ", element_shape.to_string());
@@ -431,13 +435,13 @@ class TensorArray::Impl {
     if (!slot.written) return Status();
     if (!is_gradient_) return could_not("it has already been written to.");
     if (!(slot.shape == shape)) {
-      return invalid_argument(prefix(), "Could not aggregate to TensorArray index ", write.index,
+      return invalid_argument(prefix(), "Could not aggregate to TensorArray index ", index,
                               " because the existing shape is ", Ints(slot.shape), " but the new input shape is ",
                               Ints(shape));
     }
     if (!slot.terms.empty() && !can_add(dtype_)) {
-      return dtype_error(prefix(), "Could not aggregate to TensorArray index ", write.index,
-                         " because elements of dtype ", backslice::name(dtype_), " cannot be added");
+      return dtype_error(prefix(), "Could not aggregate to TensorArray index ", index, " because elements of dtype ",
+                         backslice::name(dtype_), " cannot be added");
     }
     return Status();
   }
@@ -452,7 +456,7 @@ class TensorArray::Impl {
       after.written = true;
       after.shape = found->second->value.shape();
       after.terms = {found->second->value};
-      BACKSLICE_RETURN_IF_ERROR(check_write(after, write, {}));
+      BACKSLICE_RETURN_IF_ERROR(check_write(after, write.index, write.value.shape(), {}));
     }
     return Status();
   }
@@ -469,7 +473,7 @@ class TensorArray::Impl {
     Locked slots(*this, indices);
     PartialShape element_shape = element_shape_;
     for (std::size_t i = 0; i < writes.size(); ++i) {
-      BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i], element_shape));
+      BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i].index, writes[i].value.shape(), element_shape));
       if (options_.identical_element_shapes) element_shape = element_shape.merged_with(writes[i].value.shape());
     }
     if (slots.has_duplicates()) BACKSLICE_RETURN_IF_ERROR(check_duplicates(writes));
@@ -477,21 +481,22 @@ class TensorArray::Impl {
     // All is well; from here on things change.
     if (options_.identical_element_shapes && !element_shape_.full()) element_shape_ = element_shape;
     grow_to(indices);
-    for (std::size_t i = 0; i < writes.size(); ++i) BACKSLICE_RETURN_IF_ERROR(store(slots[i], writes[i]));
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      BACKSLICE_RETURN_IF_ERROR(store(slots[i], writes[i].index, writes[i].value));
+    }
     return Status();
   }
 
-  Status store(Slot& slot, const Write& write) {
+  Status store(Slot& slot, std::int64_t index, const Tensor& value) {
     if (block_) {
-      const Tensor row = row_of(*block_, write.index);
+      const Tensor row = row_of(*block_, index);
       View to{const_cast<std::byte*>(row.view().data), dtype_, row.view().layout};
-      BACKSLICE_RETURN_IF_ERROR(
-          slice_into(Selection::all(row.shape()), write.value.view(), to, {.executor = &executor()}));
+      BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(row.shape()), value.view(), to, {.executor = &executor()}));
       slot.terms = {row};
     } else {
-      slot.terms.push_back(write.value);
+      slot.terms.push_back(value);
     }
-    slot.shape = write.value.shape();
+    slot.shape = value.shape();
     slot.written = true;
     if (slot.terms.size() > kMaxTerms) {
       auto sum = sum_of({slot.shape, slot.terms}, dtype_, item_size_, executor());
@@ -636,8 +641,7 @@ class TensorArray::Impl {
   bool all_read_ = false;        // the block was stacked: every element counts as read
   std::atomic<bool> any_cleared_ = false;
 
-  std::mutex table_mutex_;  // guards the table, not what is in the slots
-  std::unordered_map<std::int64_t, std::unique_ptr<Slot>> slots_;
+  SlotTable slots_;
 };
 
 Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const TensorArrayOptions& options) {

@@ -65,6 +65,18 @@ TEST(RaggedTensor, IsCheckedWhenMade) {
   EXPECT_TRUE(RaggedTensor::make(tensor({1}, {}), {}).ok());
 }
 
+TEST(RaggedTensor, LengthsAndEquality) {
+  const Tensor v = vector_of({1, 2, 3});
+  const auto make = [&](const std::vector<std::int64_t>& lengths) {
+    return RaggedTensor::from_row_lengths(v, {splits_of(lengths)});
+  };
+  EXPECT_TRUE(make({2, 0, 1}).value() == ragged({1, 2, 3}, {{0, 2, 2, 3}}));
+  EXPECT_FALSE(make({2, 1, 0}).value() == ragged({1, 2, 3}, {{0, 2, 2, 3}}));
+  EXPECT_FALSE(make({2, 0, 1}).value() == ragged({1, 2, 4}, {{0, 2, 2, 3}}));
+  EXPECT_THAT(message(make({4, -1})), HasSubstr("nested_row_lengths[0][1] is -1"));
+  EXPECT_THAT(message(make({4})), HasSubstr("is 4, but there are 3 values"));
+}
+
 TEST(RaggedTensor, RowsAndSlices) {
   const RaggedTensor rt = ragged({1, 2, 3, 4, 5, 6}, {{0, 1, 3}, {0, 2, 2, 6}});  // [[[1,2]], [[],[3,4,5,6]]]
   const RaggedTensor row = rt.row(1).value();

@@ -21,7 +21,9 @@ def test_awkward(rows: list) -> None:
     assert ak.to_list(array) == rows
     back = from_awkward(array)
     assert back == rt
-    assert not rt.values.size or (np.shares_memory(np.asarray(ak.flatten(array, axis=None)), rt.values) or rt.ragged_rank > 1)
+    assert not rt.values.size or (
+        np.shares_memory(np.asarray(ak.flatten(array, axis=None)), rt.values) or rt.ragged_rank > 1
+    )
     assert not rt.values.size or np.shares_memory(back.values, rt.values)
 
 

@@ -48,7 +48,13 @@ def test_round_trips(tensorflow: Peer) -> None:
             input_rank = -1
         if cases.chance(0.05):
             output_rank += cases.pick(0, 1)
-        options = {"what": "round trip", "rank": rank, "batched": batched, "input_rank": input_rank, "output_rank": output_rank}
+        options = {
+            "what": "round trip",
+            "rank": rank,
+            "batched": batched,
+            "input_rank": input_rank,
+            "output_rank": output_rank,
+        }
         theirs = tensorflow.call("ragged", arrays, options=options)
 
         def run(arrays=arrays, rank=rank, batched=batched, input_rank=input_rank, output_rank=output_rank):  # type: ignore[no-untyped-def]
@@ -92,9 +98,14 @@ def test_gradients(tensorflow: Peer) -> None:
 
         def run(arrays=arrays, pieces=pieces, dtype=dtype):  # type: ignore[no-untyped-def]
             elements = [None if rank is None else ours(arrays, f"p{k}", rank) for k, rank in enumerate(pieces)]
-            kind = next((arrays[f"p{k} values"].dtype for k, r in enumerate(pieces) if r is not None), cases.elements(dtype, (1,)).dtype)
+            kind = next(
+                (arrays[f"p{k} values"].dtype for k, r in enumerate(pieces) if r is not None),
+                cases.elements(dtype, (1,)).dtype,
+            )
             return np.asarray(
-                bs.ragged_tensor_to_variant_gradient(bs.VariantArray(elements), arrays["row_splits"], arrays["shape"], kind)
+                bs.ragged_tensor_to_variant_gradient(
+                    bs.VariantArray(elements), arrays["row_splits"], arrays["shape"], kind
+                )
             )
 
         comparison.add((options, arrays), run, theirs)

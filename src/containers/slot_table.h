@@ -1,0 +1,56 @@
+// SlotTable: the slots of a TensorArray, made when they are first used, so that a far index costs no more than a near one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "backslice/tensor.h"
+
+namespace backslice {
+
+// One index of the array.
+struct Slot {
+  std::mutex mutex;
+  std::vector<Tensor> terms;  // what was written; several only in gradient arrays
+  Shape shape;                // of what was written
+  bool written = false;       // with no terms and not cleared: zeros of that shape
+  bool read = false, cleared = false;
+};
+
+class SlotTable {
+ public:
+  // References stay good until the table goes. Thread-safe; what is in a slot is guarded by the slot's own mutex.
+  Slot& operator[](std::int64_t index) {
+    const std::lock_guard lock(mutex_);
+    auto& chunk = chunks_[index / kChunk];
+    if (chunk == nullptr) chunk = std::make_unique<Chunk>();
+    return (*chunk)[static_cast<std::size_t>(index % kChunk)];
+  }
+
+  // Calls body(index, slot) for the slots that were written. Precondition: nobody else uses the table.
+  template <class Body>
+  void for_each_written(const Body& body) const {
+    for (const auto& [number, chunk] : chunks_) {
+      for (std::int64_t i = 0; i < kChunk; ++i) {
+        const Slot& slot = (*chunk)[static_cast<std::size_t>(i)];
+        if (slot.written) body(number * kChunk + i, slot);
+      }
+    }
+  }
+
+  // Precondition: nobody else uses either table.
+  void swap(SlotTable& other) { chunks_.swap(other.chunks_); }
+
+ private:
+  static constexpr std::int64_t kChunk = 32;
+  using Chunk = std::array<Slot, kChunk>;
+
+  std::mutex mutex_;
+  std::unordered_map<std::int64_t, std::unique_ptr<Chunk>> chunks_;
+};
+
+}  // namespace backslice
