@@ -38,6 +38,14 @@ View view_of(std::vector<T>& data, Ints shape) {
   return View::contiguous(data.data(), dtype_of<T>(), shape).value();
 }
 
+// A tensor that owns these values.
+template <class T = float>
+Tensor tensor_of(const std::vector<T>& values, Ints shape) {
+  Tensor made = Tensor::make(dtype_of<T>(), *Shape::make(shape)).value();
+  std::copy(values.begin(), values.end(), made.elements<T>().begin());
+  return made;
+}
+
 template <class T>
 std::vector<T> elements(Tensor&& tensor) {
   const auto all = tensor.elements<T>();

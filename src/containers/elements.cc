@@ -2,22 +2,11 @@
 
 #include "backslice/slice.h"
 #include "core/errors.h"
+#include "core/row_layout.h"
 #include "kernels/sum/sum.h"
 
 namespace backslice {
 namespace {
-
-Layout without_first_axis(const Layout& layout) {
-  Layout row;
-  Dims extents;
-  for (int axis = 1; axis < layout.shape.rank(); ++axis) {
-    extents.push_back(layout.shape[axis]);
-    row.strides.push_back(layout.strides[axis]);
-  }
-  row.shape = *Shape::make(extents);
-  row.item_size = layout.item_size;
-  return row;
-}
 
 std::byte* data_of(const Tensor& tensor) { return const_cast<std::byte*>(tensor.view().data); }
 
@@ -67,7 +56,7 @@ Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi) {
 
 Tensor row_of(const Tensor& tensor, std::int64_t row) {
   const ConstView all = tensor.view();
-  View view{data_of(tensor), all.dtype, without_first_axis(all.layout)};
+  View view{data_of(tensor), all.dtype, row_layout(all.layout)};
   if (all.elements() > 0) view.data += row * all.layout.strides[0];
   return Tensor::of(tensor.buffer(), view);
 }

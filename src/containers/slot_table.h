@@ -1,4 +1,5 @@
-// SlotTable: the slots of a TensorArray, made when they are first used, so that a far index costs no more than a near one.
+// SlotTable: the slots of a TensorArray, made when they are first used, so that a far index costs no more than a near
+// one.
 #pragma once
 
 #include <array>

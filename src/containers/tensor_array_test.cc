@@ -12,13 +12,6 @@ namespace {
 
 using namespace testing;
 
-template <class T = float>
-Tensor tensor(const std::vector<T>& values, Ints shape) {
-  Tensor made = Tensor::make(dtype_of<T>(), *Shape::make(shape)).value();
-  std::copy(values.begin(), values.end(), made.elements<T>().begin());
-  return made;
-}
-
 TensorArray array(std::int64_t size, TensorArrayOptions options = {}) {
   if (options.name.empty()) options.name = "steps";
   return TensorArray::make(size, DType::Float32, options).value();
@@ -46,13 +39,13 @@ TEST(TensorArray, CreateRefusesNegativeSizes) {
 
 TEST(TensorArray, WriteThenRead) {
   TensorArray a = array(2);
-  ASSERT_TRUE(a.write(1, tensor({1, 2}, {2})).ok());
+  ASSERT_TRUE(a.write(1, tensor_of({1, 2}, {2})).ok());
   EXPECT_THAT(read(a, 1), ElementsAre(1, 2));
 }
 
 TEST(TensorArray, WriteOutOfRange) {
   TensorArray a = array(2);
-  const Tensor v = tensor({1}, {1});
+  const Tensor v = tensor_of({1}, {1});
   EXPECT_THAT(message(a.write(2, v)),
               HasSubstr("TensorArray steps: Tried to write to index 2 but array is not resizeable and size is: 2"));
   EXPECT_THAT(message(a.write(-1, v)), HasSubstr("Tried to write to index -1"));
@@ -65,7 +58,7 @@ TEST(TensorArray, WriteOutOfRange) {
 
 TEST(TensorArray, WriteTwiceAndAfterRead) {
   TensorArray a = array(3, {.element_shape = shape({1})});
-  const Tensor v = tensor({1}, {1});
+  const Tensor v = tensor_of({1}, {1});
   ASSERT_TRUE(a.write(0, v).ok());
   EXPECT_THAT(message(a.write(0, v)),
               HasSubstr("Could not write to TensorArray index 0 because it has already been written to."));
@@ -77,18 +70,18 @@ TEST(TensorArray, WriteTwiceAndAfterRead) {
 
 TEST(TensorArray, DTypesAndShapesAreEnforced) {
   TensorArray a = array(3, {.element_shape = shape({-1, 2})});
-  EXPECT_TRUE(a.write(0, tensor<std::int32_t>({1, 2}, {1, 2})).is_about_dtype());
-  EXPECT_THAT(message(a.write(0, tensor({1, 2}, {2}))), HasSubstr("the value shape is [2]"));
-  EXPECT_THAT(message(a.write(0, tensor({1, 2, 3}, {1, 3}))), HasSubstr("element shape: [?,2]"));
-  EXPECT_TRUE(a.write(0, tensor({1, 2}, {1, 2})).ok());
-  EXPECT_TRUE(a.write(1, tensor({1, 2, 3, 4}, {2, 2})).ok());
+  EXPECT_TRUE(a.write(0, tensor_of<std::int32_t>({1, 2}, {1, 2})).is_about_dtype());
+  EXPECT_THAT(message(a.write(0, tensor_of({1, 2}, {2}))), HasSubstr("the value shape is [2]"));
+  EXPECT_THAT(message(a.write(0, tensor_of({1, 2, 3}, {1, 3}))), HasSubstr("element shape: [?,2]"));
+  EXPECT_TRUE(a.write(0, tensor_of({1, 2}, {1, 2})).ok());
+  EXPECT_TRUE(a.write(1, tensor_of({1, 2, 3, 4}, {2, 2})).ok());
 
   TensorArray identical = array(3, {.identical_element_shapes = true});
-  ASSERT_TRUE(identical.write(0, tensor({1, 2}, {2})).ok());
-  EXPECT_THAT(message(identical.write(1, tensor({1}, {1}))), HasSubstr("element shape: [2]"));
+  ASSERT_TRUE(identical.write(0, tensor_of({1, 2}, {2})).ok());
+  EXPECT_THAT(message(identical.write(1, tensor_of({1}, {1}))), HasSubstr("element shape: [2]"));
   TensorArray free = array(3);
-  EXPECT_TRUE(free.write(0, tensor({1, 2}, {2})).ok());
-  EXPECT_TRUE(free.write(1, tensor({1}, {})).ok());
+  EXPECT_TRUE(free.write(0, tensor_of({1, 2}, {2})).ok());
+  EXPECT_TRUE(free.write(1, tensor_of({1}, {})).ok());
 }
 
 TEST(TensorArray, ReadOfTheUnwrittenAndTheCleared) {
@@ -96,31 +89,31 @@ TEST(TensorArray, ReadOfTheUnwrittenAndTheCleared) {
   EXPECT_THAT(message(a.read(0)), HasSubstr("element shape is not fully defined: <unknown>"));
   EXPECT_THAT(message(a.read(2)), HasSubstr("Tried to read from index 2 but array size is: 2"));
   EXPECT_THAT(message(a.read(-1)), HasSubstr("Tried to read from index -1"));
-  ASSERT_TRUE(a.write(0, tensor({1}, {1})).ok());
+  ASSERT_TRUE(a.write(0, tensor_of({1}, {1})).ok());
   ASSERT_TRUE(a.read(0).ok());
   EXPECT_THAT(message(a.read(0)),
               HasSubstr("Could not read index 0 twice because it was cleared after a previous read"));
   TensorArray kept = array(1, {.clear_after_read = false});
-  ASSERT_TRUE(kept.write(0, tensor({1}, {1})).ok());
+  ASSERT_TRUE(kept.write(0, tensor_of({1}, {1})).ok());
   EXPECT_TRUE(kept.read(0).ok() && kept.read(0).ok());
 }
 
 TEST(TensorArray, GatherStacksInIndexOrder) {
   TensorArray a = array(3, {.clear_after_read = false});
-  ASSERT_TRUE(a.unstack(tensor({1, 2, 3, 4, 5, 6}, {3, 2})).ok());
+  ASSERT_TRUE(a.unstack(tensor_of({1, 2, 3, 4, 5, 6}, {3, 2})).ok());
   Tensor g = a.gather({2, 0, 2}).value();
   EXPECT_THAT(Ints(g.shape()), ElementsAre(3, 2));
   EXPECT_THAT(elements<float>(g), ElementsAre(5, 6, 1, 2, 5, 6));
   TensorArray clears = array(2);
-  ASSERT_TRUE(clears.unstack(tensor({1, 2}, {2})).ok());
+  ASSERT_TRUE(clears.unstack(tensor_of({1, 2}, {2})).ok());
   EXPECT_THAT(message(clears.gather({0, 0})), HasSubstr("twice"));
   EXPECT_TRUE(clears.gather({0, 1}).ok());  // the refused call changed nothing
 }
 
 TEST(TensorArray, GatherOfOtherShapesAndOfNothing) {
   TensorArray a = array(2);
-  ASSERT_TRUE(a.write(0, tensor({1}, {1})).ok());
-  ASSERT_TRUE(a.write(1, tensor({1, 2}, {2})).ok());
+  ASSERT_TRUE(a.write(0, tensor_of({1}, {1})).ok());
+  ASSERT_TRUE(a.write(1, tensor_of({1, 2}, {2})).ok());
   EXPECT_THAT(message(a.gather({0, 1})), HasSubstr("index 0 has shape [1], the element at index 1 has shape [2]"));
   EXPECT_EQ(a.gather({}).status().code(), StatusCode::Unimplemented);
   TensorArray b = array(2);
@@ -131,12 +124,12 @@ TEST(TensorArray, GatherOfOtherShapesAndOfNothing) {
 
 TEST(TensorArray, ScatterRules) {
   TensorArray a = array(2);
-  const Tensor v = tensor({1, 2}, {2});
+  const Tensor v = tensor_of({1, 2}, {2});
   EXPECT_THAT(message(a.scatter({0, 2}, v)), HasSubstr("Max scatter index must be < array size (2 vs. 2)"));
   EXPECT_THAT(message(a.scatter({0}, v)), HasSubstr("1 indices"));
   EXPECT_THAT(message(a.scatter({1, 1}, v)), HasSubstr("already been written"));
   EXPECT_THAT(message(a.scatter({0, -1}, v)), HasSubstr("index -1"));
-  EXPECT_TRUE(a.scatter({}, tensor({}, {0})).ok());
+  EXPECT_TRUE(a.scatter({}, tensor_of({}, {0})).ok());
   EXPECT_TRUE(a.scatter({1, 0}, v).ok());  // none of those has written anything
   TensorArray dynamic = array(0, {.dynamic_size = true});
   EXPECT_TRUE(dynamic.scatter({4, 1}, v).ok());
@@ -148,24 +141,24 @@ TEST(TensorArray, ScatterRules) {
 
 TEST(TensorArray, ConcatAndSplit) {
   TensorArray a = array(3);
-  ASSERT_TRUE(a.split(tensor({1, 2, 3, 4, 5, 6}, {3, 2}), {2, 0, 1}).ok());
+  ASSERT_TRUE(a.split(tensor_of({1, 2, 3, 4, 5, 6}, {3, 2}), {2, 0, 1}).ok());
   auto c = a.concat().value();
   EXPECT_THAT(elements<float>(c.value), ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(c.lengths, ElementsAre(2, 0, 1));
 
   TensorArray bad = array(2);
-  const Tensor v = tensor({1, 2, 3}, {3});
+  const Tensor v = tensor_of({1, 2, 3}, {3});
   EXPECT_THAT(message(bad.split(v, {1, 1})), HasSubstr("Expected sum of lengths to be equal to values.shape[0]"));
   EXPECT_THAT(message(bad.split(v, {4, -1})), HasSubstr("lengths[1] is -1"));
   EXPECT_FALSE(bad.split(v, {std::numeric_limits<std::int64_t>::max(), 4}).ok());
   EXPECT_THAT(message(bad.split(v, {1, 1, 1})), HasSubstr("(2 vs. 3)"));
-  EXPECT_THAT(message(bad.split(tensor({1}, {}), {1})), HasSubstr("at least a vector"));
-  ASSERT_TRUE(bad.write(0, tensor({1}, {})).ok());
-  ASSERT_TRUE(bad.write(1, tensor({1}, {1})).ok());
+  EXPECT_THAT(message(bad.split(tensor_of({1}, {}), {1})), HasSubstr("at least a vector"));
+  ASSERT_TRUE(bad.write(0, tensor_of({1}, {})).ok());
+  ASSERT_TRUE(bad.write(1, tensor_of({1}, {1})).ok());
   EXPECT_THAT(message(bad.concat()), HasSubstr("Did you mean to call pack?"));
   TensorArray uneven = array(2);
-  ASSERT_TRUE(uneven.write(0, tensor({}, {0, 3})).ok());
-  ASSERT_TRUE(uneven.write(1, tensor({1, 2}, {1, 2})).ok());
+  ASSERT_TRUE(uneven.write(0, tensor_of({}, {0, 3})).ok());
+  ASSERT_TRUE(uneven.write(1, tensor_of({1, 2}, {1, 2})).ok());
   EXPECT_THAT(message(uneven.concat()), HasSubstr("index 1 has shape [1,2]"));
   EXPECT_EQ(array(0).concat().status().code(), StatusCode::Unimplemented);
   EXPECT_THAT(Ints(array(0).concat(shape({2})).value().value.shape()), ElementsAre(0, 2));
@@ -177,7 +170,7 @@ TEST(TensorArray, ConcatAndSplit) {
 
 TEST(TensorArray, CloseDropsEverythingButGradients) {
   TensorArray a = array(1);
-  const Tensor v = tensor({1}, {1});
+  const Tensor v = tensor_of({1}, {1});
   const long before = v.buffer().use_count();
   ASSERT_TRUE(a.write(0, v).ok());
   EXPECT_EQ(v.buffer().use_count(), before + 1);
@@ -195,7 +188,7 @@ TEST(TensorArray, CloseDropsEverythingButGradients) {
 
 TEST(TensorArray, ReadLetsGo) {
   TensorArray a = array(1);
-  const Tensor v = tensor({1}, {1});
+  const Tensor v = tensor_of({1}, {1});
   const long before = v.buffer().use_count();
   ASSERT_TRUE(a.write(0, v).ok());
   {
@@ -215,17 +208,17 @@ TEST(TensorArrayGrad, SourcesAndNames) {
 
 TEST(TensorArrayGrad, WritesAddUpInOrder) {
   TensorArray g = array(1).grad("x").value();
-  for (float v : {1e8f, 1.f, -1e8f}) ASSERT_TRUE(g.write(0, tensor({v}, {1})).ok());
+  for (float v : {1e8f, 1.f, -1e8f}) ASSERT_TRUE(g.write(0, tensor_of({v}, {1})).ok());
   EXPECT_THAT(read(g, 0), ElementsAre(0));
   TensorArray many = array(1).grad("x").value();
-  for (int i = 1; i <= 100; ++i) ASSERT_TRUE(many.write(0, tensor({static_cast<float>(i)}, {1})).ok());
+  for (int i = 1; i <= 100; ++i) ASSERT_TRUE(many.write(0, tensor_of({static_cast<float>(i)}, {1})).ok());
   EXPECT_THAT(read(many, 0), ElementsAre(5050));
-  EXPECT_THAT(message(many.write(0, tensor({1}, {1}))), HasSubstr("already been read"));
+  EXPECT_THAT(message(many.write(0, tensor_of({1}, {1}))), HasSubstr("already been read"));
 }
 
 TEST(TensorArrayGrad, KeepsAtMostSoManyTerms) {
   TensorArray g = array(1).grad("x").value();
-  const Tensor v = tensor({1}, {1});
+  const Tensor v = tensor_of({1}, {1});
   const long before = v.buffer().use_count();
   for (std::size_t i = 0; i < 100; ++i) {
     ASSERT_TRUE(g.write(0, v).ok());
@@ -236,20 +229,21 @@ TEST(TensorArrayGrad, KeepsAtMostSoManyTerms) {
 TEST(TensorArrayGrad, WhatCannotBeAddedIsWrittenOnce) {
   TensorArray a = TensorArray::make(1, DType::String).value();
   TensorArray g = a.grad("x").value();
-  ASSERT_TRUE(g.write(0, tensor<std::string>({"a"}, {1})).ok());
-  EXPECT_TRUE(g.write(0, tensor<std::string>({"b"}, {1})).is_about_dtype());
+  ASSERT_TRUE(g.write(0, tensor_of<std::string>({"a"}, {1})).ok());
+  EXPECT_TRUE(g.write(0, tensor_of<std::string>({"b"}, {1})).is_about_dtype());
 }
 
 TEST(TensorArrayGrad, TakesTheShapesOfWhatWasWritten) {
   TensorArray a = array(3, {.dynamic_size = true});
-  ASSERT_TRUE(a.write(0, tensor({1, 2}, {2})).ok());
+  ASSERT_TRUE(a.write(0, tensor_of({1, 2}, {2})).ok());
   ASSERT_TRUE(a.read(0).ok());  // cleared, and its shape is still known
   TensorArray g = a.grad_with_shape("x", {3}).value();
   EXPECT_THAT(Ints(g.read(0).value().shape()), ElementsAre(3, 2));
   EXPECT_FALSE(g.read(1).ok());
-  EXPECT_FALSE(a.write(3, tensor({1}, {1})).ok());  // the size is fixed now
+  EXPECT_FALSE(a.write(3, tensor_of({1}, {1})).ok());  // the size is fixed now
   TensorArray h = a.grad("h").value();
-  EXPECT_THAT(message(h.write(0, tensor({1}, {1}))), HasSubstr("existing shape is [2] but the new input shape is [1]"));
+  EXPECT_THAT(message(h.write(0, tensor_of({1}, {1}))),
+              HasSubstr("existing shape is [2] but the new input shape is [1]"));
 }
 
 TEST(TensorArrayGrad, PrependedShapes) {
@@ -274,7 +268,7 @@ TEST(TensorArrayGrad, ReadsPastItsSizeGrowIt) {
 
 TEST(TensorArray, NeighboursAreViews) {
   TensorArray a = array(4, {.clear_after_read = false});
-  const Tensor v = tensor({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
+  const Tensor v = tensor_of({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
   ASSERT_TRUE(a.unstack(v).ok());
   EXPECT_EQ(a.stack().value().view().data, v.view().data);
   EXPECT_EQ(a.gather({1, 2}).value().view().data, v.view().data + 8);
@@ -285,23 +279,23 @@ TEST(TensorArray, NeighboursAreViews) {
 
 TEST(TensorArray, ContiguousModeStacksWithoutACopy) {
   TensorArray a = array(3, {.element_shape = shape({2}), .contiguous = true});
-  ASSERT_TRUE(a.write(2, tensor({5, 6}, {2})).ok());
-  ASSERT_TRUE(a.write(0, tensor({1, 2}, {2})).ok());
+  ASSERT_TRUE(a.write(2, tensor_of({5, 6}, {2})).ok());
+  ASSERT_TRUE(a.write(0, tensor_of({1, 2}, {2})).ok());
   EXPECT_THAT(elements<float>(a.stack().value()), ElementsAre(1, 2, 0, 0, 5, 6));
   EXPECT_THAT(message(a.stack()), HasSubstr("twice"));
-  EXPECT_THAT(message(a.write(1, tensor({5, 6}, {2}))), HasSubstr("already been read"));
+  EXPECT_THAT(message(a.write(1, tensor_of({5, 6}, {2}))), HasSubstr("already been read"));
   EXPECT_FALSE(TensorArray::make(3, DType::Float32, {.contiguous = true}).ok());
 }
 
 TEST(TensorArray, ElementsOfAnyStridesAndStrings) {
   TensorArray a = array(2);
-  Tensor v = tensor({1, 2, 3, 4}, {2, 2});
+  Tensor v = tensor_of({1, 2, 3, 4}, {2, 2});
   View turned = v.view();
   std::swap(turned.layout.strides[0], turned.layout.strides[1]);
   ASSERT_TRUE(a.unstack(Tensor::of(v.buffer(), turned)).ok());
   EXPECT_THAT(elements<float>(a.stack().value()), ElementsAre(1, 3, 2, 4));
   TensorArray words = TensorArray::make(2, DType::String, {.element_shape = shape({1})}).value();
-  ASSERT_TRUE(words.write(1, tensor<std::string>({"a word"}, {1})).ok());
+  ASSERT_TRUE(words.write(1, tensor_of<std::string>({"a word"}, {1})).ok());
   EXPECT_THAT(elements<std::string>(words.stack().value()), ElementsAre("", "a word"));
 }
 

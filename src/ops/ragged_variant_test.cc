@@ -7,16 +7,10 @@ namespace {
 
 using namespace testing;
 
-template <class T = float>
-Tensor tensor(const std::vector<T>& values, Ints shape) {
-  Tensor made = Tensor::make(dtype_of<T>(), *Shape::make(shape)).value();
-  std::copy(values.begin(), values.end(), made.elements<T>().begin());
-  return made;
-}
-Tensor vector_of(const std::vector<float>& values) { return tensor(values, {std::ssize(values)}); }
+Tensor vector_of(const std::vector<float>& values) { return tensor_of(values, {std::ssize(values)}); }
 template <class T = std::int64_t>
 Tensor splits_of(const std::vector<T>& splits) {
-  return tensor<T>(splits, {std::ssize(splits)});
+  return tensor_of<T>(splits, {std::ssize(splits)});
 }
 
 RaggedTensor ragged(const std::vector<float>& values, const std::vector<std::vector<std::int64_t>>& splits) {
@@ -53,7 +47,7 @@ std::string message(const R& result) {
 TEST(RaggedTensor, IsCheckedWhenMade) {
   const Tensor v = vector_of({1, 2, 3});
   const auto refusal = [&](std::vector<Tensor> splits) { return message(RaggedTensor::make(v, std::move(splits))); };
-  EXPECT_THAT(refusal({tensor<std::int64_t>({0, 3}, {1, 2})}), HasSubstr("must be a vector"));
+  EXPECT_THAT(refusal({tensor_of<std::int64_t>({0, 3}, {1, 2})}), HasSubstr("must be a vector"));
   EXPECT_THAT(refusal({splits_of({})}), HasSubstr("empty"));
   EXPECT_THAT(refusal({splits_of({1, 3})}), HasSubstr("must be 0"));
   EXPECT_THAT(refusal({splits_of({0, 3, 1, 3})}), HasSubstr("ragged_splits[2]=1 is smaller than row_splits[1]=3"));
@@ -61,8 +55,8 @@ TEST(RaggedTensor, IsCheckedWhenMade) {
   EXPECT_THAT(refusal({splits_of({0, 2}), splits_of({0, 3})}), HasSubstr("is 2, but there are 1 rows"));
   EXPECT_THAT(refusal({splits_of<std::int32_t>({0, 1}), splits_of({0, 3})}), HasSubstr("int64"));
   EXPECT_THAT(refusal({v}), HasSubstr("float32"));
-  EXPECT_THAT(message(RaggedTensor::make(tensor({1}, {}), {splits_of({0})})), HasSubstr("scalar"));
-  EXPECT_TRUE(RaggedTensor::make(tensor({1}, {}), {}).ok());
+  EXPECT_THAT(message(RaggedTensor::make(tensor_of({1}, {}), {splits_of({0})})), HasSubstr("scalar"));
+  EXPECT_TRUE(RaggedTensor::make(tensor_of({1}, {}), {}).ok());
 }
 
 TEST(RaggedTensor, LengthsAndEquality) {
@@ -112,10 +106,10 @@ TEST(RaggedToVariant, RowsAreViewsOfTheBatch) {
   EXPECT_EQ(values_of(**v.at(2)), (std::vector<float>{3, 4, 5}));
   EXPECT_EQ((*v.at(2))->values().view().data, rt.values().view().data + 8);
   EXPECT_EQ(ragged_tensor_to_variant(rt, false).value().shape().rank(), 0);
-  EXPECT_THAT(message(ragged_tensor_to_variant(RaggedTensor::make(tensor({1}, {}), {}).value())),
+  EXPECT_THAT(message(ragged_tensor_to_variant(RaggedTensor::make(tensor_of({1}, {}), {}).value())),
               HasSubstr("Can't unbatch rank-0 tensor."));
   const VariantArray rows =
-      ragged_tensor_to_variant(RaggedTensor::make(tensor({1, 2, 3, 4}, {2, 2}), {}).value()).value();
+      ragged_tensor_to_variant(RaggedTensor::make(tensor_of({1, 2, 3, 4}, {2, 2}), {}).value()).value();
   EXPECT_EQ(values_of(**rows.at(1)), (std::vector<float>{3, 4}));
 }
 
@@ -147,11 +141,11 @@ TEST(RaggedFromVariant, RefusesAndNamesTheElement) {
   EXPECT_THAT(message(ragged_tensor_from_variant(good, 1, 2)), HasSubstr("element 0 of encoded has ragged rank 0"));
   EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), std::nullopt}), 0, 1)),
               HasSubstr("element 1 of encoded is missing"));
-  const auto number = RaggedTensor::make(tensor<std::int32_t>({1}, {1}), {}).value();
+  const auto number = RaggedTensor::make(tensor_of<std::int32_t>({1}, {1}), {}).value();
   EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), number}), 0, 1)), HasSubstr("element 1"));
-  const auto wide = RaggedTensor::make(tensor({1, 2}, {1, 2}), {}).value();
+  const auto wide = RaggedTensor::make(tensor_of({1, 2}, {1, 2}), {}).value();
   EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({}), wide}), 0, 1)), HasSubstr("element 1"));
-  const auto scalar = RaggedTensor::make(tensor({1}, {}), {}).value();
+  const auto scalar = RaggedTensor::make(tensor_of({1}, {}), {}).value();
   EXPECT_THAT(message(ragged_tensor_from_variant(array({scalar}), 0, 1)), HasSubstr("scalar"));
   EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), dense({1, 2})}), 0, 0)), HasSubstr("equal shapes"));
   EXPECT_THAT(message(ragged_tensor_from_variant(array({}), 0, 1)), HasSubstr("Tvalues"));
@@ -196,9 +190,9 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
   EXPECT_THAT(refusal(splits_of({1, 2, 3}), {3}), HasSubstr("must be 0"));
   EXPECT_THAT(refusal(splits_of({0, 3, 2}), {3}), HasSubstr("smaller"));
   EXPECT_THAT(refusal(splits_of({}), {3}), HasSubstr("empty"));
-  EXPECT_THAT(refusal(tensor<std::int64_t>({0, 2, 3, 4}, {2, 2}), {3}), HasSubstr("vector"));
+  EXPECT_THAT(refusal(tensor_of<std::int64_t>({0, 2, 3, 4}, {2, 2}), {3}), HasSubstr("vector"));
   EXPECT_THAT(refusal(splits_of({0, 2}), {2}), HasSubstr("for 1 rows, but there are 2 pieces"));
-  EXPECT_THAT(refusal(tensor<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
+  EXPECT_THAT(refusal(tensor_of<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {4}), HasSubstr("3 elements in all"));
   EXPECT_THAT(refusal(splits_of({0, 2, 9}), {3}), HasSubstr("piece 1 of 7 elements does not fit"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {3}, DType::Int32), HasSubstr("piece 0 has dtype float32"));
@@ -218,7 +212,7 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
 
 TEST(RaggedToVariantGradient, MissingStringsAreEmpty) {
   const auto words =
-      RaggedTensor::make(tensor<std::string>({"some long word that needs memory", "b"}, {2}), {}).value();
+      RaggedTensor::make(tensor_of<std::string>({"some long word that needs memory", "b"}, {2}), {}).value();
   EXPECT_THAT(elements<std::string>(
                   ragged_tensor_to_variant_gradient(array({std::nullopt, words}), {splits_of({0, 1, 3})}, {3}).value()),
               ElementsAre("", "some long word that needs memory", "b"));

@@ -133,11 +133,7 @@ TEST(Conformance, SparseSlices) {
   }
 }
 
-Tensor tensor_of(const Numbers& values) {
-  Tensor tensor = Tensor::make(DType::Int64, *Shape::make({std::ssize(values)})).value();
-  std::copy(values.begin(), values.end(), tensor.elements<std::int64_t>().begin());
-  return tensor;
-}
+Tensor tensor_of(const Numbers& values) { return testing::tensor_of<std::int64_t>(values, {std::ssize(values)}); }
 
 std::vector<Tensor> lists_of(const json& lists) {
   std::vector<Tensor> tensors;

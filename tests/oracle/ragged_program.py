@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: ragged tensors to variants and back, with the variants built by TensorFlow itself."""
+"""Runs in TensorFlow's environment: ragged tensors to variants and back, the variants built by TensorFlow itself."""
 
 from typing import Any
 

@@ -8,6 +8,30 @@
 namespace backslice {
 namespace {
 
+// Whether each row of a block is in the slice. Where that is as good as random, no branch should depend on it: first
+// the flags of all rows are found, then the places where they change.
+using Flags = std::array<std::uint8_t, kBlockRows + 1>;
+
+// The runs of rows that are flagged.
+RowRuns runs_of(Flags& flags, Range rows, std::int64_t& next, RunBuffer& buffer) {
+  const std::int64_t total = rows.hi - rows.lo;
+  flags[static_cast<std::size_t>(total)] = 0;
+  std::array<std::int64_t, kBlockRows + 2> changes;
+  std::size_t found = 0;
+  std::uint8_t before = 0;
+  for (std::int64_t i = 0; i <= total; ++i) {
+    changes[found] = rows.lo + i;
+    found += flags[static_cast<std::size_t>(i)] != before;
+    before = flags[static_cast<std::size_t>(i)];
+  }
+  for (std::size_t run = 0; run < found / 2; ++run) {
+    const std::int64_t begin = changes[2 * run], end = changes[2 * run + 1];
+    buffer[run] = {begin, next, end - begin};
+    next += end - begin;
+  }
+  return {buffer.data(), found / 2};
+}
+
 template <class Rows>
 class WindowMatcher final : public Matcher {
  public:
@@ -22,28 +46,12 @@ class WindowMatcher final : public Matcher {
     }
   }
 
-  // Whether a row is inside is as good as random, so that no branch depends on it: first the flags of all rows, then
-  // the places where they change.
   RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const override {
-    std::array<std::uint8_t, kBlockRows + 1> inside;
-    const std::int64_t total = rows.hi - rows.lo;
-    for (std::int64_t i = 0; i < total; ++i) inside[static_cast<std::size_t>(i)] = is_inside(rows.lo + i);
-    inside[static_cast<std::size_t>(total)] = 0;
-
-    std::array<std::int64_t, kBlockRows + 2> changes;
-    std::size_t count = 0;
-    std::uint8_t before = 0;
-    for (std::int64_t i = 0; i <= total; ++i) {
-      changes[count] = rows.lo + i;
-      count += inside[static_cast<std::size_t>(i)] != before;
-      before = inside[static_cast<std::size_t>(i)];
+    Flags inside;
+    for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
+      inside[static_cast<std::size_t>(row - rows.lo)] = is_inside(row);
     }
-    for (std::size_t run = 0; run < count / 2; ++run) {
-      const std::int64_t begin = changes[2 * run], end = changes[2 * run + 1];
-      buffer[run] = {begin, next, end - begin};
-      next += end - begin;
-    }
-    return {buffer.data(), count / 2};
+    return runs_of(inside, rows, next, buffer);
   }
 
   std::int64_t count(Range rows, std::int64_t next) const override {
@@ -74,17 +82,16 @@ class InOrderMatcher final : public GuessingMatcher {
 
   RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const override {
     std::size_t runs = 0;
-    std::int64_t wanted = next, row = rows.lo;
-    while (row < rows.hi && wanted < output_rows_) {
-      row = find(rows, row, wanted);
-      const std::int64_t most = std::min(rows.hi - row, output_rows_ - wanted);
+    std::int64_t row = rows.lo;
+    while (row < rows.hi && next < output_rows_) {
+      row = find(rows, row, next);
+      const std::int64_t most = std::min(rows.hi - row, output_rows_ - next);
       std::int64_t count = 0;
-      while (count < most && are_equal(row + count, wanted + count)) ++count;
-      if (count > 0) buffer[runs++] = {row, wanted, count};
+      while (count < most && are_equal(row + count, next + count)) ++count;
+      if (count > 0) buffer[runs++] = {row, next, count};
       row += count;
-      wanted += count;
+      next += count;
     }
-    next = wanted;
     return {buffer.data(), runs};
   }
 

@@ -4,24 +4,12 @@
 #include <cstring>
 
 #include "backslice/plan.h"
+#include "core/row_layout.h"
 #include "kernels/slice/fill.h"
 #include "kernels/slice/reference.h"
 #include "kernels/slice/writer.h"
 
 namespace backslice {
-
-// One entry's values: the axes after the first.
-inline Layout row_layout(const Layout& layout) {
-  Layout row;
-  Dims extents;
-  for (int axis = 1; axis < layout.shape.rank(); ++axis) {
-    extents.push_back(layout.shape[axis]);
-    row.strides.push_back(layout.strides[axis]);
-  }
-  row.shape = *Shape::make(extents);
-  row.item_size = layout.item_size;
-  return row;
-}
 
 // Moves runs of rows from one list of values to another, of any strides.
 class RowCopier {
