@@ -1,4 +1,4 @@
-"""RaggedTensor to and from Arrow's lists (ListArray, LargeListArray, nested) without copies. Imports pyarrow if used."""
+"""RaggedTensor to and from Arrow's lists (ListArray, LargeListArray, nested) without copies. Needs pyarrow."""
 
 from typing import Any
 

@@ -13,8 +13,8 @@ namespace nb = nanobind;
 // How a NumPy dtype is moved. S, U and non-native byte orders move as opaque items; Python objects move as pointers,
 // with their references counted by object_arrays.h.
 struct ElementType {
-  DType dtype;
-  std::int64_t item_size;
+  DType dtype = DType::Bytes;
+  std::int64_t item_size = 0;
   bool is_object = false;
 };
 

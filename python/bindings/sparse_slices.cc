@@ -53,7 +53,7 @@ InputArray read_gradient(nb::handle object, const char* argument) {
   const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype.ptr())->kind;
   if (kind == 'S' || kind == 'U' || kind == 'O') {
     raise_dtype_error(std::string(argument) + " has dtype " + nb::str(grad.numpy_dtype).c_str() +
-                      "; strings have no gradient");
+                      ", expected numbers; strings have no gradient");
   }
   return grad;
 }

@@ -176,5 +176,7 @@ def test_lists_and_lengths():
         from_row_lengths(np.arange(3), [4, -1])
     with pytest.raises(bs.InvalidArgumentError, match="not regular"):
         from_list([[[1, 2], [3]]], ragged_rank=1)
+    with pytest.raises(TypeError):
+        hash(from_list([[1]]))
     assert "2 more rows" in repr(from_list([[i] for i in range(10)]))
     assert from_list([[1], []]) == from_list([[1], []]) and from_list([[1], []]) != from_list([[], [1]])

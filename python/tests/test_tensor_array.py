@@ -75,6 +75,14 @@ def test_every_dtype(name):
             gradient.write(0, value)
 
 
+def test_strings_of_any_length():
+    array = bs.TensorArray(2, str, (1,))
+    array.write(0, ["a long word"])
+    assert array.stack().tolist() == [["a long word"], [""]]
+    with pytest.raises(bs.DTypeError, match="mixes str and bytes"):
+        bs.TensorArray(1, bytes).write(0, np.array(["a"], object))
+
+
 def test_half_sums_round_after_each():
     gradient = bs.TensorArray(1, "float16").grad("x")
     for v in (2048, 1, 1, 1):

@@ -448,7 +448,10 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     Pieces pieces(encoded, item);
     for (std::int64_t i = 0; i < encoded.size(); ++i) {
       VariantArray::Piece piece = encoded.piece(i);
-      if (piece.missing) piece.elements = splits->values_of(i) * inner;
+      if (piece.missing && __builtin_mul_overflow(splits->values_of(i), inner, &piece.elements)) {
+        return invalid_argument("piece ", i, " is missing, and its ", splits->values_of(i), " rows of ", inner,
+                                " elements are more than 2**63 - 1");
+      }
       if (!piece.missing && (piece.dtype != dtype || piece.item_size != item)) {
         return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(dtype));
       }

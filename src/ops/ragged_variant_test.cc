@@ -195,6 +195,7 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
   EXPECT_THAT(refusal(tensor_of<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {4}), HasSubstr("3 elements in all"));
   EXPECT_THAT(refusal(splits_of({0, 2, 9}), {3}), HasSubstr("piece 1 of 7 elements does not fit"));
+  EXPECT_THAT(refusal(splits_of({0, 2, std::int64_t{1} << 62}), {1, 4}), HasSubstr("more than 2**63 - 1"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {3}, DType::Int32), HasSubstr("piece 0 has dtype float32"));
   const VariantArray one = array({dense({1, 2})});
   EXPECT_FALSE(ragged_tensor_to_variant_gradient(one, {splits_of({0, 2})}, {3}).ok());

@@ -46,9 +46,14 @@ def prepare_ragged(operation, case):
     )
 
 
+open_sessions = []  # the last one, whose variables are let go of before the next
+
+
 def prepare_array(operation, case):
     """A graph, since TensorFlow's tensor arrays live in one, with the elements held in variables."""
     ops, count = tf.raw_ops, case["count"]
+    while open_sessions:
+        open_sessions.pop().close()
     if operation == "array stack":
         return None
     graph = tf.Graph()
@@ -80,6 +85,7 @@ def prepare_array(operation, case):
             result = tf.group(*flows)
         session = tf.compat.v1.Session(graph=graph)
         session.run(tf.compat.v1.global_variables_initializer())
+    open_sessions.append(session)
     return session.make_callable(result)
 
 
