@@ -7,7 +7,7 @@
 namespace backslice {
 
 SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, Executor& executor) {
-  constexpr std::int64_t kPartBytes = 256 << 10;  // less is not worth a thread
+  constexpr std::int64_t kPartBytes = 64 << 10;  // less is not worth a thread
   constexpr std::int64_t kPartsPerThread = 8;
   const std::int64_t worth = rows / std::max<std::int64_t>(1, kPartBytes / std::max<std::int64_t>(1, bytes_per_row));
   const int threads = executor.concurrency();
