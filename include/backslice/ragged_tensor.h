@@ -39,6 +39,12 @@ class BACKSLICE_EXPORT RaggedTensor {
     return splits_dtype() == DType::Int32 ? load<std::int32_t>(data, i) : load<std::int64_t>(data, i);
   }
 
+  // Where the values of the rows [lo, hi) lie.
+  Range values_of(Range rows) const {
+    for (int level = 0; level < ragged_rank(); ++level) rows = {split(level, rows.lo), split(level, rows.hi)};
+    return rows;
+  }
+
   // Rows [lo, hi), as a view of the same values, with splits that start at 0 again.
   Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi) const;
 

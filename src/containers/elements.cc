@@ -71,6 +71,16 @@ bool is_dense(const Tensor& tensor) {
   return true;
 }
 
+Result<Shape> stacked_shape(std::int64_t count, const Shape& inner) {
+  if (inner.rank() + 1 > kMaxRank) {
+    return invalid_argument("the result would have ", inner.rank() + 1, " axes; at most ", kMaxRank, " are supported");
+  }
+  Dims dims;
+  dims.push_back(count);
+  for (std::int64_t dim : inner) dims.push_back(dim);
+  return Shape::make(dims, "the result's shape");
+}
+
 Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, Executor& executor) {
   if (element.terms.size() == 1) return element.terms[0];
   return join_elements({&element, 1}, element.shape, dtype, item_size, executor);

@@ -17,6 +17,9 @@ Tensor row_of(const Tensor& tensor, std::int64_t row);
 
 bool is_dense(const Tensor& tensor);
 
+// [count, inner...]
+Result<Shape> stacked_shape(std::int64_t count, const Shape& inner);
+
 // What becomes one element of a result: the sum of these tensors, zeros where there are none.
 struct Element {
   Shape shape;

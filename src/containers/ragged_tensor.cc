@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "containers/elements.h"
+#include "containers/splits_builder.h"
 #include "core/errors.h"
+#include "core/row_layout.h"
 #include "kernels/pieces/pieces.h"
 #include "ops/checks.h"
 
@@ -46,18 +48,10 @@ Status check_splits(const Tensor& splits, std::size_t level) {
 Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::int64_t hi) {
   const Tensor& splits = rt.nested_row_splits()[static_cast<std::size_t>(level)];
   if (lo == 0) return rows_of(splits, 0, hi + 1);
-  auto made = Tensor::make(splits.dtype(), *Shape::make({hi - lo + 1}));
-  if (!made.ok()) return made;
-  const std::int64_t first = rt.split(level, lo);
-  for (std::int64_t i = lo; i <= hi; ++i) {
-    const std::int64_t value = rt.split(level, i) - first;
-    if (splits.dtype() == DType::Int32) {
-      made->elements<std::int32_t>()[static_cast<std::size_t>(i - lo)] = static_cast<std::int32_t>(value);
-    } else {
-      made->elements<std::int64_t>()[static_cast<std::size_t>(i - lo)] = value;
-    }
-  }
-  return made;
+  auto made = SplitsBuilder::make(splits.dtype(), hi - lo);
+  if (!made.ok()) return made.status();
+  for (std::int64_t i = lo + 1; i <= hi; ++i) made->push(rt.split(level, i) - rt.split(level, lo));
+  return made->finish();
 }
 
 }  // namespace
@@ -193,19 +187,10 @@ Status check_rows(const RaggedTensor& rt, const Selection& rows) {
                           Ints(rows.shape()), " with a result of rank ", rows.result_shape().rank());
 }
 
-std::int64_t nth_row(const Selection& rows, std::int64_t i) { return rows.axis(0).start + i * rows.axis(0).step; }
-
-// Where the values of row i lie.
-Range values_of_row(const RaggedTensor& rt, std::int64_t i) {
-  Range range{i, i + 1};
-  for (int level = 0; level < rt.ragged_rank(); ++level) range = {rt.split(level, range.lo), rt.split(level, range.hi)};
-  return range;
-}
-
-std::int64_t row_bytes(const Tensor& values) {
-  std::int64_t bytes = values.view().layout.item_size;
-  for (int axis = 1; axis < values.shape().rank(); ++axis) bytes *= values.shape()[axis];
-  return bytes;
+// The i-th row that is taken.
+Range nth_row(const Selection& rows, std::int64_t i) {
+  const std::int64_t row = rows.axis(0).start + i * rows.axis(0).step;
+  return {row, row + 1};
 }
 
 }  // namespace
@@ -217,30 +202,23 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
     if (rows.axis(0).step == 1) return rt.slice_rows(rows.axis(0).start, rows.axis(0).start + count);
     // Row by row, then joined: splits of each level are the lengths of the rows that are taken, added up.
     std::vector<Range> taken;
-    for (std::int64_t i = 0; i < count; ++i) taken.push_back({nth_row(rows, i), nth_row(rows, i) + 1});
+    for (std::int64_t i = 0; i < count; ++i) taken.push_back(nth_row(rows, i));
     std::vector<Tensor> splits;
     for (int level = 0; level < rt.ragged_rank(); ++level) {
       std::int64_t total = 0;
       for (const Range& range : taken) total += range.hi - range.lo;
-      auto own = Tensor::make(rt.splits_dtype(), *Shape::make({total + 1}));
+      auto own = SplitsBuilder::make(rt.splits_dtype(), total);
       if (!own.ok()) return own.status();
-      std::int64_t at = 0, sum = 0;
-      const auto push = [&](std::int64_t value) {
-        if (rt.splits_dtype() == DType::Int32) {
-          own->elements<std::int32_t>()[static_cast<std::size_t>(at++)] = static_cast<std::int32_t>(value);
-        } else {
-          own->elements<std::int64_t>()[static_cast<std::size_t>(at++)] = value;
-        }
-      };
-      push(0);
+      std::int64_t sum = 0;
       for (Range& range : taken) {
-        const std::int64_t first = rt.split(level, range.lo);
-        for (std::int64_t i = range.lo; i < range.hi; ++i) push(sum + rt.split(level, i + 1) - first);
-        const std::int64_t end = rt.split(level, range.hi);
+        const std::int64_t first = rt.split(level, range.lo), end = rt.split(level, range.hi);
+        for (std::int64_t i = range.lo; i < range.hi; ++i) own->push(sum + rt.split(level, i + 1) - first);
         sum += end - first;
         range = {first, end};
       }
-      splits.push_back(*std::move(own));
+      auto list = own->finish();
+      if (!list.ok()) return list.status();
+      splits.push_back(*std::move(list));
     }
     Dims dims(rt.values().shape());
     dims[0] = 0;
@@ -268,7 +246,7 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     Dims expected(rt.values().shape());
     expected[0] = 0;
     for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
-      const Range range = values_of_row(rt, nth_row(rows, i));
+      const Range range = rt.values_of(nth_row(rows, i));
       expected[0] += range.hi - range.lo;
     }
     const auto shape = Shape::make(expected);
@@ -285,12 +263,13 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     auto out = Tensor::make(dtype, rt.values().shape(), grad_values.layout.item_size);
     if (!out.ok()) return out;
     // The rows in the order of memory, and the gaps between them.
-    const std::int64_t bytes = row_bytes(*out), count = rows.axis(0).count;
+    const Layout row = row_layout(out->view().layout);
+    const std::int64_t bytes = row.shape.elements() * row.item_size, count = rows.axis(0).count;
     const bool backwards = rows.axis(0).step < 0;
     std::vector<PieceOfBytes> pieces;
     std::int64_t written = 0, from = backwards ? (*shape)[0] : 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      const Range range = values_of_row(rt, nth_row(rows, backwards ? count - 1 - i : i));
+      const Range range = rt.values_of(nth_row(rows, backwards ? count - 1 - i : i));
       const std::int64_t length = range.hi - range.lo;
       if (backwards) from -= length;
       pieces.push_back({nullptr, (range.lo - written) * bytes});

@@ -47,11 +47,8 @@ class TensorArray::Impl {
     if (dtype_ == DType::String || !has_zero(dtype_)) {
       return dtype_error(prefix(), "contiguous does not take elements of dtype ", backslice::name(dtype_));
     }
-    Dims dims;
-    dims.push_back(size_);
-    for (std::int64_t dim : *shape) dims.push_back(dim);
-    const auto all = Shape::make(dims, "the contiguous block's shape");
-    if (!all.ok()) return all.status();
+    const auto all = stacked_shape(size_, *shape);
+    if (!all.ok()) return invalid_argument(prefix(), all.status().message());
     auto block = Tensor::make(dtype_, *all, item_size_, Contents::Zero);
     if (!block.ok()) return block.status();
     block_ = *std::move(block);
@@ -60,12 +57,7 @@ class TensorArray::Impl {
 
   Status write(std::int64_t index, const Tensor& value) {
     BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
-    {
-      const std::shared_lock lock(mutex_);
-      if (!changes_structure(index)) return write_locked(index, value);
-    }
-    const std::unique_lock lock(mutex_);
-    return write_locked(index, value);
+    return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(index, value); });
   }
 
   Status scatter(Ints indices, const Tensor& value) {
@@ -341,12 +333,6 @@ class TensorArray::Impl {
   class Locked {
    public:
     Locked(Impl& array, std::span<const std::int64_t> indices) {
-      if (indices.size() == 1) {
-        slots_.push_back(&array.slots_[indices[0]]);
-        slots_[0]->mutex.lock();
-        locked_ = 1;
-        return;
-      }
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
       for (std::int64_t index : indices) {
         slots_.push_back(&array.slots_[index]);
@@ -359,7 +345,6 @@ class TensorArray::Impl {
       for (Slot* slot : order_) slot->mutex.lock();
     }
     ~Locked() {
-      if (locked_ == 1) slots_[0]->mutex.unlock();
       for (Slot* slot : order_) slot->mutex.unlock();
     }
     Locked(const Locked&) = delete;
@@ -370,9 +355,20 @@ class TensorArray::Impl {
 
    private:
     std::vector<Slot*> slots_, order_;
-    int locked_ = 0;
     bool has_duplicates_ = false;
   };
+
+  // Runs `body` with mutex_ held: shared where it changes nothing that mutex_ guards, else alone. What `changes` says
+  // is asked under the lock; when the lock must be changed, `body` still checks everything itself.
+  template <class Changes, class Body>
+  auto holding_mutex(const Changes& changes, const Body& body) -> decltype(body()) {
+    {
+      const std::shared_lock lock(mutex_);
+      if (!changes()) return body();
+    }
+    const std::unique_lock lock(mutex_);
+    return body();
+  }
 
   // Assigns only what changes: where nothing does, the lock is shared.
   void grow_to(Ints indices) {
@@ -404,12 +400,7 @@ class TensorArray::Impl {
   }
 
   Status write_all(std::span<const Write> writes) {
-    {
-      const std::shared_lock lock(mutex_);
-      if (!changes_structure(writes)) return write_locked(writes);
-    }
-    const std::unique_lock lock(mutex_);
-    return write_locked(writes);
+    return holding_mutex([&] { return changes_structure(writes); }, [&] { return write_locked(writes); });
   }
 
   Status check_range(std::int64_t index) const {
@@ -537,13 +528,10 @@ class TensorArray::Impl {
   // given becomes the array's.
   template <class Body>
   Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body) {
-    {
-      const std::shared_lock lock(mutex_);
-      const bool grows = std::any_of(indices.begin(), indices.end(), [&](std::int64_t i) { return i >= size_; });
-      if (!grows && !given.has_rank()) return read_locked(indices, given, body);
-    }
-    const std::unique_lock lock(mutex_);
-    return read_locked(indices, given, body);
+    const auto changes = [&] {
+      return given.has_rank() || std::any_of(indices.begin(), indices.end(), [&](auto i) { return i >= size_; });
+    };
+    return holding_mutex(changes, [&] { return read_locked(indices, given, body); });
   }
 
   Result<PartialShape> merged_shape(const PartialShape& given) const {
@@ -595,15 +583,8 @@ class TensorArray::Impl {
 
   // [count, inner...] from the elements.
   Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, const Shape& inner) const {
-    Dims dims;
-    dims.push_back(count);
-    if (inner.rank() + 1 > kMaxRank) {
-      return invalid_argument(prefix(), "the result would have ", inner.rank() + 1, " axes; at most ", kMaxRank,
-                              " are supported");
-    }
-    for (std::int64_t dim : inner) dims.push_back(dim);
-    const auto shape = Shape::make(dims, "the result's shape");
-    if (!shape.ok()) return shape.status();
+    const auto shape = stacked_shape(count, inner);
+    if (!shape.ok()) return invalid_argument(prefix(), shape.status().message());
     return join_elements(elements, *shape, dtype_, item_size_, executor());
   }
 

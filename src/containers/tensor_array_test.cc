@@ -285,6 +285,9 @@ TEST(TensorArray, ContiguousModeStacksWithoutACopy) {
   EXPECT_THAT(message(a.stack()), HasSubstr("twice"));
   EXPECT_THAT(message(a.write(1, tensor_of({5, 6}, {2}))), HasSubstr("already been read"));
   EXPECT_FALSE(TensorArray::make(3, DType::Float32, {.contiguous = true}).ok());
+  const std::vector<std::int64_t> deep(32, 1);  // with the array's own axis one too many
+  EXPECT_THAT(message(TensorArray::make(3, DType::Float32, {.element_shape = shape(deep), .contiguous = true})),
+              HasSubstr("33 axes"));
 }
 
 TEST(TensorArray, ElementsOfAnyStridesAndStrings) {

@@ -64,11 +64,7 @@ const RaggedTensor* VariantArray::listed(std::int64_t i) const {
 VariantArray::Piece VariantArray::piece(std::int64_t i) const {
   const RaggedTensor* rt = batch();
   if (rt == nullptr) return std::get<List>(elements_).pieces[static_cast<std::size_t>(i)];
-  std::int64_t lo = i, hi = i + 1;
-  for (int level = 0; level < rt->ragged_rank(); ++level) {
-    lo = rt->split(level, lo);
-    hi = rt->split(level, hi);
-  }
+  const auto [lo, hi] = rt->values_of({i, i + 1});
   const ConstView view = rt->values().view();
   const std::int64_t rows = std::max<std::int64_t>(1, view.shape()[0]), inner = view.elements() / rows;
   return {view.data + lo * inner * view.layout.item_size, (hi - lo) * inner, false, view.dtype, view.layout.item_size};

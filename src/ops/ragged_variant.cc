@@ -1,9 +1,9 @@
 #include "backslice/ragged_variant.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "containers/elements.h"
+#include "containers/splits_builder.h"
 #include "core/errors.h"
 #include "kernels/pieces/pieces.h"
 #include "ops/checks.h"
@@ -69,34 +69,6 @@ class Pieces {
   bool adjacent_ = true;
   std::int64_t first_ = -1;  // that is not empty
   const std::byte* expected_ = nullptr;
-};
-
-// A list of splits that is built.
-class SplitsBuilder {
- public:
-  static Result<SplitsBuilder> make(DType dtype, std::int64_t count) {
-    auto tensor = Tensor::make(dtype, *Shape::make({count + 1}));
-    if (!tensor.ok()) return tensor.status();
-    return SplitsBuilder(*std::move(tensor));
-  }
-  void push(std::int64_t split) {
-    if (tensor_.dtype() == DType::Int32) {
-      fits_ &= split <= std::numeric_limits<std::int32_t>::max();
-      tensor_.elements<std::int32_t>()[at_++] = static_cast<std::int32_t>(split);
-    } else {
-      tensor_.elements<std::int64_t>()[at_++] = split;
-    }
-  }
-  Result<Tensor> finish() const {
-    if (fits_) return tensor_;
-    return invalid_argument("the splits of the result do not fit int32; ask for int64");
-  }
-
- private:
-  explicit SplitsBuilder(Tensor tensor) : tensor_(std::move(tensor)) { push(0); }
-  Tensor tensor_;
-  std::size_t at_ = 0;
-  bool fits_ = true;
 };
 
 struct Decoder {
@@ -171,11 +143,7 @@ struct Decoder {
                                 Ints(first), "; a dense stack needs equal shapes");
       }
     }
-    Dims dims;
-    dims.push_back(encoded.size());
-    if (first.rank() + 1 > kMaxRank) return invalid_argument("the result would have more than ", kMaxRank, " axes");
-    for (std::int64_t dim : first) dims.push_back(dim);
-    const auto shape = Shape::make(dims, "the result's shape");
+    const auto shape = stacked_shape(encoded.size(), first);
     if (!shape.ok()) return shape.status();
     auto values = join_values(*shape);
     if (!values.ok()) return values.status();
@@ -204,6 +172,7 @@ struct Decoder {
     if (const RaggedTensor* batch = encoded.batch(); batch != nullptr &&
                                                      batch->ragged_rank() == input_ragged_rank + 1 &&
                                                      batch->dtype() == dtype && batch->splits_dtype() == splits_dtype) {
+      if (splits.empty()) return *batch;
       for (const Tensor& list : batch->nested_row_splits()) splits.push_back(list);
       return RaggedTensor::make(batch->values(), std::move(splits));
     }
@@ -344,6 +313,7 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
       if (!rows.ok()) return rows;
       return rows->reshape(encoded_shape);
     }
+    if (d == 1) return ragged_tensor_to_variant(decoded, true)->reshape(encoded_shape);
     // The array's own axes but the last are splits of one length, and of no more use.
     std::vector<Tensor> splits(decoded.nested_row_splits().begin() + (d - 1), decoded.nested_row_splits().end());
     auto inner = RaggedTensor::make(decoded.values(), std::move(splits));
@@ -397,11 +367,7 @@ class KnownSplits {
 
   // How many values piece i has, along the first axis.
   std::int64_t values_of(std::int64_t i) const {
-    std::int64_t lo = i, hi = i + 1;
-    for (int level = 0; level < splits_->ragged_rank(); ++level) {
-      lo = splits_->split(level, lo);
-      hi = splits_->split(level, hi);
-    }
+    const auto [lo, hi] = splits_->values_of({i, i + 1});
     return hi - lo;
   }
 

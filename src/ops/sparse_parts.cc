@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/sparse/move.h"
+#include "core/cut.h"
 
 namespace backslice {
 
@@ -12,9 +12,8 @@ SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, Executor& ex
   const std::int64_t worth = rows / std::max<std::int64_t>(1, kPartBytes / std::max<std::int64_t>(1, bytes_per_row));
   const int threads = executor.concurrency();
   const std::int64_t count = threads == 1 ? 1 : std::clamp<std::int64_t>(worth, 1, kPartsPerThread * threads);
-  const auto cut = [&](std::int64_t part) { return rows / count * part + rows % count * part / count; };
   SparseParts parts;
-  for (std::int64_t part = 0; part < count; ++part) parts.push_back({{cut(part), cut(part + 1)}});
+  for (std::int64_t i = 0; i < count; ++i) parts.push_back({{cut_at(rows, count, i), cut_at(rows, count, i + 1)}});
   return parts;
 }
 

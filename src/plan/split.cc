@@ -1,5 +1,7 @@
 #include "plan/split.h"
 
+#include "core/cut.h"
+
 namespace backslice {
 namespace {
 
@@ -11,9 +13,7 @@ void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts)
   const std::int64_t extent = plan.loops()[0].extent;
   if (extent >= pieces) {
     for (std::int64_t i = 0; i < pieces; ++i) {
-      // extent * i / pieces without the product
-      const auto cut = [&](std::int64_t k) { return extent / pieces * k + extent % pieces * k / pieces; };
-      parts.push_back(plan.restrict(cut(i), cut(i + 1)));
+      parts.push_back(plan.restrict(cut_at(extent, pieces, i), cut_at(extent, pieces, i + 1)));
     }
     return;
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backslice/tensor.h"
+#include "core/cut.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
 
@@ -58,11 +59,10 @@ class Parts {
   Parts(std::int64_t rows, Executor& executor)
       : rows_(rows), count_(std::clamp<std::int64_t>(rows / kLeast, 1, 4 * executor.concurrency())) {}
   std::int64_t count() const { return count_; }
-  Range operator[](std::int64_t part) const { return {cut(part), cut(part + 1)}; }
+  Range operator[](std::int64_t part) const { return {cut_at(rows_, count_, part), cut_at(rows_, count_, part + 1)}; }
 
  private:
   static constexpr std::int64_t kLeast = 1 << 14;
-  std::int64_t cut(std::int64_t part) const { return rows_ / count_ * part + rows_ % count_ * part / count_; }
   std::int64_t rows_, count_;
 };
 

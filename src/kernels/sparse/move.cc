@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "backslice/plan.h"
-#include "core/visit_dtype.h"
 #include "kernels/slice/fill.h"
 #include "kernels/slice/reference.h"
 #include "kernels/slice/writer.h"
 #include "kernels/sparse/row_copier.h"
+#include "kernels/sum/sum.h"
 
 namespace backslice {
 namespace {
@@ -107,26 +107,18 @@ std::int64_t write_gradient(const Matcher& matcher, Range rows, std::int64_t fir
 std::int64_t add_gradient(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad,
                           const View& out) {
   if (rows.lo == rows.hi) return first;
-  const Plan plan = plan_copy(row_layout(out.layout), row_layout(grad.layout), Widen::No);
+  const Layout out_row = row_layout(out.layout), grad_row = row_layout(grad.layout);
+  const Plan plan = plan_copy(out_row, grad_row, Widen::No);
+  const bool dense = plan_copy(out_row, grad_row, Widen::Yes).loops().empty();  // a row is one run on both sides
+  const AddRow add = addition_of(out.dtype);
   const std::int64_t out_stride = out.layout.strides[0], grad_stride = grad.layout.strides[0];
-  const bool scalars = out.shape().rank() == 1;
-  visit_addable(out.dtype, [&]<class T>() {
-    const auto add_scalar = [](std::byte* to, const std::byte* from) {
-      T sum, term;
-      std::memcpy(&sum, to, sizeof(T));
-      std::memcpy(&term, from, sizeof(T));
-      sum = sum + term;
-      std::memcpy(to, &sum, sizeof(T));
-    };
-    first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
-      std::byte* to = out.data + run.row * out_stride;
-      const std::byte* from = grad.data + run.slice_row * grad_stride;
-      for (std::int64_t i = 0; i < run.count; ++i, to += out_stride, from += grad_stride) {
-        scalars ? add_scalar(to, from) : reference::accumulate(plan, out.dtype, to, from);
-      }
-    });
+  return for_each_run(matcher, rows, first, [&](const RowRun& run) {
+    std::byte* to = out.data + run.row * out_stride;
+    const std::byte* from = grad.data + run.slice_row * grad_stride;
+    for (std::int64_t i = 0; i < run.count; ++i, to += out_stride, from += grad_stride) {
+      dense ? add(to, from, out_row.shape.elements()) : reference::accumulate(plan, out.dtype, to, from);
+    }
   });
-  return first;
 }
 
 namespace {

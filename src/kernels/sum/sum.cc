@@ -10,8 +10,6 @@
 namespace backslice {
 namespace {
 
-using Add = void (*)(std::byte* sum, const std::byte* term, std::int64_t count);
-
 template <class T>
 void add_items(std::byte* sum, const std::byte* term, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -23,17 +21,9 @@ void add_items(std::byte* sum, const std::byte* term, std::int64_t count) {
   }
 }
 
-Add addition_of(DType dtype) {
-  if (const AddRow row = active_target().rows->add[static_cast<int>(dtype)]) return row;
-  if (!can_add(dtype)) return nullptr;
-  Add add = nullptr;
-  visit_addable(dtype, [&]<class T>() { add = add_items<T>; });
-  return add;
-}
-
 // The elements [lo, hi) of one sum, a block that stays in the L1 cache at a time.
 template <class Writer>
-void run_part(const Sum& sum, std::int64_t lo, std::int64_t hi, Add add, std::int64_t item_size) {
+void run_part(const Sum& sum, std::int64_t lo, std::int64_t hi, AddRow add, std::int64_t item_size) {
   Writer writer(sum.target + lo * item_size, *active_target().rows);
   if (sum.terms.empty()) {
     writer.zero((hi - lo) * item_size);
@@ -54,6 +44,14 @@ void run_part(const Sum& sum, std::int64_t lo, std::int64_t hi, Add add, std::in
 
 }  // namespace
 
+AddRow addition_of(DType dtype) {
+  if (const AddRow row = active_target().rows->add[static_cast<int>(dtype)]) return row;
+  if (!can_add(dtype)) return nullptr;
+  AddRow add = nullptr;
+  visit_addable(dtype, [&]<class T>() { add = add_items<T>; });
+  return add;
+}
+
 void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Executor& executor) {
   constexpr std::int64_t kPart = 256 << 10;
   const std::int64_t part = std::max<std::int64_t>(1, kPart / std::max<std::int64_t>(1, item_size));  // in elements
@@ -69,7 +67,7 @@ void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Ex
     }
     total += sum.elements * item_size;
   }
-  const Add add = addition_of(dtype);
+  const AddRow add = addition_of(dtype);
   const bool streaming = total > caches().l3;
   const auto run = [&](std::int64_t i) {
     const Part& p = parts[static_cast<std::size_t>(i)];

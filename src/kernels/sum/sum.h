@@ -6,6 +6,7 @@
 
 #include "backslice/executor.h"
 #include "backslice/view.h"
+#include "kernels/slice/rows.h"
 
 namespace backslice {
 
@@ -16,6 +17,9 @@ struct Sum {
   std::vector<const std::byte*> terms;
   std::int64_t elements;
 };
+
+// Adds dense rows of `count` elements, by vectors where the dtype has them. Null where elements cannot be added.
+AddRow addition_of(DType dtype);
 
 // Runs all of them in one pass over memory, for items other than strings.
 void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Executor& executor);

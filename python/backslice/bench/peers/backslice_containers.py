@@ -5,19 +5,12 @@ import threading
 import backslice as bs
 import numpy as np
 
-from containers import array_elements, ragged_case, sparse_case
+from containers import array_elements, prepare_by_kind, ragged_case, sparse_case
 
 
 def prepare_container(workload):
     bs.pool.trim()
-    operation, case = workload["operation"], workload["case"]
-    if operation.startswith("sparse"):
-        return prepare_sparse(operation, case)
-    if operation.startswith("array"):
-        return prepare_array(operation, case)
-    if operation.startswith("ragged"):
-        return prepare_ragged(operation, case)
-    return None
+    return prepare_by_kind(workload, sparse=prepare_sparse, array=prepare_array, ragged=prepare_ragged)
 
 
 def prepare_ragged(operation, case):

@@ -5,6 +5,12 @@ from functools import lru_cache
 import numpy as np
 
 
+def prepare_by_kind(workload, **prepare):
+    """Calls prepare[kind] for the kind of container that the operation's name begins with."""
+    operation = workload["operation"]
+    return next(make for kind, make in prepare.items() if operation.startswith(kind))(operation, workload["case"])
+
+
 @lru_cache(maxsize=1)
 def ragged_case(rows, length):
     """Values, splits, and an order to shuffle the rows in."""
