@@ -4,6 +4,8 @@
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp the same workloads in C++ alone
+# make docs     the manual, into build/site
+# make test-large the tests that need 12 GB of disk
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ SOURCES := $(shell find include src python/backslice python/bindings cmake -type
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python oracle sanitize bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large docs oracle sanitize bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -47,6 +49,14 @@ test-cpp: setup
 
 test-python: python
 	$(PY) -m pytest
+
+test-large: python
+	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb"
+
+docs: python
+	$(PY) -m pip install -q "mkdocs-material>=9.5"
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "the manual is in build/site/index.html"
 
 oracle: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training

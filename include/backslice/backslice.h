@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backslice/buffer_pool.h"
+#include "backslice/cost.h"
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
 #include "backslice/plan.h"

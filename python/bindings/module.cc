@@ -4,6 +4,11 @@
 #include "backslice/version.h"
 #include "bindings/dtypes.h"
 
+nanobind::object backslice::python::picture_of(nanobind::handle object, const char* format) {
+  const nanobind::module_ picture = nanobind::module_::import_("backslice.picture");
+  return picture.attr(format)(picture.attr("of")(object));
+}
+
 NB_MODULE(_core, m) {
   if (_import_array() < 0) nanobind::raise_python_error();
   nanobind::set_leak_warnings(false);  // objects alive at exit are the user's business

@@ -404,6 +404,8 @@ void bind_ragged_tensors(nb::module_& m) {
       .def("__len__", &PyRagged::size)
       .def("__getitem__", &PyRagged::get, any("index"))
       .def("__eq__", &PyRagged::equals)
+      .def("_repr_svg_", [](nb::handle self) { return picture_of(self, "svg"); })
+      .def("_repr_html_", [](nb::handle self) { return picture_of(self, "html"); })
       .def("__repr__", &PyRagged::repr)
       .attr("__hash__") = nb::none();  // as Python has it for classes with an __eq__
   nb::class_<PyVariants>(m, "VariantArray", "Ragged tensors as the elements of an array, or None in their place.")

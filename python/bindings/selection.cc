@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "backslice/cost.h"
+#include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -58,6 +60,19 @@ std::vector<Range> read_box(nb::handle box) {
     ranges.push_back({bounds[0], bounds[1]});
   }
   return ranges;
+}
+
+nb::dict cost_of(const Selection& s, nb::handle dtype) {
+  const ElementType type = element_type(nb::module_::import_("numpy").attr("dtype")(dtype), "dtype");
+  const GradientCost cost = unwrap(slice_grad_cost(s, type.dtype, type.item_size));
+  nb::dict dict;
+  dict["bytes_read"] = cost.bytes_read;
+  dict["bytes_written"] = cost.bytes_written;
+  dict["bytes_result"] = cost.bytes_result;
+  dict["strategy"] = nb::str(name(cost.strategy).data());
+  dict["pieces"] = cost.pieces;
+  dict["plan"] = to_string(cost.plan);
+  return dict;
 }
 
 nb::object restrict_to(const Selection& s, nb::handle box) {
@@ -116,7 +131,13 @@ void bind_selection(nb::module_& m) {
       .def("restrict", restrict_to, any("box"),
            "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
            "or None when nothing falls inside.")
+      .def("cost", cost_of, any("dtype"),
+           "What slice_grad of this selection will cost for that dtype: the bytes it reads and writes, its strategy, "
+           "the "
+           "pieces it is cut into for threads, and the loops of its plan.")
       .def("explain", &Selection::explain, "The normal form in words.")
+      .def("_repr_svg_", [](nb::handle s) { return picture_of(s, "svg"); })
+      .def("_repr_html_", [](nb::handle s) { return picture_of(s, "html"); })
       .def("__repr__", repr_of)
       .def(
           "__eq__",

@@ -1,48 +1,208 @@
-"""The command line, as a user runs it."""
+"""The command line in general: help, versions, exit codes, pipes and terminals. Each command has tests of its own."""
 
+import json
 import os
+import pty
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import backslice as bs
+import numpy as np
+import pytest
+from command_line import COMMAND, backslice, fails, leftovers
+
+COMMANDS = ("grad", "slice", "sparse-grad", "ragged-grad", "explain", "convert", "check", "doctor", "demo", "targets",
+            "bench")  # fmt: skip
 
 
-def backslice(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "backslice.cli", *args]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)], ids=" ".join)
+def test_help_fits_a_screen_and_carries_an_example(command):
+    run = backslice(*command, "--help")
+    lines = run.stdout.splitlines()
+    assert run.returncode == 0
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80, "\n".join(lines)
+    assert "Example: " in run.stdout
+    assert "..." not in run.stdout.split("Commands:")[-1] or command, "a summary is cut off"
 
 
-def test_demo_shows_and_checks_every_dialect():
+def test_every_command_is_in_the_help():
+    listed = re.findall(r"^  ([a-z-]+)  ", backslice("--help").stdout.split("Commands:")[1], re.MULTILINE)
+    assert set(listed) == set(COMMANDS)
+
+
+def test_examples_of_the_help_parse():
+    """Those that need no files run; the others fail for want of a file, not as misuse."""
+    for command in COMMANDS:
+        if command in ("bench", "demo", "doctor"):
+            continue
+        text = " ".join(backslice(command, "--help", env={"COLUMNS": "200"}).stdout.split())
+        example = re.search(r"Example: (?:BACKSLICE_\w+=\w+ )?backslice (.*?) (?:Arguments|Options):", text)
+        assert example, text
+        import shlex
+
+        arguments = shlex.split(example[1])
+        run = backslice(*(a for a in arguments if a not in ("--svg", "slice.svg")))
+        assert run.returncode in (0, 1), (example[1], run.stderr)
+
+
+def test_version_starts_fast():
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        assert backslice("--version").stdout.strip() == bs.__version__
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.3
+
+
+def test_misuse_is_exit_code_2():
+    fails(2, "No such command 'frobnicate'", "frobnicate")
+    fails(2, "Missing argument 'DY'", "grad")
+    fails(2, "No such option", "targets", "--frobnicate")
+    assert backslice().returncode == 2 or "Usage" in backslice().stdout
+
+
+def test_demo_tours_all_five_operations():
     run = backslice("demo")
     assert run.returncode == 0, run.stderr
-    for dialect in ("NumPy", "TensorFlow", "ONNX"):
-        assert dialect in run.stdout
-    assert run.stdout.count(": equal") == 3
+    for operation in ("StridedSliceGrad", "SliceGrad", "SparseSliceGrad", "TensorArrayGradWithShape",
+                      "RaggedTensorToVariantGradient"):  # fmt: skip
+        assert operation in run.stdout
+    assert run.stdout.count(": equal") == 5
     assert "All gradients agree with brute force." in run.stdout
+    assert max(map(len, run.stdout.splitlines())) <= 80
+    assert "\x1b" not in run.stdout
 
 
-def test_demo_fits_80_columns():
-    lines = backslice("demo", COLUMNS="80").stdout.splitlines()
-    assert max(map(len, lines)) <= 80
+def test_demo_code_says_what_is_computed():
+    from backslice.cli import tour
+
+    for step in tour.steps():
+        assert max(map(len, step.code.splitlines())) <= 74
+        compile(step.code, step.operation, "exec")
 
 
 def test_demo_notices_a_wrong_gradient(monkeypatch):
     import io
 
-    from backslice import demo
+    from backslice.cli import tour
     from rich.console import Console
 
-    monkeypatch.setattr(bs, "slice_grad", lambda dy, shape, index: dy.sum() * demo.np.ones(shape))
+    right = bs.onnx_slice_grad
+    monkeypatch.setattr(bs, "onnx_slice_grad", lambda *a, **k: 2 * right(*a, **k))
     output = io.StringIO()
-    assert not demo.run(Console(file=output))
+    assert not tour.run(Console(file=output))
     assert "DIFFERENT" in output.getvalue()
 
 
-def test_version_and_help():
-    assert backslice("--version").stdout.strip() == bs.__version__
-    assert "demo" in backslice("--help").stdout
+def test_targets_marks_the_one_in_use():
+    assert f"* {bs.simd_target()}" in backslice("targets").stdout
+    assert "* SCALAR" in backslice("targets", env={"BACKSLICE_FORCE_TARGET": "SCALAR"}).stdout
 
 
-def test_unknown_commands_are_usage_errors():
-    run = backslice("frobnicate")
-    assert run.returncode == 2 and "frobnicate" in run.stderr and "Traceback" not in run.stderr
+def test_doctor_tells_machine_versions_and_peers():
+    found = json.loads(backslice("doctor", "--json").stdout)
+    assert found["versions"]["backslice"] == bs.__version__
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["processor"]["SIMD target in use"] == bs.simd_target()
+    assert found["threads"]["threads"] == bs.get_num_threads()
+    assert re.fullmatch(r"\d+\.\d GB/s", found["memory"]["copies at"])
+    assert {"huge pages", "pool limit", "free"} <= found["memory"].keys()
+    assert set(found["peers"]) == {"tensorflow", "torch", "jax", "onnxruntime"}
+    assert found["adapters"]["backslice.scipy"] != "not installed"
+    assert "SIMD target in use" in backslice("doctor").stdout
+
+
+def test_doctor_sees_the_environment():
+    found = json.loads(backslice("doctor", "--json", env={"BACKSLICE_NUM_THREADS": "1"}).stdout)
+    assert found["threads"] == {"threads": 1, "BACKSLICE_NUM_THREADS": "1"}
+
+
+def test_a_closed_pipe_is_no_traceback():
+    explain = subprocess.Popen([*COMMAND, "explain", "64,64", "::2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    explain.stdout.close()
+    assert b"Traceback" not in explain.stderr.read()
+    explain.stderr.close()
+    explain.wait()
+
+
+def test_terminals_that_cannot_write_blocks_get_plain_signs():
+    run = backslice("explain", "4,6", "1:3", env={"PYTHONIOENCODING": "ascii"})
+    assert run.returncode == 0 and run.stdout.isascii()
+    assert "0  .  .  ." in run.stdout
+
+
+def on_a_terminal(code: str, cwd) -> tuple[str, int]:
+    """Runs a Python program whose output is a terminal, and tells what it wrote there."""
+    here, there = pty.openpty()
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stdout=there, stderr=there, stdin=there,
+                             env=os.environ | {"TERM": "xterm", "COLUMNS": "80"})  # fmt: skip
+    os.close(there)
+    written = b""
+    while True:
+        try:
+            chunk = os.read(here, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        written += chunk
+    os.close(here)
+    return written.decode(), child.wait()
+
+
+# A command in small boxes, so that a small file has many.
+SMALL_BOXES = """
+import sys
+from backslice.cli import boxes, main
+boxes.BOX_BYTES = {size}
+sys.argv = ["backslice", "grad", "dy.npy", "--shape", "{rows},1024", "--index", ":, ::2", "-o", "dx.npy", "--force"]
+main()
+"""
+
+
+def test_progress_on_a_terminal_and_none_in_a_pipe(tmp_path):
+    np.save(tmp_path / "dy.npy", np.ones((256, 512), np.float32))
+    code = SMALL_BOXES.format(size=1 << 16, rows=256)
+    written, exit_code = on_a_terminal(code, tmp_path)
+    assert exit_code == 0
+    assert "gradient of 1 MiB" in written and "100%" in written
+    piped = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert piped.returncode == 0 and "100%" not in piped.stderr + piped.stdout
+    assert piped.stderr.count("\n") == 1
+    assert np.load(tmp_path / "dx.npy").sum() == 256 * 512
+
+
+def test_colours_on_a_terminal_alone(tmp_path):
+    code = 'import sys; from backslice.cli import main; sys.argv = ["backslice", "explain", "4,6", "1:3"]; main()'
+    assert "\x1b[1;37;42m" in on_a_terminal(code, tmp_path)[0]
+    assert "\x1b" not in backslice("explain", "4,6", "1:3").stdout
+
+
+def test_arrays_are_not_written_to_a_terminal(tmp_path):
+    np.save(tmp_path / "dy.npy", np.ones(3))
+    arguments = ["backslice", "grad", "dy.npy", "--shape", "6", "--index", "::2", "-o", "-"]
+    written, code = on_a_terminal(
+        f"import sys; from backslice.cli import main; sys.argv = {arguments}; main()", tmp_path
+    )
+    assert code == 2 and "standard output is a terminal" in written
+
+
+@pytest.mark.parametrize("signum, expected", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupts_leave_the_old_file_and_nothing_else(tmp_path, signum, expected):
+    np.save(tmp_path / "dy.npy", np.ones((16384, 512), np.float32))
+    (tmp_path / "dx.npy").write_text("precious")
+    child = subprocess.Popen([sys.executable, "-c", SMALL_BOXES.format(size=1 << 10, rows=16384)], cwd=tmp_path,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    while not leftovers(tmp_path) and child.poll() is None:
+        time.sleep(0.001)
+    time.sleep(0.05)
+    child.send_signal(signum)
+    _, error = child.communicate()
+    assert child.returncode == expected, error
+    assert "Traceback" not in error
+    assert signum != signal.SIGINT or error == "backslice: interrupted; nothing was written\n"
+    assert (tmp_path / "dx.npy").read_text() == "precious"
+    assert leftovers(tmp_path) == []

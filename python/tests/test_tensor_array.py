@@ -1,10 +1,8 @@
 """TensorArray from Python; the rules themselves are tested in src/containers/tensor_array_test.cc."""
 
 import gc
-import runpy
 import threading
 import weakref
-from pathlib import Path
 
 import backslice as bs
 import dtypes
@@ -204,8 +202,3 @@ def test_whole_operations_pair_up():
     expected = np.zeros((4, 3))
     np.add.at(expected, [2, 2, 0], dy[:3])
     assert np.array_equal(gradient.stack(), expected)
-
-
-def test_the_recurrent_example(capsys):
-    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "recurrent.py"))
-    assert "finite differences" in capsys.readouterr().out

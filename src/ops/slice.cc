@@ -5,7 +5,7 @@
 #include "core/errors.h"
 #include "kernels/slice/fill.h"
 #include "ops/checks.h"
-#include "plan/pages.h"
+#include "plan/strategy.h"
 
 namespace backslice {
 namespace {
@@ -38,15 +38,6 @@ void run_slice_grad(const Selection& selection, const ConstView& dy, const View&
   }
   const Plan plan = plan_scatter(selection, out.layout, dy.layout, widen_for(dy.dtype));
   fill(plan, dy.dtype, out.data, dy.data, fill_options(options));
-}
-
-// Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats
-// warm memory that must be zeroed: only the pages that the selection touches are paid for.
-bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
-  constexpr std::int64_t kWorthIt = 1 << 20;
-  constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
-  const std::int64_t bytes = selection.shape().elements() * out.item_size;
-  return bytes >= kWorthIt && pages_touched(selection, out) * kPageBytes < bytes / kFirstTouch;
 }
 
 Result<Tensor> make_sparse_gradient(const Selection& selection, const ConstView& dy, const Options& options) {

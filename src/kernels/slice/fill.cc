@@ -1,9 +1,9 @@
 #include "kernels/slice/fill.h"
 
-#include "core/caches.h"
 #include "kernels/slice/reference.h"
 #include "kernels/slice/writer.h"
 #include "plan/split.h"
+#include "plan/strategy.h"
 
 namespace backslice {
 namespace {
@@ -148,15 +148,11 @@ void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src)
   }
 }
 
-// Less than this is not worth a second thread.
-constexpr std::int64_t kParallelBytes = 512 << 10;
-
 // Cuts the plan for the executor and runs the pieces; small ones stay on this thread.
 template <class Body>
 void for_each_piece(const Plan& plan, std::int64_t bytes, Executor& executor, const Body& body) {
-  const int threads = bytes < kParallelBytes ? 1 : executor.concurrency();
-  if (threads == 1) return body(plan);
-  const std::int64_t pieces = std::min<std::int64_t>(4 * threads, bytes / (kParallelBytes / 4));
+  const std::int64_t pieces = bytes < kParallelBytes ? 1 : pieces_for(bytes, executor.concurrency());
+  if (pieces == 1) return body(plan);
   const std::vector<Plan> parts = split(plan, pieces);
   executor.run(static_cast<std::int64_t>(parts.size()),
                [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
@@ -168,7 +164,8 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
   if (dtype == DType::String) return reference::overwrite(plan, dtype, dst, src);
   if (plan.is_empty()) return;
   const std::int64_t bytes = plan.dst_bytes();
-  const bool streaming = options.stores == Stores::Streaming || (options.stores == Stores::Auto && bytes > caches().l3);
+  const bool streaming =
+      options.stores == Stores::Streaming || (options.stores == Stores::Auto && prefers_streaming(bytes));
   for_each_piece(plan, bytes, options.executor,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, options.rows, streaming); });
 }

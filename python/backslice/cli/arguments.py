@@ -1,0 +1,68 @@
+"""What the commands have in common on the command line: slices in any dialect, shapes, and how tokens are read."""
+
+import re
+from typing import Any
+
+from typer.core import TyperCommand
+
+import backslice as bs
+
+from .. import dialects
+from . import Usage
+
+PAIR_OPTIONS = ("--tf", "--onnx")
+PAIR = re.compile(r"\s*[a-z_]+\s*=")
+
+
+def join_pairs(tokens: list[str]) -> list[str]:
+    """--tf begin=1 end=3 becomes --tf "begin=1 end=3"; an index that starts with a minus gets a space before it."""
+    joined: list[str] = []
+    collecting = False
+    for token in tokens:
+        if collecting and PAIR.match(token):
+            joined[-1] += " " + token
+            continue
+        collecting = len(joined) > 0 and joined[-1] in PAIR_OPTIONS and PAIR.match(token) is not None
+        joined.append(" " + token if re.match(r"-\d", token) else token)
+        collecting = collecting or any(token.startswith(option + "=") for option in PAIR_OPTIONS)
+    return joined
+
+
+class SliceCommand(TyperCommand):
+    """A command that takes slices."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, join_pairs(args))
+
+
+def read_spec(index: str | None, tf: str | None, onnx: str | None) -> dialects.Spec:
+    """The one slice that the options give."""
+    given = [(d, text) for d, text in (("python", index), ("tf", tf), ("onnx", onnx)) if text is not None]
+    if len(given) != 1:
+        problem = "no slice is given" if not given else "more than one slice is given"
+        raise Usage(f'{problem}: say it once, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
+    return parse(*given[0])
+
+
+def parse(dialect: str, text: str) -> dialects.Spec:
+    try:
+        return dialects.parse(dialect, text)
+    except bs.Error as error:
+        raise Usage(str(error)) from None
+
+
+def read_selection(spec: dialects.Spec, shape: tuple[int, ...]) -> bs.Selection:
+    try:
+        return spec.selection(shape)
+    except bs.Error as error:
+        raise Usage(f"this slice of shape {list(shape)}: {error}") from None
+
+
+def read_shape(text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(dialects.integers(text.replace("x", ","), "shape"))
+    except bs.Error as error:
+        raise Usage(f"{error}; a shape is written 4096,4096") from None
+    if any(extent < 0 for extent in shape):
+        raise Usage(f"shape {text} has a negative extent")
+    return shape

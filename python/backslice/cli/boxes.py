@@ -1,0 +1,72 @@
+"""A result that is filled box by box, so that neither it nor what it is made from need fit in memory."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import backslice as bs
+
+from .outputs import human
+
+BOX_BYTES = 64 << 20
+Box = list[tuple[int, int]]
+
+
+def boxes(shape: tuple[int, ...], item_size: int, most: int) -> Iterator[Box]:
+    """The array cut into boxes of at most that many bytes (or one element), in row-major order."""
+    tails = [item_size * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    cut = next((axis for axis, tail in enumerate(tails) if tail <= most), len(shape) - 1)
+    if not shape or math.prod(shape) == 0:
+        yield [(0, extent) for extent in shape]
+        return
+    length = max(1, most // tails[cut])
+    for outer in np.ndindex(*shape[:cut]):
+        for lo in range(0, shape[cut], length):
+            inner = [(0, extent) for extent in shape[cut + 1 :]]
+            yield [*((i, i + 1) for i in outer), (lo, min(lo + length, shape[cut])), *inner]
+
+
+def index_of(box: Box) -> Any:
+    """A NumPy index, of a 0-d array too."""
+    return (*(slice(lo, hi) for lo, hi in box), ...)
+
+
+def write_gradient(selection: bs.Selection, dy: NDArray[Any], out: NDArray[Any]) -> None:
+    """Writes dy where `out`, which is zero, is selected. Boxes that the selection does not meet are not touched."""
+    for box in progress(out, "gradient"):
+        part = selection.restrict(box)
+        if part is not None:
+            inside, index = part
+            of_dy: Any = (*index, ...)  # a view also where all axes are dropped
+            bs.slice_grad(dy[of_dy], inside.shape, inside, out=out[index_of(box)])
+
+
+def write_slice(selection: bs.Selection, x: NDArray[Any], out: NDArray[Any]) -> None:
+    selected = x[(*selection.to_index(), ...)]
+    for box in progress(out, "slice"):
+        bs.slice(selected[index_of(box)], "...", out=out[index_of(box)])
+
+
+def progress(out: NDArray[Any], what: str) -> Iterator[Box]:
+    """The boxes of `out`, with a bar on a terminal where there are several."""
+    every = list(boxes(out.shape, out.dtype.itemsize, BOX_BYTES))
+    if len(every) < 3 or not sys.stderr.isatty():
+        yield from every
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    label = f"{what} of {human(out.nbytes)}"
+    yield from track(every, label, console=Console(stderr=True), transient=True)
+
+
+def timed(body: Callable[[], None]) -> float:
+    import time
+
+    began = time.perf_counter()
+    body()
+    return time.perf_counter() - began

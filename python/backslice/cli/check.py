@@ -1,0 +1,209 @@
+"""backslice check: a gradient of the user's, against ours and against finite differences."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+import backslice as bs
+
+from . import Failure, Usage
+from .inputs import FORMATS, read_array, split_name
+
+MOST_SHOWN = 10
+MOST_DIFFERENCES = 400  # elements for which finite differences are taken: each needs two slices
+
+
+def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None, rtol: float,
+          forward: str | None) -> dict[str, Any]:  # fmt: skip
+    found = _gradient(given, selection, dy, dtype)
+    if found.shape != selection.shape:
+        raise Failure(
+            f"{given} has shape {list(found.shape)}, but the gradient has the shape of x, {list(selection.shape)}"
+        )
+    ours = bs.slice_grad(dy, selection.shape, selection)
+    wrong = np.argwhere(~_close(found, ours, rtol))
+    probed = _probed(selection, wrong)
+    slopes = _finite_differences(selection, dy, probed, forward)
+    disagree = [
+        at for at, slope in zip(probed, slopes, strict=True)
+        if not _close(np.asarray(found[at]), np.asarray(slope), max(rtol, _precision(found.dtype))).all()
+    ]  # fmt: skip
+    slope_at = dict(zip(probed, slopes, strict=True))
+    shown = [tuple(int(i) for i in at) for at in wrong[:MOST_SHOWN]]
+    shown += [at for at in disagree if at not in set(map(tuple, wrong.tolist()))][: MOST_SHOWN - len(shown)]
+    return {
+        "agrees": len(wrong) == 0 and not disagree,
+        "elements": int(found.size),
+        "different": len(wrong),
+        "finite_differences": {"taken": len(probed), "different": len(disagree)},
+        "examples": [
+            {
+                "at": list(at),
+                "given": _plain(found[at]),
+                "expected": _plain(ours[at]),
+                "finite_difference": _plain(slope_at.get(at)),
+            }
+            for at in shown
+        ],
+        "hint": _hint(found, ours, selection) if len(wrong) else "",
+    }
+
+
+def read_dy(file: str | None, selection: bs.Selection, dtype: str | None) -> NDArray[Any]:
+    """The file's, or distinct numbers where any will do."""
+    if file is not None:
+        dy = read_array(file, dtype)
+        if dy.shape != selection.result_shape:
+            raise Failure(f"{file} has shape {list(dy.shape)}, but the slice has shape {list(selection.result_shape)}")
+        return dy
+    count = int(np.prod(selection.result_shape))
+    return np.random.default_rng(0).permutation(np.arange(1.0, count + 1)).reshape(selection.result_shape)
+
+
+def load(where: str) -> Callable[..., Any]:
+    """module:function, from the current folder or anything installed."""
+    module, _, name = where.partition(":")
+    sys.path.insert(0, "")
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise Failure(f"{where}: cannot import {module!r}: {error}") from None
+    except AttributeError:
+        raise Failure(f"{where}: the module {module!r} has no function {name!r}") from None
+    except Exception as error:
+        raise Failure(f"{where}: importing {module!r} raised {type(error).__name__}: {error}") from None
+    if not callable(function):
+        raise Failure(f"{where} is not a function")
+    return function  # type: ignore[no-any-return]
+
+
+def call(where: str, *arguments: Any) -> NDArray[Any]:
+    function = load(where)
+    try:
+        return np.asarray(function(*arguments))
+    except Exception as error:
+        raise Failure(f"{where} raised {type(error).__name__}: {error}") from None
+
+
+def _gradient(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:
+    if given == "-" or split_name(given)[0].suffix in FORMATS:
+        return read_array(given, dtype)
+    if ":" not in given:
+        raise Usage(f"{given} is neither a file ({', '.join(FORMATS)}) nor a function, module:function")
+    return call(given, dy)
+
+
+def _probed(selection: bs.Selection, wrong: NDArray[Any]) -> list[tuple[int, ...]]:
+    """Where finite differences are taken: everywhere in a small input, else at what differs and at random."""
+    size = int(np.prod(selection.shape))
+    if size <= MOST_DIFFERENCES:
+        return list(np.ndindex(*selection.shape))
+    random = np.random.default_rng(0)
+    chosen = {tuple(int(i) for i in at) for at in wrong[: MOST_DIFFERENCES // 4]}
+    chosen |= {tuple(int(random.integers(n)) for n in selection.shape) for _ in range(MOST_DIFFERENCES // 4)}
+    for _ in range(MOST_DIFFERENCES // 4):  # and where the slice takes from
+        if 0 not in selection.result_shape:
+            chosen.add(tuple(int(s + t * random.integers(c)) for s, t, c in selection.axes))
+    return sorted(chosen)
+
+
+def _finite_differences(selection: bs.Selection, dy: NDArray[Any], probed: list[tuple[int, ...]],
+                        forward: str | None) -> list[float]:  # fmt: skip
+    """How the loss sum(dy * y) moves with each element of x. A slice is linear, so that a step of 1 is exact."""
+    index = (*selection.to_index(), ...)
+    weights = dy.astype(np.complex128 if dy.dtype.kind == "c" else np.float64)
+    x = np.zeros(selection.shape)
+
+    def loss() -> float:
+        y = x[index] if forward is None else call(forward, x)
+        if y.shape != weights.shape:
+            raise Failure(f"{forward} gives shape {list(y.shape)}, but dy has shape {list(weights.shape)}")
+        return np.sum(weights * y)  # type: ignore[no-any-return]
+
+    slopes = []
+    for at in probed:
+        x[at] = 1
+        above = loss()
+        x[at] = -1
+        slopes.append((above - loss()) / 2)
+        x[at] = 0
+    return slopes
+
+
+def _precision(dtype: np.dtype[Any]) -> float:
+    import ml_dtypes
+
+    try:
+        return float(ml_dtypes.finfo(dtype).eps)  # type: ignore[no-untyped-call]
+    except ValueError:
+        return 0.0
+
+
+def _close(a: NDArray[Any], b: NDArray[Any], rtol: float) -> NDArray[np.bool_]:
+    wide: Any = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
+    if rtol == 0 and a.dtype == b.dtype and a.dtype.kind in "iub":
+        return np.asarray(a == b)
+    p, q = a.astype(wide), b.astype(wide)
+    equal = (p == q) | (np.isnan(p) & np.isnan(q))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(equal | (np.abs(p - q) <= rtol * np.abs(q)))
+
+
+def _plain(value: Any) -> Any:
+    if value is None:
+        return None
+    number = complex(value) if np.iscomplexobj(value) else float(value)
+    return str(number) if isinstance(number, complex) or not np.isfinite(number) else number
+
+
+def _hint(found: NDArray[Any], ours: NDArray[Any], selection: bs.Selection) -> str:
+    """What kind of mistake it looks like."""
+    index = (*selection.to_index(), ...)
+    inside, outside = found.copy(), found.copy()
+    outside[index] = 0
+    inside = inside[index]
+    expected = ours[index]
+    if not _close(outside, np.zeros_like(outside), 0).all():
+        return "elements that the slice does not take should be zero, and are not"
+    for axis in range(inside.ndim):
+        if _close(np.flip(inside, axis), expected, 0).all():
+            return f"dy is written backwards along axis {axis} of the slice"
+    flat, wanted = inside.astype(np.float64).ravel(), expected.astype(np.float64).ravel()
+    ratio = flat[wanted != 0] / wanted[wanted != 0] if flat.size else flat
+    if ratio.size and np.allclose(ratio, ratio[0]) and ratio[0] not in (0, 1):
+        return f"dy is there, but {ratio[0]:g} times: is it added more than once?"
+    if not flat.any():
+        return "all elements are zero: dy is not written at all"
+    return "the zeros are right; what stands where the slice takes from is not dy"
+
+
+def show(result: dict[str, Any], console: Console) -> None:
+    taken = result["finite_differences"]["taken"]
+    if result["agrees"]:
+        console.print(f"agrees with backslice in all {result['elements']} elements, "
+                      f"and with finite differences in the {taken} that were taken", highlight=False)  # fmt: skip
+        return
+    console.print(
+        f"differs from backslice in {result['different']} of {result['elements']} elements, "
+        f"and from finite differences in {result['finite_differences']['different']} of {taken}",
+        style="red",
+        highlight=False,
+    )
+    table = Table("at", "given", "expected", "finite difference")
+    for example in result["examples"]:
+        values = [example[key] for key in ("given", "expected", "finite_difference")]
+        table.add_row(
+            str(example["at"]), *("-" if v is None else f"{v:g}" if isinstance(v, float) else v for v in values)
+        )
+    console.print(table)
+    more = result["different"] - len(result["examples"])
+    if more > 0:
+        console.print(f"and {more} more", highlight=False)
+    if result["hint"]:
+        console.print(result["hint"], highlight=False)

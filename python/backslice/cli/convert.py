@@ -1,0 +1,46 @@
+"""backslice convert."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from .. import dialects, picture
+from .arguments import read_selection
+
+
+def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) -> dict[str, Any]:
+    """The slice in the dialects asked for, as arguments and as code, with what to beware of."""
+    selection = read_selection(spec, shape)
+    warnings = spec.disagreements(shape, to)
+    result: dict[str, Any] = {"shape": list(shape), "from": spec.dialect}
+    for dialect in to:
+        problems = dialects.cannot_be_said(selection, dialect)
+        warnings += problems
+        if dialect == "tf" and problems:
+            continue
+        result[dialect] = {
+            "arguments": _arguments(selection, dialect),
+            "code": dialects.code(selection, dialect),
+            "gradient": dialects.code(selection, dialect, gradient=True),
+        }
+    result["warnings"] = warnings
+    return result
+
+
+def _arguments(selection: Any, dialect: str) -> Any:
+    if dialect == "python":
+        return {"index": picture.index_text(selection).removeprefix("x[").removesuffix("]")}
+    return selection.to_tf() if dialect == "tf" else selection.to_onnx()
+
+
+def show(result: dict[str, Any], to: tuple[str, ...], console: Console, notes: Console) -> None:
+    """Code to standard output, to paste or pipe; warnings beside it."""
+    for dialect in to:
+        if dialect in result:
+            if len(to) > 1:
+                console.print(Text(f"# {dialects.NAMES[dialect]}", style="dim"))
+            for part in ("code", "gradient"):
+                console.print(Text(result[dialect][part], style="cyan"), soft_wrap=True)
+    for warning in result["warnings"]:
+        notes.print(Text(f"warning: {warning}", style="yellow"), soft_wrap=True)

@@ -1,0 +1,51 @@
+"""dtypes by name, and raw bytes that get one."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from . import Failure, Usage
+
+QUANTISED = {"qint8": "i1", "quint8": "u1", "qint16": "i2", "quint16": "u2", "qint32": "i4"}
+
+
+def dtype_of_name(name: str) -> np.dtype[Any]:
+    """A dtype of NumPy, of ml_dtypes, or a quantised one of TensorFlow."""
+    if name in QUANTISED:
+        return np.dtype([(name, QUANTISED[name])])
+    try:
+        return np.dtype(getattr(ml_dtypes, name, name))
+    except TypeError:
+        raise Usage(f"{name!r} is not a dtype; try float32, int8, bfloat16, float8_e4m3fn, qint8 ...") from None
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    return dtype.names[0] if dtype.names and len(dtype.names) == 1 else str(dtype)
+
+
+def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
+    """Gives raw bytes the dtype that the user names; anything else must have it already."""
+    if array.dtype.hasobject:
+        raise Failure(f"{where} holds Python objects, which only pickle can read: save it with a plain dtype")
+    is_raw = array.dtype.type is np.void and array.dtype.names is None
+    if name is None:
+        if is_raw:
+            raise Failure(
+                f"{where} holds raw items of {array.dtype.itemsize} bytes: say what they are, "
+                f"such as --dtype {'bfloat16' if array.dtype.itemsize == 2 else 'float8_e5m2'}"
+            )
+        return array
+    dtype = dtype_of_name(name)
+    if dtype == array.dtype:
+        return array
+    if not is_raw:
+        raise Failure(
+            f"{where} holds {dtype_name(array.dtype)}, not {name}; --dtype names raw bytes, it converts nothing"
+        )
+    if dtype.itemsize != array.dtype.itemsize:
+        raise Failure(
+            f"{where} holds raw items of {array.dtype.itemsize} bytes, {name} has {dtype.itemsize}: name another dtype"
+        )
+    return array.view(dtype)

@@ -1,0 +1,186 @@
+"""Writing arrays: to a temporary file beside the target, renamed when it is whole. A failed run leaves what was there.
+
+An .npy result is a memory-mapped file whose space is reserved first, so that it may be larger than memory, and so that
+a full disk is an error before anything is computed. The others are made in memory and must fit.
+"""
+
+import errno
+import os
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from . import Failure, Usage
+from .inputs import check_format, split_name
+
+Fill = Callable[[NDArray[Any]], None]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes."""
+
+    path: Path | None  # None: standard output
+    name: str  # of the array, in formats that name them
+    force: bool
+
+    @property
+    def text(self) -> str:
+        return "standard output" if self.path is None else str(self.path)
+
+    def write(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
+        """Makes an array of zeros and lets `fill` write it."""
+        if self.path is None:
+            array = in_memory(shape, dtype, self.text)
+            fill(array)
+            npy.write_array(sys.stdout.buffer, _raw(array), allow_pickle=False)
+            return
+        with replacing(self.path, self.force) as path:
+            if self.path.suffix == ".npy":
+                _write_npy(path, shape, dtype, fill)
+                return
+            array = in_memory(shape, dtype, self.text)
+            fill(array)
+            if self.path.suffix == ".npz":
+                with path.open("wb") as file:
+                    np.savez(file, **{self.name: _raw(array)})  # type: ignore[arg-type]
+            else:
+                from . import safetensors_files
+
+                safetensors_files.write(path, self.name, array)
+
+    def write_array(self, array: NDArray[Any]) -> None:
+        def fill(out: NDArray[Any]) -> None:
+            out[...] = array
+
+        self.write(array.shape, array.dtype, fill)
+
+
+def output_at(text: str, force: bool, name: str) -> Output:
+    """Checks what can be checked before any work: format, folder, and that nothing is overwritten."""
+    if text == "-":
+        if sys.stdout.isatty():
+            raise Usage("standard output is a terminal: redirect it, or write to a file with -o dx.npy")
+        return Output(None, name, force)
+    path, given = split_name(text)
+    check_format(path, given)
+    check_target(path, force)
+    return Output(path, given or name, force)
+
+
+def check_target(path: Path, force: bool) -> None:
+    if path.exists() and not path.is_file():
+        raise Failure(f"{path} is not a file that can be replaced; - writes to standard output")
+    if path.exists() and not force:
+        raise _exists(path)
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise Failure(f"the folder {folder} does not exist: make it first")
+    if not os.access(folder, os.W_OK):
+        raise Failure(f"the folder {folder} cannot be written to")
+
+
+def _exists(path: Path) -> Failure:
+    return Failure(f"{path} exists; --force replaces it")
+
+
+@contextmanager
+def replacing(path: Path, force: bool) -> Iterator[Path]:
+    """A temporary file beside the target, which takes its place at the end; it is removed if anything goes wrong."""
+    check_target(path, force)
+    target = Path(os.path.realpath(path))  # through a link, the file it points to is replaced
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".part", dir=target.parent)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        _move(name, target, force)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise Failure(f"no space left for {path}: {error.strerror}; nothing was written") from None
+        raise
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _move(name: str, target: Path, force: bool) -> None:
+    if force:
+        os.replace(name, target)
+        return
+    try:
+        os.link(name, target)  # unlike a rename, this fails where somebody made the file meanwhile
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:  # a file system without links
+        os.replace(name, target)
+
+
+def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if count * dtype.itemsize == 0:
+        with path.open("wb") as file:
+            npy.write_array(file, _raw(np.zeros(shape, dtype)), allow_pickle=False)
+        return
+    with path.open("wb") as file:
+        header = {"descr": npy.dtype_to_descr(_file_dtype(dtype)), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(file, header)
+        offset = file.tell()
+        file.flush()
+        os.posix_fallocate(file.fileno(), 0, offset + count * dtype.itemsize)
+    mapped = np.memmap(path, _file_dtype(dtype), "r+", offset, shape)
+    fill(mapped.view(np.ndarray).view(dtype))
+    mapped.flush()
+
+
+def _file_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What stands in an .npy file: raw items for the dtypes that NumPy itself does not have."""
+    return dtype if dtype.isbuiltin != 2 else np.dtype((np.void, dtype.itemsize))
+
+
+def _raw(array: NDArray[Any]) -> NDArray[Any]:
+    return array.view(_file_dtype(array.dtype))
+
+
+def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
+    """Zeros, if there is memory for them: the system would promise more than it has."""
+    needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    free = available_memory()
+    if needed > free:
+        raise Failure(
+            f"the result takes {human(needed)} and must fit in memory for {where}, {human(free)} are free: "
+            "write an .npy file, which may be larger than memory"
+        )
+    return np.zeros(shape, dtype)
+
+
+def available_memory() -> int:
+    """What the system has free, within the limits of this process."""
+    free = 1 << 62
+    with suppress(OSError), open("/proc/meminfo") as file:
+        free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
+    limits = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS))
+    return min([free, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])
+
+
+def human(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{size:.4g} {unit}"

@@ -1,0 +1,47 @@
+"""What other libraries do with the gradient of a slice, as measured on them."""
+
+from typing import Any
+
+import numpy as np
+
+import backslice as bs
+
+from .dtypes import dtype_name
+
+# of the dtypes that backslice moves, those that TensorFlow's kernel on the CPU does
+TENSORFLOW = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
+              "float32", "float64", "complex64", "complex128", "float8_e5m2", "float8_e4m3fn", "qint8", "quint8",
+              "qint32", "object"}  # fmt: skip
+
+
+def peers_on(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, str]:
+    """A sentence for each peer."""
+    name = dtype_name(dtype)
+    full = "fills the whole gradient with zeros, then copies dy into it"
+    negative = any(step < 0 for _, step, _ in selection.axes)
+    last = selection.axes[-1] if selection.axes else (0, 1, 1)
+    return {
+        "NumPy": f"dx = np.zeros(shape, dtype); dx[index] = dy: {full}",
+        "TensorFlow": _tensorflow(selection, name, full),
+        "ONNX Runtime": _onnx_runtime(selection, name, last[1] < 0, full),
+        "PyTorch": ("refuses negative steps: flip first" if negative else f"{full}, once for each slice of a tensor"),
+        "JAX": f"{full}, on one core",
+    }
+
+
+def _tensorflow(selection: bs.Selection, name: str, full: str) -> str:
+    if len(selection.shape) >= 9:
+        return "returns uninitialised memory: its gradient does nothing at rank 9 and above, and says nothing"
+    if name not in TENSORFLOW and not name.startswith(("<U", "|S")):
+        return f"has no kernel for {name}"
+    return full
+
+
+def _onnx_runtime(selection: bs.Selection, name: str, reversed_rows: bool, full: str) -> str:
+    if name not in ("float32", "float64"):
+        return f"computes only float32 and float64, not {name}"
+    if reversed_rows:
+        return "fails with a narrowing error: a negative step on the innermost axis"
+    if 0 in selection.result_shape:
+        return "does not check dY of an empty slice: any dY passes silently"
+    return f"{full}; a dY with too many elements writes out of bounds"

@@ -1,0 +1,105 @@
+"""Tensors in safetensors files, also of the dtypes that NumPy does not have: those are read as bytes and viewed."""
+
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from . import Failure
+
+# The format's name, the library's name for writing, the dtype, and the bits of an element in the file.
+DTYPES: list[tuple[str, str | None, Any, int]] = [
+    ("BOOL", "bool", np.bool_, 8),
+    ("U8", "uint8", np.uint8, 8),
+    ("I8", "int8", np.int8, 8),
+    ("U16", "uint16", np.uint16, 16),
+    ("I16", "int16", np.int16, 16),
+    ("U32", "uint32", np.uint32, 32),
+    ("I32", "int32", np.int32, 32),
+    ("U64", "uint64", np.uint64, 64),
+    ("I64", "int64", np.int64, 64),
+    ("F16", "float16", np.float16, 16),
+    ("BF16", "bfloat16", ml_dtypes.bfloat16, 16),
+    ("F32", "float32", np.float32, 32),
+    ("F64", "float64", np.float64, 64),
+    ("C64", "complex64", np.complex64, 64),
+    ("F8_E5M2", "float8_e5m2", ml_dtypes.float8_e5m2, 8),
+    ("F8_E4M3", "float8_e4m3fn", ml_dtypes.float8_e4m3fn, 8),
+    ("F8_E5M2FNUZ", "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 8),
+    ("F8_E4M3FNUZ", "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 8),
+    ("F8_E8M0", "float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, 8),
+    ("F4", "float4_e2m1fn_x2", ml_dtypes.float4_e2m1fn, 4),
+    ("F6_E2M3", None, ml_dtypes.float6_e2m3fn, 6),
+    ("F6_E3M2", None, ml_dtypes.float6_e3m2fn, 6),
+]
+OF_FORMAT = {row[0]: row for row in DTYPES}
+OF_DTYPE = {np.dtype(row[2]): row for row in DTYPES}
+
+
+def unpack(data: bytes, bits: int, count: int) -> NDArray[np.uint8]:
+    """Elements of less than a byte, lowest bits first, one to a byte."""
+    stream = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: count * bits].reshape(count, bits)
+    return np.packbits(stream, axis=1, bitorder="little").reshape(count)
+
+
+def pack(items: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    stream = np.unpackbits(items.reshape(-1, 1), axis=1, bitorder="little")[:, :bits]
+    return np.packbits(stream, bitorder="little")
+
+
+def names_in(path: Path) -> list[str]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            return list(file.keys())
+    except SafetensorError as error:
+        raise Failure(f"{path} is not a whole safetensors file: {error}") from None
+
+
+def read(path: Path, name: str) -> NDArray[Any]:
+    from safetensors import deserialize, safe_open
+
+    with safe_open(path, framework="np") as file:
+        kind = file.get_slice(name).get_dtype()
+        if kind not in OF_FORMAT:
+            raise Failure(f"{path}:{name} has dtype {kind}, which backslice does not know")
+        _, _, dtype, bits = OF_FORMAT[kind]
+        if np.dtype(dtype).isbuiltin == 1:
+            return np.asarray(file.get_tensor(name))
+    tensor = dict(deserialize(path.read_bytes()))[name]  # type: ignore[no-untyped-call]
+    data, shape = tensor["data"], tensor["shape"]
+    if bits < 8:
+        items: NDArray[Any] = unpack(bytes(data), bits, math.prod(shape)).view(dtype)
+    else:
+        items = np.frombuffer(data, dtype)
+    return items.reshape(shape)
+
+
+def write(path: Path, name: str, array: NDArray[Any]) -> None:
+    from safetensors import SafetensorError, TensorSpec, serialize_file
+
+    _, written_as, _, bits = OF_DTYPE.get(array.dtype.newbyteorder("="), (None, None, None, 0))
+    if written_as is None:
+        raise Failure(f"safetensors files cannot hold {array.dtype}: write a .npy file instead")
+    shape = list(array.shape)
+    data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+    if bits < 8:
+        if not shape or shape[-1] % 2:
+            raise Failure(
+                f"safetensors files hold {array.dtype} in pairs, and the last axis of {shape} is odd: write a .npy file"
+            )
+        data, shape[-1] = pack(data, bits), shape[-1] // 2  # the library counts pairs here
+    spec = TensorSpec(dtype=written_as, shape=shape, data_ptr=data.ctypes.data, data_len=data.nbytes)
+    try:
+        serialize_file({name: spec}, path)
+    except SafetensorError as error:
+        system = re.search(r"os error (\d+)", str(error))
+        if system is None:
+            raise Failure(f"{name} cannot be written: {error}") from None
+        raise OSError(int(system[1]), os.strerror(int(system[1]))) from None

@@ -1,0 +1,44 @@
+"""backslice sparse-grad."""
+
+from pathlib import Path
+from typing import Any
+
+import backslice as bs
+
+from . import Failure
+from .boxes import timed
+from .dtypes import dtype_name, named
+from .inputs import read_npz
+from .outputs import Output
+
+BY_INDICES = ("backprop_val_grad", "input_indices", "input_start", "output_indices")
+BY_SIZE = ("grad", "input_indices", "start", "size")
+
+
+def sparse_grad(file: str, order: str, dtype: str | None, output: Output) -> dict[str, Any]:
+    arrays = read_npz(Path(file))
+    names = next((names for names in (BY_INDICES, BY_SIZE) if set(names) <= set(arrays)), None)
+    if names is None:
+        raise Failure(
+            f"{file} must hold {', '.join(BY_INDICES)}; or {', '.join(BY_SIZE)}; "
+            f"it holds {', '.join(sorted(arrays)) or 'nothing'}"
+        )
+    values = [named(arrays[name], dtype if i == 0 else None, f"{file}:{name}") for i, name in enumerate(names)]
+
+    def compute() -> None:
+        if names is BY_SIZE:
+            output.write_array(bs.sparse_slice_grad_by_size(*values))
+        else:
+            output.write_array(bs.sparse_slice_grad(*values, order=order))  # type: ignore[arg-type]
+
+    seconds = timed(compute)
+    count = len(arrays["input_indices"])
+    size = count * values[0].dtype.itemsize
+    return {
+        "output": output.text,
+        "shape": [count],
+        "dtype": dtype_name(values[0].dtype),
+        "bytes": size,
+        "selected": values[0].size,
+        "seconds": seconds,
+    }

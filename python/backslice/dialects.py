@@ -1,0 +1,247 @@
+"""The three ways to say a slice: Python's index, TensorFlow's StridedSlice, ONNX's Slice.
+
+`parse` reads one from text, `Spec.selection` lowers it to the normal form, and `code` writes a selection in each
+dialect, ready to paste.
+
+>>> from backslice import dialects
+>>> spec = dialects.parse("tf", "begin=1,0 end=3,5 strides=1,2")
+>>> selection = spec.selection((4, 5))
+>>> print(dialects.code(selection, "python"))
+y = x[1:3, ::2]
+>>> dialects.parse("onnx", "starts=4 ends=-100 steps=-1").disagreements((5,))
+[]
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ._core import Selection
+from .errors import Error, InvalidArgumentError
+from .picture.selections import index_text
+
+DIALECTS = ("python", "tf", "onnx")
+NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+LISTS = {"tf": ("begin", "end", "strides"), "onnx": ("starts", "ends", "axes", "steps")}
+NEEDED = {"tf": ("begin", "end"), "onnx": ("starts", "ends")}
+INT64_MAX, INT64_MIN, INT32_MAX = 2**63 - 1, -(2**63), 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A slice as it was said."""
+
+    dialect: str
+    arguments: dict[str, Any]
+
+    def selection(self, shape: tuple[int, ...]) -> Selection:
+        if self.dialect == "tf":
+            return Selection.from_tf(shape, **self.arguments)
+        if self.dialect == "onnx":
+            return Selection.from_onnx(shape, **self.arguments)
+        return Selection.from_index(shape, self.arguments["index"])
+
+    def disagreements(self, shape: tuple[int, ...], others: tuple[str, ...] = DIALECTS) -> list[str]:
+        """Where the same numbers would select something else in another dialect."""
+        found = []
+        for entry in self._entries(shape):
+            own = _read(self.dialect, entry)
+            for other in others:
+                theirs = _read(other, entry)
+                if _group(other) != _group(self.dialect) and theirs != own:
+                    found.append(
+                        f"axis {entry.axis}: {entry.text} takes {_indices(own)} in {NAMES[self.dialect]}, but the same "
+                        f"numbers would take {_indices(theirs)} in {NAMES[other]}"
+                    )
+        return found
+
+    def _entries(self, shape: tuple[int, ...]) -> list["Entry"]:
+        if self.dialect == "onnx":
+            return _onnx_entries(self.arguments, shape)
+        if self.dialect == "tf":
+            return _tf_entries(self.arguments, shape)
+        return _index_entries(self.arguments["index"], shape)
+
+
+def parse(dialect: str, text: str) -> Spec:
+    """From "1:3, ::2" (python), "begin=1,0 end=3,5 begin_mask=1" (tf), "starts=1 ends=3 axes=0 steps=1" (onnx)."""
+    if dialect not in DIALECTS:
+        raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
+    if dialect == "python":
+        return Spec(dialect, {"index": text})
+    arguments: dict[str, Any] = {}
+    text = re.sub(r"\s*([=,])\s*", r"\1", re.sub(r"[\[(]\s*|\s*[\])]", "", text))
+    known = (*LISTS[dialect], *(MASKS if dialect == "tf" else ()))
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if not equals or name not in known:
+            raise InvalidArgumentError(f"{word!r} is not one of {', '.join(f'{k}=..' for k in known)}")
+        if name in arguments:
+            raise InvalidArgumentError(f"{name} is given twice")
+        arguments[name] = _integer(value, name) if name in MASKS else integers(value, name)
+    missing = [name for name in NEEDED[dialect] if name not in arguments]
+    if missing:
+        raise InvalidArgumentError(f"{missing[0]} is missing: {NAMES[dialect]}'s slice needs {missing[0]}=..")
+    if dialect == "tf":
+        arguments.setdefault("strides", [1] * len(arguments["begin"]))
+    return Spec(dialect, arguments)
+
+
+def integers(text: str, name: str) -> list[int]:
+    """From "1,2", "[1, 2]", "(1, 2)" or "1 2"."""
+    inner = text.strip().removeprefix("[").removesuffix("]").removeprefix("(").removesuffix(")").strip()
+    return [_integer(part, name) for part in re.split(r"\s*,\s*|\s+", inner.rstrip(",")) if inner]
+
+
+def _integer(text: str, name: str) -> int:
+    names = {"INT_MAX": INT64_MAX, "INT64_MAX": INT64_MAX, "INT32_MAX": INT32_MAX, "INT64_MIN": INT64_MIN}
+    names["INT_MIN"] = INT64_MIN
+    try:
+        return names[text.upper()] if text.upper() in names else int(text, 0)
+    except ValueError:
+        raise InvalidArgumentError(f"{name}: {text!r} is not an integer") from None
+
+
+def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
+    """The slice, or its gradient, as a program of that dialect says it."""
+    return {"python": _python_code, "tf": _tf_code, "onnx": _onnx_code}[dialect](selection, gradient)
+
+
+def _python_code(selection: Selection, gradient: bool) -> str:
+    index = index_text(selection).removeprefix("x[").removesuffix("]")
+    if not gradient:
+        return f"y = x[{index}]"
+    return f"dx = bs.slice_grad(dy, {selection.shape}, np.s_[{index}])"
+
+
+def _tf_code(selection: Selection, gradient: bool) -> str:
+    arguments = selection.to_tf()
+    given = [f"{name}={value}" for name, value in arguments.items() if value or name in LISTS["tf"]]
+    if gradient:
+        return f"dx = tf.raw_ops.StridedSliceGrad(shape={list(selection.shape)}, {', '.join(given)}, dy=dy)"
+    return f"y = tf.raw_ops.StridedSlice(input=x, {', '.join(given)})"
+
+
+def _onnx_code(selection: Selection, gradient: bool) -> str:
+    """Nodes and the initializers that they read, as a list of each."""
+    arguments: dict[str, Any] = dict(selection.to_onnx())
+    after = [op for op in ("squeeze", "unsqueeze") if arguments[op]]
+    lists = [name for name in LISTS["onnx"]]
+    if gradient:
+        named = {"shape": list(selection.shape), **{name: arguments[name] for name in lists}}
+        nodes = ['make_node("SliceGrad", ["dY", "shape", "starts", "ends", "axes", "steps"], ["dX"], '
+                 'domain="com.microsoft")']  # fmt: skip
+    else:
+        named = {name: arguments[name] for name in (*lists, *after)}
+        results = [*(f"y{i}" for i in range(len(after))), "y"]
+        nodes = [f'make_node("Slice", ["x", "starts", "ends", "axes", "steps"], ["{results[0]}"])']
+        for i, op in enumerate(after):
+            nodes.append(f'make_node("{op.capitalize()}", ["{results[i]}", "{op}"], ["{results[i + 1]}"])')
+    tensors = [f'make_tensor("{name}", TensorProto.INT64, [{len(v)}], {list(v)})' for name, v in named.items()]
+    prefix = "grad_" if gradient else ""
+    lines = ["from onnx import TensorProto", "from onnx.helper import make_node, make_tensor"]
+    for kind, entries in (("nodes", nodes), ("initializers", tensors)):
+        lines += [f"{prefix}{kind} = [", *(f"    {entry}," for entry in entries), "]"]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One axis as it was said: None where a bound is left out or masked."""
+
+    axis: int
+    extent: int
+    start: int | None
+    stop: int | None
+    step: int
+
+    @property
+    def text(self) -> str:
+        bounds = ":".join("" if bound is None else str(bound) for bound in (self.start, self.stop))
+        return bounds if self.step == 1 else f"{bounds}:{self.step}"
+
+
+def _group(dialect: str) -> str:
+    return "onnx" if dialect == "onnx" else "tf and numpy"  # which agree about slices
+
+
+def _read(dialect: str, entry: Entry) -> range:
+    """The indices that these numbers mean; bounds that are left out mean the far ends."""
+    if dialect != "onnx":
+        return range(entry.extent)[slice(entry.start, entry.stop, entry.step)]
+    forward = entry.step > 0
+    start = entry.start if entry.start is not None else (0 if forward else INT64_MAX)
+    stop = entry.stop if entry.stop is not None else (INT64_MAX if forward else INT64_MIN)
+    (first, step, count), *_ = Selection.from_onnx((entry.extent,), [start], [stop], None, [entry.step]).axes
+    return range(first, first + count * step, step)
+
+
+def _indices(indices: range) -> str:
+    shown = [*map(str, indices[:4]), "..."] if len(indices) > 5 else map(str, indices)
+    return "[" + ", ".join(shown) + "]"
+
+
+def _onnx_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry]:
+    starts, ends = arguments["starts"], arguments["ends"]
+    axes = arguments.get("axes") or range(len(starts))
+    steps = arguments.get("steps") or [1] * len(starts)
+    rank = len(shape)
+    return [
+        Entry(axis % rank, shape[axis], start, end, step)
+        for axis, start, end, step in zip(axes, starts, ends, steps, strict=True)
+        if shape[axis]
+    ]
+
+
+def _tf_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry]:
+    """The positions that slice an axis: no new axes, no integer indices."""
+    mask = {name: arguments.get(name, 0) for name in MASKS}
+    lists = list(zip(arguments["begin"], arguments["end"], arguments["strides"], strict=True))
+    kept = [i for i in range(len(lists)) if mask["ellipsis_mask"] >> i & 1 or not mask["new_axis_mask"] >> i & 1]
+    entries, axis = [], 0
+    for i in kept:
+        if mask["ellipsis_mask"] >> i & 1:
+            axis += len(shape) - (len(kept) - 1)
+            continue
+        begin, end, stride = lists[i]
+        if not mask["shrink_axis_mask"] >> i & 1:
+            start = None if mask["begin_mask"] >> i & 1 else begin
+            stop = None if mask["end_mask"] >> i & 1 else end
+            entries.append(Entry(axis, shape[axis], start, stop, stride))
+        axis += 1
+    return [entry for entry in entries if entry.extent]
+
+
+def _index_entries(text: str, shape: tuple[int, ...]) -> list[Entry]:
+    items = [item.strip() for item in text.strip().removeprefix("[").removesuffix("]").split(",") if item.strip()]
+    real = [item for item in items if item not in ("None", "newaxis", "np.newaxis")]
+    entries, axis = [], 0
+    for item in real:
+        if item == "...":
+            axis += len(shape) - (len(real) - 1)
+            continue
+        if ":" in item:
+            start, stop, step = ([int(part) if part.strip() else None for part in item.split(":")] + [None])[:3]
+            entries.append(Entry(axis, shape[axis], start, stop, 1 if step is None else step))
+        axis += 1
+    return [entry for entry in entries if entry.extent]
+
+
+def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
+    """What a dialect's slice alone cannot say of a selection, and what to do."""
+    found = []
+    if dialect == "onnx":
+        arguments = selection.to_onnx()
+        if arguments["squeeze"]:
+            found.append(f"ONNX's Slice has no integer index: Squeeze axes {arguments['squeeze']} after it")
+        if arguments["unsqueeze"]:
+            found.append(f"ONNX's Slice has no new axes: Unsqueeze axes {arguments['unsqueeze']} after it")
+        if not selection.shape:
+            found.append("ONNX's Slice refuses a scalar input; ONNX Runtime's SliceGrad takes it")
+    if dialect == "tf":
+        try:
+            selection.to_tf()
+        except Error as error:
+            found.append(str(error))
+    return found

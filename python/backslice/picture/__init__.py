@@ -1,0 +1,29 @@
+"""Pictures of what a slice selects and of ragged rows: in the terminal, as SVG and as PNG.
+
+>>> import backslice as bs
+>>> from backslice import picture
+>>> drawing = picture.of(bs.Selection.from_index((4, 6), "1:3, ::2"))
+>>> drawing.title
+'x[1:3, ::2] of shape [4, 6] gives shape [2, 3]'
+>>> picture.svg(drawing).startswith("<svg")
+True
+"""
+
+from .._core import RaggedTensor, Selection
+from .model import Cell, Kind, Limits, Panel, Picture
+from .png import png
+from .selections import index_text
+from .svg import html, svg
+
+__all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "index_text", "of", "png", "svg"]
+
+
+def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture:
+    """The picture of a selection or a ragged tensor."""
+    if isinstance(drawn, Selection):
+        from .selections import of_selection
+
+        return of_selection(drawn, limits)
+    from .containers import of_ragged
+
+    return of_ragged(drawn, limits)

@@ -1,0 +1,50 @@
+"""What is drawn: panels of cells. Builders make them, and the terminal, SVG and PNG each draw them."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Kind(Enum):
+    """What is at a cell."""
+
+    EMPTY = "empty"  # nothing: no row reaches here, no entry is stored
+    LEFT = "left"  # elements that the slice leaves out; a zero of the gradient
+    PART = "part"  # a block of which some elements are taken
+    TAKEN = "taken"  # elements that the slice takes
+
+
+@dataclass(frozen=True)
+class Cell:
+    kind: Kind
+    text: str = ""
+    share: float = 1.0  # of a block: how much of it is taken
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One grid. Rows may differ in length."""
+
+    title: str
+    rows: list[list[Cell]]
+    row_labels: list[str] = field(default_factory=list)
+    column_labels: list[str] = field(default_factory=list)
+
+    @property
+    def columns(self) -> int:
+        return max(map(len, self.rows), default=0)
+
+
+@dataclass(frozen=True)
+class Picture:
+    title: str
+    panels: list[Panel]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many cells fit: more elements than that are drawn as blocks."""
+
+    rows: int = 16
+    columns: int = 24
+    panels: int = 6

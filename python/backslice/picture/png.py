@@ -1,0 +1,56 @@
+"""Pictures as PNG, with matplotlib."""
+
+from pathlib import Path
+from typing import Any
+
+from .model import Kind, Panel, Picture
+from .svg import FAINT, FILL, INK
+
+
+def png(picture: Picture, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    panels = picture.panels or [Panel("", [])]
+    across = min(3, len(panels))
+    down = -(-len(panels) // across)
+    widest = max(max(panel.columns for panel in panels), 1)
+    tallest = max(max(len(panel.rows) for panel in panels), 1)
+    size = (max(5.0, across * (0.36 * widest + 0.8)), down * (0.27 * tallest + 0.7) + 0.4 + 0.25 * len(picture.notes))
+    figure, axes = pyplot.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    figure.suptitle(picture.title, fontsize=10, fontweight="bold", color=INK)
+    for place in axes.flat:
+        place.set_axis_off()
+    for panel, place in zip(panels, axes.flat, strict=False):
+        _draw(panel, place)
+    if picture.notes:
+        figure.supxlabel("\n".join(picture.notes), fontsize=8, color=FAINT)
+    figure.savefig(path, dpi=110, format="png")
+    pyplot.close(figure)
+
+
+def _draw(panel: Panel, place: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    place.set_title(panel.title, fontsize=8, color=INK, loc="left")
+    place.set(xlim=(-0.6, max(panel.columns, 1)), ylim=(max(len(panel.rows), 1), -0.8))
+    for i, row in enumerate(panel.rows):
+        if panel.row_labels:
+            place.text(-0.15, i + 0.5, panel.row_labels[i], ha="right", va="center", fontsize=7, color=FAINT)
+        for j, cell in enumerate(row):
+            style: dict[str, Any] = {"facecolor": FILL.get(cell.kind, "none")}
+            if cell.kind is Kind.EMPTY:
+                style["edgecolor"] = FILL[Kind.LEFT]
+            if cell.kind is Kind.PART:
+                style["alpha"] = 0.25 + 0.75 * cell.share
+            place.add_patch(Rectangle((j + 0.04, i + 0.06), 0.92, 0.88, **style))
+            if cell.text:
+                ink = "white" if cell.kind is Kind.TAKEN else FAINT
+                place.text(j + 0.5, i + 0.5, cell.text, ha="center", va="center", fontsize=7, color=ink)
+    every = 1 if max(map(len, panel.column_labels), default=0) <= 4 else 3
+    for j, label in enumerate(panel.column_labels):
+        if j % every == 0:
+            text = label if every == 1 else label.split(":")[0]
+            place.text(j + 0.5, -0.1, text, ha="center", va="bottom", fontsize=7, color=FAINT)

@@ -1,0 +1,35 @@
+"""The command line as a user runs it: a process of its own, with files and pipes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-m", "backslice.cli"]
+
+
+def backslice(*args: object, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Runs a command. `env` adds to the environment; `input` bytes make standard output bytes too; `shell` is run
+    before it by the shell that then becomes the command, for limits."""
+    environment = os.environ | {"COLUMNS": "80", "TERM": "xterm", **options.pop("env", {})}
+    environment.pop("FORCE_COLOR", None)
+    binary = isinstance(options.get("input"), bytes) or options.pop("binary", False)
+    command = [*COMMAND, *map(str, args)]
+    if before := options.pop("shell", None):
+        command = ["bash", "-c", f'{before}; exec "$@"', "bash", *command]
+    return subprocess.run(command, capture_output=True, text=not binary, env=environment, timeout=120, **options)
+
+
+def fails(code: int, says: str, *args: object, **options: Any) -> None:
+    """The command ends with that code, one line that says so, and no traceback."""
+    run = backslice(*args, **options)
+    error = run.stderr if isinstance(run.stderr, str) else run.stderr.decode()
+    assert run.returncode == code, (run.returncode, error)
+    assert says in error, error
+    assert error.count("\n") == 1 and error.startswith("backslice: "), error
+    assert not run.stdout
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.endswith(".part")]

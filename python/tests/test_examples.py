@@ -1,0 +1,40 @@
+"""Every example runs, and checks what it computes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_example_runs(example, tmp_path):
+    run = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout and not run.stderr
+
+
+# Stands in for the library with gradients that are all zero.
+BROKEN = """
+import types
+right, bs = bs, types.SimpleNamespace(**vars(bs))
+bs.multi_slice_grad = lambda shape, pieces: 0 * right.multi_slice_grad(shape, pieces)
+bs.ragged_tensor_to_variant_gradient = lambda pieces, splits, shape: np.zeros(shape)
+
+class Forgetful(right.TensorArray):
+    def grad(self, source):
+        return right.TensorArray(self.size(), self.dtype, self.element_shape, clear_after_read=False)
+
+bs.TensorArray = Forgetful
+"""
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_example_notices_wrong_gradients(example, tmp_path):
+    marker = "import numpy as np\n"
+    broken = tmp_path / example.name
+    broken.write_text(example.read_text().replace(marker, marker + BROKEN, 1))
+    run = subprocess.run([sys.executable, broken], capture_output=True, text=True, timeout=120)
+    assert run.returncode != 0 and ("AssertionError" in run.stderr or "Error" in run.stderr)

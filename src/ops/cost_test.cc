@@ -1,0 +1,61 @@
+#include "backslice/cost.h"
+
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Result<GradientCost> cost_of(Ints shape, const char* index, DType dtype = DType::Float32) {
+  return slice_grad_cost(Selection::from_index(shape, parse_index(index).value()).value(), dtype);
+}
+
+TEST(SliceGradCost, CountsTheBytesOfBothSides) {
+  const GradientCost cost = cost_of({4, 6}, "1:3, ::2").value();
+  EXPECT_EQ(cost.bytes_read, 2 * 3 * 4);
+  EXPECT_EQ(cost.bytes_written, 4 * 6 * 4);
+  EXPECT_EQ(cost.bytes_result, 4 * 6 * 4);
+  EXPECT_EQ(cost.strategy, Strategy::Cached);
+  EXPECT_EQ(cost.pieces, 1);
+}
+
+TEST(SliceGradCost, LargeResultsGoPastTheCaches) {
+  const GradientCost cost = cost_of({1 << 16, 1 << 14}, "::2").value();
+  EXPECT_EQ(cost.strategy, Strategy::Streaming);
+  EXPECT_EQ(cost.bytes_written, std::int64_t{1} << 32);
+  EXPECT_EQ(cost.pieces > 1, num_threads() > 1);
+}
+
+TEST(SliceGradCost, ASmallPartOfALargeTensorTouchesItsPagesAlone) {
+  const GradientCost cost = cost_of({1 << 26}, "100:200").value();
+  EXPECT_EQ(cost.strategy, Strategy::FreshZeros);
+  EXPECT_LT(cost.bytes_written, 1 << 16);
+  EXPECT_EQ(cost.bytes_result, std::int64_t{1} << 28);
+}
+
+TEST(SliceGradCost, EmptyResultsAndStrings) {
+  EXPECT_EQ(cost_of({0, 5}, ":").value().strategy, Strategy::Nothing);
+  EXPECT_EQ(cost_of({5}, "1:2", DType::String).value().strategy, Strategy::OneByOne);
+}
+
+TEST(SliceGradCost, ThePlanIsTheOneThatRuns) {
+  const GradientCost cost = cost_of({4, 5}, "1:3").value();
+  ASSERT_EQ(cost.plan.loops().size(), 1u);
+  EXPECT_EQ(cost.plan.dst_bytes(), 4 * 5 * 4);
+}
+
+TEST(SliceGradCost, RefusesWhatTheGradientRefuses) {
+  EXPECT_THAT(cost_of({4}, "1:3", DType::Float8E8M0FNU).status().message(), HasSubstr("zero"));
+  EXPECT_TRUE(cost_of({4}, "::-1", DType::Float8E8M0FNU).ok());
+  EXPECT_FALSE(cost_of({std::int64_t{1} << 62}, "1:3", DType::Float32).ok());
+  EXPECT_FALSE(slice_grad_cost(Selection::all(Shape::make({2}).value()), DType::Bytes, -1).ok());
+}
+
+TEST(SliceGradCost, StrategiesHaveNames) {
+  EXPECT_EQ(name(Strategy::Streaming), "streaming");
+  EXPECT_EQ(name(Strategy::FreshZeros), "fresh zeros");
+}
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,24 @@
+#include "plan/strategy.h"
+
+#include <algorithm>
+
+#include "core/caches.h"
+#include "plan/pages.h"
+
+namespace backslice {
+
+bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
+  constexpr std::int64_t kWorthIt = 1 << 20;
+  constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
+  const std::int64_t bytes = selection.shape().elements() * out.item_size;
+  return bytes >= kWorthIt && pages_touched(selection, out) < bytes / (kFirstTouch * kPageBytes);
+}
+
+bool prefers_streaming(std::int64_t bytes) { return bytes > caches().l3; }
+
+std::int64_t pieces_for(std::int64_t bytes, int threads) {
+  if (threads == 1) return 1;
+  return std::min<std::int64_t>(4 * threads, bytes / (kParallelBytes / 4));
+}
+
+}  // namespace backslice
