@@ -92,7 +92,7 @@ def entry(name: str, value: Any, node: ast.FunctionDef | ast.ClassDef) -> list[s
         if isinstance(member, ast.FunctionDef) and (member.name == "__init__" or not member.name.startswith("_")):
             shown = name if member.name == "__init__" else f"{name}.{member.name}"
             is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list)
-            lines = [f"`{shown}`", ""] if is_property else signature(member, shown)
+            lines = [] if is_property else signature(member, shown)
             parts += [f"### {shown}" if member.name != "__init__" else "", "", *lines]
             parts += [*words(getattr(value, member.name)), ""] if member.name != "__init__" else [""]
     return parts

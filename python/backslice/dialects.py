@@ -116,11 +116,24 @@ def _python_code(selection: Selection, gradient: bool) -> str:
 
 
 def _tf_code(selection: Selection, gradient: bool) -> str:
-    arguments = selection.to_tf()
-    given = [f"{name}={value}" for name, value in arguments.items() if value or name in LISTS["tf"]]
+    arguments: dict[str, Any] = dict(selection.to_tf())
+    if not arguments["begin"]:  # TensorFlow takes an empty list for floats
+        arguments |= {"begin": [0], "end": [0], "strides": [1], "ellipsis_mask": 1}
+    lists = {"shape": list(selection.shape)} if gradient else {}
+    lists |= {name: arguments[name] for name in LISTS["tf"]}
+    is_wide = any(abs(value) > INT32_MAX for values in lists.values() for value in values)
+    given = [f"{name}={_tf_list(values, is_wide)}" for name, values in lists.items()]
+    given += [f"{name}={arguments[name]}" for name in MASKS if arguments[name]]
     if gradient:
-        return f"dx = tf.raw_ops.StridedSliceGrad(shape={list(selection.shape)}, {', '.join(given)}, dy=dy)"
+        return f"dx = tf.raw_ops.StridedSliceGrad({', '.join(given)}, dy=dy)"
     return f"y = tf.raw_ops.StridedSlice(input=x, {', '.join(given)})"
+
+
+def _tf_list(values: list[int], is_wide: bool) -> str:
+    """A list, which TensorFlow reads as int32, or where that will not do, a constant."""
+    if values and not is_wide:
+        return str(values)
+    return f"tf.constant({values}, tf.int{64 if is_wide else 32})"
 
 
 def _onnx_code(selection: Selection, gradient: bool) -> str:

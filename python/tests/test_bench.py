@@ -39,4 +39,4 @@ def test_workloads_know_their_sizes():
     assert columns.result_shape == (512, 512)
     assert columns.output_bytes == 512 * 128 * 512 * 4
     assert columns.selected_bytes == 512 * 512 * 4
-    assert report.human(0.00123) == "1.23 ms"
+    assert report.human_seconds(0.00123) == "1.23 ms"

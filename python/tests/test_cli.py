@@ -99,6 +99,10 @@ def test_demo_notices_a_wrong_gradient(monkeypatch):
 
 def test_targets_marks_the_one_in_use():
     assert f"* {bs.simd_target()}" in backslice("targets").stdout
+    assert json.loads(backslice("targets", "--json").stdout) == {
+        "targets": bs.simd_targets(),
+        "in_use": bs.simd_target(),
+    }
     assert "* SCALAR" in backslice("targets", env={"BACKSLICE_FORCE_TARGET": "SCALAR"}).stdout
 
 

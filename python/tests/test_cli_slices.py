@@ -57,6 +57,13 @@ def test_pictures_fit_the_terminal(width, shape, index):
     assert max(map(len, picture.splitlines())) <= width, picture
 
 
+def test_explain_of_what_has_no_gradient():
+    assert "zero" in told("explain", "4", "::2", "--dtype", "float8_e8m0fnu")["cost"]["error"]
+    run = backslice("explain", str(1 << 62), "::2")
+    assert run.returncode == 0 and "cannot be computed" in run.stdout
+    assert "datetime64" in told("explain", "4", "::2", "--dtype", "datetime64[s]")["cost"]["error"]
+
+
 def test_explain_takes_every_dialect_and_negative_indices():
     assert told("explain", "4,6", "-1")["result_shape"] == [6]
     assert told("explain", "4,6", "--tf", "begin=1", "end=3")["index"] == "x[1:3]"
@@ -224,6 +231,9 @@ def test_check_of_other_dtypes(gradients, dtype):
 
 
 def test_check_of_what_cannot_be_checked(gradients):
+    np.save("s.npy", np.array([["a"] * 3] * 2))
+    np.save("ds.npy", np.zeros((4, 6), "U1"))
+    fails(1, "only gradients of numbers", "check", "ds.npy", "--dy", "s.npy", *SLICE)
     fails(1, "mine:fails raised ValueError: no idea", "check", "mine:fails", *SLICE)
     fails(1, "the module 'mine' has no function 'nope'", "check", "mine:nope", *SLICE)
     fails(1, "cannot import 'nope'", "check", "nope:nope", *SLICE)

@@ -8,15 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
+from ..units import human_seconds
 from .runner import Result
 from .workloads import Workload
-
-
-def human(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
 
 
 def peers_of(results: Iterable[Result]) -> list[str]:
@@ -35,7 +29,9 @@ def table(results: list[Result]) -> Table:
         rate = f"{r.workload.output_bytes / own / 1e9:.1f}" if own else ""
         share = f"{r.limit / own:.2f}" if own and r.limit else ""
         cells = [r.failures.get(p) or (f"{ratio:.3g}x" if (ratio := r.ratio(p)) else "-") for p in peers]
-        view.add_row(r.workload.name, human(own) if own else r.failures.get("backslice", ""), rate, share, *cells)
+        view.add_row(
+            r.workload.name, human_seconds(own) if own else r.failures.get("backslice", ""), rate, share, *cells
+        )
     return view
 
 

@@ -22,9 +22,9 @@ class Usage(Failure):
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of a command."""
-    from .app import app
-
     try:
+        from .app import app
+
         code = app(args=list(arguments), prog_name="backslice", standalone_mode=False) or 0
         message = "interrupted; nothing was written" if code == INTERRUPTED else ""
     except BaseException as error:

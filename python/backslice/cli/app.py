@@ -275,7 +275,7 @@ def demo() -> None:
 
 
 @app.command("targets")
-def targets() -> None:
+def targets(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> None:
     """List the SIMD targets of this machine.
 
     The best first; * marks the one in use.
@@ -284,6 +284,9 @@ def targets() -> None:
     """
     from .. import simd_target, simd_targets
 
+    if as_json:
+        typer.echo(json.dumps({"targets": simd_targets(), "in_use": simd_target()}))
+        return
     for name in simd_targets():
         typer.echo(f"{'*' if name == simd_target() else ' '} {name}")
 
@@ -320,10 +323,10 @@ def _report(done: dict[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(done))
         return
-    from .explain import human_time
-    from .outputs import human
+    from ..units import human_bytes, human_seconds
 
-    said = f"{done['output']}: {done['dtype']} {done['shape']}, {human(done['bytes'])} in {human_time(done['seconds'])}"
+    cost = f"{human_bytes(done['bytes'])} in {human_seconds(done['seconds'])}"
+    said = f"{done['output']}: {done['dtype']} {done['shape']}, {cost}"
     typer.echo(said, err=True)
 
 

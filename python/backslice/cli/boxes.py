@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import backslice as bs
 
-from .outputs import human
+from ..units import human_bytes
 
 BOX_BYTES = 64 << 20
 Box = list[tuple[int, int]]
@@ -60,7 +60,7 @@ def progress(out: NDArray[Any], what: str) -> Iterator[Box]:
     from rich.console import Console
     from rich.progress import track
 
-    label = f"{what} of {human(out.nbytes)}"
+    label = f"{what} of {human_bytes(out.nbytes)}"
     yield from track(every, label, console=Console(stderr=True), transient=True)
 
 

@@ -22,6 +22,9 @@ MOST_DIFFERENCES = 400  # elements for which finite differences are taken: each 
 def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None, rtol: float,
           forward: str | None) -> dict[str, Any]:  # fmt: skip
     found = _gradient(given, selection, dy, dtype)
+    for what, array in ((given, found), ("dy", dy)):
+        if array.dtype.names or array.dtype.kind in "SUO":
+            raise Failure(f"{what} has dtype {array.dtype}: only gradients of numbers can be checked")
     if found.shape != selection.shape:
         raise Failure(
             f"{given} has shape {list(found.shape)}, but the gradient has the shape of x, {list(selection.shape)}"

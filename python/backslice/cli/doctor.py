@@ -16,8 +16,9 @@ from rich.table import Table
 import backslice as bs
 
 from ..bench import venvs
+from ..units import human_bytes
 from .memory_speed import measure
-from .outputs import available_memory, human
+from .outputs import available_memory
 
 PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "safetensors", "matplotlib")
 ADAPTERS = {"backslice.scipy": "scipy", "backslice.awkward": "awkward", "backslice.arrow": "pyarrow"}
@@ -47,7 +48,7 @@ def facts() -> dict[str, dict[str, Any]]:
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("BACKSLICE_")},
         },
         "memory": {
-            "free": human(available_memory()),
+            "free": human_bytes(available_memory()),
             "limit of this process": limit(),
             "huge pages": chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
             "writes zeros at": f"{speed.zero / 1e9:.1f} GB/s",
@@ -99,7 +100,7 @@ def chosen(path: str) -> str:
 
 def limit() -> str:
     soft = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    return "none" if soft == resource.RLIM_INFINITY else human(soft)
+    return "none" if soft == resource.RLIM_INFINITY else human_bytes(soft)
 
 
 def show(found: dict[str, dict[str, Any]], console: Console) -> None:

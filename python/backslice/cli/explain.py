@@ -11,8 +11,8 @@ import backslice as bs
 
 from .. import dialects, picture
 from ..picture.terminal import limits_for, terminal
+from ..units import human_bytes, human_seconds
 from .memory_speed import measure
-from .outputs import human
 from .peers import peers_on
 
 LARGE = 1 << 20  # what is smaller stays in the caches, and memory is not its limit
@@ -28,11 +28,6 @@ WHY = {
 
 def facts(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
     """All that explain tells, for machines."""
-    cost = selection.cost(dtype)
-    limit = None
-    if cost["bytes_written"] >= LARGE:
-        speed = measure(size=min(cost["bytes_written"], 128 << 20), rounds=3)
-        limit = speed.seconds(cost["bytes_read"], cost["bytes_written"])
     return {
         "shape": list(selection.shape),
         "result_shape": list(selection.result_shape),
@@ -42,8 +37,26 @@ def facts(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
         "tf": None if dialects.cannot_be_said(selection, "tf") else selection.to_tf(),
         "onnx": selection.to_onnx(),
         "dtype": str(dtype),
-        "cost": {**cost, "why": WHY[cost["strategy"]], "memory_limit_seconds": limit, "threads": bs.get_num_threads()},
+        "cost": cost_of(selection, dtype),
         "peers": peers_on(selection, dtype),
+    }
+
+
+def cost_of(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
+    """What the gradient costs, or why there is none."""
+    try:
+        cost = selection.cost(dtype)
+    except bs.Error as error:
+        return {"error": str(error)}
+    limit = None
+    if cost["bytes_written"] >= LARGE:
+        speed = measure(size=min(cost["bytes_written"], 128 << 20), rounds=3)
+        limit = speed.seconds(cost["bytes_read"], cost["bytes_written"])
+    return {
+        **cost,
+        "why": WHY[cost["strategy"]],
+        "memory_limit_seconds": limit,
+        "threads": bs.get_num_threads(),
     }
 
 
@@ -66,9 +79,12 @@ def show(selection: bs.Selection, dtype: np.dtype[Any], console: Console) -> Non
 
 
 def show_cost(cost: dict[str, Any], console: Console) -> None:
-    lines = [f"reads {human(cost['bytes_read'])}, writes {human(cost['bytes_written'])}"]
+    if "error" in cost:
+        console.print(Padding(Text(f"cannot be computed: {cost['error']}", style="yellow"), (0, 0, 0, 2)))
+        return
+    lines = [f"reads {human_bytes(cost['bytes_read'])}, writes {human_bytes(cost['bytes_written'])}"]
     if cost["bytes_written"] < cost["bytes_result"]:
-        lines[0] += f" of {human(cost['bytes_result'])}"
+        lines[0] += f" of {human_bytes(cost['bytes_result'])}"
     lines.append(f"{cost['strategy']}: {cost['why']}")
     threads = (
         f"cut into {cost['pieces']} pieces for {cost['threads']} threads" if cost["pieces"] > 1 else "on one thread"
@@ -77,7 +93,7 @@ def show_cost(cost: dict[str, Any], console: Console) -> None:
     if cost["memory_limit_seconds"] is None:
         lines.append("too small for the memory to be its limit")
     else:
-        lines.append(f"this machine's memory allows it in {human_time(cost['memory_limit_seconds'])}, measured now")
+        lines.append(f"this machine's memory allows it in {human_seconds(cost['memory_limit_seconds'])}, measured now")
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
 
@@ -97,10 +113,3 @@ def show_code(selection: bs.Selection, dialect: str, console: Console) -> None:
 def heading(console: Console, text: str) -> None:
     console.print()
     console.print(text, style="bold underline", markup=False, highlight=False)
-
-
-def human_time(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"

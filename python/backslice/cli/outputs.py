@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ..units import human_bytes
 from . import Failure, Usage
 from .inputs import check_format, split_name
 
@@ -163,7 +164,7 @@ def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArr
     free = available_memory()
     if needed > free:
         raise Failure(
-            f"the result takes {human(needed)} and must fit in memory for {where}, {human(free)} are free: "
+            f"the result takes {human_bytes(needed)} and must fit in memory for {where}, {human_bytes(free)} are free: "
             "write an .npy file, which may be larger than memory"
         )
     return np.zeros(shape, dtype)
@@ -176,11 +177,3 @@ def available_memory() -> int:
         free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
     limits = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS))
     return min([free, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])
-
-
-def human(size: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            break
-        size /= 1024
-    return f"{size:.4g} {unit}"

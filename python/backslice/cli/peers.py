@@ -19,11 +19,13 @@ def peers_on(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, str]:
     name = dtype_name(dtype)
     full = "fills the whole gradient with zeros, then copies dy into it"
     negative = any(step < 0 for _, step, _ in selection.axes)
-    last = selection.axes[-1] if selection.axes else (0, 1, 1)
+    # trailing axes of extent 1 do not count: it merges them away
+    innermost = [axis for extent, axis in zip(selection.shape, selection.axes, strict=True) if extent > 1][-1:]
+    reversed_rows = any(step < 0 for _, step, _ in innermost)
     return {
         "NumPy": f"dx = np.zeros(shape, dtype); dx[index] = dy: {full}",
         "TensorFlow": _tensorflow(selection, name, full),
-        "ONNX Runtime": _onnx_runtime(selection, name, last[1] < 0, full),
+        "ONNX Runtime": _onnx_runtime(selection, name, reversed_rows, full),
         "PyTorch": ("refuses negative steps: flip first" if negative else f"{full}, once for each slice of a tensor"),
         "JAX": f"{full}, on one core",
     }

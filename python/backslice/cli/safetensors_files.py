@@ -1,5 +1,6 @@
 """Tensors in safetensors files, also of the dtypes that NumPy does not have: those are read as bytes and viewed."""
 
+import json
 import math
 import os
 import re
@@ -41,9 +42,9 @@ OF_FORMAT = {row[0]: row for row in DTYPES}
 OF_DTYPE = {np.dtype(row[2]): row for row in DTYPES}
 
 
-def unpack(data: bytes, bits: int, count: int) -> NDArray[np.uint8]:
+def unpack(data: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
     """Elements of less than a byte, lowest bits first, one to a byte."""
-    stream = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: count * bits].reshape(count, bits)
+    stream = np.unpackbits(data, bitorder="little")[: count * bits].reshape(count, bits)
     return np.packbits(stream, axis=1, bitorder="little").reshape(count)
 
 
@@ -63,22 +64,19 @@ def names_in(path: Path) -> list[str]:
 
 
 def read(path: Path, name: str) -> NDArray[Any]:
-    from safetensors import deserialize, safe_open
-
-    with safe_open(path, framework="np") as file:
-        kind = file.get_slice(name).get_dtype()
-        if kind not in OF_FORMAT:
-            raise Failure(f"{path}:{name} has dtype {kind}, which backslice does not know")
-        _, _, dtype, bits = OF_FORMAT[kind]
-        if np.dtype(dtype).isbuiltin == 1:
-            return np.asarray(file.get_tensor(name))
-    tensor = dict(deserialize(path.read_bytes()))[name]  # type: ignore[no-untyped-call]
-    data, shape = tensor["data"], tensor["shape"]
-    if bits < 8:
-        items: NDArray[Any] = unpack(bytes(data), bits, math.prod(shape)).view(dtype)
-    else:
-        items = np.frombuffer(data, dtype)
-    return items.reshape(shape)
+    """One tensor, mapped: a slice of a large model reads only what it takes. The library has checked the file."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        tensor = json.loads(file.read(length))[name]
+    if tensor["dtype"] not in OF_FORMAT:
+        raise Failure(f"{path}:{name} has dtype {tensor['dtype']}, which backslice does not know")
+    _, _, dtype, bits = OF_FORMAT[tensor["dtype"]]
+    (first, last), shape = tensor["data_offsets"], tensor["shape"]
+    if first == last:
+        return np.zeros(shape, dtype)
+    data = np.memmap(path, np.uint8, "r", 8 + length + first, (last - first,)).view(np.ndarray)
+    items = unpack(data, bits, math.prod(shape)) if bits < 8 else data
+    return items.view(np.dtype(dtype).newbyteorder("<")).reshape(shape)
 
 
 def write(path: Path, name: str, array: NDArray[Any]) -> None:
