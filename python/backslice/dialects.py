@@ -65,13 +65,15 @@ class Spec:
 
 
 def parse(dialect: str, text: str) -> Spec:
-    """From "1:3, ::2" (python), "begin=1,0 end=3,5 begin_mask=1" (tf), "starts=1 ends=3 axes=0 steps=1" (onnx)."""
+    """From "1:3, ::2" or "x[1:3, ::2]" (python), "begin=1,0 end=3,5 begin_mask=1" (tf), "starts=1 ends=3" (onnx)."""
     if dialect not in DIALECTS:
         raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
     if dialect == "python":
-        return Spec(dialect, {"index": text})
+        whole = re.fullmatch(r"\s*(?:[A-Za-z_][\w.]*)?\[(.*)\]\s*", text)
+        return Spec(dialect, {"index": whole[1] if whole else text})
     arguments: dict[str, Any] = {}
-    text = re.sub(r"\s*([=,])\s*", r"\1", re.sub(r"[\[(]\s*|\s*[\])]", "", text))
+    for pattern, plain in ((r"[\[(]\s*|\s*[\])]", ""), (r"\s*,\s*", ","), (r"\s+=", "="), (r"=\s+(?![a-z_]+=)", "=")):
+        text = re.sub(pattern, plain, text)
     known = (*LISTS[dialect], *(MASKS if dialect == "tf" else ()))
     for word in text.split():
         name, equals, value = word.partition("=")

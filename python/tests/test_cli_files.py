@@ -255,6 +255,9 @@ BAD_FILES = {
     "short.npz": ("short npz", "is not a whole .npz file"),
     "corrupt.npz": ("corrupt npz", "corrupt.npz"),
     "objects.npz": ("objects npz", "holds Python objects"),
+    "nested.npy": (b"\x93NUMPY\x01\x00\x10\x27" + b"(" * 10_000, "header cannot be read"),
+    "long-header.npy": (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b" " * 100, "more than any array needs"),
+    "locked.npz": ("locked npz", "password"),
     "short.safetensors": (b"\x40\0\0\0\0\0\0\0{}", "is not a whole safetensors file"),
     "text.safetensors": (b"hello", "is not a whole safetensors file"),
 }  # fmt: skip
@@ -279,6 +282,12 @@ def make_bad_file(path, content) -> None:
         np.savez(path, a=np.ones(1000))
         data = bytearray(path.read_bytes())
         data[4000] ^= 0xFF
+        path.write_bytes(data)
+    elif content == "locked npz":  # the flag of encryption, in both headers
+        np.savez(path, a=np.ones(3))
+        data = bytearray(path.read_bytes())
+        data[6] |= 1
+        data[data.rindex(b"PK\x01\x02") + 8] |= 1
         path.write_bytes(data)
     elif content == "objects npz":
         np.savez(path, a=np.array([{}, None]), allow_pickle=True)
@@ -477,6 +486,10 @@ def test_sparse_gradients(folder):
     np.savez("size.npz", grad=[5.0, 7.0], input_indices=SPARSE["input_indices"], start=[1, 0], size=[2, 3])
     run("sparse-grad", "size.npz", "-o", "by_size.npz:g")
     assert np.load("by_size.npz")["g"].tolist() == [0, 5, 7, 0]
+    np.savez("rows.npz", **{**SPARSE, "backprop_val_grad": [[5.0, 6.0], [7.0, 8.0]]})
+    done = json.loads(run("sparse-grad", "rows.npz", "-o", "rows.npy", "--json").stdout)
+    assert done["shape"] == [4, 2] and done["bytes"] == 64
+    assert np.load("rows.npy").tolist() == [[0, 0], [5, 6], [7, 8], [0, 0]]
     done = run("sparse-grad", "-", "-o", "-", input=(folder / "s.npz").read_bytes())
     assert np.load(io.BytesIO(done.stdout)).tolist() == [0, 5, 7, 0]
 
@@ -520,6 +533,8 @@ def test_ragged_gradients(folder):
         ({"row_splits": [0, 1], "dense_values_shape": [1], "piece_7": [1.0]}, "row_splits has 1 rows"),
         ({"row_splits": [0, 1], "dense_values_shape": [1], "peice_0": [1.0]}, "means nothing here"),
         ({"row_splits": [0, 1], "dense_values_shape": [4], "piece_0": [1.0]}, "have 1 elements in all"),
+        ({"row_splits_0": [0, 1], "row_splits_2": [0, 1], "dense_values_shape": [1]}, "in turn"),
+        ({"row_splits": [0, 1], "row_splits_0": [0, 1], "dense_values_shape": [1]}, "in turn"),
         ({"row_splits": 3, "dense_values_shape": [4], "piece_0": [1.0]}, "expected one axis"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -227,7 +227,7 @@ def test_check_of_other_dtypes(gradients, dtype):
     wrong = np.zeros((4, 6), dtype)
     np.save("wrong.npy", wrong)
     run = backslice("check", "wrong.npy", "--dy", "dy.npy", *SLICE)
-    assert run.returncode == 1 and "Traceback" not in run.stderr, run.stderr
+    assert run.returncode == 1 and not run.stderr
 
 
 def test_check_of_what_cannot_be_checked(gradients):
@@ -253,6 +253,13 @@ def test_parsing_texts():
         "end": [3, 4],
         "strides": [1, 1],
     }
+    assert dialects.parse("tf", "begin= end= strides=").arguments == {"begin": [], "end": [], "strides": []}
+    assert dialects.parse("onnx", "starts=-1,-2 ends = INT_MAX , 3").arguments == {
+        "starts": [-1, -2],
+        "ends": [2**63 - 1, 3],
+    }
+    for said in ("1:3, ::2", "x[1:3, ::2]", "np.s_[1:3, ::2]", "[1:3, ::2]"):
+        assert dialects.parse("python", said).selection((4, 6)).result_shape == (2, 3)
     with pytest.raises(bs.InvalidArgumentError, match="not a dialect"):
         dialects.parse("matlab", "1:2")
 

@@ -1,4 +1,4 @@
-"""What `explain` and `convert` give to paste is pasted into the real TensorFlow and ONNX Runtime, and means the slice."""
+"""What `explain` and `convert` give to paste runs in the real TensorFlow and ONNX Runtime, meaning the same."""
 
 import json
 import os

@@ -25,7 +25,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         from .app import app
 
-        code = app(args=list(arguments), prog_name="backslice", standalone_mode=False) or 0
+        code = app(args=list(arguments) or ["--help"], prog_name="backslice", standalone_mode=False) or 0
+        if not arguments:
+            return MISUSED
         message = "interrupted; nothing was written" if code == INTERRUPTED else ""
     except BaseException as error:
         code, message = describe(error)
@@ -66,17 +68,20 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def _terminate(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
+def _terminate(signum: int, _: object) -> NoReturn:
+    raise SystemExit(128 + signum)
 
 
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # terminals without µ or ■
-    signal.signal(signal.SIGTERM, _terminate)  # so that unfinished files are removed
+        if stream is not None:  # it is None where the shell closed it
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # terminals without µ or ■
+    for signum in (signal.SIGTERM, signal.SIGHUP):  # so that unfinished files are removed
+        signal.signal(signum, _terminate)
     code = run(sys.argv[1:])
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         sys.stdout = None  # nobody reads: do not try again at exit
         code = code or FAILED

@@ -10,7 +10,6 @@ from . import Failure, Usage
 from .arguments import SliceCommand
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -62,11 +62,3 @@ def progress(out: NDArray[Any], what: str) -> Iterator[Box]:
 
     label = f"{what} of {human_bytes(out.nbytes)}"
     yield from track(every, label, console=Console(stderr=True), transient=True)
-
-
-def timed(body: Callable[[], None]) -> float:
-    import time
-
-    began = time.perf_counter()
-    body()
-    return time.perf_counter() - began

@@ -177,10 +177,10 @@ def _hint(found: NDArray[Any], ours: NDArray[Any], selection: bs.Selection) -> s
     for axis in range(inside.ndim):
         if _close(np.flip(inside, axis), expected, 0).all():
             return f"dy is written backwards along axis {axis} of the slice"
-    flat, wanted = inside.astype(np.float64).ravel(), expected.astype(np.float64).ravel()
-    ratio = flat[wanted != 0] / wanted[wanted != 0] if flat.size else flat
-    if ratio.size and np.allclose(ratio, ratio[0]) and ratio[0] not in (0, 1):
-        return f"dy is there, but {ratio[0]:g} times: is it added more than once?"
+    flat, wanted = inside.astype(np.complex128).ravel(), expected.astype(np.complex128).ravel()
+    ratio = flat[wanted != 0] / wanted[wanted != 0]
+    if ratio.size and np.allclose(ratio, ratio[0].real) and ratio[0].real not in (0, 1):
+        return f"dy is there, but {ratio[0].real:g} times: is it added more than once?"
     if not flat.any():
         return "all elements are zero: dy is not written at all"
     return "the zeros are right; what stands where the slice takes from is not dy"

@@ -6,10 +6,9 @@ from typing import Any
 from .. import dialects
 from . import Failure
 from .arguments import read_selection
-from .boxes import timed, write_gradient, write_slice
-from .dtypes import dtype_name
+from .boxes import write_gradient, write_slice
 from .inputs import read_array
-from .outputs import Output
+from .outputs import Output, Stopwatch
 
 
 def grad(
@@ -17,7 +16,7 @@ def grad(
 ) -> dict[str, Any]:
     selection = read_selection(spec, shape)
     dy = read_array(dy_file, dtype)
-    cost = selection.cost(dy.dtype)  # refuses what cannot be computed, before anything is made
+    selection.cost(dy.dtype)  # refuses what cannot be computed, before anything is made
     if spec.dialect == "onnx" and dy.shape != selection.result_shape and dy.size == math.prod(selection.result_shape):
         dy = dy.reshape(selection.result_shape)  # as ONNX Runtime reads it
     if dy.shape != selection.result_shape:
@@ -25,27 +24,15 @@ def grad(
             f"{dy_file} has shape {list(dy.shape)}, but the slice of {list(shape)} has shape "
             f"{list(selection.result_shape)}: check --shape and the slice"
         )
-    seconds = timed(lambda: output.write(shape, dy.dtype, lambda out: write_gradient(selection, dy, out)))
-    return {
-        "output": output.text,
-        "shape": list(shape),
-        "dtype": dtype_name(dy.dtype),
-        "bytes": cost["bytes_result"],
-        "selected": dy.size,
-        "seconds": seconds,
-    }
+    with Stopwatch() as watch:
+        output.write(shape, dy.dtype, lambda out: write_gradient(selection, dy, out))
+    return output.report(shape, dy.dtype, dy.size, watch.seconds)
 
 
 def slice_(x_file: str, spec: dialects.Spec, dtype: str | None, output: Output) -> dict[str, Any]:
     x = read_array(x_file, dtype)
     selection = read_selection(spec, x.shape)
     shape = selection.result_shape
-    seconds = timed(lambda: output.write(shape, x.dtype, lambda out: write_slice(selection, x, out)))
-    return {
-        "output": output.text,
-        "shape": list(shape),
-        "dtype": dtype_name(x.dtype),
-        "bytes": math.prod(shape) * x.dtype.itemsize,
-        "selected": math.prod(shape),
-        "seconds": seconds,
-    }
+    with Stopwatch() as watch:
+        output.write(shape, x.dtype, lambda out: write_slice(selection, x, out))
+    return output.report(shape, x.dtype, math.prod(shape), watch.seconds)

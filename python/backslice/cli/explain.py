@@ -101,7 +101,7 @@ def show_cost(cost: dict[str, Any], console: Console) -> None:
 def show_code(selection: bs.Selection, dialect: str, console: Console) -> None:
     """The slice and its gradient, unwrapped, so that they can be pasted."""
     for problem in dialects.cannot_be_said(selection, dialect):
-        console.print(Text(f"  {dialects.NAMES[dialect]}: {problem}", style="yellow"))
+        console.print(Text(f"  {problem}", style="yellow"))
         if dialect == "tf":
             return
     console.print(Text(f"  # {dialects.NAMES[dialect]}", style="dim"))

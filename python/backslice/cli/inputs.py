@@ -69,6 +69,8 @@ def read_npz(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
             return {name: _read_npy(archive.open(f"{name}.npy"), f"{path}:{name}") for name in chosen}
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise Failure(f"{path} is not a whole .npz file: {error}") from None
+    except (RuntimeError, NotImplementedError) as error:  # a password, a compression that Python does not have
+        raise Failure(f"{path} is not an .npz file that NumPy would write: {error}") from None
 
 
 def _the_one(path: Path, names: list[str], name: str | None) -> str:
@@ -123,7 +125,10 @@ def _read_header(file: IO[bytes]) -> Layout:
     header = file.read(length)
     if len(header) != length:
         raise ValueError("the file ends within its header")
-    fields = ast.literal_eval(header.decode("latin1" if version < (3, 0) else "utf8"))
+    try:
+        fields = ast.literal_eval(header.decode("latin1" if version < (3, 0) else "utf8").strip())
+    except (SyntaxError, MemoryError, RecursionError):
+        raise ValueError("its header cannot be read") from None
     descr, order, shape = fields["descr"], fields["fortran_order"], fields["shape"]
     dtype = np.dtype("V1") if descr in ("<f1", "|f1") else npy.descr_to_dtype(descr)
     if dtype.hasobject:
@@ -138,7 +143,7 @@ def _npy_errors(where: str) -> Iterator[None]:
     """What NumPy says of a bad file, in one line that names it."""
     try:
         yield
-    except (ValueError, EOFError, TypeError, SyntaxError, KeyError, OverflowError) as error:
+    except (ValueError, EOFError, TypeError, KeyError, OverflowError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         if said == "objects":
             raise Failure(

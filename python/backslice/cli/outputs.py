@@ -5,11 +5,13 @@ a full disk is an error before anything is computed. The others are made in memo
 """
 
 import errno
+import math
 import os
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +23,21 @@ from numpy.typing import NDArray
 
 from ..units import human_bytes
 from . import Failure, Usage
+from .dtypes import dtype_name
 from .inputs import check_format, split_name
 
 Fill = Callable[[NDArray[Any]], None]
+
+
+class Stopwatch:
+    """Times a with block."""
+
+    def __enter__(self) -> "Stopwatch":
+        self.began = time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.perf_counter() - self.began
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,17 @@ class Output:
             out[...] = array
 
         self.write(array.shape, array.dtype, fill)
+
+    def report(self, shape: Sequence[int], dtype: np.dtype[Any], selected: int, seconds: float) -> dict[str, Any]:
+        """What was done, for --json and for people."""
+        return {
+            "output": self.text,
+            "shape": list(shape),
+            "dtype": dtype_name(dtype),
+            "bytes": math.prod(shape) * dtype.itemsize,
+            "selected": selected,
+            "seconds": seconds,
+        }
 
 
 def output_at(text: str, force: bool, name: str) -> Output:
@@ -129,11 +154,13 @@ def _move(name: str, target: Path, force: bool) -> None:
     except FileExistsError:
         raise _exists(target) from None
     except OSError:  # a file system without links
+        if target.exists():
+            raise _exists(target) from None
         os.replace(name, target)
 
 
 def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
-    count = int(np.prod(shape, dtype=object)) if shape else 1
+    count = math.prod(shape)
     if count * dtype.itemsize == 0:
         with path.open("wb") as file:
             npy.write_array(file, _raw(np.zeros(shape, dtype)), allow_pickle=False)
@@ -160,7 +187,7 @@ def _raw(array: NDArray[Any]) -> NDArray[Any]:
 
 def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
     """Zeros, if there is memory for them: the system would promise more than it has."""
-    needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    needed = math.prod(shape) * dtype.itemsize
     free = available_memory()
     if needed > free:
         raise Failure(

@@ -7,10 +7,9 @@ from typing import Any
 import backslice as bs
 
 from . import Failure
-from .boxes import timed
-from .dtypes import dtype_name, dtype_of_name, named
+from .dtypes import dtype_of_name, named
 from .inputs import read_npz
-from .outputs import Output
+from .outputs import Output, Stopwatch
 
 
 def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
@@ -34,35 +33,27 @@ def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
             pieces[int(match[1])] = named(array, dtype, f"{file}:{name}")
     if dtype is None and all(piece is None for piece in pieces):
         raise Failure(f"{file} holds no pieces to take the dtype from: say it, such as --dtype float32")
-    shape = arrays["dense_values_shape"]
-    result = dtype_of_name(dtype) if dtype else None
-    seconds = timed(
-        lambda: output.write_array(
-            bs.ragged_tensor_to_variant_gradient(
-                bs.VariantArray(pieces), splits if len(splits) > 1 else splits[0], shape, result
-            )
-        )
-    )
-    found = result or next(piece.dtype for piece in pieces if piece is not None)
-    size = int(shape.prod()) * found.itemsize
-    return {
-        "output": output.text,
-        "shape": shape.tolist(),
-        "dtype": dtype_name(found),
-        "bytes": size,
-        "selected": sum(piece.size for piece in pieces if piece is not None),
-        "seconds": seconds,
-    }
+    kind = dtype_of_name(dtype) if dtype else None
+    with Stopwatch() as watch:
+        nested = splits if len(splits) > 1 else splits[0]
+        encoded = bs.VariantArray(pieces)
+        gradient = bs.ragged_tensor_to_variant_gradient(encoded, nested, arrays["dense_values_shape"], kind)
+        output.write_array(gradient)
+    selected = sum(piece.size for piece in pieces if piece is not None)
+    return output.report(gradient.shape, gradient.dtype, selected, watch.seconds)
 
 
 def _row_splits(arrays: dict[str, Any], file: str) -> list[Any]:
-    if "row_splits" in arrays:
-        splits = [arrays["row_splits"]]
-    else:
-        count = sum(name.startswith("row_splits_") for name in arrays)
-        splits = [arrays[name] for i in range(count) if (name := f"row_splits_{i}") in arrays]
-    if not splits:
+    """row_splits alone, or row_splits_0, row_splits_1, ... without gaps."""
+    given = sorted(name for name in arrays if name.startswith("row_splits"))
+    nested = [f"row_splits_{i}" for i in range(len(given))]
+    if not given:
         raise Failure(f"{file} has no array row_splits (or row_splits_0, row_splits_1, ... for nested rows)")
+    if given != ["row_splits"] and set(given) != set(nested):
+        raise Failure(
+            f"{file} holds {', '.join(given)}: expected row_splits, or row_splits_0, row_splits_1, ... in turn"
+        )
+    splits = [arrays[name] for name in (given if given == ["row_splits"] else nested)]
     if splits[0].ndim != 1 or len(splits[0]) == 0:
         raise Failure(f"{file}: row_splits has shape {list(splits[0].shape)}, expected one axis and at least one entry")
     return splits

@@ -76,7 +76,8 @@ def read(path: Path, name: str) -> NDArray[Any]:
         return np.zeros(shape, dtype)
     data = np.memmap(path, np.uint8, "r", 8 + length + first, (last - first,)).view(np.ndarray)
     items = unpack(data, bits, math.prod(shape)) if bits < 8 else data
-    return items.view(np.dtype(dtype).newbyteorder("<")).reshape(shape)
+    tensor_items: NDArray[Any] = items.view(np.dtype(dtype).newbyteorder("<"))
+    return tensor_items.reshape(shape)
 
 
 def write(path: Path, name: str, array: NDArray[Any]) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 import backslice as bs
 
 from . import Failure
-from .boxes import timed
-from .dtypes import dtype_name, named
+from .dtypes import named
 from .inputs import read_npz
-from .outputs import Output
+from .outputs import Output, Stopwatch
 
 BY_INDICES = ("backprop_val_grad", "input_indices", "input_start", "output_indices")
 BY_SIZE = ("grad", "input_indices", "start", "size")
@@ -25,20 +24,10 @@ def sparse_grad(file: str, order: str, dtype: str | None, output: Output) -> dic
         )
     values = [named(arrays[name], dtype if i == 0 else None, f"{file}:{name}") for i, name in enumerate(names)]
 
-    def compute() -> None:
+    with Stopwatch() as watch:
         if names is BY_SIZE:
-            output.write_array(bs.sparse_slice_grad_by_size(*values))
+            gradient = bs.sparse_slice_grad_by_size(*values)
         else:
-            output.write_array(bs.sparse_slice_grad(*values, order=order))  # type: ignore[arg-type]
-
-    seconds = timed(compute)
-    count = len(arrays["input_indices"])
-    size = count * values[0].dtype.itemsize
-    return {
-        "output": output.text,
-        "shape": [count],
-        "dtype": dtype_name(values[0].dtype),
-        "bytes": size,
-        "selected": values[0].size,
-        "seconds": seconds,
-    }
+            gradient = bs.sparse_slice_grad(*values, order=order)  # type: ignore[arg-type]
+        output.write_array(gradient)
+    return output.report(gradient.shape, gradient.dtype, values[0].size, watch.seconds)

@@ -8,6 +8,7 @@ from .model import Cell, Kind, Limits, Panel, Picture
 
 STYLE = {Kind.EMPTY: "dim", Kind.LEFT: "dim", Kind.PART: "black on yellow", Kind.TAKEN: "bold white on green"}
 SIGN = {Kind.EMPTY: " ", Kind.LEFT: "·", Kind.PART: "▒", Kind.TAKEN: "■"}
+MAX_LABEL = 11  # longer ranges of rows are shown by where they begin
 PLAIN_SIGN = {Kind.EMPTY: " ", Kind.LEFT: ".", Kind.PART: "+", Kind.TAKEN: "#"}
 
 
@@ -37,14 +38,17 @@ def _panel(panel: Panel, sign: dict[Kind, str]) -> Text:
     ranges = max((len(label) for label in panel.column_labels), default=0)
     if ranges <= 4:
         width = max(width, ranges)
-    left = max((len(label) for label in panel.row_labels), default=0)
+    labels = panel.row_labels
+    if max(map(len, labels), default=0) > MAX_LABEL:
+        labels = [label.split(":")[0] for label in labels]
+    left = max(map(len, labels), default=0)
     text = Text(no_wrap=True, overflow="crop")
     if panel.title:
         text.append(panel.title + "\n")
     if panel.column_labels:
         text.append(" " * (left + 1) + _header(panel.column_labels, width) + "\n", style="dim")
     for i, row in enumerate(panel.rows):
-        label = panel.row_labels[i] if panel.row_labels else ""
+        label = labels[i] if labels else ""
         text.append(label.rjust(left) + " ", style="dim")
         for cell, shown in zip(row, cells[i], strict=True):
             _append(text, cell, shown.rjust(width))
@@ -54,7 +58,9 @@ def _panel(panel: Panel, sign: dict[Kind, str]) -> Text:
 
 
 def _append(text: Text, cell: Cell, shown: str) -> None:
-    text.append(shown, style=STYLE[cell.kind])
+    """A block without a number is one colour; its sign is for those who see none."""
+    is_block = cell.kind is Kind.TAKEN and not cell.text
+    text.append(shown, style="green on green" if is_block else STYLE[cell.kind])
     text.append(" ")
 
 
