@@ -18,7 +18,6 @@ from typing import Any
 
 from ._core import Selection
 from .errors import Error, InvalidArgumentError
-from .picture.selections import index_text
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
@@ -105,6 +104,30 @@ def _integer(text: str, name: str) -> int:
         raise InvalidArgumentError(f"{name}: {text!r} is not an integer") from None
 
 
+def index_text(selection: Selection) -> str:
+    """x[1:3, ::2]: the selection as Python says it, as short as it goes."""
+    items = []
+    extents = iter(selection.shape)
+    for item in selection.to_index():
+        extent = 1 if item is None else next(extents)
+        items.append(_shortest(item, extent) if isinstance(item, slice) else str(item))
+    while items and items[-1] == ":" and len(items) > 1:
+        items.pop()
+    return f"x[{', '.join(items) or '...'}]"
+
+
+def _shortest(item: slice, extent: int) -> str:
+    """One slice without the bounds that go without saying."""
+    start, stop, step = item.start, item.stop, item.step or 1
+    wanted = range(extent)[item]
+    if wanted == range(extent)[:stop:step]:
+        start = None
+    if wanted == range(extent)[start::step]:
+        stop = None
+    bounds = f"{'' if start is None else start}:{'' if stop is None else stop}"
+    return bounds if step == 1 else f"{bounds}:{step}"
+
+
 def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
     """The slice, or its gradient, as a program of that dialect says it."""
     return {"python": _python_code, "tf": _tf_code, "onnx": _onnx_code}[dialect](selection, gradient)
@@ -188,7 +211,10 @@ def _read(dialect: str, entry: Entry) -> range:
     forward = entry.step > 0
     start = entry.start if entry.start is not None else (0 if forward else INT64_MAX)
     stop = entry.stop if entry.stop is not None else (INT64_MAX if forward else INT64_MIN)
-    (first, step, count), *_ = Selection.from_onnx((entry.extent,), [start], [stop], None, [entry.step]).axes
+    start, stop, step = (
+        n if INT64_MIN <= n <= INT64_MAX else (1 if n > 0 else -1) << 62 for n in (start, stop, entry.step)
+    )
+    ((first, step, count),) = Selection.from_onnx((entry.extent,), [start], [stop], None, [step]).axes
     return range(first, first + count * step, step)
 
 

@@ -6,7 +6,7 @@ import backslice as bs
 import numpy as np
 import pytest
 from backslice import dialects
-from backslice.picture import index_text
+from backslice.dialects import index_text
 from command_line import backslice, fails
 from hypothesis import given, settings
 from strategies import shapes_and_indices
@@ -109,6 +109,12 @@ def test_convert_does_not_warn_where_they_agree():
     for said in (("1:3, ::2",), ("::-1",), ("--tf", "begin=1", "end=-1"), ("--onnx", "starts=1", "ends=INT_MAX")):
         run = backslice("convert", "4,6", *said)
         assert run.returncode == 0 and run.stderr == "", run.stderr
+
+
+def test_convert_of_integers_beyond_int64():
+    result = told("convert", "5", f"{10**30}:{-(10**30)}:-{10**25}")
+    assert result["python"]["arguments"]["index"] == "4:" and result["warnings"] == []
+    fails(2, "begin", "convert", "5", "--tf", f"begin={10**30}", "end=1")
 
 
 def test_convert_says_what_onnx_needs_besides():

@@ -58,7 +58,7 @@ def test_blocks_of_an_axis_count_what_they_take(extent, most, data):
     step = data.draw(st.integers(-5, 5).filter(bool))
     (axis,) = bs.Selection.from_index((extent,), slice(start, stop, step)).axes
     taken = range(extent)[start:stop:step]
-    blocks = cut_axis(extent, axis, most).blocks
+    blocks = cut_axis(extent, axis, most)
     assert len(blocks) <= most
     assert [i for block in blocks for i in range(block.lo, block.hi)] == list(range(extent))
     for block in blocks:

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from .. import dialects, picture
+from .. import dialects
 from .arguments import read_selection
 
 
@@ -30,7 +30,7 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
 
 def _arguments(selection: Any, dialect: str) -> Any:
     if dialect == "python":
-        return {"index": picture.index_text(selection).removeprefix("x[").removesuffix("]")}
+        return {"index": dialects.index_text(selection).removeprefix("x[").removesuffix("]")}
     return selection.to_tf() if dialect == "tf" else selection.to_onnx()
 
 

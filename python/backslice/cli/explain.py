@@ -33,7 +33,7 @@ def facts(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
         "result_shape": list(selection.result_shape),
         "axes": [dict(zip(("start", "step", "count"), axis, strict=True)) for axis in selection.axes],
         "result_axes": list(selection.result_axes),
-        "index": picture.index_text(selection),
+        "index": dialects.index_text(selection),
         "tf": None if dialects.cannot_be_said(selection, "tf") else selection.to_tf(),
         "onnx": selection.to_onnx(),
         "dtype": str(dtype),

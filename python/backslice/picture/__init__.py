@@ -12,10 +12,9 @@ True
 from .._core import RaggedTensor, Selection
 from .model import Cell, Kind, Limits, Panel, Picture
 from .png import png
-from .selections import index_text
 from .svg import html, svg
 
-__all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "index_text", "of", "png", "svg"]
+__all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "of", "png", "svg"]
 
 
 def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture:
