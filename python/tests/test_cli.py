@@ -120,6 +120,15 @@ def test_doctor_tells_machine_versions_and_peers():
     assert "SIMD target in use" in backslice("doctor").stdout
 
 
+@pytest.mark.parametrize(
+    "arguments", [("demo",), ("doctor",), ("explain", "4,6", "1:3"), ("convert", "4,6", "1")], ids=str
+)
+@pytest.mark.parametrize("width", [25, 200])
+def test_any_width_of_the_terminal_will_do(arguments, width):
+    run = backslice(*arguments, env={"COLUMNS": str(width)})
+    assert run.returncode == 0 and "Traceback" not in run.stderr and run.stdout
+
+
 def test_doctor_sees_the_environment():
     found = json.loads(backslice("doctor", "--json", env={"BACKSLICE_NUM_THREADS": "1"}).stdout)
     assert found["threads"] == {"threads": 1, "BACKSLICE_NUM_THREADS": "1"}

@@ -224,6 +224,21 @@ def test_check_of_large_gradients_takes_samples(gradients):
     assert result["finite_differences"]["taken"] <= 400
 
 
+def test_check_of_infinite_gradients(gradients):
+    dy = np.array([[np.inf, 1, np.nan], [-np.inf, -0.0, 2]])
+    np.save("dy.npy", dy)
+    np.save("dx.npy", bs.slice_grad(dy, (4, 6), "1:3, ::2"))
+    assert backslice("check", "dx.npy", "--dy", "dy.npy", *SLICE).returncode == 0
+
+
+def test_check_tells_machines_more_than_people(gradients):
+    np.save("dy.npy", np.ones((2, 300)))
+    np.save("dx.npy", np.zeros((4, 600)))
+    arguments = ("check", "dx.npy", "--dy", "dy.npy", "--shape", "4,600", "--index", "1:3, ::2")
+    assert len(json.loads(backslice(*arguments, "--json").stdout)["examples"]) == 600
+    assert "and 590 more" in backslice(*arguments).stdout
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.complex64, np.float16, np.bool_])
 def test_check_of_other_dtypes(gradients, dtype):
     dy = np.ones((2, 3), dtype)

@@ -1,7 +1,6 @@
 // What the C++ guide of the manual shows.
 #include <backslice/backslice.h>
 
-#include <cassert>
 #include <cstdio>
 #include <vector>
 
@@ -33,10 +32,10 @@ Status gradients() {
 }
 
 // Errors are values. The message names the argument, the axis, the value, and what was expected.
-void errors() {
+bool errors() {
   Result<Selection> wrong = Selection::from_tf({4}, {.begin = {0}, .end = {2}, .strides = {0}});
-  assert(!wrong.ok() && wrong.status().code() == Code::InvalidArgument);
   std::printf("%s\n", wrong.status().to_string().c_str());
+  return !wrong.ok() && wrong.status().code() == StatusCode::InvalidArgument;
 }
 
 // An executor says where the work runs: the default pool, this thread, or a pool of yours.
@@ -55,20 +54,17 @@ Status executors(const Selection& selection, const ConstView& dy) {
 }
 
 // What a gradient will cost is known before any memory is touched.
-void costs() {
-  const Selection half = Selection::from_index({8192, 8192}, parse_index("::2").value()).value();
+bool costs() {
+  const Selection half = Selection::from_index({65536, 65536}, parse_index("::2").value()).value();
   const GradientCost cost = slice_grad_cost(half, DType::Float32).value();
-  assert(cost.bytes_written == std::int64_t{256} << 20);
-  assert(cost.strategy == Strategy::Streaming);
   std::printf("%s", to_string(cost.plan).c_str());
+  return cost.bytes_written == std::int64_t{16} << 30 && cost.strategy == Strategy::Streaming;
 }
 
 int main() {
   const std::vector<double> dy = {1, 2};
   const Selection selection = Selection::from_index({4}, parse_index("1:3").value()).value();
-  errors();
-  costs();
-  const bool ok = views().ok() && gradients().ok() &&
+  const bool ok = errors() && costs() && views().ok() && gradients().ok() &&
                   executors(selection, ConstView::contiguous(dy.data(), DType::Float64, {2}).value()).ok();
   return ok ? 0 : 1;
 }
