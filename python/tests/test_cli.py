@@ -57,6 +57,11 @@ def test_version_starts_fast():
     assert min(times) < 0.3
 
 
+def test_the_package_is_the_command_too():
+    run = subprocess.run([sys.executable, "-m", "backslice", "--version"], capture_output=True, text=True)
+    assert run.stdout.strip() == bs.__version__
+
+
 def test_misuse_is_exit_code_2():
     fails(2, "No such command 'frobnicate'", "frobnicate")
     fails(2, "Missing argument 'DY'", "grad")
