@@ -404,9 +404,15 @@ def test_a_full_disk_is_an_error_before_anything_is_written(folder):
 def test_results_that_must_fit_in_memory_say_so(folder):
     np.save("dy.npy", np.ones(2, np.float32))
     huge = ("grad", "dy.npy", "--shape", str(1 << 50), "--index", "1:3")
-    fails(1, "must fit in memory for dx.npz", *huge, "-o", "dx.npz")
-    fails(1, "write an .npy file", *huge, "-o", "dx.safetensors")
+    fails(1, "the result for dx.npz takes 4096 TiB and must fit in memory", *huge, "-o", "dx.npz")
+    fails(1, "write an .npy file, which is mapped", *huge, "-o", "dx.safetensors")
     fails(1, "no space left", *huge, "-o", "dx.npy")
+
+
+def test_inputs_that_must_fit_in_memory_say_so(folder):
+    np.savez_compressed("zeros.npz", a=np.zeros((1 << 15, 1 << 12), np.float32))  # 512 MB, in half a megabyte
+    fails(1, "zeros.npz:a takes 512 MiB and must fit in memory, 390.6 MiB are free: save the array as an .npy file",
+          "slice", "zeros.npz", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")  # fmt: skip
 
 
 def gradient_beyond_memory(folder, rows: int, limit: int) -> None:

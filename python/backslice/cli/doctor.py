@@ -17,8 +17,7 @@ import backslice as bs
 
 from ..bench import venvs
 from ..units import human_bytes
-from .memory_speed import measure
-from .outputs import available_memory
+from .memory import available_memory, measure
 
 PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "safetensors", "matplotlib")
 ADAPTERS = {"backslice.scipy": "scipy", "backslice.awkward": "awkward", "backslice.arrow": "pyarrow"}

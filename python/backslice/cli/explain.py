@@ -12,7 +12,7 @@ import backslice as bs
 from .. import dialects, picture
 from ..picture.terminal import limits_for, terminal
 from ..units import human_bytes, human_seconds
-from .memory_speed import measure
+from .memory import measure
 from .peers import peers_on
 
 LARGE = 1 << 20  # what is smaller stays in the caches, and memory is not its limit

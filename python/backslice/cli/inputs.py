@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from . import Failure, Usage
 from .dtypes import named
+from .memory import must_fit
 
 FORMATS = (".npy", ".npz", ".safetensors")
 MAX_HEADER = 10_000  # as NumPy has it: longer ones could be made to crash the parser
@@ -66,6 +67,9 @@ def read_npz(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
         with zipfile.ZipFile(io.BytesIO(_standard_input()) if is_pipe else path) as archive:
             names = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
             chosen = [_the_one(path, names, name) for name in wanted] if wanted else names
+            for name in chosen:
+                size = archive.getinfo(f"{name}.npy").file_size
+                must_fit(size, f"{path}:{name}", "save the array as an .npy file")
             return {name: _read_npy(archive.open(f"{name}.npy"), f"{path}:{name}") for name in chosen}
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise Failure(f"{path} is not a whole .npz file: {error}") from None

@@ -7,7 +7,6 @@ a full disk is an error before anything is computed. The others are made in memo
 import errno
 import math
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -21,10 +20,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..units import human_bytes
 from . import Failure, Usage
 from .dtypes import dtype_name
 from .inputs import check_format, split_name
+from .memory import must_fit
 
 Fill = Callable[[NDArray[Any]], None]
 
@@ -186,21 +185,6 @@ def _raw(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
-    """Zeros, if there is memory for them: the system would promise more than it has."""
-    needed = math.prod(shape) * dtype.itemsize
-    free = available_memory()
-    if needed > free:
-        raise Failure(
-            f"the result takes {human_bytes(needed)} and must fit in memory for {where}, {human_bytes(free)} are free: "
-            "write an .npy file, which may be larger than memory"
-        )
+    """Zeros, if there is memory for them."""
+    must_fit(math.prod(shape) * dtype.itemsize, f"the result for {where}", "write an .npy file")
     return np.zeros(shape, dtype)
-
-
-def available_memory() -> int:
-    """What the system has free, within the limits of this process."""
-    free = 1 << 62
-    with suppress(OSError), open("/proc/meminfo") as file:
-        free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
-    limits = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS))
-    return min([free, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])

@@ -1,12 +1,35 @@
-"""How fast this machine's memory is: what no gradient can beat."""
+"""Memory: how much is free, and how fast it is, which no gradient can beat."""
 
+import resource
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import probe_memory
+from ..units import human_bytes
+from . import Failure
+
+
+def available_memory() -> int:
+    """What the system has free, within the limits of this process."""
+    free = 1 << 62
+    with suppress(OSError), open("/proc/meminfo") as file:
+        free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
+    limits = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_AS))
+    return min([free, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])
+
+
+def must_fit(needed: int, what: str, instead: str) -> None:
+    """Refuses what does not fit: the system would promise more memory than it has."""
+    free = available_memory()
+    if needed > free:
+        raise Failure(
+            f"{what} takes {human_bytes(needed)} and must fit in memory, {human_bytes(free)} are free: {instead}, "
+            "which is mapped and may be larger than memory"
+        )
 
 
 @dataclass(frozen=True)
