@@ -1,0 +1,196 @@
+// What a TensorArray is made of. tensor_array.cc makes and closes it, tensor_array_write.cc and tensor_array_read.cc have
+// the operations on its elements.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+#include "backslice/tensor_array.h"
+#include "containers/elements.h"
+#include "containers/slot_table.h"
+#include "core/errors.h"
+
+namespace backslice {
+
+// Two kinds of locks. `mutex_` guards what operations on elements only look at (size, closed, element shape): they hold
+// it shared, and the few that change it hold it alone. Each slot has its own; those of one operation are locked in the
+// order of their indices, so that no two operations wait for each other.
+class TensorArray::Impl {
+ public:
+  static constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();  // TensorFlow's indices are int32
+
+  Impl(std::int64_t size, DType dtype, const TensorArrayOptions& options)
+      : dtype_(dtype),
+        item_size_(dtype == DType::Bytes ? options.item_size : backslice::item_size(dtype)),
+        options_(options),
+        element_shape_(options.element_shape),
+        size_(size) {}
+
+  // Makes the block of contiguous mode.
+  Status preallocate();
+
+  Status write(std::int64_t index, const Tensor& value);
+  Status scatter(Ints indices, const Tensor& value);
+  Status unstack(const Tensor& value);
+  Status split(const Tensor& value, Ints lengths);
+
+  Result<Tensor> read(std::int64_t index);
+  Result<Tensor> gather(Ints indices, const PartialShape& element_shape);
+  Result<Tensor> stack();
+  Result<Concatenated> concat(const PartialShape& element_shape_except0);
+
+  Result<std::int64_t> size() const;
+  void close();
+  Result<std::shared_ptr<Impl>> grad(const std::string& source, Ints shape_to_prepend);
+  std::shared_ptr<Impl> find_grad(const std::string& source) const;
+
+  const std::string& name() const { return options_.name; }
+  DType dtype() const { return dtype_; }
+  bool is_gradient() const { return is_gradient_; }
+  bool is_closed() const {
+    const std::shared_lock lock(mutex_);
+    return closed_;
+  }
+  PartialShape element_shape() const {
+    const std::shared_lock lock(mutex_);
+    return element_shape_;
+  }
+
+ private:
+  struct Write {
+    std::int64_t index;
+    Tensor value;
+  };
+
+  // The slots of indices, locked in the order of the indices, each once.
+  class Locked {
+   public:
+    Locked(Impl& array, std::span<const std::int64_t> indices) {
+      std::vector<std::pair<std::int64_t, Slot*>> sorted;
+      for (std::int64_t index : indices) {
+        slots_.push_back(&array.slots_[index]);
+        sorted.push_back({index, slots_.back()});
+      }
+      std::sort(sorted.begin(), sorted.end());
+      sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+      has_duplicates_ = sorted.size() < slots_.size();
+      for (const auto& [index, slot] : sorted) order_.push_back(slot);
+      for (Slot* slot : order_) slot->mutex.lock();
+    }
+    ~Locked() {
+      for (Slot* slot : order_) slot->mutex.unlock();
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+    Slot& operator[](std::size_t i) { return *slots_[i]; }
+    bool has_duplicates() const { return has_duplicates_; }
+
+   private:
+    std::vector<Slot*> slots_, order_;
+    bool has_duplicates_ = false;
+  };
+
+  std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
+  std::string prefix() const { return title() + ": "; }
+
+  Executor& executor() const { return options_.executor != nullptr ? *options_.executor : default_executor(); }
+
+  Status check_open() const {
+    if (!closed_) return Status();
+    return invalid_argument(title(), " has already been closed.");
+  }
+  Status check_dtype(const Tensor& value) const;
+  Status check_product(const PartialShape& shape) const;
+
+  // Runs `body` with mutex_ held: shared where it changes nothing that mutex_ guards, else alone. What `changes` says
+  // is asked under the lock; when the lock must be changed, `body` still checks everything itself.
+  template <class Changes, class Body>
+  auto holding_mutex(const Changes& changes, const Body& body) -> decltype(body()) {
+    {
+      const std::shared_lock lock(mutex_);
+      if (!changes()) return body();
+    }
+    const std::unique_lock lock(mutex_);
+    return body();
+  }
+
+  // Assigns only what changes: where nothing does, the lock is shared.
+  void grow_to(Ints indices) {
+    const std::int64_t needed = *std::max_element(indices.begin(), indices.end()) + 1;
+    if (needed > size_) size_ = needed;
+  }
+
+  // -- Writing. Those that are _locked are called with mutex_ held: alone if they change the structure, else shared.
+
+  bool changes_structure(std::int64_t index) const;
+  bool changes_structure(std::span<const Write> writes) const;
+  Status write_locked(std::int64_t index, const Tensor& value);
+  Status write_locked(std::span<const Write> writes);
+  Status write_all(std::span<const Write> writes);
+  Status check_range(std::int64_t index) const;
+  Status check_write(const Slot& slot, std::int64_t index, const Shape& shape, const PartialShape& element_shape) const;
+
+  // Writes of one call to the same index: an error in forward arrays, and sums must agree in shape.
+  Status check_duplicates(std::span<const Write> writes) const;
+
+  Status store(Slot& slot, std::int64_t index, const Tensor& value);
+
+  // -- Reading
+
+  Status check_read_range(std::int64_t index) const;
+
+  // What reading the slot gives, without changing it.
+  Result<Element> element_of(const Slot& slot, std::int64_t index, const PartialShape& element_shape) const;
+
+  // Reads the elements: all checks, then `body` makes the result of them, then they count as read. A shape that is
+  // given becomes the array's.
+  template <class Body>
+  Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body);
+  template <class Body>
+  Result<Tensor> read_locked(Ints indices, const PartialShape& given, const Body& body);
+
+  Result<PartialShape> merged_shape(const PartialShape& given) const;
+
+  // 0, 1, ... for what is `done` to all elements. With mutex_ held.
+  Result<std::vector<std::int64_t>> all_indices(const char* done) const;
+
+  // The rows of elements that are to be concatenated: they must agree in all dims but the first.
+  struct Rows {
+    std::vector<std::int64_t> lengths;
+    std::int64_t total = 0;
+    Shape inner;
+  };
+  Result<Rows> rows_of_all(std::span<const Element> elements, const PartialShape& element_shape_except0) const;
+
+  // [count, inner...] from the elements.
+  Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, const Shape& inner) const;
+
+  // [0, shape...]
+  Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation) const;
+  Result<Tensor> empty_gather(const PartialShape& element_shape);
+
+  const DType dtype_;
+  const std::int64_t item_size_;
+  TensorArrayOptions options_;
+  bool is_gradient_ = false;
+
+  mutable std::shared_mutex mutex_;
+  PartialShape element_shape_;
+  std::int64_t size_;
+  bool closed_ = false;
+  std::map<std::string, std::shared_ptr<Impl>> gradients_;
+  std::optional<Tensor> block_;  // in contiguous mode
+  bool all_read_ = false;        // the block was stacked: every element counts as read
+  std::atomic<bool> any_cleared_ = false;
+
+  SlotTable slots_;
+};
+
+}  // namespace backslice
