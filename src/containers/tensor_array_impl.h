@@ -1,5 +1,5 @@
-// What a TensorArray is made of. tensor_array.cc makes and closes it, tensor_array_write.cc and tensor_array_read.cc have
-// the operations on its elements.
+// What a TensorArray is made of. tensor_array.cc makes and closes it, tensor_array_write.cc and tensor_array_read.cc
+// have the operations on its elements.
 #pragma once
 
 #include <algorithm>

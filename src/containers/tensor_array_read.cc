@@ -167,7 +167,8 @@ Status TensorArray::Impl::check_read_range(std::int64_t index) const {
   return invalid_argument(prefix(), "Tried to read from index ", index, " but array size is: ", size_);
 }
 
-Result<Element> TensorArray::Impl::element_of(const Slot& slot, std::int64_t index, const PartialShape& element_shape) const {
+Result<Element> TensorArray::Impl::element_of(const Slot& slot, std::int64_t index,
+                                              const PartialShape& element_shape) const {
   if (slot.cleared || (all_read_ && options_.clear_after_read)) {
     return invalid_argument(prefix(), "Could not read index ", index,
                             " twice because it was cleared after a previous read (perhaps try setting "
@@ -189,7 +190,8 @@ Result<PartialShape> TensorArray::Impl::merged_shape(const PartialShape& given) 
                           ", does not fit the array's element shape, ", element_shape_.to_string());
 }
 
-Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count, const Shape& inner) const {
+Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count,
+                                         const Shape& inner) const {
   const auto shape = stacked_shape(count, inner);
   if (!shape.ok()) return invalid_argument(prefix(), shape.status().message());
   return join_elements(elements, *shape, dtype_, item_size_, executor());

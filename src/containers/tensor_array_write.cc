@@ -58,9 +58,8 @@ Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
     }
   }
   if (sum != value.shape()[0]) {
-    return invalid_argument(prefix(),
-                            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ", sum,
-                            " and value's shape is: ", Ints(value.shape()));
+    return invalid_argument(prefix(), "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ",
+                            sum, " and value's shape is: ", Ints(value.shape()));
   }
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
   {
@@ -142,7 +141,7 @@ Status TensorArray::Impl::check_range(std::int64_t index) const {
 }
 
 Status TensorArray::Impl::check_write(const Slot& slot, std::int64_t index, const Shape& shape,
-                   const PartialShape& element_shape) const {
+                                      const PartialShape& element_shape) const {
   const auto could_not = [&](const auto&... why) {
     return invalid_argument(prefix(), "Could not write to TensorArray index ", index, " because ", why...);
   };

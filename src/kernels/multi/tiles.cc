@@ -5,170 +5,18 @@
 #include <memory>
 
 #include "core/caches.h"
-#include "core/visit_dtype.h"
+#include "kernels/multi/grid.h"
+#include "kernels/multi/tile_rows.h"
 #include "kernels/slice/writer.h"
 #include "select/axis_math.h"
 
 namespace backslice {
 namespace {
 
-constexpr std::int64_t kTileBytes = 128 << 10;  // half of a small L2 cache: the tile, and what flows into it
-
-// The grid of tiles: inner axes whole, one axis cut into runs, outer axes one position at a time.
-struct Grid {
-  int cut = 0;             // the axis that is cut; -1 when there are no axes
-  std::int64_t run = 1;    // its positions in a tile
-  std::int64_t runs = 1;   // tiles along it
-  std::int64_t inner = 1;  // elements of one position of it
-  std::int64_t tiles = 1;
-};
-
-Grid make_grid(const CommonAxes& common, std::int64_t item_size) {
-  Grid grid;
-  grid.cut = common.rank() - 1;
-  const std::int64_t most = std::max<std::int64_t>(1, kTileBytes / std::max<std::int64_t>(item_size, 1));
-  while (grid.cut > 0 && grid.inner * common.axes[grid.cut].extent <= most) {
-    grid.inner *= common.axes[grid.cut--].extent;
-  }
-  if (grid.cut < 0) return grid;
-  const std::int64_t extent = common.axes[grid.cut].extent;
-  grid.run = std::clamp<std::int64_t>(most / grid.inner, 1, extent);
-  grid.runs = (extent + grid.run - 1) / grid.run;
-  grid.tiles = grid.runs;
-  for (int k = 0; k < grid.cut; ++k) grid.tiles *= common.axes[k].extent;
-  return grid;
-}
-
-// Which slices meet each position (or run, on the cut axis) of one axis: the one that tells them apart best.
-class Buckets {
- public:
-  Buckets(const CommonAxes& common, const Grid& grid) : grid_(grid) {
-    std::int64_t fewest = INT64_MAX;
-    for (int k = 0; k <= grid.cut; ++k) {
-      const std::int64_t entries = count_entries(common, k);
-      // each cell of the axis is visited by all tiles that share it
-      const std::int64_t cost = entries / std::max<std::int64_t>(1, cells(common, k)) + 1;
-      if (cost < fewest) fewest = cost, axis_ = k;
-    }
-    lists_.resize(static_cast<std::size_t>(grid.cut < 0 ? 1 : cells(common, axis_)));
-    for (std::int64_t s = 0; s < common.slices(); ++s) {
-      const auto [first, last] = cell_range(common, axis_, s);
-      for (std::int64_t c = first; c <= last; ++c) lists_[static_cast<std::size_t>(c)].push_back(s);
-    }
-  }
-
-  // Candidates, in list order, for a tile at these positions of the outer axes and this run.
-  const std::vector<std::int64_t>& candidates(const std::int64_t* outer, std::int64_t run) const {
-    if (grid_.cut < 0) return lists_[0];
-    return lists_[static_cast<std::size_t>(axis_ == grid_.cut ? run : outer[axis_])];
-  }
-
- private:
-  std::int64_t cells(const CommonAxes& common, int k) const {
-    return k == grid_.cut ? grid_.runs : common.axes[k].extent;
-  }
-
-  std::pair<std::int64_t, std::int64_t> cell_range(const CommonAxes& common, int k, std::int64_t s) const {
-    if (grid_.cut < 0) return {0, 0};
-    const AxisPart& part = common.slice(s)[k];
-    const std::int64_t unit = k == grid_.cut ? grid_.run : 1;
-    return {part.start / unit, part.last() / unit};
-  }
-
-  std::int64_t count_entries(const CommonAxes& common, int k) const {
-    std::int64_t entries = 0;
-    for (std::int64_t s = 0; s < common.slices(); ++s) {
-      const auto [first, last] = cell_range(common, k, s);
-      entries += last - first + 1;
-    }
-    return entries;
-  }
-
-  const Grid& grid_;
-  int axis_ = 0;
-  std::vector<std::vector<std::int64_t>> lists_;
-};
-
 // What of a slice falls into a tile: the axes from the cut one on, in the tile's coordinates.
 struct TilePart {
   const std::byte* source;
   std::size_t first_axis;  // in Scratch::axes
-};
-
-// Row operations on a dense tile; steps and strides are in bytes.
-struct RowCopy {
-  std::int64_t size;
-  void operator()(std::byte* dst, const std::byte* src, std::int64_t n, std::int64_t step, std::int64_t stride) const {
-    if (step == size && stride == size) return copy_bytes(dst, src, n * size);
-    const auto each = [&]<std::int64_t kSize>() {
-      for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * step, src + i * stride, kSize);
-    };
-    switch (size) {
-      case 1: return each.template operator()<1>();
-      case 2: return each.template operator()<2>();
-      case 4: return each.template operator()<4>();
-      case 8: return each.template operator()<8>();
-      case 16: return each.template operator()<16>();
-      default:
-        for (std::int64_t i = 0; i < n; ++i) copy_bytes(dst + i * step, src + i * stride, size);
-    }
-  }
-};
-
-template <class T>
-struct RowAdd {
-  AddRow dense;
-  void operator()(std::byte* dst, const std::byte* src, std::int64_t n, std::int64_t step, std::int64_t stride) const {
-    if (dense != nullptr && step == sizeof(T) && stride == sizeof(T)) return dense(dst, src, n);
-    for (std::int64_t i = 0; i < n; ++i) {
-      T sum, term;
-      std::memcpy(&sum, dst + i * step, sizeof(T));
-      std::memcpy(&term, src + i * stride, sizeof(T));
-      sum = sum + term;
-      std::memcpy(dst + i * step, &sum, sizeof(T));
-    }
-  }
-};
-
-// The number that changes nothing when something is added to it, minus zero included: minus zero itself, or zero where
-// there is none.
-template <class T>
-T identity() {
-  T value{};
-  if constexpr (std::is_floating_point_v<T>) {
-    value = T{-0.0};
-  } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-    value = T(-0.0, -0.0);
-  } else if constexpr (requires { T::kNegativeZero; }) {
-    value.bits = static_cast<decltype(value.bits)>(T::kNegativeZero);
-  }
-  return value;
-}
-
-template <class T>
-struct RowIdentity {
-  void operator()(std::byte* dst, const std::byte*, std::int64_t n, std::int64_t step, std::int64_t) const {
-    const T value = identity<T>();
-    for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * step, &value, sizeof(T));
-  }
-};
-
-// float8_e8m0fnu has no such number: what is covered already is remembered for each element.
-struct RowCopyOrAdd {
-  std::byte* tile;
-  std::vector<char>& covered;
-  void operator()(std::byte* dst, const std::byte* src, std::int64_t n, std::int64_t step, std::int64_t stride) const {
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::byte* to = dst + i * step;
-      char& seen = covered[static_cast<std::size_t>(to - tile)];
-      Float8E8M0FNU a, b;
-      std::memcpy(&a, to, 1);
-      std::memcpy(&b, src + i * stride, 1);
-      if (seen) b = a + b;
-      std::memcpy(to, &b, 1);
-      seen = 1;
-    }
-  }
 };
 
 // One thread's tile and lists, kept from tile to tile.
