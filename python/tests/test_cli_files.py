@@ -415,6 +415,11 @@ def test_inputs_that_must_fit_in_memory_say_so(folder):
           "slice", "zeros.npz", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")  # fmt: skip
 
 
+def test_too_little_address_space_says_which_limit(folder):
+    np.lib.format.open_memmap("x.npy", "w+", np.int8, (1 << 31,)).flush()
+    fails(1, "ulimit -v", "slice", "x.npy", "--index", "::4", "-o", "y.npy", shell="ulimit -v 2000000")
+
+
 def gradient_beyond_memory(folder, rows: int, limit: int) -> None:
     """The gradient of x[1:, ::2], whose files together are larger than the private memory allowed."""
     dy = np.lib.format.open_memmap("dy.npy", "w+", np.float32, (rows - 1, 2048))

@@ -1,5 +1,7 @@
 #include "backslice/executor.h"
 
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
@@ -7,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -80,8 +83,18 @@ class Default {
 
   Executor* make() {
     if (threads_ == 1) return &serial_executor();
+    if (!forked_) allow_workers(threads_);
     made_.push_back(forked_ ? make_thread_executor(threads_).release() : new TbbExecutor(threads_));
     return made_.back();
+  }
+
+  // oneTBB has as many workers as cores, and ignores a request for more with a warning on standard error. Of several
+  // limits the lowest holds, so there is one, which grows.
+  void allow_workers(int threads) {
+    if (threads <= most_workers_) return;
+    more_workers_.reset();
+    more_workers_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+    most_workers_ = threads;
   }
 
   // Only the forking thread lives on in the child: oneTBB's workers and whoever held the lock are gone.
@@ -96,6 +109,8 @@ class Default {
   std::atomic<Executor*> current_ = nullptr;
   std::atomic<int> threads_;
   bool forked_ = false;
+  int most_workers_ = oneapi::tbb::info::default_concurrency();
+  std::optional<oneapi::tbb::global_control> more_workers_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 """The command line. `main` runs a command and turns whatever goes wrong into one line and an exit code."""
 
+import errno
 import signal
 import sys
 from collections.abc import Sequence
@@ -54,6 +55,11 @@ def describe(error: BaseException) -> tuple[int, str]:
         return FAILED, f"error: {one_line(error)}"
     if isinstance(error, MemoryError):
         return FAILED, f"error: out of memory: {one_line(error) or 'a smaller input or more memory is needed'}"
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        limits = (
+            "a limit on address space (ulimit -v) counts mapped files too, one on private memory (ulimit -d) does not"
+        )
+        return FAILED, f"error: {error.strerror}: {limits}"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return FAILED, f"error: {where}{error.strerror or one_line(error)}"
