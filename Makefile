@@ -1,4 +1,4 @@
-# make run      install what is missing, build, and show slice gradients being computed
+# make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
@@ -18,7 +18,7 @@ SOURCES := $(shell find include src python/backslice python/bindings cmake -type
 .PHONY: help setup python run test test-cpp test-python test-large docs oracle sanitize bench bench-cpp lint format clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# \(make \)/\1/p' Makefile
 
 setup:
 	@tools/setup.sh $(PYTHON)
