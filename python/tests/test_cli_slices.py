@@ -69,7 +69,10 @@ def test_explain_takes_every_dialect_and_negative_indices():
     assert told("explain", "4,6", "--tf", "begin=1", "end=3")["index"] == "x[1:3]"
     assert told("explain", "4,6", "--onnx", "starts=1", "ends=3", "axes=1")["index"] == "x[:, 1:3]"
     assert told("explain", "", "...")["result_shape"] == []
+    assert told("explain", "4,6", "--index", "-1")["index"] == told("explain", "4,6", "-1")["index"] == "x[3]"
+    assert told("convert", "4,6", "--index", "1")["python"]["arguments"] == {"index": "1"}
     fails(2, "no slice is given", "explain", "4,6")
+    fails(2, "more than one slice", "explain", "4,6", "1", "--index", "1")
     fails(2, "more than one slice", "explain", "4,6", "1", "--tf", "begin=1", "end=3")
 
 

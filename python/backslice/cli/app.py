@@ -24,7 +24,7 @@ ONNX = typer.Option(None, "--onnx", metavar="starts=.. ends=..", help="As ONNX: 
 DTYPE = typer.Option(None, "--dtype", metavar="bfloat16", help="What the raw items of an .npy file are.")
 OUTPUT = typer.Option(..., "-o", "--output", metavar="FILE", help=".npy, .npz:name, .safetensors:name, or -.")
 FORCE = typer.Option(False, "--force", help="Replace a file that is there.")
-JSON = typer.Option(False, "--json", help="Say what was done as JSON.")
+JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
 
 
 def _print_version(wanted: bool) -> None:
@@ -137,7 +137,8 @@ def ragged_grad(
 @app.command("explain", cls=SliceCommand)
 def explain(
     shape: str = typer.Argument(metavar="SHAPE"),
-    index: str | None = typer.Argument(None, metavar="INDEX"),
+    positional: str | None = typer.Argument(None, metavar="INDEX"),
+    index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
     dtype: str = typer.Option("float32", "--dtype", metavar="float32", help="Of the gradient, for its cost."),
@@ -158,7 +159,7 @@ def explain(
     from .arguments import read_selection, read_shape, read_spec
     from .dtypes import dtype_of_name
 
-    selection = read_selection(read_spec(index, tf, onnx), read_shape(shape))
+    selection = read_selection(read_spec(index, tf, onnx, positional), read_shape(shape))
     kind = dtype_of_name(dtype)
     if as_json:
         typer.echo(json.dumps(command.facts(selection, kind)))
@@ -172,7 +173,8 @@ def explain(
 @app.command("convert", cls=SliceCommand)
 def convert(
     shape: str = typer.Argument(metavar="SHAPE"),
-    index: str | None = typer.Argument(None, metavar="INDEX"),
+    positional: str | None = typer.Argument(None, metavar="INDEX"),
+    index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
     to: str = typer.Option("all", "--to", metavar="DIALECT", help="python, tf, onnx or all."),
@@ -193,7 +195,7 @@ def convert(
     if to not in ("all", *dialects.DIALECTS):
         raise Usage(f"--to {to!r}: the dialects are {', '.join(dialects.DIALECTS)}, or all")
     wanted = dialects.DIALECTS if to == "all" else (to,)
-    result = command.convert(read_shape(shape), read_spec(index, tf, onnx), wanted)
+    result = command.convert(read_shape(shape), read_spec(index, tf, onnx, positional), wanted)
     if as_json:
         typer.echo(json.dumps(result))
     else:

@@ -35,9 +35,10 @@ class SliceCommand(TyperCommand):
         return super().parse_args(ctx, join_pairs(args))
 
 
-def read_spec(index: str | None, tf: str | None, onnx: str | None) -> dialects.Spec:
-    """The one slice that the options give."""
-    given = [(d, text) for d, text in (("python", index), ("tf", tf), ("onnx", onnx)) if text is not None]
+def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: str | None = None) -> dialects.Spec:
+    """The one slice that the options, or an argument without one, give."""
+    said = (("python", index), ("tf", tf), ("onnx", onnx), ("python", positional))
+    given = [(dialect, text) for dialect, text in said if text is not None]
     if len(given) != 1:
         problem = "no slice is given" if not given else "more than one slice is given"
         raise Usage(f'{problem}: say it once, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
