@@ -5,12 +5,9 @@ from pathlib import Path
 import backslice as bs
 import numpy as np
 from backslice import picture
+from backslice.cli.tour import counting
 from backslice.picture import Cell, Kind, Panel, Picture
 from backslice.picture.containers import of_array, of_entries, of_ragged
-
-
-def counting(*shape: int) -> np.ndarray:
-    return np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
 
 
 def gradient(title: str, selection: bs.Selection) -> Picture:
@@ -38,14 +35,12 @@ def tensor_array() -> Picture:
     writes = [[1, [1.0, 1.0]], [2, [5.0, 6.0]], [1, [10.0, 10.0]]]
     states = bs.TensorArray(4, "float64", (2,))
     gradient = states.grad("loss")
-    written = [[Cell(Kind.TAKEN, f"{v:g}") for v in value] for _, value in writes]
     for index, value in writes:
         gradient.write(index, value)
     dx = gradient.stack()
-    slots = [[Cell(Kind.TAKEN if v else Kind.LEFT, f"{v:g}") for v in row] for row in dx]
     panels = [
-        Panel("writes, in order", written, [f"to {index}" for index, _ in writes]),
-        Panel("dx: the sum at each index", slots, [str(i) for i in range(4)]),
+        of_array([value for _, value in writes], "writes, in order", [f"to {index}" for index, _ in writes]),
+        of_array(dx, "dx: the sum at each index", range(4)),
     ]
     return Picture("TensorArrayGradWithShape", panels, ["What is never written reads as zeros of the element's shape."])
 

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ._core import Selection
+from ._core import Selection, parse_index
 from .errors import Error, InvalidArgumentError
 
 DIALECTS = ("python", "tf", "onnx")
@@ -25,6 +25,13 @@ MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axi
 LISTS = {"tf": ("begin", "end", "strides"), "onnx": ("starts", "ends", "axes", "steps")}
 NEEDED = {"tf": ("begin", "end"), "onnx": ("starts", "ends")}
 INT64_MAX, INT64_MIN, INT32_MAX = 2**63 - 1, -(2**63), 2**31 - 1
+INTEGERS = {
+    "INT_MAX": INT64_MAX,
+    "INT64_MAX": INT64_MAX,
+    "INT32_MAX": INT32_MAX,
+    "INT_MIN": INT64_MIN,
+    "INT64_MIN": INT64_MIN,
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ def parse(dialect: str, text: str) -> Spec:
     if dialect == "python":
         whole = re.fullmatch(r"\s*(?:[A-Za-z_][\w.]*)?\[(.*)\]\s*", text)
         return Spec(dialect, {"index": whole[1] if whole else text})
-    arguments: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for pattern, plain in ((r"[\[(]\s*|\s*[\])]", ""), (r"\s*,\s*", ","), (r"\s+=", "="), (r"=\s+(?![a-z_]+=)", "=")):
         text = re.sub(pattern, plain, text)
     known = (*LISTS[dialect], *(MASKS if dialect == "tf" else ()))
@@ -78,15 +85,15 @@ def parse(dialect: str, text: str) -> Spec:
         name, equals, value = word.partition("=")
         if not equals or name not in known:
             raise InvalidArgumentError(f"{word!r} is not one of {', '.join(f'{k}=..' for k in known)}")
-        if name in arguments:
+        if name in found:
             raise InvalidArgumentError(f"{name} is given twice")
-        arguments[name] = _integer(value, name) if name in MASKS else integers(value, name)
-    missing = [name for name in NEEDED[dialect] if name not in arguments]
+        found[name] = _integer(value, name) if name in MASKS else integers(value, name)
+    missing = [name for name in NEEDED[dialect] if name not in found]
     if missing:
         raise InvalidArgumentError(f"{missing[0]} is missing: {NAMES[dialect]}'s slice needs {missing[0]}=..")
     if dialect == "tf":
-        arguments.setdefault("strides", [1] * len(arguments["begin"]))
-    return Spec(dialect, arguments)
+        found.setdefault("strides", [1] * len(found["begin"]))
+    return Spec(dialect, found)
 
 
 def integers(text: str, name: str) -> list[int]:
@@ -96,16 +103,25 @@ def integers(text: str, name: str) -> list[int]:
 
 
 def _integer(text: str, name: str) -> int:
-    names = {"INT_MAX": INT64_MAX, "INT64_MAX": INT64_MAX, "INT32_MAX": INT32_MAX, "INT64_MIN": INT64_MIN}
-    names["INT_MIN"] = INT64_MIN
+    if text.upper() in INTEGERS:
+        return INTEGERS[text.upper()]
     try:
-        return names[text.upper()] if text.upper() in names else int(text, 0)
+        return int(text, 0)
     except ValueError:
         raise InvalidArgumentError(f"{name}: {text!r} is not an integer") from None
 
 
 def index_text(selection: Selection) -> str:
     """x[1:3, ::2]: the selection as Python says it, as short as it goes."""
+    return f"x[{arguments(selection, 'python')['index']}]"
+
+
+def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
+    """The selection as the arguments of that dialect's slice; Python has one, index."""
+    if dialect == "tf":
+        return dict(selection.to_tf())
+    if dialect == "onnx":
+        return dict(selection.to_onnx())
     items = []
     extents = iter(selection.shape)
     for item in selection.to_index():
@@ -113,7 +129,7 @@ def index_text(selection: Selection) -> str:
         items.append(_shortest(item, extent) if isinstance(item, slice) else str(item))
     while items and items[-1] == ":" and len(items) > 1:
         items.pop()
-    return f"x[{', '.join(items) or '...'}]"
+    return {"index": ", ".join(items) or "..."}
 
 
 def _shortest(item: slice, extent: int) -> str:
@@ -134,21 +150,19 @@ def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
 
 
 def _python_code(selection: Selection, gradient: bool) -> str:
-    index = index_text(selection).removeprefix("x[").removesuffix("]")
-    if not gradient:
-        return f"y = x[{index}]"
-    return f"dx = bs.slice_grad(dy, {selection.shape}, np.s_[{index}])"
+    index = arguments(selection, "python")["index"]
+    return f"dx = bs.slice_grad(dy, {selection.shape}, np.s_[{index}])" if gradient else f"y = x[{index}]"
 
 
 def _tf_code(selection: Selection, gradient: bool) -> str:
-    arguments: dict[str, Any] = dict(selection.to_tf())
-    if not arguments["begin"]:  # TensorFlow takes an empty list for floats
-        arguments |= {"begin": [0], "end": [0], "strides": [1], "ellipsis_mask": 1}
+    said = arguments(selection, "tf")
+    if not said["begin"]:  # TensorFlow takes an empty list for floats
+        said |= {"begin": [0], "end": [0], "strides": [1], "ellipsis_mask": 1}
     lists = {"shape": list(selection.shape)} if gradient else {}
-    lists |= {name: arguments[name] for name in LISTS["tf"]}
+    lists |= {name: said[name] for name in LISTS["tf"]}
     is_wide = any(abs(value) > INT32_MAX for values in lists.values() for value in values)
     given = [f"{name}={_tf_list(values, is_wide)}" for name, values in lists.items()]
-    given += [f"{name}={arguments[name]}" for name in MASKS if arguments[name]]
+    given += [f"{name}={said[name]}" for name in MASKS if said[name]]
     if gradient:
         return f"dx = tf.raw_ops.StridedSliceGrad({', '.join(given)}, dy=dy)"
     return f"y = tf.raw_ops.StridedSlice(input=x, {', '.join(given)})"
@@ -163,15 +177,15 @@ def _tf_list(values: list[int], is_wide: bool) -> str:
 
 def _onnx_code(selection: Selection, gradient: bool) -> str:
     """Nodes and the initializers that they read, as a list of each."""
-    arguments: dict[str, Any] = dict(selection.to_onnx())
-    after = [op for op in ("squeeze", "unsqueeze") if arguments[op]]
-    lists = [name for name in LISTS["onnx"]]
+    said = arguments(selection, "onnx")
+    after = [op for op in ("squeeze", "unsqueeze") if said[op]]
+    named = {name: said[name] for name in LISTS["onnx"]}
     if gradient:
-        named = {"shape": list(selection.shape), **{name: arguments[name] for name in lists}}
+        named = {"shape": list(selection.shape), **named}
         nodes = ['make_node("SliceGrad", ["dY", "shape", "starts", "ends", "axes", "steps"], ["dX"], '
                  'domain="com.microsoft")']  # fmt: skip
     else:
-        named = {name: arguments[name] for name in (*lists, *after)}
+        named |= {op: said[op] for op in after}
         results = [*(f"y{i}" for i in range(len(after))), "y"]
         nodes = [f'make_node("Slice", ["x", "starts", "ends", "axes", "steps"], ["{results[0]}"])']
         for i, op in enumerate(after):
@@ -211,10 +225,7 @@ def _read(dialect: str, entry: Entry) -> range:
     forward = entry.step > 0
     start = entry.start if entry.start is not None else (0 if forward else INT64_MAX)
     stop = entry.stop if entry.stop is not None else (INT64_MAX if forward else INT64_MIN)
-    start, stop, step = (
-        n if INT64_MIN <= n <= INT64_MAX else (1 if n > 0 else -1) << 62 for n in (start, stop, entry.step)
-    )
-    ((first, step, count),) = Selection.from_onnx((entry.extent,), [start], [stop], None, [step]).axes
+    ((first, step, count),) = Selection.from_onnx((entry.extent,), [start], [stop], None, [entry.step]).axes
     return range(first, first + count * step, step)
 
 
@@ -255,16 +266,14 @@ def _tf_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry
 
 
 def _index_entries(text: str, shape: tuple[int, ...]) -> list[Entry]:
-    items = [item.strip() for item in text.strip().removeprefix("[").removesuffix("]").split(",") if item.strip()]
-    real = [item for item in items if item not in ("None", "newaxis", "np.newaxis")]
+    real = [item for item in parse_index(text) if item is not None]
     entries, axis = [], 0
     for item in real:
-        if item == "...":
+        if item is ...:
             axis += len(shape) - (len(real) - 1)
             continue
-        if ":" in item:
-            start, stop, step = ([int(part) if part.strip() else None for part in item.split(":")] + [None])[:3]
-            entries.append(Entry(axis, shape[axis], start, stop, 1 if step is None else step))
+        if isinstance(item, slice):
+            entries.append(Entry(axis, shape[axis], item.start, item.stop, 1 if item.step is None else item.step))
         axis += 1
     return [entry for entry in entries if entry.extent]
 
@@ -273,11 +282,11 @@ def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
     """What a dialect's slice alone cannot say of a selection, and what to do."""
     found = []
     if dialect == "onnx":
-        arguments = selection.to_onnx()
-        if arguments["squeeze"]:
-            found.append(f"ONNX's Slice has no integer index: Squeeze axes {arguments['squeeze']} after it")
-        if arguments["unsqueeze"]:
-            found.append(f"ONNX's Slice has no new axes: Unsqueeze axes {arguments['unsqueeze']} after it")
+        said = selection.to_onnx()
+        if said["squeeze"]:
+            found.append(f"ONNX's Slice has no integer index: Squeeze axes {said['squeeze']} after it")
+        if said["unsqueeze"]:
+            found.append(f"ONNX's Slice has no new axes: Unsqueeze axes {said['unsqueeze']} after it")
         if not selection.shape:
             found.append("ONNX's Slice refuses a scalar input; ONNX Runtime's SliceGrad takes it")
     if dialect == "tf":

@@ -49,7 +49,7 @@ std::optional<DType> quantised_type(nb::handle dtype) {
   const auto found = dtype_from_name(field);
   if (!found || !(field.starts_with("qint") || field.starts_with("quint"))) return std::nullopt;
   const std::string stored = field.substr(1);  // qint8 holds an int8
-  if (!dtype[names[0]].equal(nb::module_::import_("numpy").attr("dtype")(stored))) return std::nullopt;
+  if (!dtype[names[0]].equal(as_numpy_dtype(nb::str(stored.c_str())))) return std::nullopt;
   if (nb::cast<long>(dtype.attr("itemsize")) != item_size(*found)) return std::nullopt;
   return found;
 }
@@ -63,13 +63,15 @@ std::optional<DType> quantised_type(nb::handle dtype) {
 
 }  // namespace
 
+nb::object as_numpy_dtype(nb::handle object) { return nb::module_::import_("numpy").attr("dtype")(object); }
+
 void learn_ml_dtypes() {
-  const nb::object ml_dtypes = nb::module_::import_("ml_dtypes"), numpy = nb::module_::import_("numpy");
+  const nb::object ml_dtypes = nb::module_::import_("ml_dtypes");
   for (DType dtype : all_dtypes()) {
     if (!is_ml_dtype(dtype)) continue;
     const std::string type_name(name(dtype));
     if (!nb::hasattr(ml_dtypes, type_name.c_str())) continue;  // an older ml_dtypes has fewer
-    const int number = nb::cast<int>(numpy.attr("dtype")(ml_dtypes.attr(type_name.c_str())).attr("num"));
+    const int number = nb::cast<int>(as_numpy_dtype(ml_dtypes.attr(type_name.c_str())).attr("num"));
     ml_dtype_of_number[number] = dtype;
     number_of_ml_dtype[dtype] = number;
   }
@@ -133,7 +135,7 @@ nb::object numpy_dtype(nb::dlpack::dtype dtype, const char* argument) {
   if (const auto number = number_of_ml_dtype.find(*found); number != number_of_ml_dtype.end()) {
     return nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number->second)));
   }
-  return nb::module_::import_("numpy").attr("dtype")(type_name);
+  return as_numpy_dtype(nb::str(type_name.c_str()));
 }
 
 }  // namespace backslice::python

@@ -84,9 +84,7 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out
 class PyGradBuffer {
  public:
   PyGradBuffer(nb::handle shape, nb::handle dtype)
-      : dtype_(nb::module_::import_("numpy").attr("dtype")(dtype)),
-        type_(element_type(dtype_, "the buffer")),
-        buffer_(make(shape)) {}
+      : dtype_(as_numpy_dtype(dtype)), type_(element_type(dtype_, "the buffer")), buffer_(make(shape)) {}
 
   void write(nb::handle index, nb::handle dy) {
     apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view); });

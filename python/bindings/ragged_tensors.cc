@@ -21,7 +21,7 @@ struct ValueType {
   bool is_object() const { return reinterpret_cast<PyArray_Descr*>(numpy.ptr())->kind == 'O'; }
 };
 
-ValueType value_type(nb::handle dtype) { return {nb::module_::import_("numpy").attr("dtype")(dtype)}; }
+ValueType value_type(nb::handle dtype) { return {as_numpy_dtype(dtype)}; }
 
 DType dtype_of(const ValueType& type) {
   return type.is_object() ? DType::String : element_type(type.numpy, "Tvalues").dtype;
@@ -40,9 +40,7 @@ nb::object values_to_python(const Tensor& values, const ValueType& type) {
 }
 
 nb::object splits_to_python(const Tensor& splits) {
-  const nb::object dtype =
-      nb::module_::import_("numpy").attr("dtype")(splits.dtype() == DType::Int32 ? "int32" : "int64");
-  return to_read_only_numpy(splits, dtype);
+  return to_read_only_numpy(splits, as_numpy_dtype(nb::str(splits.dtype() == DType::Int32 ? "int32" : "int64")));
 }
 
 // One list of splits: integers, as int64 where they are a Python list.

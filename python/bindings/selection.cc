@@ -63,7 +63,7 @@ std::vector<Range> read_box(nb::handle box) {
 }
 
 nb::dict cost_of(const Selection& s, nb::handle dtype) {
-  const ElementType type = element_type(nb::module_::import_("numpy").attr("dtype")(dtype), "dtype");
+  const ElementType type = element_type(as_numpy_dtype(dtype), "dtype");
   const GradientCost cost = unwrap(slice_grad_cost(s, type.dtype, type.item_size));
   nb::dict dict;
   dict["bytes_read"] = cost.bytes_read;
@@ -84,6 +84,9 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
 }  // namespace
 
 void bind_selection(nb::module_& m) {
+  m.def(
+      "parse_index", [](const std::string& text) { return to_python(unwrap(parse_index(text))); }, any("text"),
+      "The items of an index's text, \"1:3, ::2, ..., None, -1\": ints, slices, Ellipsis and None.");
   nb::class_<Selection>(m, "Selection",
                         "Which elements of a tensor a slice takes, in which order: the normal form of every dialect.")
       .def_static(

@@ -55,12 +55,12 @@ std::string read_text(nb::handle object, const char* argument) {
 
 // What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
 struct ArrayType {
-  explicit ArrayType(nb::handle dtype) : numpy(nb::module_::import_("numpy").attr("dtype")(dtype)) {
+  explicit ArrayType(nb::handle dtype) : numpy(as_numpy_dtype(dtype)) {
     // str and bytes without a width are strings of any length.
     const auto* descr = reinterpret_cast<PyArray_Descr*>(numpy.ptr());
     if ((descr->kind == 'U' || descr->kind == 'S') && PyDataType_ELSIZE(descr) == 0) {
       strings = descr->kind == 'U' ? StringKind::Str : StringKind::Bytes;
-      numpy = nb::module_::import_("numpy").attr("dtype")("object");
+      numpy = as_numpy_dtype(nb::str("object"));
     }
     element = element_type(numpy, "the array");
   }

@@ -120,6 +120,15 @@ def test_convert_of_integers_beyond_int64():
     fails(2, "begin", "convert", "5", "--tf", f"begin={10**30}", "end=1")
 
 
+def test_convert_reads_every_index_that_the_library_reads():
+    assert told("convert", "5", "None:3")["python"]["arguments"]["index"] == ":3"
+    assert told("convert", "5", "+1:None:-1")["warnings"] == []
+    assert told("convert", "4,5", "Ellipsis, -10::-1")["warnings"] == [
+        "axis 1: -10::-1 takes [] in NumPy, but the same numbers would take [0] in ONNX"
+    ]
+    assert told("convert", "4,5", "newaxis, ..., np.newaxis, 4")["python"]["code"] == "y = x[None, :, None, 4]"
+
+
 def test_convert_says_what_onnx_needs_besides():
     run = backslice("convert", "4,6", "-1, None, ::2", "--to", "onnx")
     assert "Squeeze axes [0]" in run.stderr and "Unsqueeze axes [0]" in run.stderr

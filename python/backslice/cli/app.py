@@ -1,6 +1,7 @@
 """The commands and their options. What they do is in the modules of their names, imported when they are used."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +162,8 @@ def explain(
 
     selection = read_selection(read_spec(index, tf, onnx, positional), read_shape(shape))
     kind = dtype_of_name(dtype)
-    if as_json:
-        typer.echo(json.dumps(command.facts(selection, kind)))
-    else:
-        command.show(selection, kind, Console())
+    told = command.facts(selection, kind)
+    _tell(told, as_json, lambda: command.show(selection, told, Console()))
     for path, form in ((svg, "svg"), (png, "png")):
         if path is not None:
             _draw(selection, form, path, force)
@@ -196,10 +195,7 @@ def convert(
         raise Usage(f"--to {to!r}: the dialects are {', '.join(dialects.DIALECTS)}, or all")
     wanted = dialects.DIALECTS if to == "all" else (to,)
     result = command.convert(read_shape(shape), read_spec(index, tf, onnx, positional), wanted)
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        command.show(result, wanted, Console(), Console(stderr=True))
+    _tell(result, as_json, lambda: command.show(result, wanted, Console(), Console(stderr=True)))
 
 
 @app.command("check", cls=SliceCommand)
@@ -225,23 +221,19 @@ def check(
 
     from . import check as command
     from .arguments import read_selection, read_shape, read_spec
-    from .inputs import FORMATS, split_name
+    from .inputs import is_array_file
 
     selection = read_selection(read_spec(index, tf, onnx), read_shape(shape))
-    is_file = given == "-" or split_name(given)[0].suffix in FORMATS
-    if is_file and dy is None:
+    if is_array_file(given) and dy is None:
         raise Usage("--dy is missing: a gradient in a file was computed from a dy, say which")
     result = command.check(given, selection, command.read_dy(dy, selection, dtype), dtype, rtol, forward)
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        command.show(result, Console())
+    _tell(result, as_json, lambda: command.show(result, Console()))
     if not result["agrees"]:
         raise typer.Exit(1)
 
 
 @app.command("doctor")
-def doctor(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> None:
+def doctor(as_json: bool = JSON) -> None:
     """What to paste into a bug report.
 
     Processor, caches, SIMD, threads, memory, versions, adapters and peers.
@@ -253,10 +245,7 @@ def doctor(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> No
     from . import doctor as command
 
     found = command.facts()
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        command.show(found, Console())
+    _tell(found, as_json, lambda: command.show(found, Console()))
 
 
 @app.command("demo")
@@ -276,7 +265,7 @@ def demo() -> None:
 
 
 @app.command("targets")
-def targets(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> None:
+def targets(as_json: bool = JSON) -> None:
     """List the SIMD targets of this machine.
 
     The best first; * marks the one in use.
@@ -285,11 +274,9 @@ def targets(as_json: bool = typer.Option(False, "--json", help="As JSON.")) -> N
     """
     from .. import simd_target, simd_targets
 
-    if as_json:
-        typer.echo(json.dumps({"targets": simd_targets(), "in_use": simd_target()}))
-        return
-    for name in simd_targets():
-        typer.echo(f"{'*' if name == simd_target() else ' '} {name}")
+    names, used = simd_targets(), simd_target()
+    lines = [f"{'*' if name == used else ' '} {name}" for name in names]
+    _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 
 
 @app.command("bench")
@@ -320,15 +307,20 @@ def _output(text: str, force: bool, name: str, as_json: bool) -> Any:
     return output_at(text, force, name)
 
 
-def _report(done: dict[str, Any], as_json: bool) -> None:
+def _tell(found: dict[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+    """What a command found: JSON for programs, else as the command shows it to people."""
     if as_json:
-        typer.echo(json.dumps(done))
-        return
+        typer.echo(json.dumps(found))
+    else:
+        show()
+
+
+def _report(done: dict[str, Any], as_json: bool) -> None:
     from ..units import human_bytes, human_seconds
 
     cost = f"{human_bytes(done['bytes'])} in {human_seconds(done['seconds'])}"
     said = f"{done['output']}: {done['dtype']} {done['shape']}, {cost}"
-    typer.echo(said, err=True)
+    _tell(done, as_json, lambda: typer.echo(said, err=True))
 
 
 def _draw(selection: Any, form: str, path: Path, force: bool) -> None:

@@ -10,21 +10,20 @@ import backslice as bs
 from .. import dialects
 from . import Usage
 
-PAIR_OPTIONS = ("--tf", "--onnx")
 PAIR = re.compile(r"\s*[a-z_]+\s*=")
 
 
 def join_pairs(tokens: list[str]) -> list[str]:
     """--tf begin=1 end=3 becomes --tf "begin=1 end=3"; an index that starts with a minus gets a space before it."""
     joined: list[str] = []
-    collecting = False
+    after_pairs = False
     for token in tokens:
-        if collecting and PAIR.match(token):
+        is_pair = PAIR.match(token) is not None
+        if after_pairs and is_pair:
             joined[-1] += " " + token
             continue
-        collecting = len(joined) > 0 and joined[-1] in PAIR_OPTIONS and PAIR.match(token) is not None
+        after_pairs = token.startswith(("--tf=", "--onnx=")) or (is_pair and joined[-1:] in (["--tf"], ["--onnx"]))
         joined.append(" " + token if re.match(r"-\d", token) else token)
-        collecting = collecting or any(token.startswith(option + "=") for option in PAIR_OPTIONS)
     return joined
 
 
@@ -42,12 +41,8 @@ def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: s
     if len(given) != 1:
         problem = "no slice is given" if not given else "more than one slice is given"
         raise Usage(f'{problem}: say it once, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
-    return parse(*given[0])
-
-
-def parse(dialect: str, text: str) -> dialects.Spec:
     try:
-        return dialects.parse(dialect, text)
+        return dialects.parse(*given[0])
     except bs.Error as error:
         raise Usage(str(error)) from None
 

@@ -15,7 +15,7 @@ from rich.table import Table
 import backslice as bs
 
 from . import Failure, Usage
-from .inputs import FORMATS, read_array, split_name
+from .inputs import FORMATS, is_array_file, read_array
 
 MOST_SHOWN = 10  # in the table
 MOST_TOLD = 1000  # with --json
@@ -23,7 +23,7 @@ MOST_TOLD = 1000  # with --json
 
 def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None, rtol: float,
           forward: str | None) -> dict[str, Any]:  # fmt: skip
-    found = _gradient(given, selection, dy, dtype)
+    found = _gradient(given, dy, dtype)
     for what, array in ((given, found), ("dy", dy)):
         if array.dtype.names or array.dtype.kind in "SUO":
             raise Failure(f"{what} has dtype {array.dtype}: only gradients of numbers can be checked")
@@ -33,25 +33,21 @@ def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | No
         )
     ours = bs.slice_grad(dy, selection.shape, selection)
     wrong = np.argwhere(~_close(found, ours, rtol))
-    probed = _probed(selection, wrong)
-    slopes = _finite_differences(selection, dy, probed, forward)
-    disagree = [
-        at for at, slope in zip(probed, slopes, strict=True)
-        if not _close(np.asarray(found[at]), np.asarray(slope), max(rtol, _precision(found.dtype))).all()
-    ]  # fmt: skip
-    slope_at = dict(zip(probed, slopes, strict=True))
+    slopes = _finite_differences(selection, dy, _probed(selection, wrong), forward)
+    allowed = max(rtol, _precision(found.dtype))
+    disagree = [at for at, slope in slopes.items() if not _close(np.asarray(found[at]), np.asarray(slope), allowed)]
     told = dict.fromkeys([*(tuple(int(i) for i in at) for at in wrong[:MOST_TOLD]), *disagree])
     return {
         "agrees": len(wrong) == 0 and not disagree,
         "elements": int(found.size),
         "different": len(wrong),
-        "finite_differences": {"taken": len(probed), "different": len(disagree)},
+        "finite_differences": {"taken": len(slopes), "different": len(disagree)},
         "examples": [
             {
                 "at": list(at),
                 "given": _plain(found[at]),
                 "expected": _plain(ours[at]),
-                "finite_difference": _plain(slope_at.get(at)),
+                "finite_difference": _plain(slopes.get(at)),
             }
             for at in told
         ],
@@ -95,8 +91,8 @@ def call(where: str, *arguments: Any) -> NDArray[Any]:
         raise Failure(f"{where} raised {type(error).__name__}: {error}") from None
 
 
-def _gradient(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:
-    if given == "-" or split_name(given)[0].suffix in FORMATS:
+def _gradient(given: str, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:
+    if is_array_file(given):
         return read_array(given, dtype)
     if ":" not in given:
         raise Usage(f"{given} is neither a file ({', '.join(FORMATS)}) nor a function, module:function")
@@ -118,7 +114,7 @@ def _probed(selection: bs.Selection, wrong: NDArray[Any]) -> list[tuple[int, ...
 
 
 def _finite_differences(selection: bs.Selection, dy: NDArray[Any], probed: list[tuple[int, ...]],
-                        forward: str | None) -> list[float]:  # fmt: skip
+                        forward: str | None) -> dict[tuple[int, ...], float]:  # fmt: skip
     """How the loss sum(dy * y) moves with each element of x. A slice is linear, so that a step of 1 is exact."""
     index = (*selection.to_index(), ...)
     weights = dy.astype(np.complex128 if dy.dtype.kind == "c" else np.float64)
@@ -131,12 +127,12 @@ def _finite_differences(selection: bs.Selection, dy: NDArray[Any], probed: list[
         moved = np.nonzero(y)  # so that an infinite dy counts only where y moves
         return np.sum(weights[moved] * y[moved])  # type: ignore[no-any-return]
 
-    slopes = []
+    slopes = {}
     for at in probed:
         x[at] = 1
         above = loss()
         x[at] = -1
-        slopes.append((above - loss()) / 2)
+        slopes[at] = (above - loss()) / 2
         x[at] = 0
     return slopes
 
@@ -170,10 +166,9 @@ def _plain(value: Any) -> Any:
 def _hint(found: NDArray[Any], ours: NDArray[Any], selection: bs.Selection) -> str:
     """What kind of mistake it looks like."""
     index = (*selection.to_index(), ...)
-    inside, outside = found.copy(), found.copy()
+    inside, expected = found[index], ours[index]
+    outside = found.copy()
     outside[index] = 0
-    inside = inside[index]
-    expected = ours[index]
     if not _close(outside, np.zeros_like(outside), 0).all():
         return "elements that the slice does not take should be zero, and are not"
     for axis in range(inside.ndim):

@@ -20,18 +20,12 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
         if dialect == "tf" and problems:
             continue
         result[dialect] = {
-            "arguments": _arguments(selection, dialect),
+            "arguments": dialects.arguments(selection, dialect),
             "code": dialects.code(selection, dialect),
             "gradient": dialects.code(selection, dialect, gradient=True),
         }
     result["warnings"] = warnings
     return result
-
-
-def _arguments(selection: Any, dialect: str) -> Any:
-    if dialect == "python":
-        return {"index": dialects.index_text(selection).removeprefix("x[").removesuffix("]")}
-    return selection.to_tf() if dialect == "tf" else selection.to_onnx()
 
 
 def show(result: dict[str, Any], to: tuple[str, ...], console: Console, notes: Console) -> None:

@@ -1,7 +1,6 @@
 """backslice doctor: what a bug report needs."""
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import resource

@@ -27,8 +27,6 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
     """Gives raw bytes the dtype that the user names; anything else must have it already."""
-    if array.dtype.hasobject:
-        raise Failure(f"{where} holds Python objects, which only pickle can read: save it with a plain dtype")
     is_raw = array.dtype.type is np.void and array.dtype.names is None
     if name is None:
         if is_raw:

@@ -60,18 +60,17 @@ def cost_of(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
     }
 
 
-def show(selection: bs.Selection, dtype: np.dtype[Any], console: Console) -> None:
+def show(selection: bs.Selection, told: dict[str, Any], console: Console) -> None:
     drawing = picture.of(selection, limits_for(console.width))
     console.print(drawing.title, style="bold", markup=False, highlight=False)
     console.print()
     console.print(terminal(drawing, console))
-    told = facts(selection, dtype)
     heading(console, "Normal form")
     console.print(Padding(Text(selection.explain().rstrip()), (0, 0, 0, 2)))
     heading(console, "The same slice in every dialect")
     for dialect in dialects.DIALECTS:
         show_code(selection, dialect, console)
-    heading(console, f"The gradient, {dtype}")
+    heading(console, f"The gradient, {told['dtype']}")
     show_cost(told["cost"], console)
     heading(console, "What others do")
     for peer, said in told["peers"].items():

@@ -50,6 +50,11 @@ def read_array(text: str, dtype: str | None = None) -> NDArray[Any]:
     return named(array, dtype, text)
 
 
+def is_array_file(text: str) -> bool:
+    """Whether this names an array that `read_array` reads, as opposed to a function or a folder."""
+    return text == "-" or split_name(text)[0].suffix in FORMATS
+
+
 def check_format(path: Path, name: str | None) -> None:
     if path.suffix not in FORMATS:
         kind = path.suffix or "no suffix"
@@ -98,13 +103,13 @@ def _map_npy(path: Path) -> NDArray[Any]:
     with path.open("rb") as file, _npy_errors(str(path)):
         if path.stat().st_size < 1 << 16:  # mapping a page costs more than reading it
             return _read_npy(file, str(path))
-        layout = _read_header(file)
+        layout = _read_header(file, str(path))
         return np.memmap(path, layout.dtype, "r", file.tell(), layout.shape, layout.order).view(np.ndarray)
 
 
 def _read_npy(file: IO[bytes], where: str) -> NDArray[Any]:
     with _npy_errors(where):
-        layout = _read_header(file)
+        layout = _read_header(file, where)
         data = file.read()
         needed = math.prod(layout.shape) * layout.dtype.itemsize
         if len(data) != needed:
@@ -120,7 +125,7 @@ class Layout(NamedTuple):
     order: Literal["C", "F"]
 
 
-def _read_header(file: IO[bytes]) -> Layout:
+def _read_header(file: IO[bytes], where: str) -> Layout:
     """NumPy's own reader, except for the float8 that NumPy writes and cannot read: that is taken as raw bytes."""
     version = npy.read_magic(file)
     length = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
@@ -136,7 +141,7 @@ def _read_header(file: IO[bytes]) -> Layout:
     descr, order, shape = fields["descr"], fields["fortran_order"], fields["shape"]
     dtype = np.dtype("V1") if descr in ("<f1", "|f1") else npy.descr_to_dtype(descr)
     if dtype.hasobject:
-        raise ValueError("objects")
+        raise Failure(f"{where} holds Python objects, which only pickle can read: save it with a plain dtype")
     if not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
         raise ValueError(f"its shape is {shape!r}")
     return Layout(shape, dtype, "F" if order else "C")
@@ -149,10 +154,6 @@ def _npy_errors(where: str) -> Iterator[None]:
         yield
     except (ValueError, EOFError, TypeError, KeyError, OverflowError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if said == "objects":
-            raise Failure(
-                f"{where} holds Python objects, which only pickle can read: save it with a plain dtype"
-            ) from None
         if "magic" in said:
             raise Failure(f"{where} is not an .npy file: it does not start with NumPy's magic bytes") from None
         raise Failure(f"{where} is not a whole .npy file: {said}") from None

@@ -53,30 +53,30 @@ class Output:
 
     def write(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
         """Makes an array of zeros and lets `fill` write it."""
+        if self.path is not None and self.path.suffix == ".npy":
+            with replacing(self.path, self.force) as path:
+                _write_npy(path, shape, dtype, fill)
+            return
+        must_fit(math.prod(shape) * dtype.itemsize, f"the result for {self.text}", "write an .npy file")
+        array = np.zeros(shape, dtype)
+        fill(array)
+        self.write_array(array)
+
+    def write_array(self, array: NDArray[Any]) -> None:
+        """An array that is in memory already."""
         if self.path is None:
-            array = in_memory(shape, dtype, self.text)
-            fill(array)
             npy.write_array(sys.stdout.buffer, _raw(array), allow_pickle=False)
             return
         with replacing(self.path, self.force) as path:
             if self.path.suffix == ".npy":
-                _write_npy(path, shape, dtype, fill)
-                return
-            array = in_memory(shape, dtype, self.text)
-            fill(array)
-            if self.path.suffix == ".npz":
+                _write_npy(path, array.shape, array.dtype, lambda out: np.copyto(out, array))
+            elif self.path.suffix == ".npz":
                 with path.open("wb") as file:
                     np.savez(file, **{self.name: _raw(array)})  # type: ignore[arg-type]
             else:
                 from . import safetensors_files
 
                 safetensors_files.write(path, self.name, array)
-
-    def write_array(self, array: NDArray[Any]) -> None:
-        def fill(out: NDArray[Any]) -> None:
-            out[...] = array
-
-        self.write(array.shape, array.dtype, fill)
 
     def report(self, shape: Sequence[int], dtype: np.dtype[Any], selected: int, seconds: float) -> dict[str, Any]:
         """What was done, for --json and for people."""
@@ -182,9 +182,3 @@ def _file_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _raw(array: NDArray[Any]) -> NDArray[Any]:
     return array.view(_file_dtype(array.dtype))
-
-
-def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
-    """Zeros, if there is memory for them."""
-    must_fit(math.prod(shape) * dtype.itemsize, f"the result for {where}", "write an .npy file")
-    return np.zeros(shape, dtype)

@@ -13,7 +13,7 @@ from rich.text import Text
 import backslice as bs
 
 from ..picture.containers import of_array, of_entries, of_ragged
-from ..picture.model import Cell, Kind, Panel, Picture
+from ..picture.model import Picture
 from ..picture.selections import of_selection
 from ..picture.terminal import terminal
 
@@ -108,14 +108,13 @@ def tensor_array() -> Step:
     gradient.write(1, dy[0])
     gradient.write(1, dy[1])
     dx = gradient.stack()
-    slots = [[Cell(Kind.TAKEN if v else Kind.LEFT, f"{v:g}") for v in row] for row in dx]
     return Step(
         "TensorFlow's TensorArrayGradWithShape",
         "A loop reads element 1 twice. The gradient array sums what is written to one index; the others read as zeros.",
         'gradient = states.grad_with_shape("loss", shape_to_prepend=[])\n'
         "gradient.write(1, [1, 1]); gradient.write(1, [10, 10])\n"
         "dx = gradient.stack()",
-        [Picture("", [of_array(x, "states"), Panel("dx, by index", slots, ["0", "1", "2"])])],
+        [Picture("", [of_array(x, "states"), of_array(dx, "dx, by index", range(3))])],
         dx.ravel(),
         lambda v: np.stack([v.reshape(3, 2)[1]] * 2),
         dy,

@@ -10,8 +10,10 @@ True
 """
 
 from .._core import RaggedTensor, Selection
+from .containers import of_ragged
 from .model import Cell, Kind, Limits, Panel, Picture
 from .png import png
+from .selections import of_selection
 from .svg import html, svg
 
 __all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "of", "png", "svg"]
@@ -19,10 +21,4 @@ __all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "of", "png", "s
 
 def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture:
     """The picture of a selection or a ragged tensor."""
-    if isinstance(drawn, Selection):
-        from .selections import of_selection
-
-        return of_selection(drawn, limits)
-    from .containers import of_ragged
-
-    return of_ragged(drawn, limits)
+    return of_selection(drawn, limits) if isinstance(drawn, Selection) else of_ragged(drawn, limits)

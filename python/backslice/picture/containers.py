@@ -14,11 +14,11 @@ def value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float, np.integer, np.floating)) else str(value)
 
 
-def of_array(values: NDArray[Any], title: str) -> Panel:
+def of_array(values: NDArray[Any], title: str, row_labels: Sequence[object] = ()) -> Panel:
     """The values of an array of rank 0 to 2; zeros stand back."""
     grid = np.atleast_2d(values)
     rows = [[Cell(Kind.TAKEN if v else Kind.LEFT, value_text(v)) for v in row] for row in grid]
-    return Panel(title, rows)
+    return Panel(title, rows, [str(label) for label in row_labels])
 
 
 def of_entries(indices: Sequence[Sequence[int]], values: NDArray[Any], shape: Sequence[int], title: str,

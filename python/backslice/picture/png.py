@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from .model import Kind, Panel, Picture
-from .svg import FAINT, FILL, INK
+from .style import FAINT, FILL, INK, column_labels, opacity, text_colour
 
 
 def png(picture: Picture, path: Path) -> None:
@@ -40,17 +40,12 @@ def _draw(panel: Panel, place: Any) -> None:
         if panel.row_labels:
             place.text(-0.15, i + 0.5, panel.row_labels[i], ha="right", va="center", fontsize=7, color=FAINT)
         for j, cell in enumerate(row):
-            style: dict[str, Any] = {"facecolor": FILL.get(cell.kind, "none")}
+            style: dict[str, Any] = {"facecolor": FILL.get(cell.kind, "none"), "alpha": opacity(cell)}
             if cell.kind is Kind.EMPTY:
                 style["edgecolor"] = FILL[Kind.LEFT]
-            if cell.kind is Kind.PART:
-                style["alpha"] = 0.25 + 0.75 * cell.share
             place.add_patch(Rectangle((j + 0.04, i + 0.06), 0.92, 0.88, **style))
             if cell.text:
-                ink = "white" if cell.kind is Kind.TAKEN else FAINT
-                place.text(j + 0.5, i + 0.5, cell.text, ha="center", va="center", fontsize=7, color=ink)
-    every = 1 if max(map(len, panel.column_labels), default=0) <= 4 else 3
-    for j, label in enumerate(panel.column_labels):
-        if j % every == 0:
-            text = label if every == 1 else label.split(":")[0]
-            place.text(j + 0.5, -0.1, text, ha="center", va="bottom", fontsize=7, color=FAINT)
+                colour = text_colour(cell)
+                place.text(j + 0.5, i + 0.5, cell.text, ha="center", va="center", fontsize=7, color=colour)
+    for j, label in column_labels(panel.column_labels).items():
+        place.text(j + 0.5, -0.1, label, ha="center", va="bottom", fontsize=7, color=FAINT)

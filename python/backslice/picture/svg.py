@@ -4,17 +4,16 @@ from html import escape
 from xml.etree import ElementTree
 
 from .model import Cell, Kind, Panel, Picture
+from .style import FAINT, FILL, INK, column_labels, opacity, text_colour
 
 CELL_WIDTH, CELL_HEIGHT, GAP = 30, 22, 2
 LABEL, LINE, MARGIN, COLUMNS_OF_PANELS = 11, 18, 12, 3
-INK, FAINT = "#263238", "#78909c"
-FILL = {Kind.LEFT: "#eceff1", Kind.PART: "#e9c46a", Kind.TAKEN: "#2a9d8f"}
 
 
 def svg(picture: Picture) -> str:
     root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg")
     ElementTree.SubElement(root, "title").text = picture.title
-    ground = _add(root, "rect", width="100%", height="100%", fill="white")
+    _add(root, "rect", width="100%", height="100%", fill="white", **{"class": "ground"})
     _text(root, MARGIN, MARGIN + LINE - 5, picture.title, size=13, anchor="start", weight="bold")
     x, y, widest, tallest = MARGIN, MARGIN + LINE + 4, 0, 0
     for i, panel in enumerate(picture.panels):
@@ -32,7 +31,6 @@ def svg(picture: Picture) -> str:
     height = y + MARGIN
     root.attrib |= {"width": str(width), "height": str(height), "viewBox": f"0 0 {width} {height}"}
     root.attrib |= {"role": "img", "font-family": "ui-monospace, Menlo, Consolas, monospace"}
-    ground.set("class", "ground")
     ElementTree.indent(root, " ")
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -45,18 +43,15 @@ def html(picture: Picture) -> str:
 def _panel(root: ElementTree.Element, panel: Panel, x: int, y: int) -> tuple[int, int]:
     """Draws a panel and tells its width and height."""
     group = _add(root, "g", **{"class": "panel"})
-    left = max((len(label) for label in panel.row_labels), default=0) * 7 + 6 if panel.row_labels else 0
+    left = max(map(len, panel.row_labels)) * 7 + 6 if panel.row_labels else 0
     top = 0
     if panel.title:
         top += LINE
         _text(group, x, y + top - 5, panel.title, size=LABEL, anchor="start")
-    wide = max((len(label) for label in panel.column_labels), default=0) * 6.2 > CELL_WIDTH
     if panel.column_labels:
         top += LINE
-        for i, label in enumerate(panel.column_labels):
-            if not wide or i % 3 == 0:  # long labels of blocks would run into each other
-                text = label.split(":")[0] if wide else label
-                _text(group, x + left + i * CELL_WIDTH + CELL_WIDTH // 2, y + top - 5, text, LABEL, fill=FAINT)
+        for i, label in column_labels(panel.column_labels).items():
+            _text(group, x + left + i * CELL_WIDTH + CELL_WIDTH // 2, y + top - 5, label, LABEL, fill=FAINT)
     for i, row in enumerate(panel.rows):
         if panel.row_labels:
             baseline = y + top + i * CELL_HEIGHT + CELL_HEIGHT // 2 + 4
@@ -77,11 +72,10 @@ def _cell(group: ElementTree.Element, cell: Cell, x: int, y: int) -> None:
     else:
         box.set("fill", FILL[cell.kind])
     if cell.kind is Kind.PART:
-        box.set("fill-opacity", f"{0.25 + 0.75 * cell.share:.2f}")
+        box.set("fill-opacity", f"{opacity(cell):.2f}")
     if cell.text:
-        ink = "white" if cell.kind is Kind.TAKEN else FAINT
         size = LABEL if len(cell.text) <= 4 else max(6, 4 * LABEL // len(cell.text))
-        _text(group, x + width // 2, y + height // 2 + 4, cell.text, size, fill=ink)
+        _text(group, x + width // 2, y + height // 2 + 4, cell.text, size, fill=text_colour(cell))
 
 
 def _text(parent: ElementTree.Element, x: int, y: int, text: str, size: int = LABEL, anchor: str = "middle",

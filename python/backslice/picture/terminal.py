@@ -5,6 +5,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from .model import Cell, Kind, Limits, Panel, Picture
+from .style import LONGEST_LABEL, beginning
 
 STYLE = {Kind.EMPTY: "dim", Kind.LEFT: "dim", Kind.PART: "black on yellow", Kind.TAKEN: "bold white on green"}
 SIGN = {Kind.EMPTY: " ", Kind.LEFT: "·", Kind.PART: "▒", Kind.TAKEN: "■"}
@@ -21,9 +22,9 @@ def signs(console: Console) -> dict[Kind, str]:
     return SIGN
 
 
-def limits_for(width: int, cell: int = 4, labels: int = 12) -> Limits:
-    """As many columns as fit beside the labels of the rows."""
-    return Limits(columns=max(1, min(24, (width - labels) // (cell + 1))))
+def limits_for(width: int) -> Limits:
+    """As many columns of numbers as fit beside the labels of the rows."""
+    return Limits(columns=max(1, min(Limits.columns, (width - MAX_LABEL - 1) // (LONGEST_LABEL + 1))))
 
 
 def terminal(picture: Picture, console: Console) -> RenderableType:
@@ -35,12 +36,12 @@ def terminal(picture: Picture, console: Console) -> RenderableType:
 def _panel(panel: Panel, sign: dict[Kind, str]) -> Text:
     cells = [[cell.text or sign[cell.kind] for cell in row] for row in panel.rows]
     width = max((len(text) for row in cells for text in row), default=1)
-    ranges = max((len(label) for label in panel.column_labels), default=0)
-    if ranges <= 4:
+    ranges = max(map(len, panel.column_labels), default=0)
+    if ranges <= LONGEST_LABEL:
         width = max(width, ranges)
     labels = panel.row_labels
     if max(map(len, labels), default=0) > MAX_LABEL:
-        labels = [label.split(":")[0] for label in labels]
+        labels = [beginning(label) for label in labels]
     left = max(map(len, labels), default=0)
     text = Text(no_wrap=True, overflow="crop")
     if panel.title:
@@ -69,7 +70,7 @@ def _header(labels: list[str], width: int) -> str:
     line = ""
     for i, label in enumerate(labels):
         at = i * (width + 1)
-        short = label.split(":")[0] if len(label) > width else label
+        short = beginning(label) if len(label) > width else label
         if len(line) <= at:
             line = line.ljust(at) + short.rjust(width) + " "
     return line.rstrip()

@@ -1,0 +1,28 @@
+"""What SVG and PNG have in common: colours, and which columns get a label."""
+
+from .model import Cell, Kind
+
+INK, FAINT = "#263238", "#78909c"
+FILL = {Kind.LEFT: "#eceff1", Kind.PART: "#e9c46a", Kind.TAKEN: "#2a9d8f"}
+LONGEST_LABEL = 4  # that fits over a column
+
+
+def text_colour(cell: Cell) -> str:
+    return "white" if cell.kind is Kind.TAKEN else FAINT
+
+
+def opacity(cell: Cell) -> float:
+    """A block of which little is taken is pale."""
+    return 0.25 + 0.75 * cell.share if cell.kind is Kind.PART else 1.0
+
+
+def beginning(label: str) -> str:
+    """Where a range begins: 256 of "256:512"."""
+    return label.split(":")[0]
+
+
+def column_labels(labels: list[str]) -> dict[int, str]:
+    """The label over each column, or, where ranges would run into each other, the beginning of every third."""
+    if max(map(len, labels), default=0) <= LONGEST_LABEL:
+        return dict(enumerate(labels))
+    return {i: beginning(labels[i]) for i in range(0, len(labels), 3)}
