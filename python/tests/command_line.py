@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 COMMAND = [sys.executable, "-m", "backslice.cli"]
 
 
@@ -33,3 +35,23 @@ def fails(code: int, says: str, *args: object, **options: Any) -> None:
 
 def leftovers(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.endswith(".part")]
+
+
+def run(*args: object, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """The command succeeds."""
+    done = backslice(*args, **options)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+SLICE = ("--index", "1:3, ::2")  # of shape 4,6: what most of these tests take
+
+
+def example(dtype) -> np.ndarray:
+    """[2, 3] items of any dtype, all different where that is possible."""
+    dtype = np.dtype(dtype)
+    if dtype.kind in "SU":
+        return np.array([["a", "bc", ""], ["d", "e", "fg"]]).astype(dtype)
+    if dtype.names:
+        return np.arange(1, 7).astype(dtype[0]).view(dtype).reshape(2, 3)
+    return np.array([[1, 0, 1], [0, 1, 1]]).astype(dtype)
