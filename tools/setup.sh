@@ -19,7 +19,6 @@ need cmake command -v cmake
 need ninja-build command -v ninja
 need ccache command -v ccache
 need libhwy-dev has_header hwy/highway.h
-need libtbb-dev has_header oneapi/tbb.h
 need libgtest-dev has_header gtest/gtest.h
 need libgmock-dev has_header gmock/gmock.h
 need libbenchmark-dev has_header benchmark/benchmark.h

@@ -1,10 +1,11 @@
 // Executor: how loops run in parallel.
 //
 // Work is cut into tasks that write disjoint memory, and an executor runs them, in any order, on any threads. The
-// default is a pool of threads shared by the process (oneTBB), of as many threads as there are cores, or as
-// BACKSLICE_NUM_THREADS or set_num_threads() says. Results do not depend on the executor or its number of threads.
+// default is a pool of threads shared by the process, of as many threads as there are cores, or as
+// BACKSLICE_NUM_THREADS or set_num_threads() says. Where the system refuses threads, fewer do the work, down to the
+// calling thread alone. Results do not depend on the executor or its number of threads.
 //
-// A framework that has a pool of its own derives from Executor and passes it in Options.
+// A framework that has its own pool derives from Executor and passes it in Options.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class BACKSLICE_EXPORT Executor {
   // How many tasks may run at once, the calling thread's included.
   virtual int concurrency() const = 0;
 
-  // Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw.
+  // Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw. Several
+  // threads may call it at once, and a task may call it again.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 };
 
@@ -33,10 +35,15 @@ BACKSLICE_EXPORT Executor& serial_executor();
 // The process's own pool. After fork() the child starts a pool of its own at its first use.
 BACKSLICE_EXPORT Executor& default_executor();
 
-// A pool of plain std::threads, for those who cannot have oneTBB: forked children, the thread sanitizer.
+// Asked between the pieces of an operation, on any of its threads. Once it says true the operation ends with the status
+// Cancelled, and what it was writing holds unspecified values.
+using CancelledTest = std::function<bool()>;
+
+// A pool of that many threads, the caller's included. They are started when they are first needed.
 BACKSLICE_EXPORT std::unique_ptr<Executor> make_thread_executor(int threads);
 
-// How many threads the default executor uses. Less than one is InvalidArgument.
+// How many threads the default executor uses. Less than one is InvalidArgument; more than four per core (or 32, where
+// that is more) would only wait for each other, and become that many.
 BACKSLICE_EXPORT Status set_num_threads(int threads);
 BACKSLICE_EXPORT int num_threads();
 

@@ -36,8 +36,9 @@ class BACKSLICE_EXPORT Plan {
   std::span<const Loop> loops() const { return loops_; }
   std::int64_t item_size() const { return item_size_; }
 
-  // Whether there is nothing to write.
-  bool is_empty() const;
+  // Whether there is nothing to write. Such a plan has no loops; all others have none without positions, and the bytes
+  // they write fit int64_t.
+  bool is_empty() const { return item_size_ == 0; }
 
   // The size of the destination, gaps between its elements not counted.
   std::int64_t dst_bytes() const;

@@ -21,6 +21,9 @@ struct Options {
 
   // Where the work runs; null for default_executor().
   Executor* executor = nullptr;
+
+  // Ends the operation early; null where nobody will. Operations of one piece do not ask.
+  const CancelledTest* cancelled = nullptr;
 };
 
 BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x, const Options& = {});

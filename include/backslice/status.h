@@ -18,6 +18,7 @@ namespace backslice {
 // The names and numbers are those of gRPC and TensorFlow.
 enum class StatusCode : std::uint8_t {
   Ok = 0,
+  Cancelled = 1,
   InvalidArgument = 3,
   ResourceExhausted = 8,
   FailedPrecondition = 9,

@@ -18,10 +18,12 @@
 namespace backslice {
 
 // Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
+// Made by the functions below, or View's, its size and the span of its elements fit int64_t; the operations refuse any
+// other that was put together by hand.
 struct Layout {
   Shape shape;
-  Dims strides;                // in bytes, one an axis
-  std::int64_t item_size = 0;  // bytes an element
+  Dims strides;                // in bytes, one per axis
+  std::int64_t item_size = 0;  // bytes per element
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -35,8 +37,12 @@ BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int
 // `item_size` is needed for DType::Bytes only.
 BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size);
 
-// Strides of any value; refused when the elements would span more than int64_t counts.
+// Strides of any value; refused when the elements would span more than int64_t counts. Without elements the strides
+// mean nothing, and the layout is a contiguous one.
 BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size);
+
+// Whether a layout is as these functions make it, for elements of that dtype.
+BACKSLICE_EXPORT bool is_valid(const Layout& layout, DType dtype);
 
 template <class Byte, class Void>
 struct BasicView {

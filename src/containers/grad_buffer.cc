@@ -15,7 +15,7 @@ constexpr std::size_t kMaxRegions = 1024;
 
 // A region of a buffer that is larger than the caches is not in them either, however small it is.
 FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) {
-  return {.executor = executor_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
+  return {.runner = runner_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
 }
 
 std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }

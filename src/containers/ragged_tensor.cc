@@ -231,7 +231,7 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
       elements.push_back({part.shape(), {part}});
     }
     auto values =
-        join_elements(elements, *shape, rt.dtype(), rt.values().view().layout.item_size, executor_of(options));
+        join_elements(elements, *shape, rt.dtype(), rt.values().view().layout.item_size, runner_of(options).executor());
     if (!values.ok()) return values.status();
     return RaggedTensor::make(*values, std::move(splits));
   });
@@ -278,7 +278,7 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
       written = range.hi;
     }
     pieces.push_back({nullptr, (rt.values().shape()[0] - written) * bytes});
-    write_pieces(out->view().data, pieces, executor_of(options));
+    write_pieces(out->view().data, pieces, runner_of(options));
     return out;
   });
 }

@@ -9,6 +9,7 @@
 
 #include "backslice/buffer_pool.h"
 #include "core/errors.h"
+#include "core/faults.h"
 
 namespace backslice {
 namespace {
@@ -20,17 +21,16 @@ std::int64_t machine_memory() {
   return bytes;
 }
 
+// Precondition: bytes is no more than the machine has, so that nothing overflows.
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// More than the machine has is refused here: where the system promises memory it does not have, touching it would
-// end the process.
 Result<std::byte*> map(std::int64_t bytes) {
-  if (bytes <= machine_memory()) {
+  if (fits_machine(bytes) && !faults::strikes()) {
     void* data =
         mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data != MAP_FAILED) return static_cast<std::byte*>(data);
   }
-  return resource_exhausted("could not allocate ", bytes, " bytes");
+  return no_memory(bytes);
 }
 
 // Maps more than is needed and gives back what lies before and after the aligned part.
@@ -61,6 +61,7 @@ class Pool {
   }
 
   Result<Block> acquire(std::int64_t bytes) {
+    if (!fits_machine(bytes)) return no_memory(bytes);
     bytes = rounded_up(bytes, bytes >= kHugePage ? kHugePage : kPooledBytes);
     {
       const std::lock_guard lock(mutex_);
@@ -86,16 +87,13 @@ class Pool {
     return block;
   }
 
-  void release(Block block) {
+  // Called by owners that go: it cannot fail.
+  void release(Block block) noexcept {
     std::unique_lock lock(mutex_);
     stats_.bytes_in_use -= block.size;
-    if (block.size > stats_.limit) {
-      lock.unlock();
-      return unmap(block);
-    }
-    make_room(stats_.limit - block.size);
-    kept_.push_back(block);
-    stats_.bytes_kept += block.size;
+    if (block.size <= stats_.limit && keep(block)) return;
+    lock.unlock();
+    unmap(block);
   }
 
   void trim(std::int64_t bytes) {
@@ -122,6 +120,18 @@ class Pool {
                    [] { instance().mutex_.unlock(); });
   }
 
+  // False where there is no memory even for the list.
+  bool keep(Block block) noexcept {
+    make_room(stats_.limit - block.size);
+    try {
+      kept_.push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    stats_.bytes_kept += block.size;
+    return true;
+  }
+
   // The latest kept block that fits without wasting more than an eighth.
   std::list<Block>::iterator find(std::int64_t bytes) {
     for (auto it = kept_.end(); it != kept_.begin();) {
@@ -146,6 +156,10 @@ class Pool {
 };
 
 }  // namespace
+
+bool fits_machine(std::int64_t bytes) { return bytes <= machine_memory(); }
+
+Status no_memory(std::int64_t bytes) { return resource_exhausted("could not allocate ", bytes, " bytes"); }
 
 Result<Block> acquire_block(std::int64_t bytes) { return Pool::instance().acquire(bytes); }
 void release_block(Block block) { Pool::instance().release(block); }

@@ -16,6 +16,13 @@ struct Block {
 // Below this, malloc keeps memory warm by itself.
 inline constexpr std::int64_t kPooledBytes = 64 << 10;
 
+// Whether the machine has that much memory at all. What it does not have is refused: where the system promises memory
+// it does not have, touching it would end the process.
+bool fits_machine(std::int64_t bytes);
+
+// The error for memory that could not be had.
+Status no_memory(std::int64_t bytes);
+
 // A block with whatever is in it.
 Result<Block> acquire_block(std::int64_t bytes);
 void release_block(Block block);

@@ -1,6 +1,7 @@
 #include "backslice/buffer_pool.h"
 
 #include <fstream>
+#include <limits>
 
 #include "backslice/tensor.h"
 #include "testing.h"
@@ -22,6 +23,18 @@ class BufferPool : public ::testing::Test {
 
   std::int64_t original_limit_ = 0;
 };
+
+TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
+  Buffer::allocate(kMegabyte).value();  // kept from now on: sizes that wrap around must not find it
+  for (std::int64_t bytes : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max() - 4095,
+                             std::int64_t{1} << 62, std::int64_t{1} << 50}) {
+    EXPECT_TRUE(is_error(Buffer::allocate(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
+    EXPECT_TRUE(is_error(Buffer::allocate_zeroed(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
+    EXPECT_FALSE(Buffer::allocate_strings(bytes).ok());
+  }
+  EXPECT_TRUE(is_error(Buffer::allocate(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
+  EXPECT_TRUE(is_error(Buffer::allocate_zeroed(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
+}
 
 TEST_F(BufferPool, ReusesABlockAfterItsLastOwnerIsGone) {
   const PoolStats before = pool_stats();

@@ -1,7 +1,6 @@
 // Making error Statuses: invalid_argument("strides[", i, "] must be non-zero") and its kin.
 #pragma once
 
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +8,7 @@
 #include "backslice/ints.h"
 #include "backslice/shape.h"
 #include "backslice/status.h"
+#include "core/boundary.h"
 
 namespace backslice {
 
@@ -56,15 +56,9 @@ Status resource_exhausted(const Parts&... parts) {
   return Status(StatusCode::ResourceExhausted, join(parts...));
 }
 
-// Runs `body`, which returns a Status or a Result, and turns running out of memory into an error value. Every public
-// function that may allocate goes through it. The message is short enough to need no allocation itself.
-template <class Body>
-auto without_throwing(Body&& body) noexcept -> decltype(body()) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::ResourceExhausted, "out of memory");
-  }
+template <class... Parts>
+Status internal(const Parts&... parts) {
+  return Status(StatusCode::Internal, join(parts...));
 }
 
 }  // namespace backslice

@@ -13,7 +13,7 @@ using Wide = __int128;
 // coefficient * x with 0 <= x <= limit.
 struct Term {
   std::int64_t coefficient;
-  std::int64_t limit;
+  Wide limit;
 };
 
 // Looks for integers x_i in their limits with sum coefficient_i * x_i = target, largest coefficient first.
@@ -109,7 +109,7 @@ bool overlaps_itself(const Layout& layout) {
       terms.push_back({axes[i].coefficient, 2 * axes[i].limit});
       target += Wide{axes[i].coefficient} * axes[i].limit;
     }
-    terms.push_back({1, 2 * (layout.item_size - 1)});
+    terms.push_back({1, 2 * Wide{layout.item_size - 1}});
     target += layout.item_size - 1;
     if (Search(std::move(terms)).may_reach(target)) return true;
   }

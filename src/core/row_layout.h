@@ -1,11 +1,14 @@
 // One row of a tensor, as a layout of its own.
 #pragma once
 
+#include <vector>
+
 #include "backslice/view.h"
 
 namespace backslice {
 
-// The axes after the first. Precondition: there is a first, and their product fits int64_t.
+// The axes after the first. Precondition: there is a first. Where there are no rows, the others may multiply to more than
+// int64_t counts; a row then has no elements.
 inline Layout row_layout(const Layout& layout) {
   Layout row;
   Dims extents;
@@ -13,7 +16,8 @@ inline Layout row_layout(const Layout& layout) {
     extents.push_back(layout.shape[axis]);
     row.strides.push_back(layout.strides[axis]);
   }
-  row.shape = *Shape::make(extents);
+  const auto shape = Shape::make(extents);
+  row.shape = shape.ok() ? *shape : *Shape::make(std::vector<std::int64_t>(row.strides.size(), 0));
   row.item_size = layout.item_size;
   return row;
 }

@@ -7,6 +7,7 @@ namespace backslice {
 std::string_view to_string(StatusCode code) {
   switch (code) {
     case StatusCode::Ok: return "Ok";
+    case StatusCode::Cancelled: return "Cancelled";
     case StatusCode::InvalidArgument: return "InvalidArgument";
     case StatusCode::ResourceExhausted: return "ResourceExhausted";
     case StatusCode::FailedPrecondition: return "FailedPrecondition";

@@ -75,10 +75,19 @@ Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::i
     return invalid_argument("strides ", strides, " has ", strides.size(), " entries, shape ", shape, " has ",
                             shape.size());
   }
+  // No element, so that no stride matters, however large.
+  if (checked->elements() == 0) return contiguous_layout(*checked, *resolved);
   if (!span_in_bytes(*checked, strides, *resolved)) {
     return invalid_argument("strides ", strides, " of shape ", shape, " span more than 2**63 - 1 bytes");
   }
   return Layout{*checked, Dims(strides), *resolved};
+}
+
+bool is_valid(const Layout& layout, DType dtype) {
+  if (layout.strides.size() != layout.shape.rank()) return false;
+  if (dtype == DType::Bytes ? layout.item_size < 0 : layout.item_size != item_size(dtype)) return false;
+  return span_in_bytes(layout.shape, layout.strides, layout.item_size).has_value() &&
+         checked_multiply(layout.shape.elements(), layout.item_size).has_value();
 }
 
 }  // namespace backslice

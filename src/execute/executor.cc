@@ -1,19 +1,18 @@
 #include "backslice/executor.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 #include <pthread.h>
 
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <mutex>
-#include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/errors.h"
+#include "execute/default_pool.h"
+#include "execute/environment.h"
 
 namespace backslice {
 namespace {
@@ -26,30 +25,25 @@ class SerialExecutor final : public Executor {
   }
 };
 
-class TbbExecutor final : public Executor {
- public:
-  explicit TbbExecutor(int threads) : arena_(threads) {}
-  int concurrency() const override { return arena_.max_concurrency(); }
-  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
-    arena_.execute([&] {
-      oneapi::tbb::parallel_for(
-          oneapi::tbb::blocked_range<std::int64_t>(0, count, 1),
-          [&](const auto& range) {
-            for (std::int64_t i = range.begin(); i < range.end(); ++i) task(i);
-          },
-          oneapi::tbb::simple_partitioner());
-    });
-  }
+int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
- private:
-  oneapi::tbb::task_arena arena_;
-};
+// Far more threads than cores only wait for each other.
+int most_threads() { return std::max(32, 4 * cores()); }
+
+Result<int> parse_num_threads(std::string_view text) {
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error == std::errc() && end == text.data() + text.size() && threads >= 1) {
+    return std::min(threads, most_threads());
+  }
+  return invalid_argument("BACKSLICE_NUM_THREADS is \"", text, "\", expected a whole number of threads, at least 1");
+}
 
 int initial_threads() {
-  if (const char* text = std::getenv("BACKSLICE_NUM_THREADS")) {
-    if (const int threads = std::atoi(text); threads >= 1) return threads;
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
+  const char* text = std::getenv("BACKSLICE_NUM_THREADS");
+  if (text == nullptr) return cores();
+  const auto threads = parse_num_threads(text);
+  return threads.ok() ? *threads : cores();
 }
 
 // The process's executor. It is never destroyed: tasks of other threads may still run at exit, and in a forked child
@@ -83,51 +77,51 @@ class Default {
 
   Executor* make() {
     if (threads_ == 1) return &serial_executor();
-    if (!forked_) allow_workers(threads_);
-    made_.push_back(forked_ ? make_thread_executor(threads_).release() : new TbbExecutor(threads_));
+    for (Executor* made : made_) {
+      if (made->concurrency() == threads_) return made;
+    }
+    made_.reserve(made_.size() + 1);
+    made_.push_back((forked_ ? make_thread_executor(threads_) : make_default_pool(threads_)).release());
     return made_.back();
   }
 
-  // oneTBB has as many workers as cores, and ignores a request for more with a warning on standard error. Of several
-  // limits the lowest holds, so there is one, which grows.
-  void allow_workers(int threads) {
-    if (threads <= most_workers_) return;
-    more_workers_.reset();
-    more_workers_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-    most_workers_ = threads;
-  }
-
-  // Only the forking thread lives on in the child: oneTBB's workers and whoever held the lock are gone.
+  // Only the forking thread lives on in the child: the workers and whoever held the lock are gone.
   void after_fork() {
     new (&mutex_) std::mutex;
     forked_ = true;
     current_ = nullptr;
+    made_.clear();
   }
 
   std::mutex mutex_;
-  std::vector<Executor*> made_;  // all of them: an old one may still be in use
+  std::vector<Executor*> made_;  // one for each number of threads so far: an old one may still be in use
   std::atomic<Executor*> current_ = nullptr;
   std::atomic<int> threads_;
   bool forked_ = false;
-  int most_workers_ = oneapi::tbb::info::default_concurrency();
-  std::optional<oneapi::tbb::global_control> more_workers_;
 };
 
 }  // namespace
 
 Executor& serial_executor() {
-  static SerialExecutor serial;
-  return serial;
+  static auto* serial = new SerialExecutor;  // never destroyed: a thread may still use it at exit
+  return *serial;
 }
 
 Executor& default_executor() { return Default::instance().executor(); }
 
 Status set_num_threads(int threads) {
-  if (threads < 1) return invalid_argument("threads is ", threads, ", must be >= 1");
-  Default::instance().set_threads(threads);
-  return Status();
+  return without_throwing([&]() -> Status {
+    if (threads < 1) return invalid_argument("threads is ", threads, ", must be >= 1");
+    Default::instance().set_threads(std::min(threads, most_threads()));
+    return Status();
+  });
 }
 
 int num_threads() { return Default::instance().threads(); }
+
+Status check_num_threads_variable() {
+  const char* text = std::getenv("BACKSLICE_NUM_THREADS");
+  return text == nullptr ? Status() : parse_num_threads(text).status();
+}
 
 }  // namespace backslice

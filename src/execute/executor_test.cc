@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
+#include "core/faults.h"
 #include "testing.h"
 
 namespace backslice {
@@ -37,6 +39,69 @@ TEST(Executor, ThreadPoolServesManyCallersAtOnce) {
   EXPECT_EQ(total, 4 * 50 * 10);
 }
 
+TEST(Executor, TasksMayRunTasksOfTheirOwn) {
+  const auto pool = make_thread_executor(3);
+  std::atomic<int> total = 0;
+  pool->run(8, [&](std::int64_t) {
+    pool->run(8, [&](std::int64_t) { pool->run(4, [&](std::int64_t) { ++total; }); });
+  });
+  EXPECT_EQ(total, 8 * 8 * 4);
+}
+
+// A caller waits for its own tasks alone: one that is stuck in a long job does not hold up the others.
+TEST(Executor, ALongJobDoesNotHoldUpOtherCallers) {
+  const auto pool = make_thread_executor(2);
+  std::atomic<bool> finish = false;
+  std::atomic<int> started = 0;
+  std::thread slow([&] {
+    pool->run(2, [&](std::int64_t) {
+      ++started;
+      while (!finish) std::this_thread::yield();
+    });
+  });
+  while (started < 1) std::this_thread::yield();
+  std::atomic<int> done = 0;
+  pool->run(100, [&](std::int64_t) { ++done; });
+  EXPECT_EQ(done, 100);
+  finish = true;
+  slow.join();
+}
+
+TEST(Executor, WakesUpAfterALongSleep) {
+  const auto pool = make_thread_executor(4);
+  for (int i = 0; i < 3; ++i) {
+    std::atomic<int> done = 0;
+    pool->run(50, [&](std::int64_t) { ++done; });
+    EXPECT_EQ(done, 50);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+TEST(Executor, FewerThreadsThanWantedDoTheWork) {
+  if (!faults::kEnabled) GTEST_SKIP() << "needs a build with BACKSLICE_FAULT_INJECTION";
+#ifdef BACKSLICE_FAULT_INJECTION
+  for (int refused : {0, 1, 2, 3, 5, 8}) {
+    const auto pool = make_thread_executor(6);
+    std::atomic<int> done = 0;
+    faults::strike_at(refused);
+    pool->run(100, [&](std::int64_t) { ++done; });
+    faults::disarm();
+    EXPECT_EQ(done, 100);
+    pool->run(100, [&](std::int64_t) { ++done; });  // the missing ones are asked for again
+    EXPECT_EQ(done, 200);
+  }
+#endif
+}
+
+TEST(Executor, FarMoreThreadsThanCoresAreBounded) {
+  const int before = num_threads();
+  EXPECT_TRUE(set_num_threads(100'000).ok());
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  EXPECT_EQ(num_threads(), std::max(32, 4 * cores));
+  EXPECT_EQ(default_executor().concurrency(), num_threads());
+  EXPECT_TRUE(set_num_threads(before).ok());
+}
+
 TEST(Executor, ResultsDoNotDependOnTheNumberOfThreads) {
   const Selection s = *Selection::from_index({64, 16, 1024}, *parse_index("3:-5, ::-2, 1::3"));
   const auto dy = counting<float>(s.result_shape().elements());
@@ -54,8 +119,6 @@ TEST(Executor, ResultsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-#ifndef __SANITIZE_THREAD__  // oneTBB is not instrumented, and the sanitizer does not follow forks
-
 TEST(Executor, DefaultPoolHasAsManyThreadsAsAskedFor) {
   EXPECT_TRUE(set_num_threads(3).ok());
   EXPECT_EQ(num_threads(), 3);
@@ -69,7 +132,7 @@ TEST(Executor, DefaultPoolHasAsManyThreadsAsAskedFor) {
   EXPECT_TRUE(set_num_threads(2).ok());
 }
 
-#ifndef __SANITIZE_ADDRESS__  // its allocator may be locked by a thread that the child does not have
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they do not follow forks
 
 TEST(Executor, ForkedChildrenStartAPoolOfTheirOwn) {
   std::atomic<int> total = 0;
@@ -86,7 +149,6 @@ TEST(Executor, ForkedChildrenStartAPoolOfTheirOwn) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-#endif
 #endif
 
 }  // namespace

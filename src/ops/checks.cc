@@ -1,10 +1,19 @@
 #include "ops/checks.h"
 
+#include <atomic>
+
 #include "core/errors.h"
 #include "core/overlap.h"
+#include "execute/environment.h"
+#include "kernels/slice/rows.h"
 
 namespace backslice {
 namespace {
+
+Status check_environment() {
+  BACKSLICE_RETURN_IF_ERROR(check_num_threads_variable());
+  return check_target_variable();
+}
 
 bool strings_are_aligned(const ConstView& view) {
   constexpr std::int64_t kAlign = alignof(std::string);
@@ -18,6 +27,11 @@ bool strings_are_aligned(const ConstView& view) {
 }  // namespace
 
 Status check_input(const ConstView& view, const char* argument) {
+  if (!is_valid(view.layout, view.dtype)) {
+    return invalid_argument(argument, " has a layout that does not hold together: shape ", Ints(view.shape()),
+                            ", byte strides ", Ints(view.layout.strides), ", ", view.layout.item_size,
+                            " bytes per element of dtype ", name(view.dtype));
+  }
   if (view.elements() == 0) return Status();
   if (view.data == nullptr) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null");
@@ -71,8 +85,11 @@ Status check_gradient_dtype(DType dtype, const Selection& selection, const Optio
                      " elements that the slice does not select");
 }
 
-Executor& executor_of(const Options& options) {
-  return options.executor != nullptr ? *options.executor : default_executor();
+TaskRunner runner_of(const Options& options) {
+  static const Status environment = check_environment();
+  static std::atomic<bool> told = environment.ok();
+  if (!told.load(std::memory_order_relaxed) && !told.exchange(true)) throw StatusException(environment);
+  return {options.executor != nullptr ? *options.executor : default_executor(), options.cancelled};
 }
 
 Status check_makes_result(const Options& options) {

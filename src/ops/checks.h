@@ -4,6 +4,7 @@
 #include "backslice/selection.h"
 #include "backslice/slice.h"
 #include "backslice/view.h"
+#include "execute/task_runner.h"
 
 namespace backslice {
 
@@ -19,8 +20,9 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
 Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options);
 
-// Where the work of a call runs.
-Executor& executor_of(const Options& options);
+// Where the work of a call runs. The first call of all throws a StatusException when an environment variable of ours
+// has a value that means nothing; later ones go on without it.
+TaskRunner runner_of(const Options& options);
 
 // accumulate without an output to accumulate into.
 Status check_makes_result(const Options& options);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backslice/executor.h"
+#include "execute/task_runner.h"
 #include "backslice/tensor.h"
 #include "backslice/variant_array.h"
 #include "kernels/pieces/pieces.h"
@@ -35,7 +35,7 @@ class JoinedPieces {
   }
 
   // As a tensor of that shape, which has room for exactly them: a view where they lie next to each other.
-  Result<Tensor> join(const Shape& shape, DType dtype, Executor& executor) const {
+  Result<Tensor> join(const Shape& shape, DType dtype, const TaskRunner& runner) const {
     if (adjacent_ && first_ >= 0) {
       auto* data = const_cast<std::byte*>(bytes_[static_cast<std::size_t>(first_)].data);
       return Tensor::of(encoded_.buffer(first_), View{data, dtype, contiguous_layout(shape, item_size_)});
@@ -43,7 +43,7 @@ class JoinedPieces {
     auto out = Tensor::make(dtype, shape, item_size_);
     if (!out.ok()) return out;
     if (dtype != DType::String) {
-      write_pieces(out->view().data, bytes_, executor);
+      write_pieces(out->view().data, bytes_, runner);
       return out;
     }
     auto to = out->elements<std::string>().begin();

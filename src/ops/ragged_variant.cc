@@ -26,7 +26,7 @@ struct Decoder {
   DType dtype;
   std::int64_t item_size;
   DType splits_dtype;
-  Executor& executor;
+  const TaskRunner& runner;
 
   using Elements = std::vector<const RaggedTensor*>;
 
@@ -64,7 +64,7 @@ struct Decoder {
   Result<Tensor> join_values(const Shape& shape) const {
     JoinedPieces pieces(encoded, item_size);
     for (std::int64_t i = 0; i < encoded.size(); ++i) pieces.push(i, encoded.piece(i));
-    return pieces.join(shape, dtype, executor);
+    return pieces.join(shape, dtype, runner);
   }
 
   Result<RaggedTensor> empty(int output_ragged_rank) const {
@@ -224,7 +224,7 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
     if (splits_dtype != DType::Int32 && splits_dtype != DType::Int64) {
       return dtype_error("Tsplits is ", name(splits_dtype), ", expected int64 or int32");
     }
-    const Decoder decoder{encoded, in, dtype, item, splits_dtype, executor_of(options)};
+    const Decoder decoder{encoded, in, dtype, item, splits_dtype, runner_of(options)};
     if (dense) return decoder.dense_stack();
     if (d == 0) {
       std::vector<RaggedTensor> rows;

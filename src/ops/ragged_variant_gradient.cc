@@ -119,7 +119,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
                               " elements in all, but dense_values_shape ", dense_values_shape, " has ",
                               shape->elements());
     }
-    return pieces.join(*shape, dtype, executor_of(options));
+    return pieces.join(*shape, dtype, runner_of(options));
   });
 }
 

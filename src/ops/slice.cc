@@ -22,7 +22,7 @@ Status check_slice_grad(const Selection& selection, const ConstView& dy, const O
   return check_gradient_dtype(dy.dtype, selection, options);
 }
 
-FillOptions fill_options(const Options& options) { return {.executor = executor_of(options)}; }
+FillOptions fill_options(const Options& options) { return {.runner = runner_of(options)}; }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Options& options) {
   const ConstView selected = select(selection, x);

@@ -6,25 +6,27 @@
 
 namespace backslice {
 
-SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, Executor& executor) {
+SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner) {
   constexpr std::int64_t kPartBytes = 64 << 10;  // less is not worth a thread
   constexpr std::int64_t kPartsPerThread = 8;
   const std::int64_t worth = rows / std::max<std::int64_t>(1, kPartBytes / std::max<std::int64_t>(1, bytes_per_row));
-  const int threads = executor.concurrency();
-  const std::int64_t count = threads == 1 ? 1 : std::clamp<std::int64_t>(worth, 1, kPartsPerThread * threads);
+  constexpr std::int64_t kLargestPart = 1 << 20;  // rows: so that none takes long to wait for
+  const int threads = runner.concurrency();
+  const std::int64_t for_threads = threads == 1 ? 1 : kPartsPerThread * threads;
+  const std::int64_t count = std::clamp<std::int64_t>(worth, 1, std::max(for_threads, rows / kLargestPart));
   SparseParts parts;
   for (std::int64_t i = 0; i < count; ++i) parts.push_back({{cut_at(rows, count, i), cut_at(rows, count, i + 1)}});
   return parts;
 }
 
-void run_parts(SparseParts& parts, Executor& executor, const std::function<void(SparsePart&)>& body) {
+void run_parts(SparseParts& parts, const TaskRunner& runner, const std::function<void(SparsePart&)>& body) {
   if (parts.size() == 1) return body(parts[0]);
-  executor.run(static_cast<std::int64_t>(parts.size()),
+  runner.run(static_cast<std::int64_t>(parts.size()),
                [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
-void count_parts(const Matcher& matcher, SparseParts& parts, Executor& executor) {
-  run_parts(parts, executor, [&](SparsePart& part) { part.end = matcher.count(part.rows, 0); });
+void count_parts(const Matcher& matcher, SparseParts& parts, const TaskRunner& runner) {
+  run_parts(parts, runner, [&](SparsePart& part) { part.end = matcher.count(part.rows, 0); });
   std::int64_t total = 0;
   for (SparsePart& part : parts) {
     part.first = total;
@@ -32,10 +34,10 @@ void count_parts(const Matcher& matcher, SparseParts& parts, Executor& executor)
   }
 }
 
-void run_guessed(const GuessingMatcher& matcher, SparseParts& parts, Executor& executor,
+void run_guessed(const GuessingMatcher& matcher, SparseParts& parts, const TaskRunner& runner,
                  const std::function<void(SparsePart&)>& body) {
   for (std::size_t i = 1; i < parts.size(); ++i) parts[i].first = matcher.guess_next(parts[i].rows.lo);
-  run_parts(parts, executor, body);
+  run_parts(parts, runner, body);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].first == parts[i - 1].end) continue;
     parts[i].first = parts[i - 1].end;

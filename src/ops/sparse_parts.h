@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "backslice/executor.h"
+#include "execute/task_runner.h"
 #include "kernels/sparse/matcher.h"
 
 namespace backslice {
@@ -16,21 +16,22 @@ namespace backslice {
 struct SparsePart {
   Range rows;                       // of the input
   std::int64_t first = 0, end = 0;  // of the slice: the first that may be in this part, the first after it
+  Range slice_rows() const { return {first, end}; }
 };
 
 using SparseParts = std::vector<SparsePart>;  // at least one, also of no rows
 
-SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, Executor& executor);
+SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner);
 
 // Runs `body` on every part.
-void run_parts(SparseParts& parts, Executor& executor, const std::function<void(SparsePart&)>& body);
+void run_parts(SparseParts& parts, const TaskRunner& runner, const std::function<void(SparsePart&)>& body);
 
 // Finds out where each part's rows of the slice begin and end, by reading the indices.
-void count_parts(const Matcher& matcher, SparseParts& parts, Executor& executor);
+void count_parts(const Matcher& matcher, SparseParts& parts, const TaskRunner& runner);
 
 // Runs `body`, which walks a part from `first` and sets `end`, on every part: with guesses first, then again, in order,
 // on those whose guess was wrong. In the end each part was walked from where the one before it ended.
-void run_guessed(const GuessingMatcher& matcher, SparseParts& parts, Executor& executor,
+void run_guessed(const GuessingMatcher& matcher, SparseParts& parts, const TaskRunner& runner,
                  const std::function<void(SparsePart&)>& body);
 
 }  // namespace backslice

@@ -75,10 +75,10 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
     auto result = result_shape(*dense_shape, start, size);
     if (!result.ok()) return result.status();
 
-    Executor& executor = executor_of(options);
+    const TaskRunner runner = runner_of(options);
     const auto matcher = match_window(indices, start, size);
-    SparseParts parts = cut_rows(indices.rows(), row_bytes(indices, values), executor);
-    count_parts(*matcher, parts, executor);
+    SparseParts parts = cut_rows(indices.rows(), row_bytes(indices, values), runner);
+    count_parts(*matcher, parts, runner);
     const std::int64_t found = parts.back().end;
 
     Dims values_shape(values.shape());
@@ -87,8 +87,9 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
     if (!out_indices.ok()) return out_indices.status();
     auto out_values = Tensor::make(values.dtype, *Shape::make(values_shape), values.layout.item_size);
     if (!out_values.ok()) return out_values.status();
-    run_parts(parts, executor, [&](SparsePart& part) {
-      write_slice(*matcher, part.rows, part.first, indices, start, values, out_indices->view(), out_values->view());
+    run_parts(parts, runner, [&](SparsePart& part) {
+      write_slice(*matcher, part.rows, part.slice_rows(), indices, start, values, out_indices->view(),
+                  out_values->view());
     });
     return SparseTensor{*std::move(out_indices), *std::move(out_values), *result};
   });

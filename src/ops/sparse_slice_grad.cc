@@ -101,17 +101,17 @@ bool is_large(const View& out) { return out.elements() * out.layout.item_size > 
 
 // The second pass, when the parts are known.
 void write(const Matcher& matcher, SparseParts& parts, const ConstView& grad, const View& out, const Options& options) {
-  run_parts(parts, executor_of(options), [&](SparsePart& part) {
+  run_parts(parts, runner_of(options), [&](SparsePart& part) {
     if (options.accumulate) {
-      add_gradient(matcher, part.rows, part.first, grad, out);
+      add_gradient(matcher, part.rows, part.slice_rows(), grad, out);
     } else {
-      write_gradient(matcher, part.rows, part.first, grad, out, is_large(out));
+      write_gradient(matcher, part.rows, part.slice_rows(), grad, out, is_large(out));
     }
   });
 }
 
 SparseParts cut_for(const CooIndices& input, const ConstView& grad, const Options& options) {
-  return cut_rows(input.rows(), row_bytes(input, grad), executor_of(options));
+  return cut_rows(input.rows(), row_bytes(input, grad), runner_of(options));
 }
 
 // One pass: checks while writing, into memory that nobody has seen.
@@ -119,8 +119,8 @@ Status write_and_check_in_order(const ConstView& grad, const CooIndices& input, 
                                 const View& out, const SparseGradOptions& options) {
   const auto matcher = match_in_order(input, start, output);
   SparseParts parts = cut_for(input, grad, options);
-  run_guessed(*matcher, parts, executor_of(options), [&](SparsePart& part) {
-    part.end = write_gradient(*matcher, part.rows, part.first, grad, out, is_large(out));
+  run_guessed(*matcher, parts, runner_of(options), [&](SparsePart& part) {
+    part.end = write_gradient(*matcher, part.rows, {part.first, output.rows()}, grad, out, is_large(out));
   });
   return parts.back().end == output.rows() ? Status() : left_over(output.rows(), parts.back().end);
 }
@@ -130,7 +130,7 @@ Status check_then_write_in_order(const ConstView& grad, const CooIndices& input,
                                  const View& out, const SparseGradOptions& options) {
   const auto matcher = match_in_order(input, start, output);
   SparseParts parts = cut_for(input, grad, options);
-  run_guessed(*matcher, parts, executor_of(options),
+  run_guessed(*matcher, parts, runner_of(options),
               [&](SparsePart& part) { part.end = matcher->count(part.rows, part.first); });
   if (parts.back().end != output.rows()) return left_over(output.rows(), parts.back().end);
   write(*matcher, parts, grad, out, options);
@@ -139,7 +139,7 @@ Status check_then_write_in_order(const ConstView& grad, const CooIndices& input,
 
 Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                           const View& out, const SparseGradOptions& options) {
-  const Joined joined = join_in_any_order(input, start, output, executor_of(options));
+  const Joined joined = join_in_any_order(input, start, output, runner_of(options));
   if (joined.found != output.rows()) {
     return Status(StatusCode::Internal,
                   join("Elements of backprop_val_grad aren't all propagated. Num elements:", output.rows(),
@@ -155,7 +155,7 @@ Status write_window(const ConstView& grad, const CooIndices& input, Ints start, 
                     const Options& options) {
   const auto matcher = match_window(input, start, size);
   SparseParts parts = cut_for(input, grad, options);
-  count_parts(*matcher, parts, executor_of(options));
+  count_parts(*matcher, parts, runner_of(options));
   if (parts.back().end != grad.shape()[0]) {
     return invalid_argument("grad has ", grad.shape()[0], " rows, but ", parts.back().end,
                             " rows of input_indices lie in the window from start ", start, " of size ", size);

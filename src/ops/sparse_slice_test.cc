@@ -332,6 +332,32 @@ TEST(SparseSliceGrad, MovesRowsOfValuesOfEveryDTypeAndLayout) {
   }
 }
 
+// Rows whose elements run backwards in memory on both sides are one run of bytes that ends at the row's first element.
+TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
+  const List input(Rows{{0}, {1}}, 1), output(Rows{{1}}, 1);
+  constexpr std::int64_t kN = 4, kSize = sizeof(float);
+  const auto backwards = [](auto& data, std::int64_t rows, std::int64_t first) {
+    using V = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(data)>>, ConstView, View>;
+    return V::strided(data.data() + first * kN + kN - 1, DType::Float32, {rows, kN}, {kN * kSize, -kSize}).value();
+  };
+  const std::vector<float> grad = counting<float>(kN);
+  const ConstView dy = backwards(grad, 1, 0);
+  for (bool accumulate : {false, true}) {
+    std::vector<float> out(4 * kN, 9);  // a row before and a row after it that nobody may touch
+    SparseGradOptions options;
+    options.accumulate = accumulate;
+    ASSERT_TRUE(sparse_slice_grad_into(dy, input.indices(), {0}, output.indices(), backwards(out, 2, 1), options).ok());
+    const float b = accumulate ? 9 : 0;
+    EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
+    std::fill(out.begin(), out.end(), 9.f);
+    ASSERT_TRUE(
+        sparse_slice_grad_by_size_into(dy, input.indices(), {1}, {1}, backwards(out, 2, 1), options).ok());
+    EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
+  }
+  const auto y = sparse_slice(input.indices(), backwards(grad, 1, 0), {2}, {0}, {2});
+  EXPECT_FALSE(y.ok());  // two entries, one row of values
+}
+
 TEST(SparseSlice, KeepsTheWindow) {
   const List input(Rows{{0, 1}, {1, 0}, {1, 2}, {3, 1}}, 2);
   const std::vector<float> values = {1, 2, 3, 4};

@@ -128,10 +128,6 @@ class Planner {
   Plan plan_;
 };
 
-bool Plan::is_empty() const {
-  return item_size_ == 0 ||
-         std::any_of(loops_.begin(), loops_.end(), [](const Loop& loop) { return loop.extent == 0; });
-}
 
 std::int64_t Plan::dst_bytes() const {
   std::int64_t bytes = item_size_;
@@ -144,9 +140,17 @@ Plan Plan::restrict(std::int64_t lo, std::int64_t hi) const {
   return Planner(*this, {lo, hi}).cut();
 }
 
+namespace {
+
+// Nothing to write: such a plan has no loops, whose extents could be as large as those of an empty shape may be.
+bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 || layout.item_size == 0; }
+
+}  // namespace
+
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == selection.shape() && src.shape == selection.result_shape());
   assert(dst.item_size == src.item_size);
+  if (has_no_bytes(dst)) return Plan();
   const int rank = dst.shape.rank();
   std::array<std::int64_t, kMaxRank> src_strides{};  // by input axis; dropped axes stay at 0
   for (int i = 0; i < src.shape.rank(); ++i) {
@@ -164,6 +168,7 @@ Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& s
 
 Plan plan_copy(const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == src.shape && dst.item_size == src.item_size);
+  if (has_no_bytes(dst)) return Plan();
   Planner planner(dst.item_size);
   for (int i = 0; i < dst.shape.rank(); ++i) {
     planner.add(dst.shape[i], {0, 1, dst.shape[i]}, dst.strides[i], src.strides[i]);

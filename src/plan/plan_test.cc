@@ -1,6 +1,8 @@
 // Plans are values: these tests run no kernel and touch no tensor.
 #include "backslice/plan.h"
 
+#include <limits>
+
 #include "testing.h"
 
 namespace backslice {
@@ -104,10 +106,17 @@ TEST(Plan, EmptySelectionsAreOneRunOfZeros) {
   EXPECT_THAT(plan.loops(), ElementsAre(Loop{120, 0, 1, 0, 4, 0}));
 }
 
-TEST(Plan, EmptyTensorsHaveALoopOfNothing) {
-  const Plan plan = scatter({0, 5}, ":");
-  ASSERT_FALSE(plan.loops().empty());
-  EXPECT_EQ(plan.loops()[0].extent, 0);
+TEST(Plan, EmptyTensorsHaveNoLoops) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{0, 5}, {5, 0}, {0, kMax}, {0, kMax, kMax}, {3, 0, kMax, kMax}}) {
+    const Plan plan = scatter(shape, "::-1, ::-1");
+    EXPECT_TRUE(plan.is_empty());
+    EXPECT_TRUE(plan.loops().empty());
+    EXPECT_EQ(plan.dst_bytes(), 0);
+    const Layout empty = contiguous_layout(*Shape::make(shape), 4);
+    EXPECT_TRUE(plan_copy(empty, empty, Widen::Yes).is_empty());
+  }
 }
 
 TEST(Plan, BroadcastSourcesHaveStrideZero) {

@@ -15,7 +15,8 @@ bool prefers_streaming(std::int64_t bytes);
 // Less than this is not worth a second thread.
 inline constexpr std::int64_t kParallelBytes = 512 << 10;
 
-// Into how many pieces a destination of at least kParallelBytes is cut for that many threads.
+// Into how many pieces a destination of at least kParallelBytes is cut for that many threads. Several per thread, and
+// none so large that it could not be waited for.
 std::int64_t pieces_for(std::int64_t bytes, int threads);
 
 }  // namespace backslice

@@ -111,13 +111,15 @@ namespace {
 template <class AnyView>
 AnyView select_view(const Selection& selection, AnyView view) {
   assert(view.shape() == selection.shape());
+  if (selection.result_shape().elements() == 0) {
+    view.layout = contiguous_layout(selection.result_shape(), view.layout.item_size);
+    return view;
+  }
   Dims strides;
   for (std::int64_t source : selection.result_axes()) {
     strides.push_back(source == Selection::kNewAxis ? 0 : view.layout.strides[source] * selection.axis(source).step);
   }
-  if (selection.result_shape().elements() > 0) {
-    for (int i = 0; i < view.shape().rank(); ++i) view.data += selection.axis(i).start * view.layout.strides[i];
-  }
+  for (int i = 0; i < view.shape().rank(); ++i) view.data += selection.axis(i).start * view.layout.strides[i];
   view.layout.strides = strides;
   view.layout.shape = selection.result_shape();
   return view;

@@ -68,6 +68,7 @@ bool intersect(const AxisPart* a, const AxisPart* b, int rank) {
 
 CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst) {
   CommonAxes common;
+  if (dst.shape.elements() == 0) return common;
   const int rank = dst.shape.rank();
   std::vector<int> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);

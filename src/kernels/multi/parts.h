@@ -34,6 +34,7 @@ struct CommonAxes {
   const AxisPart* slice(std::int64_t i) const { return parts.data() + i * rank(); }
 };
 
+// Of a destination without elements: no axes, no slices.
 CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst);
 
 // Whether no position is taken by two slices. Exact.

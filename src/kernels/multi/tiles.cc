@@ -242,7 +242,7 @@ class TileFiller {
 }  // namespace
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                Executor& executor) {
+                const TaskRunner& runner) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
@@ -251,16 +251,17 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset,
                           bytes > caches().l3);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
-  // A task is a run of tiles that share one scratch.
-  const std::int64_t tasks = std::min<std::int64_t>(grid.tiles, 8 * executor.concurrency());
+  // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
+  constexpr std::int64_t kLargestTask = 64 << 20;
+  const std::int64_t tasks =
+      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestTask));
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
     scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
     const auto cut = [&](std::int64_t k) { return grid.tiles / tasks * k + grid.tiles % tasks * k / tasks; };
     for (std::int64_t tile = cut(task); tile < cut(task + 1); ++tile) filler.fill(tile, scratch);
   };
-  if (grid.tiles == 1) return work(0);
-  executor.run(tasks, work);
+  runner.run(tasks, work);
 }
 
 }  // namespace backslice

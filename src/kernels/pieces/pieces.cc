@@ -57,18 +57,20 @@ void run(std::byte* dst, std::span<const PieceOfBytes> pieces, const Part& part)
 
 }  // namespace
 
-void write_pieces(std::byte* dst, std::span<const PieceOfBytes> pieces, Executor& executor) {
+void write_pieces(std::byte* dst, std::span<const PieceOfBytes> pieces, const TaskRunner& runner) {
   constexpr std::int64_t kParallel = 512 << 10;
   std::int64_t total = 0;
   for (const PieceOfBytes& piece : pieces) total += piece.bytes;
-  const int threads = total < kParallel ? 1 : executor.concurrency();
-  const std::vector<Part> parts = cut(pieces, std::max<std::int64_t>(1, total / (4 * threads)) + 1);
+  constexpr std::int64_t kLargestPart = 64 << 20;  // so that none takes long to wait for
+  const int threads = total < kParallel ? 1 : runner.concurrency();
+  const std::vector<Part> parts =
+      cut(pieces, std::min(kLargestPart, std::max<std::int64_t>(1, total / (4 * threads)) + 1));
   const bool streaming = total > caches().l3;
   const auto task = [&](std::int64_t i) {
     const Part& part = parts[static_cast<std::size_t>(i)];
     streaming ? run<StreamWriter>(dst, pieces, part) : run<DirectWriter>(dst, pieces, part);
   };
-  if (threads > 1) return executor.run(static_cast<std::int64_t>(parts.size()), task);
+  if (total >= kParallel) return runner.run(static_cast<std::int64_t>(parts.size()), task);
   for (std::size_t i = 0; i < parts.size(); ++i) task(static_cast<std::int64_t>(i));
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "backslice/executor.h"
+#include "execute/task_runner.h"
 
 namespace backslice {
 
@@ -16,6 +16,6 @@ struct PieceOfBytes {
 };
 
 // Writes them to dst, each byte once, on all threads, past the caches where they are many.
-void write_pieces(std::byte* dst, std::span<const PieceOfBytes> pieces, Executor& executor);
+void write_pieces(std::byte* dst, std::span<const PieceOfBytes> pieces, const TaskRunner& runner);
 
 }  // namespace backslice

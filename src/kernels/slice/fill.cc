@@ -148,14 +148,13 @@ void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src)
   }
 }
 
-// Cuts the plan for the executor and runs the pieces; small ones stay on this thread.
+// Cuts the plan into tasks and runs them; small plans stay on this thread.
 template <class Body>
-void for_each_piece(const Plan& plan, std::int64_t bytes, Executor& executor, const Body& body) {
-  const std::int64_t pieces = bytes < kParallelBytes ? 1 : pieces_for(bytes, executor.concurrency());
+void for_each_piece(const Plan& plan, std::int64_t bytes, const TaskRunner& runner, const Body& body) {
+  const std::int64_t pieces = bytes < kParallelBytes ? 1 : pieces_for(bytes, runner.concurrency());
   if (pieces == 1) return body(plan);
   const std::vector<Plan> parts = split(plan, pieces);
-  executor.run(static_cast<std::int64_t>(parts.size()),
-               [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+  runner.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 }  // namespace
@@ -166,14 +165,14 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
   const std::int64_t bytes = plan.dst_bytes();
   const bool streaming =
       options.stores == Stores::Streaming || (options.stores == Stores::Auto && prefers_streaming(bytes));
-  for_each_piece(plan, bytes, options.executor,
+  for_each_piece(plan, bytes, options.runner,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, options.rows, streaming); });
 }
 
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
   if (plan.is_empty()) return;
   const AddRow add_row = options.rows.add[static_cast<int>(dtype)];
-  for_each_piece(plan, plan.dst_bytes(), options.executor, [&](const Plan& piece) {
+  for_each_piece(plan, plan.dst_bytes(), options.runner, [&](const Plan& piece) {
     const Loops loops = piece.loops();
     const bool dense_rows =
         !loops.empty() && loops.back().dst_stride == piece.item_size() && loops.back().src_stride == piece.item_size();

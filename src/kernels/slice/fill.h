@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include "backslice/dtype.h"
-#include "backslice/executor.h"
 #include "backslice/plan.h"
+#include "execute/task_runner.h"
 #include "kernels/slice/rows.h"
 
 namespace backslice {
@@ -20,7 +20,7 @@ enum class Stores {
 };
 
 struct FillOptions {
-  Executor& executor;
+  TaskRunner runner;
   const RowKernels& rows = *active_target().rows;
   Stores stores = Stores::Auto;
 };

@@ -34,7 +34,7 @@ std::vector<Kernel> all_kernels() {
   std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate}};
   for (const Target& target : available_targets()) {
     for (Stores stores : {Stores::Ordinary, Stores::Streaming}) {
-      const FillOptions options{.executor = serial_executor(), .rows = *target.rows, .stores = stores};
+      const FillOptions options{.runner = serial_executor(), .rows = *target.rows, .stores = stores};
       kernels.push_back({std::string(target.name) + (stores == Stores::Ordinary ? "_ordinary" : "_streaming"),
                          [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, options); },
                          [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, options); }});

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "backslice/targets.h"
+#include "core/errors.h"
 #include "core/visit_dtype.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -383,14 +384,18 @@ std::vector<Target> find_targets() {
   return found;
 }
 
-const Target& choose_target() {
+// The target that BACKSLICE_FORCE_TARGET names, or null.
+const Target* forced_target() {
+  const char* name = std::getenv("BACKSLICE_FORCE_TARGET");
+  if (name == nullptr) return nullptr;
   const auto& targets = available_targets();
-  if (const char* forced = std::getenv("BACKSLICE_FORCE_TARGET")) {
-    for (const Target& target : targets) {
-      if (target.name == forced) return target;
-    }
-  }
-  return targets.front();
+  const auto found = std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.name == name; });
+  return found == targets.end() ? nullptr : &*found;
+}
+
+const Target& choose_target() {
+  const Target* forced = forced_target();
+  return forced != nullptr ? *forced : available_targets().front();
 }
 
 }  // namespace
@@ -403,6 +408,14 @@ const std::vector<Target>& available_targets() {
 const Target& active_target() {
   static const Target& target = choose_target();
   return target;
+}
+
+Status check_target_variable() {
+  const char* name = std::getenv("BACKSLICE_FORCE_TARGET");
+  if (name == nullptr || forced_target() != nullptr) return Status();
+  std::string known;
+  for (const Target& target : available_targets()) known += join(known.empty() ? "" : ", ", target.name);
+  return invalid_argument("BACKSLICE_FORCE_TARGET is \"", name, "\", which is not a target of this machine: ", known);
 }
 
 std::vector<std::string> simd_targets() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backslice/dtype.h"
+#include "backslice/status.h"
 
 namespace backslice {
 
@@ -74,5 +75,8 @@ const std::vector<Target>& available_targets();
 
 // The one in use.
 const Target& active_target();
+
+// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run.
+Status check_target_variable();
 
 }  // namespace backslice

@@ -6,10 +6,11 @@
 #include <bit>
 #include <limits>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "backslice/tensor.h"
+#include "core/boundary.h"
+#include "core/checked_math.h"
 #include "core/cut.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
@@ -26,20 +27,6 @@ Key mix(Key key) {
   return key ^ (key >> 31);
 }
 
-// Runs tasks that may run out of memory: the executor's own do not throw.
-template <class Task>
-void run_allocating(Executor& executor, std::int64_t count, const Task& task) {
-  std::atomic<bool> out_of_memory = false;
-  executor.run(count, [&](std::int64_t i) {
-    try {
-      task(i);
-    } catch (const std::bad_alloc&) {
-      out_of_memory = true;
-    }
-  });
-  if (out_of_memory) throw std::bad_alloc();
-}
-
 struct Entry {
   Key key;
   std::int64_t row;
@@ -48,16 +35,18 @@ struct Entry {
 // Uninitialised, from the pool.
 template <class T>
 Buffer allocate(std::int64_t count) {
-  auto memory = Buffer::allocate(count * static_cast<std::int64_t>(sizeof(T)));
-  if (!memory.ok()) throw std::bad_alloc();
+  const auto bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)));
+  if (!bytes) throw std::bad_alloc();
+  auto memory = Buffer::allocate(*bytes);
+  if (!memory.ok()) throw StatusException(memory.status());
   return *std::move(memory);
 }
 
 // The rows of a list, cut for the threads.
 class Parts {
  public:
-  Parts(std::int64_t rows, Executor& executor)
-      : rows_(rows), count_(std::clamp<std::int64_t>(rows / kLeast, 1, 4 * executor.concurrency())) {}
+  Parts(std::int64_t rows, const TaskRunner& runner)
+      : rows_(rows), count_(std::clamp<std::int64_t>(rows / kLeast, 1, 4 * runner.concurrency())) {}
   std::int64_t count() const { return count_; }
   Range operator[](std::int64_t part) const { return {cut_at(rows_, count_, part), cut_at(rows_, count_, part + 1)}; }
 
@@ -71,9 +60,9 @@ class Parts {
 template <class Rows>
 class Keys {
  public:
-  Keys(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor)
+  Keys(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner)
       : input_(input), output_(output) {
-    const Box box = box_of(output.rows(), executor);
+    const Box box = box_of(output.rows(), runner);
     Key positions = 1;
     for (int axis = input_.rank() - 1; axis >= 0; --axis) {
       const std::int64_t shift = start[static_cast<std::size_t>(axis)];
@@ -131,13 +120,13 @@ class Keys {
     return true;
   }
 
-  Box box_of(std::int64_t rows, Executor& executor) const {
+  Box box_of(std::int64_t rows, const TaskRunner& runner) const {
     Box none;
     none.low.fill(std::numeric_limits<std::int64_t>::max());
     none.high.fill(std::numeric_limits<std::int64_t>::min());
-    const Parts parts(rows, executor);
+    const Parts parts(rows, runner);
     std::vector<Box> boxes(static_cast<std::size_t>(parts.count()), none);
-    executor.run(parts.count(), [&](std::int64_t part) {
+    runner.run(parts.count(), [&](std::int64_t part) {
       Box box = none;
       for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
         for (int axis = 0; axis < output_.rank(); ++axis) {
@@ -183,24 +172,29 @@ std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<s
 
 std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
 
-// a or b, without a branch.
-std::size_t choose(bool first, std::size_t a, std::size_t b) { return b ^ ((a ^ b) & (std::size_t{0} - first)); }
-
 // KeyOf: bool(row, Key&), false for rows that are left out. Which those are is as good as random, so that no branch
-// depends on it: they go to a partition of their own, which has room for one entry in each part and never moves on.
+// depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what was
+// counted.
 template <class KeyOf>
-Dealt deal(std::int64_t rows, int bits, Executor& executor, const KeyOf& key_of) {
-  const Parts parts(rows, executor);
-  const std::size_t partitions = std::size_t{1} << bits, left_out = partitions;
-  std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions + 1, 0));
-  executor.run(parts.count(), [&](std::int64_t part) {
+Dealt deal(std::int64_t rows, int bits, const TaskRunner& runner, const KeyOf& key_of) {
+  const Parts parts(rows, runner);
+  const std::size_t partitions = std::size_t{1} << bits;
+  const Buffer kept_memory = allocate<Entry>(rows);  // the entries of each part, from where its rows begin
+  auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
+  std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
+  std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions, 0));
+  runner.run(parts.count(), [&](std::int64_t part) {
     const KeyOf key = key_of;  // a copy that nothing else can change
     std::int64_t* const counts = at[static_cast<std::size_t>(part)].data();
+    Entry* next = kept_entries + parts[part].lo;
     for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
       Key key_of_row;
-      const bool kept = key(row, key_of_row);
-      ++counts[choose(kept, partition_of(key_of_row, bits), left_out)];
+      const bool keep = key(row, key_of_row);
+      *next = {key_of_row, row};
+      next += keep;
+      counts[partition_of(key_of_row, bits)] += keep;
     }
+    kept[static_cast<std::size_t>(part)] = next - (kept_entries + parts[part].lo);
   });
   Dealt dealt;
   std::int64_t total = 0;
@@ -209,18 +203,13 @@ Dealt deal(std::int64_t rows, int bits, Executor& executor, const KeyOf& key_of)
     for (Offsets& counts : at) total += std::exchange(counts[p], total);
   }
   dealt.begin.push_back(total);
-  dealt.memory = allocate<Entry>(total + parts.count());
-  executor.run(parts.count(), [&](std::int64_t part) {
-    const KeyOf key = key_of;
+  dealt.memory = allocate<Entry>(total);
+  runner.run(parts.count(), [&](std::int64_t part) {
     Entry* const entries = dealt.entries();
     std::int64_t* const place = at[static_cast<std::size_t>(part)].data();
-    place[left_out] = total + part;
-    for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
-      Key key_of_row;
-      const bool kept = key(row, key_of_row);
-      std::int64_t& next = place[choose(kept, partition_of(key_of_row, bits), left_out)];
-      entries[next] = {key_of_row, row};
-      next += kept;
+    const Entry* const mine = kept_entries + parts[part].lo;
+    for (std::int64_t i = 0; i < kept[static_cast<std::size_t>(part)]; ++i) {
+      entries[place[partition_of(mine[i].key, bits)]++] = mine[i];
     }
   });
   return dealt;
@@ -283,33 +272,33 @@ class Table {
 };
 
 // kNoRow for each row.
-Buffer filled(std::int64_t rows, Executor& executor) {
+Buffer filled(std::int64_t rows, const TaskRunner& runner) {
   Buffer buffer = allocate<std::int32_t>(rows);
   auto* const slice_rows = reinterpret_cast<std::int32_t*>(buffer.data());
-  const Parts parts(rows, executor);
-  executor.run(parts.count(), [&](std::int64_t part) {
+  const Parts parts(rows, runner);
+  runner.run(parts.count(), [&](std::int64_t part) {
     std::fill(slice_rows + parts[part].lo, slice_rows + parts[part].hi, static_cast<std::int32_t>(kNoRow));
   });
   return buffer;
 }
 
 template <class Rows>
-Joined join(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor) {
-  Joined joined{filled(input.rows(), executor)};
+Joined join(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner) {
+  Joined joined{filled(input.rows(), runner)};
   if (output.rows() == 0) return joined;
   constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
-  const Keys<Rows> keys(input, start, output, executor);
+  const Keys<Rows> keys(input, start, output, runner);
   const Dealt outputs =
-      deal(output.rows(), bits, executor, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
+      deal(output.rows(), bits, runner, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
   const Dealt inputs =
-      deal(input.rows(), bits, executor, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
+      deal(input.rows(), bits, runner, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
 
   const std::int64_t partitions = std::int64_t{1} << bits;
-  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * executor.concurrency());
+  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * runner.concurrency());
   std::int32_t* const slice_rows = joined.rows();
   std::atomic<std::int64_t> found = 0;
-  run_allocating(executor, tasks, [&](std::int64_t task) {
+  runner.run(tasks, [&](std::int64_t task) {
     Table<Rows> table(keys, bits);
     std::int64_t found_here = 0;
     for (std::int64_t p = task; p < partitions; p += tasks) {
@@ -329,8 +318,8 @@ Joined join(const CooIndices& input, Ints start, const CooIndices& output, Execu
 
 }  // namespace
 
-Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor) {
-  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, executor); });
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner) {
+  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, runner); });
 }
 
 }  // namespace backslice

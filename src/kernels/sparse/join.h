@@ -6,7 +6,7 @@
 #pragma once
 
 #include "backslice/coo_indices.h"
-#include "backslice/executor.h"
+#include "execute/task_runner.h"
 #include "backslice/ints.h"
 #include "backslice/tensor.h"
 
@@ -20,6 +20,6 @@ struct Joined {
 };
 
 // Precondition: the slice has fewer than 2^31 rows.
-Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, Executor& executor);
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner);
 
 }  // namespace backslice

@@ -89,7 +89,7 @@ class InOrderMatcher final : public GuessingMatcher {
       std::int64_t count = 0;
       while (count < most && are_equal(row + count, next + count)) ++count;
       if (count > 0) buffer[runs++] = {row, next, count};
-      row += count;
+      row += std::max<std::int64_t>(count, 1);  // a row that was found and has changed since is passed
       next += count;
     }
     return {buffer.data(), runs};

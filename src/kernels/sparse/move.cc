@@ -12,56 +12,74 @@
 namespace backslice {
 namespace {
 
+// Leaves out what lies past the row `end` of the slice. A matcher reads indices that somebody else owns and may have
+// changed since their rows were counted.
+RowRuns clipped(RowRuns runs, std::int64_t end, RunBuffer& buffer) {
+  std::size_t kept = 0;
+  for (const RowRun& run : runs) {
+    const std::int64_t count = std::min(run.count, end - run.slice_row);
+    if (count > 0) buffer[kept++] = {run.row, run.slice_row, count};
+  }
+  return {buffer.data(), kept};
+}
+
 // Calls body(rows of the block, runs in it) for block after block.
 template <class Body>
-std::int64_t for_each_block(const Matcher& matcher, Range rows, std::int64_t first, std::int64_t block_rows,
+std::int64_t for_each_block(const Matcher& matcher, Range rows, Range slice_rows, std::int64_t block_rows,
                             const Body& body) {
   RunBuffer buffer;
+  std::int64_t next = slice_rows.lo;
   for (std::int64_t lo = rows.lo; lo < rows.hi; lo += block_rows) {
     const Range block{lo, std::min(lo + block_rows, rows.hi)};
-    body(block, matcher.match(block, first, buffer));
+    RowRuns runs = matcher.match(block, next, buffer);
+    if (next > slice_rows.hi) {
+      runs = clipped(runs, slice_rows.hi, buffer);
+      next = slice_rows.hi;
+    }
+    body(block, runs);
   }
-  return first;
+  return next;
 }
 
 template <class Body>
-std::int64_t for_each_run(const Matcher& matcher, Range rows, std::int64_t first, const Body& body) {
-  return for_each_block(matcher, rows, first, kBlockRows, [&](Range, RowRuns runs) {
+std::int64_t for_each_run(const Matcher& matcher, Range rows, Range slice_rows, const Body& body) {
+  return for_each_block(matcher, rows, slice_rows, kBlockRows, [&](Range, RowRuns runs) {
     for (const RowRun& run : runs) body(run);
   });
 }
 
 // Both sides dense: blocks are composed in the cache, zeros first, and written once.
 template <class Writer>
-std::int64_t write_dense(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad, const View& out,
-                         std::int64_t row_bytes) {
+std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, const RowCopier& copier) {
   const RowKernels& kernels = *active_target().rows;
-  Writer writer(out.data + rows.lo * row_bytes, kernels);
+  const std::int64_t row_bytes = copier.dense_row();
+  Writer writer(copier.dst() + rows.lo * row_bytes, kernels);
   const std::int64_t block_rows = std::min(kBlockRows, kMaxReserve / row_bytes);
+  const auto grad = [&](const RowRun& run) { return copier.src() + run.slice_row * row_bytes; };
+  std::int64_t next = 0;
   if (block_rows > 0) {
-    first = for_each_block(matcher, rows, first, block_rows, [&](Range block, RowRuns runs) {
+    next = for_each_block(matcher, rows, slice_rows, block_rows, [&](Range block, RowRuns runs) {
       const std::int64_t bytes = (block.hi - block.lo) * row_bytes;
       if (runs.empty()) return writer.zero(bytes);
-      if (runs[0].count == block.hi - block.lo) return writer.copy(grad.data + runs[0].slice_row * row_bytes, bytes);
+      if (runs[0].count == block.hi - block.lo) return writer.copy(grad(runs[0]), bytes);
       std::byte* to = writer.reserve(bytes);
       kernels.zero(to, bytes);
       for (const RowRun& run : runs) {
-        RowCopier::copy_run(to + (run.row - block.lo) * row_bytes, grad.data + run.slice_row * row_bytes,
-                            run.count * row_bytes);
+        RowCopier::copy_run(to + (run.row - block.lo) * row_bytes, grad(run), run.count * row_bytes);
       }
       writer.commit(bytes);
     });
   } else {  // rows longer than a block
     std::int64_t written = rows.lo;
-    first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
+    next = for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
       writer.zero((run.row - written) * row_bytes);
-      writer.copy(grad.data + run.slice_row * row_bytes, run.count * row_bytes);
+      writer.copy(grad(run), run.count * row_bytes);
       written = run.row + run.count;
     });
     writer.zero((rows.hi - written) * row_bytes);
   }
   writer.finish();
-  return first;
+  return next;
 }
 
 // Writes zeros to the rows [lo, hi).
@@ -81,42 +99,43 @@ void zero_rows(const View& out, std::int64_t lo, std::int64_t hi) {
   }
   const Selection selection = *Selection::make(part.layout.shape, nothing, axes);
   const Layout source = contiguous_layout(selection.result_shape(), out.layout.item_size);
-  reference::overwrite(plan_scatter(selection, part.layout, source, Widen::Yes), out.dtype, part.data, nullptr);
+  reference::overwrite(plan_scatter(selection, part.layout, source, widen_for(out.dtype)), out.dtype, part.data,
+                       part.data);
 }
 
 }  // namespace
 
-std::int64_t write_gradient(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad,
+std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
                             const View& out, bool streaming) {
-  if (rows.lo == rows.hi) return first;
+  if (rows.lo == rows.hi) return slice_rows.lo;
   const RowCopier copier(out, grad);
-  if (const std::int64_t row_bytes = copier.dense_row(); row_bytes > 0) {
-    return streaming ? write_dense<StreamWriter>(matcher, rows, first, grad, out, row_bytes)
-                     : write_dense<DirectWriter>(matcher, rows, first, grad, out, row_bytes);
+  if (copier.dense_row() > 0) {
+    return streaming ? write_dense<StreamWriter>(matcher, rows, slice_rows, copier)
+                     : write_dense<DirectWriter>(matcher, rows, slice_rows, copier);
   }
   std::int64_t written = rows.lo;
-  first = for_each_run(matcher, rows, first, [&](const RowRun& run) {
+  const std::int64_t next = for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
     zero_rows(out, written, run.row);
     copier.copy(run.row, run.slice_row, run.count);
     written = run.row + run.count;
   });
   zero_rows(out, written, rows.hi);
-  return first;
+  return next;
 }
 
-std::int64_t add_gradient(const Matcher& matcher, Range rows, std::int64_t first, const ConstView& grad,
-                          const View& out) {
-  if (rows.lo == rows.hi) return first;
+void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
+  if (rows.lo == rows.hi) return;
   const Layout out_row = row_layout(out.layout), grad_row = row_layout(grad.layout);
-  const Plan plan = plan_copy(out_row, grad_row, Widen::No);
-  const bool dense = plan_copy(out_row, grad_row, Widen::Yes).loops().empty();  // a row is one run on both sides
+  const Plan plan = plan_copy(out_row, grad_row, Widen::No), wide = plan_copy(out_row, grad_row, Widen::Yes);
+  const bool dense = wide.loops().empty();  // a row is one run on both sides
   const AddRow add = addition_of(out.dtype);
   const std::int64_t out_stride = out.layout.strides[0], grad_stride = grad.layout.strides[0];
-  return for_each_run(matcher, rows, first, [&](const RowRun& run) {
+  for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
     std::byte* to = out.data + run.row * out_stride;
     const std::byte* from = grad.data + run.slice_row * grad_stride;
     for (std::int64_t i = 0; i < run.count; ++i, to += out_stride, from += grad_stride) {
-      dense ? add(to, from, out_row.shape.elements()) : reference::accumulate(plan, out.dtype, to, from);
+      dense ? add(to + wide.dst_offset(), from + wide.src_offset(), out_row.shape.elements())
+            : reference::accumulate(plan, out.dtype, to, from);
     }
   });
 }
@@ -138,19 +157,22 @@ void shift_column(const CooIndices::Column& column, const RowRun& run, std::int6
 
 }  // namespace
 
-std::int64_t write_slice(const Matcher& matcher, Range rows, std::int64_t first, const CooIndices& indices, Ints start,
-                         const ConstView& values, const View& out_indices, const View& out_values) {
-  if (rows.lo == rows.hi) return first;
+void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const CooIndices& indices, Ints start,
+                 const ConstView& values, const View& out_indices, const View& out_values) {
+  if (rows.lo == rows.hi) return;
   const RowCopier copier(out_values, values);
   const std::int64_t row_stride = out_indices.layout.strides[0];
   const auto shift = indices.dtype() == DType::Int32 ? shift_column<std::uint32_t> : shift_column<std::uint64_t>;
-  return for_each_run(matcher, rows, first, [&](const RowRun& run) {
+  const std::int64_t next = for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
     for (int axis = 0; axis < indices.rank(); ++axis) {
       shift(indices.column(axis), run, start[static_cast<std::size_t>(axis)],
             out_indices.data + run.slice_row * row_stride + axis * out_indices.layout.strides[1], row_stride);
     }
     copier.copy(run.slice_row, run.row, run.count);
   });
+  // Rows that were counted and are no longer found must not show what the memory held before.
+  zero_rows(out_indices, next, slice_rows.hi);
+  zero_rows(out_values, next, slice_rows.hi);
 }
 
 }  // namespace backslice

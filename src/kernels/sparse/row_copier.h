@@ -16,9 +16,18 @@ class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
       : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), widen_for(src.dtype))) {
-    // Whether a row is one run of bytes on both sides.
+    // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
+    // last in memory.
     one_run_ = row_.loops().empty() && src.dtype != DType::String;
+    if (one_run_) {
+      dst_.data += row_.dst_offset();
+      src_.data += row_.src_offset();
+    }
   }
+
+  // Where the run of row 0 begins. Precondition: dense_row() > 0.
+  std::byte* dst() const { return dst_.data; }
+  const std::byte* src() const { return src_.data; }
 
   // The size of a row if rows lie one after the other on both sides, else 0.
   std::int64_t dense_row() const {

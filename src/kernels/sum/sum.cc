@@ -52,7 +52,7 @@ AddRow addition_of(DType dtype) {
   return add;
 }
 
-void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Executor& executor) {
+void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, const TaskRunner& runner) {
   constexpr std::int64_t kPart = 256 << 10;
   const std::int64_t part = std::max<std::int64_t>(1, kPart / std::max<std::int64_t>(1, item_size));  // in elements
   struct Part {
@@ -78,7 +78,7 @@ void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Ex
   if (total < 2 * kPart) {
     for (std::int64_t i = 0; i < count; ++i) run(i);
   } else {
-    executor.run(count, run);
+    runner.run(count, run);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "backslice/executor.h"
+#include "execute/task_runner.h"
 #include "backslice/view.h"
 #include "kernels/slice/rows.h"
 
@@ -22,6 +22,6 @@ struct Sum {
 AddRow addition_of(DType dtype);
 
 // Runs all of them in one pass over memory, for items other than strings.
-void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, Executor& executor);
+void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, const TaskRunner& runner);
 
 }  // namespace backslice

@@ -1,0 +1,38 @@
+#include "core/faults.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace backslice::faults {
+namespace {
+
+constexpr std::int64_t kUnarmed = -1;
+
+// Requests still to come before the one that fails, or kUnarmed.
+std::atomic<std::int64_t> left = kUnarmed;
+
+}  // namespace
+
+bool strikes() noexcept {
+  std::int64_t before = left.load(std::memory_order_relaxed);
+  while (before != kUnarmed && !left.compare_exchange_weak(before, before - 1, std::memory_order_relaxed)) {
+  }
+  return before == 0;
+}
+
+void strike_at(std::int64_t n) noexcept { left = n; }
+
+bool disarm() noexcept { return left.exchange(kUnarmed) == kUnarmed; }
+
+}  // namespace backslice::faults
+
+void* operator new(std::size_t bytes) {
+  if (!backslice::faults::strikes()) {
+    if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  }
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

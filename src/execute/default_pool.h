@@ -1,0 +1,13 @@
+// The pool behind default_executor(): plain threads, or oneTBB where the library is configured with
+// BACKSLICE_EXECUTOR=tbb. Each has a file of its own, of which a build has one.
+#pragma once
+
+#include <memory>
+
+#include "backslice/executor.h"
+
+namespace backslice {
+
+std::unique_ptr<Executor> make_default_pool(int threads);
+
+}  // namespace backslice

@@ -1,0 +1,11 @@
+// BACKSLICE_NUM_THREADS, as it was set by whoever started the process.
+#pragma once
+
+#include "backslice/status.h"
+
+namespace backslice {
+
+// InvalidArgument, with the value, where it is set to something that is not a number of threads.
+Status check_num_threads_variable();
+
+}  // namespace backslice

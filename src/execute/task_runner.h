@@ -1,0 +1,37 @@
+// TaskRunner: how one operation runs its tasks. The only place where kernels meet an Executor.
+//
+// Executors need tasks that do not throw and know nothing of cancellation. A TaskRunner gives them such tasks: between
+// two of them it asks whether the operation was cancelled, and what a task throws is kept until all have returned.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "backslice/executor.h"
+
+namespace backslice {
+
+class TaskRunner {
+ public:
+  TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr)
+      : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr) {}
+
+  int concurrency() const { return executor_.concurrency(); }
+  Executor& executor() const { return executor_; }
+
+  // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. Once the operation is cancelled or a
+  // body has thrown, the rest is left out; then this throws a StatusException (Cancelled), or what the body threw.
+  template <class Body>
+  void run(std::int64_t count, const Body& body) const {
+    if (count == 1) return body(0);
+    if (count > 1) run_many(count, std::cref(body));
+  }
+
+ private:
+  void run_many(std::int64_t count, const std::function<void(std::int64_t)>& body) const;
+
+  Executor& executor_;
+  const CancelledTest* cancelled_;  // null where nobody can cancel
+};
+
+}  // namespace backslice
