@@ -23,7 +23,8 @@ class [[nodiscard]] Result {
   Result(Status error) : state_(std::move(error)) { assert(!std::get<Status>(state_).ok()); }
 
   bool ok() const { return std::holds_alternative<T>(state_); }
-  Status status() const { return ok() ? Status() : std::get<Status>(state_); }
+  Status status() const& { return ok() ? Status() : std::get<Status>(state_); }
+  Status status() && { return ok() ? Status() : std::get<Status>(std::move(state_)); }  // needs no memory
 
   // Precondition: ok().
   T& operator*() & { return get(); }

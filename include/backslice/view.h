@@ -68,7 +68,7 @@ struct BasicView {
 
  private:
   static Result<BasicView> with_layout(Void* data, DType dtype, Result<Layout> layout) {
-    if (!layout.ok()) return layout.status();
+    if (!layout.ok()) return std::move(layout).status();
     return BasicView{static_cast<Byte*>(data), dtype, *layout};
   }
 };

@@ -176,9 +176,11 @@ void unmap(Block block) { munmap(block.data, static_cast<std::size_t>(block.size
 PoolStats pool_stats() { return Pool::instance().stats(); }
 
 Status set_pool_limit(std::int64_t bytes) {
-  if (bytes < 0) return invalid_argument("the pool's limit is ", bytes, ", must be >= 0");
-  Pool::instance().set_limit(bytes);
-  return Status();
+  return without_throwing([&]() -> Status {
+    if (bytes < 0) return invalid_argument("the pool's limit is ", bytes, ", must be >= 0");
+    Pool::instance().set_limit(bytes);
+    return Status();
+  });
 }
 
 void trim_pool() { Pool::instance().trim(0); }

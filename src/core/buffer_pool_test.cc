@@ -29,7 +29,8 @@ TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
   for (std::int64_t bytes : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max() - 4095,
                              std::int64_t{1} << 62, std::int64_t{1} << 50}) {
     EXPECT_TRUE(is_error(Buffer::allocate(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
-    EXPECT_TRUE(is_error(Buffer::allocate_zeroed(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
+    EXPECT_TRUE(
+        is_error(Buffer::allocate_zeroed(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
     EXPECT_FALSE(Buffer::allocate_strings(bytes).ok());
   }
   EXPECT_TRUE(is_error(Buffer::allocate(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));

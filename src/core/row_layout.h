@@ -7,8 +7,8 @@
 
 namespace backslice {
 
-// The axes after the first. Precondition: there is a first. Where there are no rows, the others may multiply to more than
-// int64_t counts; a row then has no elements.
+// The axes after the first. Precondition: there is a first. Where there are no rows, the others may multiply to more
+// than int64_t counts; a row then has no elements.
 inline Layout row_layout(const Layout& layout) {
   Layout row;
   Dims extents;

@@ -6,22 +6,24 @@
 namespace backslice {
 
 Result<Shape> Shape::make(Ints dims, const char* argument) {
-  if (dims.size() > kMaxRank) {
-    return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
-  }
-  Shape shape;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] < 0) {
-      return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0");
+  return without_throwing([&]() -> Result<Shape> {
+    if (dims.size() > kMaxRank) {
+      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
     }
-    const auto elements = checked_multiply(shape.elements_, dims[axis]);
-    if (!elements) {
-      return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")");
+    Shape shape;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      if (dims[axis] < 0) {
+        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0");
+      }
+      const auto elements = checked_multiply(shape.elements_, dims[axis]);
+      if (!elements) {
+        return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")");
+      }
+      shape.elements_ = *elements;
+      shape.dims_.push_back(dims[axis]);
     }
-    shape.elements_ = *elements;
-    shape.dims_.push_back(dims[axis]);
-  }
-  return shape;
+    return shape;
+  });
 }
 
 }  // namespace backslice

@@ -68,15 +68,15 @@ Result<Buffer> Buffer::allocate_strings(std::int64_t count) {
 
 Result<Tensor> Tensor::make(DType dtype, const Shape& shape, std::int64_t item_size, Contents contents) {
   return without_throwing([&]() -> Result<Tensor> {
-  auto layout = make_contiguous_layout(dtype, shape, item_size);
-  if (!layout.ok()) return layout.status();
-  const std::int64_t bytes = shape.elements() * layout->item_size;
-  auto buffer = dtype == DType::String       ? Buffer::allocate_strings(shape.elements())
-                : contents == Contents::Zero ? Buffer::allocate_zeroed(bytes)
-                                             : Buffer::allocate(bytes);
-  if (!buffer.ok()) return buffer.status();
-  View view{buffer->data(), dtype, *layout};
-  return Tensor(*std::move(buffer), std::move(view));
+    auto layout = make_contiguous_layout(dtype, shape, item_size);
+    if (!layout.ok()) return layout.status();
+    const std::int64_t bytes = shape.elements() * layout->item_size;
+    auto buffer = dtype == DType::String       ? Buffer::allocate_strings(shape.elements())
+                  : contents == Contents::Zero ? Buffer::allocate_zeroed(bytes)
+                                               : Buffer::allocate(bytes);
+    if (!buffer.ok()) return buffer.status();
+    View view{buffer->data(), dtype, *layout};
+    return Tensor(*std::move(buffer), std::move(view));
   });
 }
 

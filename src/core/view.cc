@@ -48,39 +48,45 @@ Layout contiguous_layout(const Shape& shape, std::int64_t item_size) {
 }
 
 Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size) {
-  const auto bytes = checked_multiply(shape.elements(), item_size);
-  if (!bytes) {
-    return resource_exhausted("a tensor of shape ", shape, " and ", item_size,
-                              " bytes an element is too large to allocate");
-  }
-  return *bytes;
+  return without_throwing([&]() -> Result<std::int64_t> {
+    const auto bytes = checked_multiply(shape.elements(), item_size);
+    if (!bytes) {
+      return resource_exhausted("a tensor of shape ", shape, " and ", item_size,
+                                " bytes an element is too large to allocate");
+    }
+    return *bytes;
+  });
 }
 
 Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size) {
-  const auto resolved = resolve_item_size(dtype, item_size);
-  if (!resolved.ok()) return resolved.status();
-  const auto checked = Shape::make(shape);
-  if (!checked.ok()) return checked.status();
-  const auto bytes = size_in_bytes(*checked, *resolved);
-  if (!bytes.ok()) return bytes.status();
-  return contiguous_layout(*checked, *resolved);
+  return without_throwing([&]() -> Result<Layout> {
+    const auto resolved = resolve_item_size(dtype, item_size);
+    if (!resolved.ok()) return resolved.status();
+    const auto checked = Shape::make(shape);
+    if (!checked.ok()) return checked.status();
+    const auto bytes = size_in_bytes(*checked, *resolved);
+    if (!bytes.ok()) return bytes.status();
+    return contiguous_layout(*checked, *resolved);
+  });
 }
 
 Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size) {
-  const auto resolved = resolve_item_size(dtype, item_size);
-  if (!resolved.ok()) return resolved.status();
-  const auto checked = Shape::make(shape);
-  if (!checked.ok()) return checked.status();
-  if (strides.size() != shape.size()) {
-    return invalid_argument("strides ", strides, " has ", strides.size(), " entries, shape ", shape, " has ",
-                            shape.size());
-  }
-  // No element, so that no stride matters, however large.
-  if (checked->elements() == 0) return contiguous_layout(*checked, *resolved);
-  if (!span_in_bytes(*checked, strides, *resolved)) {
-    return invalid_argument("strides ", strides, " of shape ", shape, " span more than 2**63 - 1 bytes");
-  }
-  return Layout{*checked, Dims(strides), *resolved};
+  return without_throwing([&]() -> Result<Layout> {
+    const auto resolved = resolve_item_size(dtype, item_size);
+    if (!resolved.ok()) return resolved.status();
+    const auto checked = Shape::make(shape);
+    if (!checked.ok()) return checked.status();
+    if (strides.size() != shape.size()) {
+      return invalid_argument("strides ", strides, " has ", strides.size(), " entries, shape ", shape, " has ",
+                              shape.size());
+    }
+    // No element, so that no stride matters, however large.
+    if (checked->elements() == 0) return contiguous_layout(*checked, *resolved);
+    if (!span_in_bytes(*checked, strides, *resolved)) {
+      return invalid_argument("strides ", strides, " of shape ", shape, " span more than 2**63 - 1 bytes");
+    }
+    return Layout{*checked, Dims(strides), *resolved};
+  });
 }
 
 bool is_valid(const Layout& layout, DType dtype) {

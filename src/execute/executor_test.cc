@@ -42,9 +42,8 @@ TEST(Executor, ThreadPoolServesManyCallersAtOnce) {
 TEST(Executor, TasksMayRunTasksOfTheirOwn) {
   const auto pool = make_thread_executor(3);
   std::atomic<int> total = 0;
-  pool->run(8, [&](std::int64_t) {
-    pool->run(8, [&](std::int64_t) { pool->run(4, [&](std::int64_t) { ++total; }); });
-  });
+  pool->run(8,
+            [&](std::int64_t) { pool->run(8, [&](std::int64_t) { pool->run(4, [&](std::int64_t) { ++total; }); }); });
   EXPECT_EQ(total, 8 * 8 * 4);
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "execute/task_runner.h"
 #include "backslice/tensor.h"
 #include "backslice/variant_array.h"
+#include "execute/task_runner.h"
 #include "kernels/pieces/pieces.h"
 
 namespace backslice {

@@ -48,27 +48,35 @@ auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, cons
 }  // namespace
 
 Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Options& options) {
-  const auto selection = lower_forward(data, spec);
-  if (!selection.ok()) return selection.status();
-  return slice(*selection, data, options);
+  return without_throwing([&]() -> Result<Tensor> {
+    const auto selection = lower_forward(data, spec);
+    if (!selection.ok()) return selection.status();
+    return slice(*selection, data, options);
+  });
 }
 
 Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Options& options) {
-  const auto selection = lower_forward(data, spec);
-  if (!selection.ok()) return selection.status();
-  return slice_into(*selection, data, out, options);
+  return without_throwing([&]() -> Status {
+    const auto selection = lower_forward(data, spec);
+    if (!selection.ok()) return selection.status();
+    return slice_into(*selection, data, out, options);
+  });
 }
 
 Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Options& options) {
-  return run_gradient(grad, shape, spec, nullptr, [&](const Selection& selection, const ConstView& shaped) {
-    return slice_grad(selection, shaped, options);
+  return without_throwing([&]() -> Result<Tensor> {
+    return run_gradient(grad, shape, spec, nullptr, [&](const Selection& selection, const ConstView& shaped) {
+      return slice_grad(selection, shaped, options);
+    });
   });
 }
 
 Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
                             const Options& options) {
-  return run_gradient(grad, shape, spec, &out, [&](const Selection& selection, const ConstView& shaped) {
-    return slice_grad_into(selection, shaped, out, options);
+  return without_throwing([&]() -> Status {
+    return run_gradient(grad, shape, spec, &out, [&](const Selection& selection, const ConstView& shaped) {
+      return slice_grad_into(selection, shaped, out, options);
+    });
   });
 }
 

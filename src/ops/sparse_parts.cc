@@ -22,7 +22,7 @@ SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRu
 void run_parts(SparseParts& parts, const TaskRunner& runner, const std::function<void(SparsePart&)>& body) {
   if (parts.size() == 1) return body(parts[0]);
   runner.run(static_cast<std::int64_t>(parts.size()),
-               [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+             [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 void count_parts(const Matcher& matcher, SparseParts& parts, const TaskRunner& runner) {

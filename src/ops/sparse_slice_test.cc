@@ -350,8 +350,7 @@ TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
     const float b = accumulate ? 9 : 0;
     EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
     std::fill(out.begin(), out.end(), 9.f);
-    ASSERT_TRUE(
-        sparse_slice_grad_by_size_into(dy, input.indices(), {1}, {1}, backwards(out, 2, 1), options).ok());
+    ASSERT_TRUE(sparse_slice_grad_by_size_into(dy, input.indices(), {1}, {1}, backwards(out, 2, 1), options).ok());
     EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
   }
   const auto y = sparse_slice(input.indices(), backwards(grad, 1, 0), {2}, {0}, {2});

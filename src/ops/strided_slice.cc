@@ -1,31 +1,40 @@
 // TensorFlow's StridedSlice and StridedSliceGrad: lower to a Selection, then slice.
 #include "backslice/slice.h"
+#include "core/boundary.h"
 
 namespace backslice {
 
 Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const Options& options) {
-  const auto selection = Selection::from_tf(input.shape(), spec);
-  if (!selection.ok()) return selection.status();
-  return slice(*selection, input, options);
+  return without_throwing([&]() -> Result<Tensor> {
+    const auto selection = Selection::from_tf(input.shape(), spec);
+    if (!selection.ok()) return selection.status();
+    return slice(*selection, input, options);
+  });
 }
 
 Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out, const Options& options) {
-  const auto selection = Selection::from_tf(input.shape(), spec);
-  if (!selection.ok()) return selection.status();
-  return slice_into(*selection, input, out, options);
+  return without_throwing([&]() -> Status {
+    const auto selection = Selection::from_tf(input.shape(), spec);
+    if (!selection.ok()) return selection.status();
+    return slice_into(*selection, input, out, options);
+  });
 }
 
 Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstView& dy, const Options& options) {
-  const auto selection = Selection::from_tf(shape, spec);
-  if (!selection.ok()) return selection.status();
-  return slice_grad(*selection, dy, options);
+  return without_throwing([&]() -> Result<Tensor> {
+    const auto selection = Selection::from_tf(shape, spec);
+    if (!selection.ok()) return selection.status();
+    return slice_grad(*selection, dy, options);
+  });
 }
 
 Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
                                const Options& options) {
-  const auto selection = Selection::from_tf(shape, spec);
-  if (!selection.ok()) return selection.status();
-  return slice_grad_into(*selection, dy, out, options);
+  return without_throwing([&]() -> Status {
+    const auto selection = Selection::from_tf(shape, spec);
+    if (!selection.ok()) return selection.status();
+    return slice_grad_into(*selection, dy, out, options);
+  });
 }
 
 }  // namespace backslice

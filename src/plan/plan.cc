@@ -128,7 +128,6 @@ class Planner {
   Plan plan_;
 };
 
-
 std::int64_t Plan::dst_bytes() const {
   std::int64_t bytes = item_size_;
   for (const Loop& loop : loops()) bytes *= loop.extent;

@@ -24,30 +24,32 @@ Status check_box(const Shape& shape, std::span<const Range> box) {
 }  // namespace
 
 Result<std::optional<Restriction>> Selection::restrict(std::span<const Range> box) const {
-  BACKSLICE_RETURN_IF_ERROR(check_box(shape_, box));
-  Dims extents;
-  Axes axes;
-  std::array<Range, kMaxRank> taken;
-  for (int i = 0; i < shape_.rank(); ++i) {
-    taken[i] = taken_inside(axes_[i], box[i]);
-    if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
-    extents.push_back(box[i].hi - box[i].lo);
-    axes.push_back(
-        {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
-  }
-  const auto shape = Shape::make(extents);
-  if (!shape.ok()) return shape.status();
-  auto inside = make(*shape, axes, result_axes_);
-  if (!inside.ok()) return inside.status();
+  return without_throwing([&]() -> Result<std::optional<Restriction>> {
+    BACKSLICE_RETURN_IF_ERROR(check_box(shape_, box));
+    Dims extents;
+    Axes axes;
+    std::array<Range, kMaxRank> taken;
+    for (int i = 0; i < shape_.rank(); ++i) {
+      taken[i] = taken_inside(axes_[i], box[i]);
+      if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
+      extents.push_back(box[i].hi - box[i].lo);
+      axes.push_back(
+          {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
+    }
+    const auto shape = Shape::make(extents);
+    if (!shape.ok()) return shape.status();
+    auto inside = make(*shape, axes, result_axes_);
+    if (!inside.ok()) return inside.status();
 
-  Selection dy = all(result_shape_);
-  for (int i = 0; i < result_axes_.size(); ++i) {
-    if (result_axes_[i] == kNewAxis) continue;
-    const Range& range = taken[result_axes_[i]];
-    dy.axes_[i] = {range.lo, 1, range.hi - range.lo};
-  }
-  dy.result_shape_ = inside->result_shape_;
-  return std::optional<Restriction>(Restriction{*std::move(inside), std::move(dy)});
+    Selection dy = all(result_shape_);
+    for (int i = 0; i < result_axes_.size(); ++i) {
+      if (result_axes_[i] == kNewAxis) continue;
+      const Range& range = taken[result_axes_[i]];
+      dy.axes_[i] = {range.lo, 1, range.hi - range.lo};
+    }
+    dy.result_shape_ = inside->result_shape_;
+    return std::optional<Restriction>(Restriction{*std::move(inside), std::move(dy)});
+  });
 }
 
 }  // namespace backslice

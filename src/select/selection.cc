@@ -38,34 +38,36 @@ Selection Selection::all(const Shape& shape) {
 }
 
 Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
-  if (axes.size() != static_cast<std::size_t>(shape.rank())) {
-    return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
-  }
-  Axes canonical;
-  for (int i = 0; i < shape.rank(); ++i) {
-    const auto axis = canonical_axis(axes[i], shape[i], i);
-    if (!axis.ok()) return axis.status();
-    canonical.push_back(*axis);
-  }
-  std::int64_t next = 0;  // the first input axis not yet passed
-  const auto pass_dropped = [&](std::int64_t until) -> Status {
-    for (; next < until; ++next) {
-      if (canonical[next].count != 1) {
-        return invalid_argument("axis ", next, " is dropped and must take one index, not ", canonical[next].count);
+  return without_throwing([&]() -> Result<Selection> {
+    if (axes.size() != static_cast<std::size_t>(shape.rank())) {
+      return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
+    }
+    Axes canonical;
+    for (int i = 0; i < shape.rank(); ++i) {
+      const auto axis = canonical_axis(axes[i], shape[i], i);
+      if (!axis.ok()) return axis.status();
+      canonical.push_back(*axis);
+    }
+    std::int64_t next = 0;  // the first input axis not yet passed
+    const auto pass_dropped = [&](std::int64_t until) -> Status {
+      for (; next < until; ++next) {
+        if (canonical[next].count != 1) {
+          return invalid_argument("axis ", next, " is dropped and must take one index, not ", canonical[next].count);
+        }
       }
+      return Status();
+    };
+    for (std::int64_t source : result_axes) {
+      if (source == kNewAxis) continue;
+      if (source < next || source >= shape.rank()) {
+        return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
+      }
+      BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
+      ++next;
     }
-    return Status();
-  };
-  for (std::int64_t source : result_axes) {
-    if (source == kNewAxis) continue;
-    if (source < next || source >= shape.rank()) {
-      return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
-    }
-    BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
-    ++next;
-  }
-  BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
-  return assemble(shape, canonical, result_axes);
+    BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
+    return assemble(shape, canonical, result_axes);
+  });
 }
 
 Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {

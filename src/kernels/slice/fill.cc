@@ -154,7 +154,8 @@ void for_each_piece(const Plan& plan, std::int64_t bytes, const TaskRunner& runn
   const std::int64_t pieces = bytes < kParallelBytes ? 1 : pieces_for(bytes, runner.concurrency());
   if (pieces == 1) return body(plan);
   const std::vector<Plan> parts = split(plan, pieces);
-  runner.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+  runner.run(static_cast<std::int64_t>(parts.size()),
+             [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 }  // namespace

@@ -173,8 +173,8 @@ std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<s
 std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
 
 // KeyOf: bool(row, Key&), false for rows that are left out. Which those are is as good as random, so that no branch
-// depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what was
-// counted.
+// depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what
+// was counted.
 template <class KeyOf>
 Dealt deal(std::int64_t rows, int bits, const TaskRunner& runner, const KeyOf& key_of) {
   const Parts parts(rows, runner);

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "backslice/coo_indices.h"
-#include "execute/task_runner.h"
 #include "backslice/ints.h"
 #include "backslice/tensor.h"
+#include "execute/task_runner.h"
 
 namespace backslice {
 

@@ -1,7 +1,7 @@
 // Moving rows between a sparse tensor's values and those of its slice, as a matcher says.
 //
-// Each walks a range of input rows, and the rows of the slice that were found to belong to it: from slice_rows.lo on, and
-// never past slice_rows.hi, whatever the indices have become since. Ranges write disjoint memory.
+// Each walks a range of input rows, and the rows of the slice that were found to belong to it: from slice_rows.lo on,
+// and never past slice_rows.hi, whatever the indices have become since. Ranges write disjoint memory.
 #pragma once
 
 #include "backslice/view.h"

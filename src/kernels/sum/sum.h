@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "execute/task_runner.h"
 #include "backslice/view.h"
+#include "execute/task_runner.h"
 #include "kernels/slice/rows.h"
 
 namespace backslice {
