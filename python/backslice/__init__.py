@@ -6,6 +6,13 @@
 array([0., 1., 2., 0.])
 """
 
+import sys
+
+if getattr(sys, "argv", [])[:1] == ["-m"]:  # python -m backslice, before anything large is imported
+    import backslice_command
+
+    backslice_command.answer_interrupts()
+
 from . import pool
 from ._core import (
     GradBuffer,

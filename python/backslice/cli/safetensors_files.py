@@ -5,13 +5,13 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from . import Failure
+from . import Failure, leaving
 
 # The format's name, the library's name for writing, the dtype, and the bits of an element in the file.
 DTYPES: list[tuple[str, str | None, Any, int]] = [
@@ -65,19 +65,29 @@ def names_in(path: Path) -> list[str]:
 
 def read(path: Path, name: str) -> NDArray[Any]:
     """One tensor, mapped: a slice of a large model reads only what it takes. The library has checked the file."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        tensor = json.loads(file.read(length))[name]
-    if tensor["dtype"] not in OF_FORMAT:
-        raise Failure(f"{path}:{name} has dtype {tensor['dtype']}, which backslice does not know")
-    _, _, dtype, bits = OF_FORMAT[tensor["dtype"]]
-    (first, last), shape = tensor["data_offsets"], tensor["shape"]
+    leaving.mapped(str(path))
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            tensor = json.loads(file.read(length).decode())[name]
+            return _mapped(file, 8 + length, **tensor)
+    except (LookupError, TypeError) as error:
+        raise Failure(f"{path} changed while it was read: {type(error).__name__}") from None
+    except (ValueError, OverflowError) as error:  # ranks and extents that NumPy does not have; a file cut meanwhile
+        raise Failure(f"{path}:{name} cannot be read: {error}") from None
+
+
+def _mapped(file: IO[bytes], start: int, dtype: str, shape: list[int], data_offsets: list[int]) -> NDArray[Any]:
+    if dtype not in OF_FORMAT:
+        raise ValueError(f"it has dtype {dtype}, which backslice does not know")
+    _, _, kind, bits = OF_FORMAT[dtype]
+    first, last = data_offsets
     if first == last:
-        return np.zeros(shape, dtype)
-    data = np.memmap(path, np.uint8, "r", 8 + length + first, (last - first,)).view(np.ndarray)
+        return np.zeros(shape, kind)
+    data = np.memmap(file, np.uint8, "r", start + first, (last - first,)).view(np.ndarray)
     items = unpack(data, bits, math.prod(shape)) if bits < 8 else data
-    tensor_items: NDArray[Any] = items.view(np.dtype(dtype).newbyteorder("<"))
-    return tensor_items.reshape(shape)
+    tensor: NDArray[Any] = items.view(np.dtype(kind).newbyteorder("<"))
+    return tensor.reshape(shape)
 
 
 def write(path: Path, name: str, array: NDArray[Any]) -> None:
