@@ -28,7 +28,12 @@ std::array<LastWords, 2> copies;
 std::atomic<const LastWords*> current{nullptr};
 static_assert(std::atomic<const LastWords*>::is_always_lock_free);
 
+// Several threads may meet the end of the file at once: one speaks for all.
+std::atomic<bool> is_leaving{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
 extern "C" void say_and_leave(int) {
+  while (is_leaving.exchange(true)) pause();
   const LastWords* words = current.load();
   if (words->unfinished[0] != '\0') unlink(words->unfinished.data());
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words->message.data(), words->length);

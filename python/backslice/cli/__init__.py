@@ -72,8 +72,9 @@ def _said_by_the_system(error: OSError) -> str:
             "a limit on address space (ulimit -v) counts mapped files too, one on private memory (ulimit -d) does not"
         )
         return f"{error.strerror}: {limits}"
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}"
+    full = "standard output" if error.errno == errno.ENOSPC else None  # files say so themselves
+    where = error.filename or full
+    return f"{where}: {error.strerror or error}" if where else str(error.strerror or error)
 
 
 def one_line(message: object) -> str:
