@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from numpy.typing import NDArray
 
@@ -32,7 +32,12 @@ def write(path: Path, name: str, array: NDArray[Any]) -> None:
 
 def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
     """The arrays by their names, all or those that are wanted (None: the only one); - is a pipe."""
-    file = io.BytesIO(standard_input()) if str(path) == "-" else path
+    if str(path) == "-":
+        return _read(io.BytesIO(standard_input()), Path("standard input"), *wanted)
+    return _read(path, path, *wanted)
+
+
+def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
     with _archive_errors(path), zipfile.ZipFile(file) as archive:
         names = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
         twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
