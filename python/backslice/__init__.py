@@ -8,7 +8,8 @@ array([0., 1., 2., 0.])
 
 import sys
 
-if getattr(sys, "argv", [])[:1] == ["-m"]:  # python -m backslice, before anything large is imported
+# python -m backslice: Ctrl-C is answered before anything large is imported
+if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in ("backslice", "backslice.cli"):
     import backslice_command
 
     backslice_command.answer_interrupts()
