@@ -56,6 +56,7 @@ def pack(items: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 def names_in(path: Path) -> list[str]:
     from safetensors import SafetensorError, safe_open
 
+    leaving.mapped(str(path))  # by the library, and later by `read`
     try:
         with safe_open(path, framework="np") as file:
             return list(file.keys())
@@ -65,7 +66,6 @@ def names_in(path: Path) -> list[str]:
 
 def read(path: Path, name: str) -> NDArray[Any]:
     """One tensor, mapped: a slice of a large model reads only what it takes. The library has checked the file."""
-    leaving.mapped(str(path))
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
