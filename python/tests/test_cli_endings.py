@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import COMMAND, backslice, fails, leftovers, run
+from backslice.cli import temporary
+from command_line import COMMAND, answer, backslice, fails, leftovers, run
 
 SCRIPT = [sys.executable, "-c", "from backslice_command import main; main()"]
 FULL = "/dev/full"
@@ -201,6 +202,25 @@ def test_what_killed_commands_leave_is_removed_and_mentioned(folder):
         f"backslice: removed {folder / left}, which a command that was killed had left behind\n"
     )
     assert sorted(leftovers(folder)) == [".other.npy.12345678.part", ".y.npy.download.part"]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors", ".svg", ".png"])
+def test_the_file_that_is_locked_is_the_one_that_is_written(folder, suffix, monkeypatch):
+    """No library puts a file of its own in its place, on which nobody holds a lock."""
+    np.save("x.npy", np.arange(3.0))
+    made, locked = temporary._made, []
+
+    def remember(target: Path) -> tuple[Path, int]:
+        path, handle = made(target)
+        locked.append(os.fstat(handle).st_ino)
+        return path, handle
+
+    monkeypatch.setattr(temporary, "_made", remember)
+    if suffix in (".svg", ".png"):
+        assert answer("explain", "4", "1", f"--{suffix[1:]}", f"y{suffix}")[0] == 0
+    else:
+        assert answer("slice", "x.npy", "--index", "1:", "-o", f"y{suffix}")[0] == 0
+    assert locked == [os.stat(f"y{suffix}").st_ino]
 
 
 def test_what_another_command_is_writing_is_left_alone(folder):
