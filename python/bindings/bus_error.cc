@@ -1,13 +1,12 @@
 // How a program ends when a file that it has mapped becomes shorter: the system sends SIGBUS, in whichever thread reads
 // next, and no Python handler can run. Only what POSIX allows in a signal handler is done here.
-#include <climits>
-#include <csignal>
-#include <cstring>
-
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstring>
 #include <string>
 
 #include "bindings/errors.h"
