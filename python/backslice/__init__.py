@@ -6,6 +6,14 @@
 array([0., 1., 2., 0.])
 """
 
+import sys
+
+# python -m backslice: Ctrl-C is answered before anything large is imported
+if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in ("backslice", "backslice.cli"):
+    import backslice_command
+
+    backslice_command.answer_interrupts()
+
 from . import pool
 from ._core import (
     GradBuffer,

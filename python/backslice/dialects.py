@@ -293,5 +293,5 @@ def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
         try:
             selection.to_tf()
         except Error as error:
-            found.append(str(error))
+            found.append(f"this slice cannot be written for TensorFlow: {error}")
     return found

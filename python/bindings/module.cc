@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   backslice::python::bind_sparse_slices(m);
   backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);
+  backslice::python::bind_bus_error(m);
 }

@@ -18,6 +18,7 @@ auto without_gil(Body&& body) {
 // How a notebook shows an object: the picture that backslice.picture draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
+void bind_bus_error(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);

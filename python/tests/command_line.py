@@ -1,12 +1,16 @@
 """The command line as a user runs it: a process of its own, with files and pipes."""
 
+import contextlib
+import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from backslice.cli import run as in_this_process
 
 COMMAND = [sys.executable, "-m", "backslice.cli"]
 
@@ -31,6 +35,23 @@ def fails(code: int, says: str, *args: object, **options: Any) -> None:
     assert says in error, error
     assert error.count("\n") == 1 and error.startswith("backslice: "), error
     assert not run.stdout
+
+
+def answer(*args: object) -> tuple[int, str, str]:
+    """Runs a command in this process, which is quick: its exit code, standard output and standard error. A refusal is
+    one line."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = in_this_process([str(arg) for arg in args])
+    assert code in (0, 1, 2), (args, code)
+    assert code == 0 or re.fullmatch(r"backslice: error: .*\n", err.getvalue()), (args, err.getvalue())
+    return code, out.getvalue(), err.getvalue()
+
+
+def refuses(code: int, says: str, *args: object) -> None:
+    """`fails`, in this process."""
+    found, _, error = answer(*args)
+    assert found == code and says in error, (found, error)
 
 
 def leftovers(folder: Path) -> list[str]:

@@ -1,10 +1,8 @@
 """The command line. `main` runs a command and turns whatever goes wrong into one line and an exit code."""
 
 import errno
-import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -23,17 +21,20 @@ class Usage(Failure):
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of a command."""
+    from . import leaving, streams
+
     try:
         from .app import app
 
-        code = app(args=list(arguments) or ["--help"], prog_name="backslice", standalone_mode=False) or 0
+        with leaving.unwound():
+            code = app(args=list(arguments) or ["--help"], prog_name="backslice", standalone_mode=False) or 0
         if not arguments:
             return MISUSED
-        message = "interrupted; nothing was written" if code == INTERRUPTED else ""
+        message = leaving.interrupted() if code == INTERRUPTED else ""
     except BaseException as error:
         code, message = describe(error)
     if message:
-        print(f"backslice: {message}", file=sys.stderr)
+        streams.say(message)
     return code
 
 
@@ -42,27 +43,22 @@ def describe(error: BaseException) -> tuple[int, str]:
     import typer
 
     from .. import errors
+    from . import leaving
 
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
-        return INTERRUPTED, "interrupted; nothing was written"
+        return INTERRUPTED, leaving.interrupted()
     if isinstance(error, SystemExit):
         return int(error.code or 0), ""
     if isinstance(error, Failure):
-        return error.exit_code, f"error: {one_line(error)}"
-    if isinstance(error, BrokenPipeError):
+        return error.exit_code, f"error: {error}"
+    if isinstance(error, BrokenPipeError):  # of text: whoever read it has had enough
         return FAILED, ""
     if isinstance(error, errors.Error):
-        return FAILED, f"error: {one_line(error)}"
+        return FAILED, f"error: {error}"
     if isinstance(error, MemoryError):
         return FAILED, f"error: out of memory: {one_line(error) or 'a smaller input or more memory is needed'}"
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-        limits = (
-            "a limit on address space (ulimit -v) counts mapped files too, one on private memory (ulimit -d) does not"
-        )
-        return FAILED, f"error: {error.strerror}: {limits}"
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        return FAILED, f"error: {where}{error.strerror or one_line(error)}"
+        return FAILED, f"error: {_said_by_the_system(error)}"
     if hasattr(error, "format_message"):  # the usage errors of Typer's parser
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "backslice"
@@ -70,25 +66,42 @@ def describe(error: BaseException) -> tuple[int, str]:
     raise error
 
 
+def _said_by_the_system(error: OSError) -> str:
+    if error.errno == errno.ENOMEM:
+        limits = (
+            "a limit on address space (ulimit -v) counts mapped files too, one on private memory (ulimit -d) does not"
+        )
+        return f"{error.strerror}: {limits}"
+    full = "standard output" if error.errno == errno.ENOSPC else None  # files say so themselves
+    where = error.filename or full
+    return f"{where}: {error.strerror or error}" if where else str(error.strerror or error)
+
+
 def one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    """Without line breaks, and without characters that a terminal would obey."""
+    words = " ".join(str(message).split())
+    shown = words if len(words) <= 2000 else words[:2000] + " ..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
 
 
-def _terminate(signum: int, _: object) -> NoReturn:
-    raise SystemExit(128 + signum)
+def quoted(name: object) -> str:
+    """A name from a file or an argument, as messages show it: of any length and content, in a few words."""
+    try:
+        text = repr(name)
+    except ValueError:  # an integer of thousands of digits
+        return "a number of too many digits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuses arguments that are not UTF-8. (Names of files may be any bytes.)"""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise Usage(f"{what} is {quoted(text)}, which is not UTF-8: check the encoding of your terminal or script")
 
 
 def main() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # it is None where the shell closed it
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # terminals without µ or ■
-    for signum in (signal.SIGTERM, signal.SIGHUP):  # so that unfinished files are removed
-        signal.signal(signum, _terminate)
-    code = run(sys.argv[1:])
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        sys.stdout = None  # nobody reads: do not try again at exit
-        code = code or FAILED
-    sys.exit(code)
+    from . import leaving, streams
+
+    streams.mend()
+    leaving.answer_signals()
+    sys.exit(streams.flush(run(sys.argv[1:])))

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from . import Failure, Usage
+from . import Failure, Usage, one_line
 from .arguments import SliceCommand
 
 app = typer.Typer(
@@ -159,9 +159,13 @@ def explain(
     from . import explain as command
     from .arguments import read_selection, read_shape, read_spec
     from .dtypes import dtype_of_name
+    from .outputs import check_target
 
     selection = read_selection(read_spec(index, tf, onnx, positional), read_shape(shape))
     kind = dtype_of_name(dtype)
+    for path in (svg, png):
+        if path is not None:
+            check_target(path, force)
     told = command.facts(selection, kind)
     _tell(told, as_json, lambda: command.show(selection, told, Console()))
     for path, form in ((svg, "svg"), (png, "png")):
@@ -320,7 +324,7 @@ def _report(done: dict[str, Any], as_json: bool) -> None:
 
     cost = f"{human_bytes(done['bytes'])} in {human_seconds(done['seconds'])}"
     said = f"{done['output']}: {done['dtype']} {done['shape']}, {cost}"
-    _tell(done, as_json, lambda: typer.echo(said, err=True))
+    _tell(done, as_json, lambda: typer.echo(one_line(said), err=True))
 
 
 def _draw(selection: Any, form: str, path: Path, force: bool) -> None:
@@ -330,7 +334,7 @@ def _draw(selection: Any, form: str, path: Path, force: bool) -> None:
     drawing = picture.of(selection)
     with replacing(path, force) as temporary:
         if form == "svg":
-            temporary.write_text(picture.svg(drawing))
+            temporary.write_text(picture.svg(drawing), encoding="utf-8")
             return
         try:
             picture.png(drawing, temporary)

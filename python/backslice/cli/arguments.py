@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 import backslice as bs
 
 from .. import dialects
-from . import Usage
+from . import Usage, check_text
 
 PAIR = re.compile(r"\s*[a-z_]+\s*=")
 
@@ -41,6 +41,7 @@ def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: s
     if len(given) != 1:
         problem = "no slice is given" if not given else "more than one slice is given"
         raise Usage(f'{problem}: say it once, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
+    check_text(given[0][1], "the slice")
     try:
         return dialects.parse(*given[0])
     except bs.Error as error:

@@ -120,12 +120,12 @@ def _finite_differences(selection: bs.Selection, dy: NDArray[Any], probed: list[
     weights = dy.astype(np.complex128 if dy.dtype.kind == "c" else np.float64)
     x = np.zeros(selection.shape)
 
-    def loss() -> float:
+    def loss() -> Any:  # complex where dy is
         y = x[index] if forward is None else call(forward, x)
         if y.shape != weights.shape:
             raise Failure(f"{forward} gives shape {list(y.shape)}, but dy has shape {list(weights.shape)}")
         moved = np.nonzero(y)  # so that an infinite dy counts only where y moves
-        return np.sum(weights[moved] * y[moved])  # type: ignore[no-any-return]
+        return np.sum(weights[moved] * y[moved])
 
     slopes = {}
     for at in probed:

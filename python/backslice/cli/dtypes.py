@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from . import Failure, Usage
+from . import Failure, Usage, quoted
 
 QUANTISED = {"qint8": "i1", "quint8": "u1", "qint16": "i2", "quint16": "u2", "qint32": "i4"}
 
@@ -15,10 +15,19 @@ def dtype_of_name(name: str) -> np.dtype[Any]:
     """A dtype of NumPy, of ml_dtypes, or a quantised one of TensorFlow."""
     if name in QUANTISED:
         return np.dtype([(name, QUANTISED[name])])
+    kind = getattr(ml_dtypes, name, None)
     try:
-        return np.dtype(getattr(ml_dtypes, name, name))
-    except TypeError:
-        raise Usage(f"{name!r} is not a dtype; try float32, int8, bfloat16, float8_e4m3fn, qint8 ...") from None
+        return np.dtype(kind if isinstance(kind, type) and issubclass(kind, np.generic) else name)
+    except Exception:  # NumPy raises whatever its parser meets
+        raise Usage(f"{quoted(name)} is not a dtype; try float32, int8, bfloat16, float8_e4m3fn, qint8 ...") from None
+
+
+def item_dtype(name: str) -> np.dtype[Any]:
+    """A dtype that the items of a file can have: of a size, and without Python objects."""
+    dtype = dtype_of_name(name)
+    if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize == 0:
+        raise Usage(f"--dtype {quoted(name)}: files hold items of a fixed size, such as float32, int8 or bfloat16")
+    return dtype
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
@@ -35,7 +44,7 @@ def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
                 f"such as --dtype {'bfloat16' if array.dtype.itemsize == 2 else 'float8_e5m2'}"
             )
         return array
-    dtype = dtype_of_name(name)
+    dtype = item_dtype(name)
     if dtype == array.dtype:
         return array
     if not is_raw:

@@ -7,11 +7,9 @@ a full disk is an error before anything is computed. The others are made in memo
 import errno
 import math
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +18,11 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from . import Failure, Usage
+from . import Failure, Usage, leaving, npy_files, npz_files, temporary
 from .dtypes import dtype_name
 from .inputs import check_format, split_name
 from .memory import must_fit
+from .streams import standard_output
 
 Fill = Callable[[NDArray[Any]], None]
 
@@ -65,14 +64,13 @@ class Output:
     def write_array(self, array: NDArray[Any]) -> None:
         """An array that is in memory already."""
         if self.path is None:
-            npy.write_array(sys.stdout.buffer, _raw(array), allow_pickle=False)
+            _write_to_standard_output(array)
             return
         with replacing(self.path, self.force) as path:
             if self.path.suffix == ".npy":
                 _write_npy(path, array.shape, array.dtype, lambda out: np.copyto(out, array))
             elif self.path.suffix == ".npz":
-                with path.open("wb") as file:
-                    np.savez(file, **{self.name: _raw(array)})  # type: ignore[arg-type]
+                npz_files.write(path, self.name, array)
             else:
                 from . import safetensors_files
 
@@ -93,11 +91,14 @@ class Output:
 def output_at(text: str, force: bool, name: str) -> Output:
     """Checks what can be checked before any work: format, folder, and that nothing is overwritten."""
     if text == "-":
-        if sys.stdout.isatty():
-            raise Usage("standard output is a terminal: redirect it, or write to a file with -o dx.npy")
+        standard_output()
         return Output(None, name, force)
     path, given = split_name(text)
     check_format(path, given)
+    if path.suffix == ".npz":
+        npz_files.check_name(given or name)
+    if path.suffix == ".safetensors" and given == "__metadata__":
+        raise Usage("'__metadata__' cannot be the name of an array: the safetensors format keeps it for notes")
     check_target(path, force)
     return Output(path, given or name, force)
 
@@ -123,19 +124,17 @@ def replacing(path: Path, force: bool) -> Iterator[Path]:
     """A temporary file beside the target, which takes its place at the end; it is removed if anything goes wrong."""
     check_target(path, force)
     target = Path(os.path.realpath(path))  # through a link, the file it points to is replaced
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".part", dir=target.parent)
-    os.close(handle)
+    temporary.remove_stale(target)
     try:
-        yield Path(name)
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        _move(name, target, force)
+        with temporary.beside(target) as made:
+            yield made
+            os.chmod(made, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            _move(made, target, force)
+            leaving.written(path)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise Failure(f"no space left for {path}: {error.strerror}; nothing was written") from None
         raise
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
 
 
 def _umask() -> int:
@@ -144,41 +143,38 @@ def _umask() -> int:
     return mask
 
 
-def _move(name: str, target: Path, force: bool) -> None:
+def _move(made: Path, target: Path, force: bool) -> None:
     if force:
-        os.replace(name, target)
+        os.replace(made, target)
         return
     try:
-        os.link(name, target)  # unlike a rename, this fails where somebody made the file meanwhile
+        os.link(made, target)  # unlike a rename, this fails where somebody made the file meanwhile
     except FileExistsError:
         raise _exists(target) from None
     except OSError:  # a file system without links
         if target.exists():
             raise _exists(target) from None
-        os.replace(name, target)
+        os.replace(made, target)
 
 
 def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
     count = math.prod(shape)
-    if count * dtype.itemsize == 0:
-        with path.open("wb") as file:
-            npy.write_array(file, _raw(np.zeros(shape, dtype)), allow_pickle=False)
-        return
     with path.open("wb") as file:
-        header = {"descr": npy.dtype_to_descr(_file_dtype(dtype)), "fortran_order": False, "shape": shape}
-        npy.write_array_header_1_0(file, header)
+        npy.write_array_header_1_0(file, npy_files.header(shape, dtype))
         offset = file.tell()
         file.flush()
+        if count * dtype.itemsize == 0:
+            return
         os.posix_fallocate(file.fileno(), 0, offset + count * dtype.itemsize)
-    mapped = np.memmap(path, _file_dtype(dtype), "r+", offset, shape)
+    mapped = np.memmap(path, npy_files.file_dtype(dtype), "r+", offset, shape)
     fill(mapped.view(np.ndarray).view(dtype))
     mapped.flush()
 
 
-def _file_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What stands in an .npy file: raw items for the dtypes that NumPy itself does not have."""
-    return dtype if dtype.isbuiltin != 2 else np.dtype((np.void, dtype.itemsize))
-
-
-def _raw(array: NDArray[Any]) -> NDArray[Any]:
-    return array.view(_file_dtype(array.dtype))
+def _write_to_standard_output(array: NDArray[Any]) -> None:
+    stream = standard_output()
+    try:
+        npy_files.write_stream(stream, array)
+        stream.flush()
+    except OSError as error:
+        raise Failure(f"standard output: {error.strerror}: the array that was being written is not whole") from None

@@ -1,39 +1,39 @@
 """backslice ragged-grad."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import backslice as bs
 
-from . import Failure
-from .dtypes import dtype_of_name, named
-from .inputs import read_npz
+from . import Failure, quoted
+from .dtypes import item_dtype, named
+from .inputs import read_arrays
 from .outputs import Output, Stopwatch
 
 
 def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
     """The file holds row_splits (or row_splits_0, row_splits_1, ...: outermost first), dense_values_shape, and
     piece_<i>, the gradient of row i, for the rows that have one."""
-    arrays = read_npz(Path(file))
+    arrays = read_arrays(file)
     splits = _row_splits(arrays, file)
     if "dense_values_shape" not in arrays:
         raise Failure(f"{file} has no array dense_values_shape, the shape of the values")
     rows = len(splits[0]) - 1
     pieces: list[Any] = [None] * max(rows, 0)
     for name, array in arrays.items():
-        match = re.fullmatch(r"piece_(\d+)", name)
-        if not match and not name.startswith("row_splits") and name != "dense_values_shape":
+        if name.startswith("row_splits") or name == "dense_values_shape":
+            continue
+        row = _row(name)
+        if row is None:
             raise Failure(
-                f"{file} holds {name!r}, which means nothing here: row_splits, dense_values_shape or piece_<i>"
+                f"{file} holds {quoted(name)}, which means nothing here: row_splits, dense_values_shape or piece_<i>"
             )
-        if match and int(match[1]) >= rows:
-            raise Failure(f"{file} holds {name}, but row_splits has {rows} rows")
-        if match:
-            pieces[int(match[1])] = named(array, dtype, f"{file}:{name}")
+        if row >= rows:
+            raise Failure(f"{file} holds {quoted(name)}, but row_splits has {rows} rows")
+        pieces[row] = named(array, dtype, f"{file}:{name}")
     if dtype is None and all(piece is None for piece in pieces):
         raise Failure(f"{file} holds no pieces to take the dtype from: say it, such as --dtype float32")
-    kind = dtype_of_name(dtype) if dtype else None
+    kind = item_dtype(dtype) if dtype else None
     with Stopwatch() as watch:
         nested = splits if len(splits) > 1 else splits[0]
         encoded = bs.VariantArray(pieces)
@@ -41,6 +41,12 @@ def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
         output.write_array(gradient)
     selected = sum(piece.size for piece in pieces if piece is not None)
     return output.report(gradient.shape, gradient.dtype, selected, watch.seconds)
+
+
+def _row(name: str) -> int | None:
+    """i of piece_<i>; rows beyond any that a tensor can have are all one."""
+    match = re.fullmatch(r"piece_(0|[1-9][0-9]*)", name)
+    return int(match[1][:20]) if match else None
 
 
 def _row_splits(arrays: dict[str, Any], file: str) -> list[Any]:

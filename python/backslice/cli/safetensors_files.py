@@ -2,44 +2,42 @@
 
 import json
 import math
-import os
-import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from . import Failure
+from . import Failure, leaving
 
-# The format's name, the library's name for writing, the dtype, and the bits of an element in the file.
-DTYPES: list[tuple[str, str | None, Any, int]] = [
-    ("BOOL", "bool", np.bool_, 8),
-    ("U8", "uint8", np.uint8, 8),
-    ("I8", "int8", np.int8, 8),
-    ("U16", "uint16", np.uint16, 16),
-    ("I16", "int16", np.int16, 16),
-    ("U32", "uint32", np.uint32, 32),
-    ("I32", "int32", np.int32, 32),
-    ("U64", "uint64", np.uint64, 64),
-    ("I64", "int64", np.int64, 64),
-    ("F16", "float16", np.float16, 16),
-    ("BF16", "bfloat16", ml_dtypes.bfloat16, 16),
-    ("F32", "float32", np.float32, 32),
-    ("F64", "float64", np.float64, 64),
-    ("C64", "complex64", np.complex64, 64),
-    ("F8_E5M2", "float8_e5m2", ml_dtypes.float8_e5m2, 8),
-    ("F8_E4M3", "float8_e4m3fn", ml_dtypes.float8_e4m3fn, 8),
-    ("F8_E5M2FNUZ", "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 8),
-    ("F8_E4M3FNUZ", "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 8),
-    ("F8_E8M0", "float8_e8m0fnu", ml_dtypes.float8_e8m0fnu, 8),
-    ("F4", "float4_e2m1fn_x2", ml_dtypes.float4_e2m1fn, 4),
-    ("F6_E2M3", None, ml_dtypes.float6_e2m3fn, 6),
-    ("F6_E3M2", None, ml_dtypes.float6_e3m2fn, 6),
+# The format's name, the dtype, and the bits of an element in the file.
+DTYPES: list[tuple[str, Any, int]] = [
+    ("BOOL", np.bool_, 8),
+    ("U8", np.uint8, 8),
+    ("I8", np.int8, 8),
+    ("U16", np.uint16, 16),
+    ("I16", np.int16, 16),
+    ("U32", np.uint32, 32),
+    ("I32", np.int32, 32),
+    ("U64", np.uint64, 64),
+    ("I64", np.int64, 64),
+    ("F16", np.float16, 16),
+    ("BF16", ml_dtypes.bfloat16, 16),
+    ("F32", np.float32, 32),
+    ("F64", np.float64, 64),
+    ("C64", np.complex64, 64),
+    ("F8_E5M2", ml_dtypes.float8_e5m2, 8),
+    ("F8_E4M3", ml_dtypes.float8_e4m3fn, 8),
+    ("F8_E5M2FNUZ", ml_dtypes.float8_e5m2fnuz, 8),
+    ("F8_E4M3FNUZ", ml_dtypes.float8_e4m3fnuz, 8),
+    ("F8_E8M0", ml_dtypes.float8_e8m0fnu, 8),
+    ("F4", ml_dtypes.float4_e2m1fn, 4),
+    ("F6_E2M3", ml_dtypes.float6_e2m3fn, 6),
+    ("F6_E3M2", ml_dtypes.float6_e3m2fn, 6),
 ]
 OF_FORMAT = {row[0]: row for row in DTYPES}
-OF_DTYPE = {np.dtype(row[2]): row for row in DTYPES}
+OF_DTYPE = {np.dtype(row[1]): row for row in DTYPES}
 
 
 def unpack(data: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
@@ -56,6 +54,7 @@ def pack(items: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 def names_in(path: Path) -> list[str]:
     from safetensors import SafetensorError, safe_open
 
+    leaving.mapped(str(path))  # by the library, and later by `read`
     try:
         with safe_open(path, framework="np") as file:
             return list(file.keys())
@@ -65,40 +64,46 @@ def names_in(path: Path) -> list[str]:
 
 def read(path: Path, name: str) -> NDArray[Any]:
     """One tensor, mapped: a slice of a large model reads only what it takes. The library has checked the file."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        tensor = json.loads(file.read(length))[name]
-    if tensor["dtype"] not in OF_FORMAT:
-        raise Failure(f"{path}:{name} has dtype {tensor['dtype']}, which backslice does not know")
-    _, _, dtype, bits = OF_FORMAT[tensor["dtype"]]
-    (first, last), shape = tensor["data_offsets"], tensor["shape"]
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            tensor = json.loads(file.read(length).decode())[name]
+            return _mapped(file, 8 + length, **tensor)
+    except (LookupError, TypeError) as error:
+        raise Failure(f"{path} changed while it was read: {type(error).__name__}") from None
+    except (ValueError, OverflowError) as error:  # ranks and extents that NumPy does not have; a file cut meanwhile
+        raise Failure(f"{path}:{name} cannot be read: {error}") from None
+
+
+def _mapped(file: IO[bytes], start: int, dtype: str, shape: list[int], data_offsets: list[int]) -> NDArray[Any]:
+    if dtype not in OF_FORMAT:
+        raise ValueError(f"it has dtype {dtype}, which backslice does not know")
+    _, kind, bits = OF_FORMAT[dtype]
+    first, last = data_offsets
     if first == last:
-        return np.zeros(shape, dtype)
-    data = np.memmap(path, np.uint8, "r", 8 + length + first, (last - first,)).view(np.ndarray)
+        return np.zeros(shape, kind)
+    data = np.memmap(file, np.uint8, "r", start + first, (last - first,)).view(np.ndarray)
     items = unpack(data, bits, math.prod(shape)) if bits < 8 else data
-    tensor_items: NDArray[Any] = items.view(np.dtype(dtype).newbyteorder("<"))
-    return tensor_items.reshape(shape)
+    tensor: NDArray[Any] = items.view(np.dtype(kind).newbyteorder("<"))
+    return tensor.reshape(shape)
 
 
 def write(path: Path, name: str, array: NDArray[Any]) -> None:
-    from safetensors import SafetensorError, TensorSpec, serialize_file
-
-    _, written_as, _, bits = OF_DTYPE.get(array.dtype.newbyteorder("="), (None, None, None, 0))
-    if written_as is None:
+    """Into the file that is given. The library would make another, without a lock, and leave it when it is killed."""
+    dtype = array.dtype.newbyteorder("=")
+    if dtype not in OF_DTYPE:
         raise Failure(f"safetensors files cannot hold {array.dtype}: write a .npy file instead")
+    kind, _, bits = OF_DTYPE[dtype]
     shape = list(array.shape)
+    if (shape[-1] if shape else 1) * bits % 8:
+        raise Failure(
+            f"safetensors files hold rows of whole bytes, and {shape} of {dtype} has others: write a .npy file"
+        )
     data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
-    if bits < 8:
-        if not shape or shape[-1] % 2:
-            raise Failure(
-                f"safetensors files hold {array.dtype} in pairs, and the last axis of {shape} is odd: write a .npy file"
-            )
-        data, shape[-1] = pack(data, bits), shape[-1] // 2  # the library counts pairs here
-    spec = TensorSpec(dtype=written_as, shape=shape, data_ptr=data.ctypes.data, data_len=data.nbytes)
-    try:
-        serialize_file({name: spec}, path)
-    except SafetensorError as error:
-        system = re.search(r"os error (\d+)", str(error))
-        if system is None:
-            raise Failure(f"{name} cannot be written: {error}") from None
-        raise OSError(int(system[1]), os.strerror(int(system[1]))) from None
+    data = pack(data, bits) if bits < 8 else data
+    tensor = {"dtype": kind, "shape": shape, "data_offsets": [0, data.nbytes]}
+    header = json.dumps({name: tensor}).encode()
+    header += b" " * (-len(header) % 8)  # so that the data is aligned
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.write(data.data)

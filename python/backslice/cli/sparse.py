@@ -1,13 +1,12 @@
 """backslice sparse-grad."""
 
-from pathlib import Path
 from typing import Any
 
 import backslice as bs
 
 from . import Failure
 from .dtypes import named
-from .inputs import read_npz
+from .inputs import read_arrays
 from .outputs import Output, Stopwatch
 
 BY_INDICES = ("backprop_val_grad", "input_indices", "input_start", "output_indices")
@@ -15,7 +14,7 @@ BY_SIZE = ("grad", "input_indices", "start", "size")
 
 
 def sparse_grad(file: str, order: str, dtype: str | None, output: Output) -> dict[str, Any]:
-    arrays = read_npz(Path(file))
+    arrays = read_arrays(file)
     names = next((names for names in (BY_INDICES, BY_SIZE) if set(names) <= set(arrays)), None)
     if names is None:
         raise Failure(

@@ -1,0 +1,77 @@
+"""The .npz format: a zip archive with one .npy file per array."""
+
+import errno
+import io
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from numpy.typing import NDArray
+
+from . import Failure, Usage, npy_files, quoted
+from .memory import must_fit
+from .streams import standard_input
+
+MAX_NAME = 65_535 - len(".npy")  # a zip archive has two bytes for the length of a name
+
+
+def check_name(name: str) -> None:
+    """Refuses what cannot be a member, or would be another's when the archive is unpacked."""
+    if any(part in name for part in ("/", "\\", "\0")) or name == "..":
+        raise Usage(f"{quoted(name)} cannot be the name of an array in an .npz file: leave out / \\ and ..")
+    if len(name.encode()) > MAX_NAME:
+        raise Usage(f"{quoted(name)} is too long for the name of an array in an .npz file: at most {MAX_NAME} bytes")
+
+
+def write(path: Path, name: str, array: NDArray[Any]) -> None:
+    with zipfile.ZipFile(path, "w") as archive, archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        npy_files.write_stream(member, array)
+
+
+def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
+    """The arrays by their names, all or those that are wanted (None: the only one); - is a pipe."""
+    if str(path) == "-":
+        return _read(io.BytesIO(standard_input()), Path("standard input"), *wanted)
+    return _read(path, path, *wanted)
+
+
+def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
+    with _archive_errors(path), zipfile.ZipFile(file) as archive:
+        names = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
+        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        if twice is not None:
+            raise Failure(f"{path} holds {quoted(twice)} twice: write it again with each name once")
+        chosen = [the_one(path, names, name) for name in wanted] if wanted else names
+        for name in chosen:
+            size = archive.getinfo(f"{name}.npy").file_size
+            must_fit(size, f"{path}:{name}", "save the array as an .npy file")
+        return {name: npy_files.read_stream(archive.open(f"{name}.npy"), f"{path}:{name}") for name in chosen}
+
+
+def the_one(path: Path, names: list[str], name: str | None) -> str:
+    if name is None and len(names) == 1:
+        return names[0]
+    if name in names:
+        return str(name)
+    shown = ", ".join(sorted(names)[:8]) + (", ..." if len(names) > 8 else "")
+    problem = f"has no array {quoted(name)}" if name else f"holds {len(names)} arrays: say which, {path}:NAME"
+    raise Failure(f"{path} {problem}; it holds {shown or 'nothing'}")
+
+
+@contextmanager
+def _archive_errors(path: Path) -> Iterator[None]:
+    """Python's reader raises almost anything on a damaged archive, and all of it is the archive's fault."""
+    try:
+        yield
+    except (Failure, MemoryError):
+        raise
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to before the start
+            raise
+        raise Failure(f"{path} is not a whole .npz file: {error}") from None
+    except (RuntimeError, NotImplementedError) as error:  # a password, a compression that Python does not have
+        raise Failure(f"{path} is not an .npz file that NumPy would write: {error}") from None
+    except Exception as error:
+        raise Failure(f"{path} is not a whole .npz file: {error}") from None

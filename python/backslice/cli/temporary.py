@@ -1,0 +1,68 @@
+"""The temporary file in which a result is made, beside its target. Its maker holds a lock on it, so that what a killed
+command has left behind can be told from what another is writing."""
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from . import leaving, streams
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """An empty file, which is removed in the end unless it was renamed."""
+    path, handle = _made(target)
+    try:
+        yield path
+    finally:
+        os.close(handle)
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        leaving.unfinished(None)
+
+
+def remove_stale(target: Path) -> None:
+    """Removes, and mentions, what commands that were killed have left of this target."""
+    stale = re.compile(rf"\.{re.escape(_stem(target))}\.[0-9a-f]{{8}}\.part")
+    with os.scandir(target.parent) as entries:
+        found = sorted(entry.path for entry in entries if stale.fullmatch(entry.name))
+    for path in found:
+        with suppress(OSError):  # it is locked, or somebody else's, or gone, or locks are not to be had
+            if _remove_unless_locked(path):
+                streams.say(f"removed {path}, which a command that was killed had left behind")
+
+
+def _made(target: Path) -> tuple[Path, int]:
+    """A new file and the handle that holds its lock."""
+    while True:
+        path = target.parent / f".{_stem(target)}.{secrets.token_hex(4)}.part"
+        leaving.unfinished(path)  # first, so that a signal cannot come between
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return path, handle
+        os.close(handle)  # another command took it for stale before it was locked
+
+
+def _remove_unless_locked(path: str) -> bool:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return False
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+        return True
+    finally:
+        os.close(handle)
+
+
+def _stem(target: Path) -> str:
+    """The target's name, so short that the temporary one is not too long for the file system."""
+    return os.fsdecode(os.fsencode(target.name)[:200])

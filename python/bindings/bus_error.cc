@@ -1,0 +1,67 @@
+// How a program ends when a file that it has mapped becomes shorter: the system sends SIGBUS, in whichever thread reads
+// next, and no Python handler can run. Only what POSIX allows in a signal handler is done here.
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "bindings/errors.h"
+#include "bindings/module.h"
+
+namespace backslice::python {
+namespace {
+
+// What is left to say and to remove.
+struct LastWords {
+  std::array<char, 4096> message;
+  std::size_t length;
+  std::array<char, PATH_MAX> unfinished;  // a path, or empty
+};
+
+// New words go to the copy that is not in use, so that a signal never finds half of them.
+std::array<LastWords, 2> copies;
+std::atomic<const LastWords*> current{nullptr};
+static_assert(std::atomic<const LastWords*>::is_always_lock_free);
+
+// Several threads may meet the end of the file at once: one speaks for all.
+std::atomic<bool> is_leaving{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void say_and_leave(int) {
+  while (is_leaving.exchange(true)) pause();
+  const LastWords* words = current.load();
+  if (words->unfinished[0] != '\0') unlink(words->unfinished.data());
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words->message.data(), words->length);
+  _exit(1);
+}
+
+void exit_on_bus_error(const nb::bytes& message, const nb::bytes& unfinished) {
+  LastWords& words = current.load() == copies.data() ? copies[1] : copies[0];
+  if (message.size() > words.message.size() || unfinished.size() >= words.unfinished.size()) {
+    raise_invalid_argument("message and unfinished have " + std::to_string(message.size()) + " and " +
+                           std::to_string(unfinished.size()) + " bytes, expected at most 4096 and 4095");
+  }
+  std::memcpy(words.message.data(), message.c_str(), message.size());
+  words.length = message.size();
+  std::memcpy(words.unfinished.data(), unfinished.c_str(), unfinished.size());
+  words.unfinished[unfinished.size()] = '\0';
+  current.store(&words);
+
+  struct sigaction action = {};
+  action.sa_handler = say_and_leave;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace
+
+void bind_bus_error(nb::module_& m) {
+  m.def("exit_on_bus_error", &exit_on_bus_error, nb::arg("message"), nb::arg("unfinished"),
+        "From now on, SIGBUS removes the unfinished file (empty: none), writes the message to standard error and ends "
+        "the process with exit code 1. For programs that map files which others may shorten.");
+}
+
+}  // namespace backslice::python
