@@ -8,7 +8,7 @@
 namespace backslice::python {
 namespace {
 
-std::string dtype_name(PyArray_Descr* dtype) { return nb::str(nb::handle(reinterpret_cast<PyObject*>(dtype))).c_str(); }
+std::string dtype_name(PyArray_Descr* dtype) { return str_text(reinterpret_cast<PyObject*>(dtype)); }
 
 [[noreturn]] void refuse_rank(const char* argument, nb::handle shape) {
   raise_invalid_argument(std::string(argument) + " must be 1-D, got " + argument + ".shape = " + repr_text(shape));
@@ -28,7 +28,25 @@ std::int64_t read_item(nb::handle item, const char* argument, std::size_t positi
   return value;
 }
 
+// The items are taken at once: an item's __index__ may change the list.
+std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) {
+  const nb::object items = nb::steal(PySequence_Tuple(sequence.ptr()));
+  if (!items.is_valid()) nb::raise_python_error();
+  std::vector<std::int64_t> list;
+  list.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    list.push_back(read_item(PyTuple_GET_ITEM(items.ptr(), i), argument, list.size()));
+  }
+  return list;
+}
+
 }  // namespace
+
+nb::object find_attribute(nb::handle object, const char* name) {
+  nb::object found = nb::steal(PyObject_GetAttrString(object.ptr(), name));
+  if (!found.is_valid()) pass_on_unless_ordinary(nb::python_error());
+  return found;
+}
 
 bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
   if (PyBool_Check(object.ptr())) return false;
@@ -39,7 +57,7 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
     if (!PyIndex_Check(object.ptr())) return false;
     integer = nb::steal(PyNumber_Index(object.ptr()));
     if (!integer.is_valid()) {
-      PyErr_Clear();
+      pass_on_unless_ordinary(nb::python_error());
       return false;
     }
   }
@@ -52,32 +70,20 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
 
 std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
   if (PyArray_Check(object.ptr())) return read_array(object, argument);
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    std::vector<std::int64_t> list;
-    list.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object.ptr())));
-    // an item's __index__ may change the list: ask for the size each time
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object.ptr()); ++i) {
-      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object.ptr(), i));
-      list.push_back(read_item(item, argument, list.size()));
-    }
-    return list;
-  }
-  if (PyRange_Check(object.ptr())) {
-    std::vector<std::int64_t> list;
-    for (nb::handle item : nb::iter(object)) list.push_back(read_item(item, argument, list.size()));
-    return list;
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr())) {
+    return read_items(object, argument);
   }
   std::int64_t value = 0;
   int overflow = 0;
-  if (!nb::hasattr(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
+  if (!has_attribute(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) +
                       ", expected a list of int or an integer array");
   }
   const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
   if (!array.is_valid()) {
-    const nb::python_error e;
-    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
+    const std::string message = message_of(nb::python_error());
+    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message);
   }
   return read_array(array, argument);
 }
@@ -86,9 +92,10 @@ std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* ar
   PyArrayObject* source = as_array(array);
   note_type(PyArray_DESCR(source), argument);
   if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
-  std::vector<std::int64_t> list;
-  for (nb::handle item : nb::iter(array)) list.push_back(read_item(item, argument, list.size()));
-  return list;
+  // a subclass may iterate over anything
+  const nb::object plain = nb::steal(PyArray_View(source, nullptr, &PyArray_Type));
+  if (!plain.is_valid()) nb::raise_python_error();
+  return read_items(plain, argument);
 }
 
 void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
@@ -142,8 +149,11 @@ std::int32_t read_mask(nb::handle object, const char* argument) {
   return mask;
 }
 
+Options call_options() { return {}; }
+
 Options read_options(nb::handle accumulate, nb::handle out) {
-  const Options options{.accumulate = read_flag(accumulate, "accumulate")};
+  Options options = call_options();
+  options.accumulate = read_flag(accumulate, "accumulate");
   if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
   return options;
 }

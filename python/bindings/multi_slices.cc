@@ -29,15 +29,16 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
     if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
     if (nb::len(item) != 2) raise_invalid_argument(expected);
     const std::string argument = "slices[" + std::to_string(result.slices.size()) + "].dy";
+    const Selection selection = read_selection(shape, item[0]);
     InputArray dy = input_array(item[1], argument.c_str());
     if (!result.arrays.empty()) {
       const nb::object& first = result.arrays[0].numpy_dtype;
       if (!same_dtype(dy.numpy_dtype, first)) {
-        raise_dtype_error(argument + " has dtype " + nb::str(dy.numpy_dtype).c_str() + ", but slices[0].dy has " +
-                          nb::str(first).c_str());
+        raise_dtype_error(argument + " has dtype " + str_text(dy.numpy_dtype) + ", but slices[0].dy has " +
+                          str_text(first));
       }
     }
-    result.slices.push_back({read_selection(shape, item[0]), dy.view});
+    result.slices.push_back({selection, dy.view});
     result.arrays.push_back(std::move(dy));
   }
   if (result.slices.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
@@ -115,12 +116,11 @@ class PyGradBuffer {
 
   template <class Body>
   void apply(nb::handle index, nb::handle dy, const Body& body) {
+    const Selection selection = read_selection(buffer_.tensor().shape(), index);
     const InputArray input = input_array(dy, "dy");
     if (!same_dtype(input.numpy_dtype, dtype_)) {
-      raise_dtype_error(std::string("dy has dtype ") + nb::str(input.numpy_dtype).c_str() + ", the buffer has " +
-                        nb::str(dtype_).c_str());
+      raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
-    const Selection selection = read_selection(buffer_.tensor().shape(), index);
     check(without_gil([&] {
       const std::lock_guard lock(mutex_);
       return body(selection, input.view);
