@@ -7,6 +7,7 @@
 #include "bindings/dlpack.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/object_arrays.h"
 
 namespace backslice::python {
 namespace {
@@ -38,7 +39,10 @@ InputArray from_any(nb::handle object, const char* argument, const std::string& 
     raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message +
                            (failure.empty() ? "" : "; " + failure));
   }
-  return from_numpy(std::move(array), argument);
+  InputArray input = from_numpy(std::move(array), argument);
+  // What NumPy knows nothing of becomes an array of that one object: say so before its shape is looked at.
+  if (input.type.is_object && input.view.shape().rank() == 0) empty_string_of(input, argument);
+  return input;
 }
 
 }  // namespace

@@ -64,10 +64,16 @@ Index read_index_text(nb::handle text, const char* argument) {
   return unwrap(parse_index(read));
 }
 
+const Selection* find_selection(nb::handle object) {
+  if (!nb::isinstance<Selection>(object) || !nb::inst_ready(object)) return nullptr;
+  return nb::inst_ptr<Selection>(object);
+}
+
 GivenIndex::GivenIndex(nb::handle index) {
-  const Selection* selection = nullptr;
-  if (nb::try_cast(index, selection) && selection != nullptr) {
+  if (const Selection* selection = find_selection(index)) {
     given_ = *selection;
+  } else if (nb::isinstance<Selection>(index)) {
+    raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
   } else {
     given_ = read_items(index);
   }

@@ -145,8 +145,8 @@ void bind_selection(nb::module_& m) {
       .def(
           "__eq__",
           [](const Selection& a, nb::handle b) {
-            const Selection* other = nullptr;
-            return nb::try_cast(b, other) && other != nullptr && a == *other;
+            const Selection* other = find_selection(b);
+            return other != nullptr && a == *other;
           },
           any("other"))
       .def("__hash__",
