@@ -28,10 +28,8 @@ std::int64_t read_item(nb::handle item, const char* argument, std::size_t positi
   return value;
 }
 
-// The items are taken at once: an item's __index__ may change the list.
 std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) {
-  const nb::object items = nb::steal(PySequence_Tuple(sequence.ptr()));
-  if (!items.is_valid()) nb::raise_python_error();
+  const nb::object items = items_of(sequence);  // an item's __index__ may change the list
   std::vector<std::int64_t> list;
   list.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
@@ -40,13 +38,15 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   return list;
 }
 
-}  // namespace
-
-nb::object find_attribute(nb::handle object, const char* name) {
-  nb::object found = nb::steal(PyObject_GetAttrString(object.ptr(), name));
-  if (!found.is_valid()) pass_on_unless_ordinary(nb::python_error());
-  return found;
+nb::object numpy_array_of(nb::handle object, const char* argument) {
+  try {
+    return as_numpy_array(object);
+  } catch (const nb::python_error& e) {
+    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
+  }
 }
+
+}  // namespace
 
 bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
   if (PyBool_Check(object.ptr())) return false;
@@ -55,7 +55,7 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
     integer = nb::borrow(object);
   } else {
     if (!PyIndex_Check(object.ptr())) return false;
-    integer = nb::steal(PyNumber_Index(object.ptr()));
+    integer = nb::steal(call_python([&] { return PyNumber_Index(object.ptr()); }));
     if (!integer.is_valid()) {
       pass_on_unless_ordinary(nb::python_error());
       return false;
@@ -80,12 +80,7 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) +
                       ", expected a list of int or an integer array");
   }
-  const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
-  if (!array.is_valid()) {
-    const std::string message = message_of(nb::python_error());
-    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message);
-  }
-  return read_array(array, argument);
+  return read_array(numpy_array_of(object, argument), argument);
 }
 
 std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* argument) {

@@ -9,6 +9,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/numpy_api.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 
@@ -43,10 +44,6 @@ std::int32_t read_mask(nb::handle object, const char* argument);
 // A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all, or __index__ raises an
 // ordinary error. Integers past int64 saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, std::int64_t& value, int& overflow);
-
-// getattr(object, name); not valid where there is none or reading it raises an ordinary error.
-nb::object find_attribute(nb::handle object, const char* name);
-inline bool has_attribute(nb::handle object, const char* name) { return find_attribute(object, name).is_valid(); }
 
 // What every operation is called with.
 Options call_options();

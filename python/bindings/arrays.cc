@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "backslice/slice.h"
-#include "bindings/arguments.h"
 #include "bindings/dlpack.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/object_arrays.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -33,10 +33,11 @@ InputArray from_dlpack(nb::handle capsule, const char* argument) {
 
 // What np.asarray makes of it. `failure` is what was tried before.
 InputArray from_any(nb::handle object, const char* argument, const std::string& failure) {
-  nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
-  if (!array.is_valid()) {
-    const std::string message = message_of(nb::python_error());
-    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message +
+  nb::object array;
+  try {
+    array = as_numpy_array(object);
+  } catch (const nb::python_error& e) {
+    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message_of(e) +
                            (failure.empty() ? "" : "; " + failure));
   }
   InputArray input = from_numpy(std::move(array), argument);

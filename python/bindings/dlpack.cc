@@ -114,13 +114,16 @@ void refuse_other_devices(nb::handle device, const char* argument) {
 
 // Exporters older than version 1 know no arguments; newer ones refuse to export read-only memory without them.
 nb::object call_dlpack(nb::handle object) {
-  const nb::object method = object.attr("__dlpack__");
+  const nb::object method = attribute(object, "__dlpack__");
   try {
-    return method();
+    return call(method);
   } catch (const nb::python_error& e) {
     if (!e.matches(PyExc_BufferError)) throw;
   }
-  return method(nb::arg("max_version") = nb::make_tuple(1, 0));
+  const nb::object none = nb::make_tuple();
+  nb::dict version;
+  version["max_version"] = nb::make_tuple(1, 0);
+  return checked([&] { return PyObject_Call(method.ptr(), none.ptr(), version.ptr()); });
 }
 
 template <class AnyManaged>
@@ -146,7 +149,7 @@ bool exports_dlpack(nb::handle object) {
 
 nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure) {
   try {
-    refuse_other_devices(object.attr("__dlpack_device__")(), argument);
+    refuse_other_devices(call(attribute(object, "__dlpack_device__")), argument);
     return call_dlpack(object);
   } catch (const nb::python_error& e) {
     if (is_own_error(e)) throw;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "bindings/errors.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -65,7 +66,7 @@ std::optional<DType> quantised_type(nb::handle dtype) {
 
 }  // namespace
 
-nb::object as_numpy_dtype(nb::handle object) { return nb::module_::import_("numpy").attr("dtype")(object); }
+nb::object as_numpy_dtype(nb::handle object) { return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object); }
 
 void learn_ml_dtypes() {
   const nb::object ml_dtypes = nb::module_::import_("ml_dtypes");

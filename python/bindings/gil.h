@@ -4,21 +4,41 @@
 // unwinds the stack through C++ frames that must not be unwound: destructors that drop references without the lock,
 // functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps until
 // the process ends, which is what Python 3.14 does itself.
+//
+// Python code gives the lock up and asks for it again at any time. So functions of Python that may run code of users are
+// called through call_python, with nothing in between that would have to be destroyed.
 #pragma once
 
 #include <Python.h>
+#include <cxxabi.h>
 
 #include <utility>
 
 namespace backslice::python {
 
-// Takes the lock back after PyEval_SaveThread. Returns only if the interpreter goes on.
-void retake_gil(PyThreadState* state) noexcept;
+[[noreturn]] void sleep_until_the_process_ends() noexcept;
 
+// Calls what may ask for the lock, and holds on to the thread when that ends it.
+template <class Call>
+auto call_python(const Call& call) {
+#if defined(__GLIBCXX__) && PY_VERSION_HEX < 0x030E0000
+  try {
+    return call();
+  } catch (abi::__forced_unwind&) {
+    sleep_until_the_process_ends();  // leaving the handler would go on with the unwinding, or abort
+  }
+#else
+  return call();
+#endif
+}
+
+// Gives the lock up as long as it lives.
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) {}
-  ~GilReleased() { retake_gil(state_); }
+  ~GilReleased() {
+    call_python([this] { PyEval_RestoreThread(state_); });
+  }
   GilReleased(const GilReleased&) = delete;
   GilReleased& operator=(const GilReleased&) = delete;
 

@@ -25,12 +25,14 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
   const char* expected = "slices must be a list of (index, dy)";
   if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
   SliceList result;
-  for (nb::handle item : nb::iter(list)) {
+  const nb::object items = items_of(list);
+  for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
-    if (nb::len(item) != 2) raise_invalid_argument(expected);
+    const nb::object pair = items_of(item);
+    if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
     const std::string argument = "slices[" + std::to_string(result.slices.size()) + "].dy";
-    const Selection selection = read_selection(shape, item[0]);
-    InputArray dy = input_array(item[1], argument.c_str());
+    const Selection selection = read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0));
+    InputArray dy = input_array(PyTuple_GET_ITEM(pair.ptr(), 1), argument.c_str());
     if (!result.arrays.empty()) {
       const nb::object& first = result.arrays[0].numpy_dtype;
       if (!same_dtype(dy.numpy_dtype, first)) {

@@ -54,7 +54,8 @@ std::vector<Range> read_box(nb::handle box) {
   const char* expected = "box must be a list of (lo, hi), one for each axis";
   if (!PyList_Check(box.ptr()) && !PyTuple_Check(box.ptr())) raise_dtype_error(expected);
   std::vector<Range> ranges;
-  for (nb::handle range : nb::iter(box)) {
+  const nb::object items = items_of(box);
+  for (nb::handle range : nb::borrow<nb::tuple>(items)) {
     const auto bounds = IntReader().read(range, "box");
     if (bounds.size() != 2) raise_invalid_argument(expected);
     ranges.push_back({bounds[0], bounds[1]});

@@ -22,8 +22,8 @@ bool is_array(nb::handle object) {
 }
 
 bool is_columns(nb::handle object) {
-  if (!PyTuple_Check(object.ptr()) || nb::len(object) == 0) return false;
-  for (nb::handle item : nb::iter(object)) {
+  if (!PyTuple_Check(object.ptr()) || PyTuple_GET_SIZE(object.ptr()) == 0) return false;
+  for (nb::handle item : nb::borrow<nb::tuple>(object)) {
     if (!is_array(item)) return false;
   }
   return true;
@@ -38,7 +38,7 @@ IndexList read_indices(nb::handle object, const char* argument) {
   }
   std::vector<InputArray> columns;
   std::vector<ConstView> views;
-  for (nb::handle item : nb::iter(object)) {
+  for (nb::handle item : nb::borrow<nb::tuple>(object)) {
     columns.push_back(input_array(item, (std::string(argument) + "[" + std::to_string(views.size()) + "]").c_str()));
     views.push_back(columns.back().view);
   }

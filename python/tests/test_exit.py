@@ -50,6 +50,50 @@ def test_daemon_threads_inside_calls(call):
         run(PROGRAM.replace("CALL", call))
 
 
+CALLBACKS = {
+    "__index__": "bs.slice(dy, Slow())",
+    "__index__ in a list": "bs.strided_slice(dy, [Slow()], [Slow()], [Slow()])",
+    "__array__": "bs.slice(SlowArray(), 0)",
+    "__array__ of a list": "bs.strided_slice(dy, SlowArray(), [1], [1])",
+    "__dlpack__": "bs.slice(SlowExporter(), 0)",
+    "__repr__": "refused(lambda: bs.slice(dy, Unreadable()))",
+    "pictures": "bs.Selection.from_index((3,), ':')._repr_svg_()",
+}
+SLOW = """
+class Slow:
+    def slow(self):
+        for i in range(20000): pass
+    def __index__(self):
+        self.slow()
+        return 1
+class SlowArray(Slow):
+    def __array__(self, dtype=None, copy=None):
+        self.slow()
+        return np.ones(1, np.int64)
+class SlowExporter(Slow):
+    memory = np.ones(3)
+    def __dlpack_device__(self):
+        self.slow()
+        return (1, 0)
+    def __dlpack__(self):
+        self.slow()
+        return self.memory.__dlpack__()
+class Unreadable:
+    def __repr__(self):
+        Slow().slow()
+        return "Unreadable"
+def refused(call):
+    try: call()
+    except bs.Error: pass
+"""
+
+
+@pytest.mark.parametrize("call", CALLBACKS.values(), ids=CALLBACKS)
+def test_daemon_threads_inside_python_code_that_calls_run(call):
+    for _ in range(3):
+        run(PROGRAM.replace("started =", SLOW + "started =", 1).replace("CALL", call))
+
+
 def test_daemon_threads_that_raise():
     run(PROGRAM.replace("CALL", 'try: bs.slice_grad(dy, (2, 2), "::2", out=out)\n        except bs.Error: pass'))
 
