@@ -43,6 +43,19 @@ bool is_carried(std::string_view dtype) {
   return dtype.starts_with("float8_");
 }
 
+// Lists and numbers, which are asked for often and do not have it.
+bool is_builtin(nb::handle object) {
+  PyObject* p = object.ptr();
+  return PyList_CheckExact(p) || PyTuple_CheckExact(p) || PyFloat_CheckExact(p) || PyLong_CheckExact(p);
+}
+
+// Whether it is a NumPy dtype that DLPack carries, without asking for its name, which takes long.
+bool is_numpy_number(nb::handle dtype) {
+  if (!PyArray_DescrCheck(dtype.ptr())) return false;
+  const int number = reinterpret_cast<PyArray_Descr*>(dtype.ptr())->type_num;
+  return PyTypeNum_ISNUMBER(number) || PyTypeNum_ISBOOL(number);
+}
+
 // Strides in bytes, of axes along which something moves. Memory that no machine can address is refused.
 std::vector<std::int64_t> byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
   constexpr std::int64_t kAddressSpace = std::int64_t{1} << 56;
@@ -139,9 +152,10 @@ DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument) 
 }  // namespace
 
 bool exports_dlpack(nb::handle object) {
-  if (!has_attribute(object, "__dlpack__")) return false;
+  if (is_builtin(object) || !has_attribute(object, "__dlpack__")) return false;
   const nb::object dtype = find_attribute(object, "dtype");
-  const nb::object name = dtype.is_valid() ? find_attribute(dtype, "name") : nb::object();
+  if (!dtype.is_valid() || is_numpy_number(dtype)) return true;
+  const nb::object name = find_attribute(dtype, "name");
   if (!name.is_valid() || !PyUnicode_Check(name.ptr())) return true;  // it does not tell
   const auto text = utf8_of(name);
   return text && is_carried(*text);

@@ -70,12 +70,12 @@ const Selection* find_selection(nb::handle object) {
 }
 
 GivenIndex::GivenIndex(nb::handle index) {
-  if (const Selection* selection = find_selection(index)) {
-    given_ = *selection;
-  } else if (nb::isinstance<Selection>(index)) {
-    raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
-  } else {
+  if (!nb::isinstance<Selection>(index)) {
     given_ = read_items(index);
+  } else if (const Selection* selection = find_selection(index)) {
+    given_ = *selection;
+  } else {
+    raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
   }
 }
 

@@ -11,8 +11,13 @@ nb::object attribute(nb::handle object, const char* name) {
 
 nb::object find_attribute(nb::handle object, const char* name) {
   nb::object found = nb::steal(call_python([&] { return PyObject_GetAttrString(object.ptr(), name); }));
-  if (!found.is_valid()) pass_on_unless_ordinary(nb::python_error());
-  return found;
+  if (found.is_valid()) return found;
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
+    PyErr_Clear();
+  } else {
+    pass_on_unless_ordinary(nb::python_error());
+  }
+  return {};
 }
 
 nb::object call(nb::handle callable) {
