@@ -144,15 +144,6 @@ std::int32_t read_mask(nb::handle object, const char* argument) {
   return mask;
 }
 
-Options call_options() { return {}; }
-
-Options read_options(nb::handle accumulate, nb::handle out) {
-  Options options = call_options();
-  options.accumulate = read_flag(accumulate, "accumulate");
-  if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
-  return options;
-}
-
 bool read_flag(nb::handle object, const char* argument) {
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
   raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected True or False");

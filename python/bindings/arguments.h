@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "backslice/slice.h"
 #include "bindings/numpy_api.h"
 #include "bindings/objects.h"
 
@@ -44,12 +43,6 @@ std::int32_t read_mask(nb::handle object, const char* argument);
 // A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all, or __index__ raises an
 // ordinary error. Integers past int64 saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, std::int64_t& value, int& overflow);
-
-// What every operation is called with.
-Options call_options();
-
-// The options of a gradient. accumulate=True without out is an InvalidArgumentError.
-Options read_options(nb::handle accumulate, nb::handle out);
 
 // True or False; anything else is a DTypeError.
 bool read_flag(nb::handle object, const char* argument);

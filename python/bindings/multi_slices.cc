@@ -7,6 +7,7 @@
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -63,7 +64,7 @@ nb::object empty_string_of_all(const SliceList& list) {
 }
 
 nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const auto dims = read_shape(shape, "shape");
   const SliceList given = read_slices(dims, list);
   const InputArray& first = given.arrays[0];

@@ -3,6 +3,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -39,7 +40,7 @@ nb::object run(const InputArray& input, const char* argument, const Shape* resul
 }
 
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
-  const Options options = call_options();
+  const CallOptions options;
   const GivenIndex given(index);
   const InputArray input = input_array(x, "x");
   const Selection selection = given.on(input.view.shape());
@@ -50,7 +51,7 @@ nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
 }
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
       input_array(dy, "dy"), "dy", &selection.shape(), out,
@@ -61,7 +62,7 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
                             nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                             nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out) {
-  const Options options = call_options();
+  const CallOptions options;
   IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
@@ -75,7 +76,7 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
                                  nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                                  nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out,
                                  nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
@@ -91,7 +92,7 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,
                          nb::handle out) {
-  const Options options = call_options();
+  const CallOptions options;
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
       input_array(data, "data"), "data", nullptr, out,
@@ -101,7 +102,7 @@ nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb
 
 nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes,
                               nb::handle steps, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);

@@ -4,6 +4,7 @@
 #include "backslice/sparse_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
@@ -84,7 +85,7 @@ nb::object ints_to_numpy(Ints list) {
 }
 
 nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shape, nb::handle start, nb::handle size) {
-  const Options options = call_options();
+  const CallOptions options;
   const auto dims = IntReader().read(shape, "shape"), from = IntReader().read(start, "start"),
              sizes = IntReader().read(size, "size");
   const IndexList list = read_indices(indices, "indices");
@@ -109,9 +110,8 @@ nb::object run_gradient(const InputArray& grad, const char* argument, nb::handle
 
 nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_indices, nb::handle input_start,
                                 nb::handle output_indices, nb::handle order, nb::handle out, nb::handle accumulate) {
-  SparseGradOptions options;
-  static_cast<Options&>(options) = read_options(accumulate, out);
-  options.order = read_order(order);
+  const CallOptions call(accumulate, out);
+  const SparseGradOptions options{call, read_order(order)};
   const auto start = IntReader().read(input_start, "input_start");
   const IndexList input = read_indices(input_indices, "input_indices"),
                   output = read_indices(output_indices, "output_indices");
@@ -126,7 +126,7 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
 
 nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
                                         nb::handle size, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
   const IndexList input = read_indices(input_indices, "input_indices");
   const InputArray grad = read_gradient(grad_values, "grad");
