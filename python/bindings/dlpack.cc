@@ -85,8 +85,8 @@ void check_description(const dltensor& tensor, const char* argument) {
                          ", not on the CPU; copy it there first");
   }
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
-    refuse(argument, "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) +
-                         " are supported");
+    refuse(argument,
+           "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) + " are supported");
   }
   if (tensor.ndim > 0 && tensor.shape == nullptr) refuse(argument, "has no shape");
 }
@@ -181,8 +181,7 @@ DlpackArray import_dlpack(nb::handle capsule, const char* argument) {
     return take(capsule, static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Managed::kName)), argument);
   }
   if (PyCapsule_IsValid(capsule.ptr(), VersionedManaged::kName) != 0) {
-    auto* managed =
-        static_cast<VersionedManaged*>(PyCapsule_GetPointer(capsule.ptr(), VersionedManaged::kName));
+    auto* managed = static_cast<VersionedManaged*>(PyCapsule_GetPointer(capsule.ptr(), VersionedManaged::kName));
     if (managed->major != 1) refuse(argument, "has version " + std::to_string(managed->major) + ", expected 1");
     return take(capsule, managed, argument);
   }

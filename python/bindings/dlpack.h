@@ -19,8 +19,8 @@ struct DlpackArray {
   ConstView view;
 };
 
-// Whether the object has __dlpack__ and, as far as its dtype tells, elements that DLPack carries. Some exporters end the
-// process when they are asked for others: TensorFlow for strings, variants and resources.
+// Whether the object has __dlpack__ and, as far as its dtype tells, elements that DLPack carries. Some exporters end
+// the process when they are asked for others: TensorFlow for strings, variants and resources.
 bool exports_dlpack(nb::handle object);
 
 // What __dlpack__ returns; not valid, and `failure` says why, when it raises an ordinary error. Raises

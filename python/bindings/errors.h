@@ -29,8 +29,8 @@ T unwrap(Result<T> result) {
   return *std::move(result);
 }
 
-// Python errors that are not ours to translate: what is no Exception (KeyboardInterrupt, SystemExit, GeneratorExit), and
-// MemoryError. Throws those on, and returns for all others.
+// Python errors that are not ours to translate: what is no Exception (KeyboardInterrupt, SystemExit, GeneratorExit),
+// and MemoryError. Throws those on, and returns for all others.
 void pass_on_unless_ordinary(const nb::python_error& error);
 
 // Whether it is one of the exceptions above.

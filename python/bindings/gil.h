@@ -2,11 +2,11 @@
 //
 // Before Python 3.14 a thread that asks for the lock while the interpreter shuts down is ended by pthread_exit, which
 // unwinds the stack through C++ frames that must not be unwound: destructors that drop references without the lock,
-// functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps until
-// the process ends, which is what Python 3.14 does itself.
+// functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps
+// until the process ends, which is what Python 3.14 does itself.
 //
-// Python code gives the lock up and asks for it again at any time. So functions of Python that may run code of users are
-// called through call_python, with nothing in between that would have to be destroyed.
+// Python code gives the lock up and asks for it again at any time. So functions of Python that may run code of users
+// are called through call_python, with nothing in between that would have to be destroyed.
 #pragma once
 
 #include <Python.h>

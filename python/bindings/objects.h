@@ -1,4 +1,5 @@
-// What this module asks of objects of any kind, whose methods may be code of users: every call goes through call_python.
+// What this module asks of objects of any kind, whose methods may be code of users: every call goes through
+// call_python.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -50,9 +50,13 @@ nb::object new_str(std::string_view text) {
   return str;
 }
 
-std::string repr_text(nb::handle object) { return shown(nb::steal(call_python([&] { return PyObject_Repr(object.ptr()); })), object); }
+std::string repr_text(nb::handle object) {
+  return shown(nb::steal(call_python([&] { return PyObject_Repr(object.ptr()); })), object);
+}
 
-std::string str_text(nb::handle object) { return shown(nb::steal(call_python([&] { return PyObject_Str(object.ptr()); })), object); }
+std::string str_text(nb::handle object) {
+  return shown(nb::steal(call_python([&] { return PyObject_Str(object.ptr()); })), object);
+}
 
 std::string type_text(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 

@@ -95,9 +95,10 @@ def test_what_an_exporter_says_may_be_anything():
         def __dlpack__(self):
             pass
 
-    class Silent(ValueError):
+    class SilentError(ValueError):
         __str__ = Unprintable.__repr__
 
-    for error, shown in ((ValueError(SURROGATE), r"failed: \\ud800"), (Silent(), "Silent that cannot be shown")):
-        with pytest.raises(bs.InvalidArgumentError, match=shown):
+    shown = {ValueError(SURROGATE): r"failed: \\ud800", SilentError(): "SilentError that cannot be shown"}
+    for error, message in shown.items():
+        with pytest.raises(bs.InvalidArgumentError, match=message):
             bs.slice(Raising(error), ":")
