@@ -66,7 +66,13 @@ std::optional<DType> quantised_type(nb::handle dtype) {
 
 }  // namespace
 
-nb::object as_numpy_dtype(nb::handle object) { return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object); }
+nb::object as_numpy_dtype(nb::handle object) {
+  try {
+    return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object);
+  } catch (const nb::python_error& e) {
+    raise_dtype_error("dtype is " + repr_text(object) + ", which NumPy does not know: " + message_of(e));
+  }
+}
 
 void learn_ml_dtypes() {
   const nb::object ml_dtypes = nb::module_::import_("ml_dtypes");

@@ -65,6 +65,7 @@ INDEX_CALLS = {
     "mask": lambda e: bs.strided_slice(X, [0], [1], [1], Raising("__index__", e)),
     "onnx": lambda e: bs.onnx_slice(X, [0], (Raising("__index__", e),)),
     "threads": lambda e: bs.set_num_threads(Raising("__index__", e)),
+    "dtype": lambda e: bs.GradBuffer((4,), RaisingExporter("dtype", e)),
     "restrict": lambda e: bs.Selection.from_index((4,), ":").restrict([(0, Raising("__index__", e))]),
 }
 ARRAY_CALLS = {
