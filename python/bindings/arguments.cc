@@ -8,7 +8,7 @@
 namespace backslice::python {
 namespace {
 
-std::string dtype_name(PyArray_Descr* dtype) { return nb::str(nb::handle(reinterpret_cast<PyObject*>(dtype))).c_str(); }
+std::string dtype_name(PyArray_Descr* dtype) { return str_text(reinterpret_cast<PyObject*>(dtype)); }
 
 [[noreturn]] void refuse_rank(const char* argument, nb::handle shape) {
   raise_invalid_argument(std::string(argument) + " must be 1-D, got " + argument + ".shape = " + repr_text(shape));
@@ -28,6 +28,24 @@ std::int64_t read_item(nb::handle item, const char* argument, std::size_t positi
   return value;
 }
 
+std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) {
+  const nb::object items = items_of(sequence);  // an item's __index__ may change the list
+  std::vector<std::int64_t> list;
+  list.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    list.push_back(read_item(PyTuple_GET_ITEM(items.ptr(), i), argument, list.size()));
+  }
+  return list;
+}
+
+nb::object numpy_array_of(nb::handle object, const char* argument) {
+  try {
+    return as_numpy_array(object);
+  } catch (const nb::python_error& e) {
+    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
+  }
+}
+
 }  // namespace
 
 bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
@@ -37,9 +55,9 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
     integer = nb::borrow(object);
   } else {
     if (!PyIndex_Check(object.ptr())) return false;
-    integer = nb::steal(PyNumber_Index(object.ptr()));
+    integer = nb::steal(call_python([&] { return PyNumber_Index(object.ptr()); }));
     if (!integer.is_valid()) {
-      PyErr_Clear();
+      pass_on_unless_ordinary(nb::python_error());
       return false;
     }
   }
@@ -52,43 +70,27 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
 
 std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
   if (PyArray_Check(object.ptr())) return read_array(object, argument);
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    std::vector<std::int64_t> list;
-    list.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object.ptr())));
-    // an item's __index__ may change the list: ask for the size each time
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object.ptr()); ++i) {
-      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object.ptr(), i));
-      list.push_back(read_item(item, argument, list.size()));
-    }
-    return list;
-  }
-  if (PyRange_Check(object.ptr())) {
-    std::vector<std::int64_t> list;
-    for (nb::handle item : nb::iter(object)) list.push_back(read_item(item, argument, list.size()));
-    return list;
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr())) {
+    return read_items(object, argument);
   }
   std::int64_t value = 0;
   int overflow = 0;
-  if (!nb::hasattr(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
+  if (!has_attribute(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) +
                       ", expected a list of int or an integer array");
   }
-  const nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
-  if (!array.is_valid()) {
-    const nb::python_error e;
-    raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
-  }
-  return read_array(array, argument);
+  return read_array(numpy_array_of(object, argument), argument);
 }
 
 std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* argument) {
   PyArrayObject* source = as_array(array);
   note_type(PyArray_DESCR(source), argument);
   if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
-  std::vector<std::int64_t> list;
-  for (nb::handle item : nb::iter(array)) list.push_back(read_item(item, argument, list.size()));
-  return list;
+  // a subclass may iterate over anything
+  const nb::object plain = nb::steal(PyArray_View(source, nullptr, &PyArray_Type));
+  if (!plain.is_valid()) nb::raise_python_error();
+  return read_items(plain, argument);
 }
 
 void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
@@ -140,12 +142,6 @@ std::int32_t read_mask(nb::handle object, const char* argument) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which does not fit int32");
   }
   return mask;
-}
-
-Options read_options(nb::handle accumulate, nb::handle out) {
-  const Options options{.accumulate = read_flag(accumulate, "accumulate")};
-  if (options.accumulate && out.is_none()) raise_invalid_argument("accumulate=True needs out, the array to add to");
-  return options;
 }
 
 bool read_flag(nb::handle object, const char* argument) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backslice/slice.h"
 #include "bindings/numpy_api.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 
@@ -40,12 +40,9 @@ std::vector<std::int64_t> read_shape(nb::handle object, const char* argument);
 // A mask: an int that fits int32.
 std::int32_t read_mask(nb::handle object, const char* argument);
 
-// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. Integers past int64
-// saturate and set `overflow` to -1 or 1.
+// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all, or __index__ raises an
+// ordinary error. Integers past int64 saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, std::int64_t& value, int& overflow);
-
-// The options of a gradient. accumulate=True without out is an InvalidArgumentError.
-Options read_options(nb::handle accumulate, nb::handle out);
 
 // True or False; anything else is a DTypeError.
 bool read_flag(nb::handle object, const char* argument);

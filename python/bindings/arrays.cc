@@ -3,7 +3,11 @@
 #include <vector>
 
 #include "backslice/slice.h"
+#include "bindings/dlpack.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
+#include "bindings/object_arrays.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -22,27 +26,24 @@ InputArray from_numpy(nb::object array, const char* argument) {
   return {std::move(array), {}, std::move(dtype), type, view};
 }
 
-InputArray from_dlpack(nb::handle object, const char* argument) {
-  nb::object capsule;
+InputArray from_dlpack(nb::handle capsule, const char* argument) {
+  DlpackArray array = import_dlpack(capsule, argument);
+  return {{}, std::move(array.owner), std::move(array.numpy_dtype), array.type, array.view};
+}
+
+// What np.asarray makes of it. `failure` is what was tried before.
+InputArray from_any(nb::handle object, const char* argument, const std::string& failure) {
+  nb::object array;
   try {
-    const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-    if (nb::cast<int>(device[0]) != nb::device::cpu::value) {
-      raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
-                             ", not on the CPU; copy it there first");
-    }
-    capsule = object.attr("__dlpack__")();
+    array = as_numpy_array(object);
   } catch (const nb::python_error& e) {
-    if (e.matches(nb::module_::import_("backslice.errors").attr("Error"))) throw;
-    raise_invalid_argument(std::string(argument) + ": " + type_text(object) + ".__dlpack__ failed: " + message_of(e));
+    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message_of(e) +
+                           (failure.empty() ? "" : "; " + failure));
   }
-  const auto array = nb::cast<nb::ndarray<nb::ro>>(capsule, false);
-  nb::object dtype = numpy_dtype(array.dtype(), argument);
-  const ElementType type = element_type(dtype, argument);
-  const std::vector<std::int64_t> shape(array.shape_ptr(), array.shape_ptr() + array.ndim());
-  std::vector<std::int64_t> strides(array.ndim());
-  for (std::size_t i = 0; i < strides.size(); ++i) strides[i] = array.stride(i) * type.item_size;
-  const ConstView view = unwrap(ConstView::strided(array.data(), type.dtype, shape, strides, type.item_size));
-  return {{}, array, std::move(dtype), type, view};
+  InputArray input = from_numpy(std::move(array), argument);
+  // What NumPy knows nothing of becomes an array of that one object: say so before its shape is looked at.
+  if (input.type.is_object && input.view.shape().rank() == 0) empty_string_of(input, argument);
+  return input;
 }
 
 }  // namespace
@@ -53,13 +54,13 @@ bool same_dtype(nb::handle a, nb::handle b) {
 
 InputArray input_array(nb::handle object, const char* argument) {
   if (PyArray_Check(object.ptr())) return from_numpy(nb::borrow(object), argument);
-  if (nb::hasattr(object, "__dlpack__") && !PyArray_CheckScalar(object.ptr())) return from_dlpack(object, argument);
-  nb::object array = nb::steal(PyArray_FROM_O(object.ptr()));
-  if (!array.is_valid()) {
-    const nb::python_error e;
-    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message_of(e));
+  std::string failure;
+  if (!PyArray_CheckScalar(object.ptr()) && exports_dlpack(object)) {
+    const nb::object capsule = dlpack_capsule(object, argument, failure);
+    if (capsule.is_valid()) return from_dlpack(capsule, argument);
+    if (!has_attribute(object, "__array__")) raise_invalid_argument(std::string(argument) + ": " + failure);
   }
-  return from_numpy(std::move(array), argument);
+  return from_any(object, argument, failure);
 }
 
 View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
@@ -69,8 +70,8 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
   PyArrayObject* array = as_array(out);
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
   if (!same_dtype(dtype, input.numpy_dtype)) {
-    raise_dtype_error(std::string("out has dtype ") + nb::str(dtype).c_str() + ", expected " +
-                      nb::str(input.numpy_dtype).c_str() + ", that of " + input_argument);
+    raise_dtype_error("out has dtype " + str_text(dtype) + ", expected " + str_text(input.numpy_dtype) + ", that of " +
+                      input_argument);
   }
   if (!PyArray_ISWRITEABLE(array)) raise_invalid_argument("out is read-only");
   return view_of_numpy(array, input.type);
@@ -84,7 +85,8 @@ nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data, con
       PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()), shape.rank(),
                            shape.begin(), strides, data, data == nullptr ? 0 : NPY_ARRAY_CARRAY, nullptr);
   if (array == nullptr) {
-    PyErr_Clear();
+    const nb::python_error error;
+    if (!error.matches(PyExc_MemoryError)) pass_on_unless_ordinary(error);
     raise(Status(StatusCode::ResourceExhausted, "NumPy cannot make an array of shape " + to_string(Ints(shape))));
   }
   return nb::steal(array);
@@ -106,18 +108,13 @@ nb::object new_small_array(const Shape& shape, const InputArray& input, View& vi
 }
 
 Tensor copied_tensor(const InputArray& input) {
-  const nb::gil_scoped_release release;
-  auto copy = slice(Selection::all(input.view.shape()), input.view);
-  if (copy.ok()) return *std::move(copy);
-  const nb::gil_scoped_acquire acquire;
-  raise(copy.status());
+  return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view); }));
 }
 
 Tensor borrowed_tensor(InputArray input) {
   // The last owner may be a thread without the GIL.
   const std::shared_ptr<InputArray> owner(new InputArray(std::move(input)), [](InputArray* array) {
-    const nb::gil_scoped_acquire acquire;
-    delete array;
+    release_with_gil([](void* p) noexcept { delete static_cast<InputArray*>(p); }, array);
   });
   const ConstView& view = owner->view;
   auto* data = const_cast<std::byte*>(view.data);

@@ -1,16 +1,19 @@
 // Arrays as arguments and results.
 #pragma once
 
+#include <memory>
+
 #include "backslice/tensor.h"
 #include "bindings/dtypes.h"
 
 namespace backslice::python {
 
 // An array argument, viewed in place: a NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes.
+// Python code that runs later may resize the array: read all that may run such code first.
 struct InputArray {
-  nb::object owner;                  // keeps the memory alive: a NumPy array,
-  nb::ndarray<nb::ro> dlpack_owner;  // or another library's
-  nb::object numpy_dtype;            // what the result will have
+  nb::object owner;                    // keeps the memory alive: a NumPy array,
+  std::shared_ptr<void> dlpack_owner;  // or another library's
+  nb::object numpy_dtype;              // what the result will have
   ElementType type;
   ConstView view;
 };

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "bindings/errors.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -45,17 +46,19 @@ DType number_type(char kind, npy_intp size) {
 std::optional<DType> quantised_type(nb::handle dtype) {
   const nb::object names = dtype.attr("names");
   if (names.is_none() || nb::len(names) != 1) return std::nullopt;
-  const std::string field = nb::cast<nb::str>(names[0]).c_str();
-  const auto found = dtype_from_name(field);
-  if (!found || !(field.starts_with("qint") || field.starts_with("quint"))) return std::nullopt;
-  const std::string stored = field.substr(1);  // qint8 holds an int8
-  if (!dtype[names[0]].equal(as_numpy_dtype(nb::str(stored.c_str())))) return std::nullopt;
+  const nb::object field = names[0];
+  const auto text = utf8_of(field);
+  if (!text || !(text->starts_with("qint") || text->starts_with("quint"))) return std::nullopt;
+  const auto found = dtype_from_name(*text);
+  if (!found) return std::nullopt;
+  const nb::object stored = new_str(text->substr(1));  // qint8 holds an int8
+  if (!dtype[field].equal(as_numpy_dtype(stored))) return std::nullopt;
   if (nb::cast<long>(dtype.attr("itemsize")) != item_size(*found)) return std::nullopt;
   return found;
 }
 
 [[noreturn]] void refuse(nb::handle dtype, const char* argument) {
-  raise_dtype_error(std::string(argument) + " has dtype " + nb::str(dtype).c_str() +
+  raise_dtype_error(std::string(argument) + " has dtype " + str_text(dtype) +
                     ", which backslice does not move; it moves bool, integers, floats to 64 bits and complex to 128, "
                     "the types of ml_dtypes, TensorFlow's quantised types, S, U, and objects that are all str or "
                     "all bytes");
@@ -63,7 +66,13 @@ std::optional<DType> quantised_type(nb::handle dtype) {
 
 }  // namespace
 
-nb::object as_numpy_dtype(nb::handle object) { return nb::module_::import_("numpy").attr("dtype")(object); }
+nb::object as_numpy_dtype(nb::handle object) {
+  try {
+    return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object);
+  } catch (const nb::python_error& e) {
+    raise_dtype_error("dtype is " + repr_text(object) + ", which NumPy does not know: " + message_of(e));
+  }
+}
 
 void learn_ml_dtypes() {
   const nb::object ml_dtypes = nb::module_::import_("ml_dtypes");
@@ -83,6 +92,7 @@ ElementType element_type(nb::handle dtype, const char* argument) {
   if (descr->type_num >= NPY_USERDEF) {
     const auto found = ml_dtype_of_number.find(descr->type_num);
     if (found != ml_dtype_of_number.end()) return {found->second, size};
+    refuse(dtype, argument);
   }
   switch (descr->kind) {
     case 'b': return {DType::Bool, size};
@@ -91,7 +101,7 @@ ElementType element_type(nb::handle dtype, const char* argument) {
     case 'f':
     case 'c': {
       const DType number = number_type(descr->kind, size);
-      if (number == DType::Bytes || descr->type_num >= NPY_USERDEF) break;
+      if (number == DType::Bytes) break;
       return {PyArray_ISNBO(descr->byteorder) ? number : DType::Bytes, size};
     }
     case 'S':
@@ -127,8 +137,8 @@ nb::object numpy_dtype(nb::dlpack::dtype dtype, const char* argument) {
     default: break;
   }
   const auto found = dtype_from_name(type_name);
-  // Types of less than a byte are packed in DLPack, one element a byte here.
-  if (!found || dtype.bits < 8 || dtype.lanes != 1) {
+  // Types of less than a byte are packed in DLPack, and one element per byte here.
+  if (!found || dtype.bits != 8 * item_size(*found) || dtype.bits < 8 || dtype.lanes != 1) {
     raise_dtype_error(std::string(argument) + " has a DLPack type (code " + std::to_string(dtype.code) + ", " + bits +
                       " bits, " + std::to_string(dtype.lanes) + " lanes) that NumPy has no dtype for");
   }

@@ -21,7 +21,7 @@ struct ElementType {
 // Learns the type numbers that ml_dtypes registered. Called once, at import.
 void learn_ml_dtypes();
 
-// numpy.dtype(object): what any function of NumPy takes for a dtype.
+// numpy.dtype(object): what any function of NumPy takes for a dtype. Raises DTypeError for anything else.
 nb::object as_numpy_dtype(nb::handle object);
 
 // Raises DTypeError for what cannot be moved; `argument` names the array.

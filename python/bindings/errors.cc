@@ -1,13 +1,11 @@
 #include "bindings/errors.h"
 
-#include <nanobind/stl/string.h>
-
 namespace backslice::python {
 namespace {
 
 [[noreturn]] void raise_named(const char* name, const std::string& message) {
   const nb::object type = nb::module_::import_("backslice.errors").attr(name);
-  PyErr_SetString(type.ptr(), message.c_str());
+  PyErr_SetObject(type.ptr(), new_str(message).ptr());
   throw nb::python_error();
 }
 
@@ -33,10 +31,17 @@ void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeErr
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
 void raise(const Status& status) { raise_named(exception_name(status), status.message()); }
 
-std::string message_of(const nb::python_error& error) { return nb::str(error.value()).c_str(); }
+void pass_on_unless_ordinary(const nb::python_error& error) {
+  if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw nb::python_error(error);
+}
 
-std::string repr_text(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+bool is_own_error(const nb::python_error& error) {
+  return error.matches(nb::module_::import_("backslice.errors").attr("Error"));
+}
 
-std::string type_text(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+std::string message_of(const nb::python_error& error) {
+  pass_on_unless_ordinary(error);
+  return str_text(error.value());
+}
 
 }  // namespace backslice::python

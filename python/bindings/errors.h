@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backslice/result.h"
+#include "bindings/text.h"
 
 namespace backslice::python {
 
@@ -28,13 +29,14 @@ T unwrap(Result<T> result) {
   return *std::move(result);
 }
 
-// What a Python exception says, without its traceback.
+// Python errors that are not ours to translate: what is no Exception (KeyboardInterrupt, SystemExit, GeneratorExit),
+// and MemoryError. Throws those on, and returns for all others.
+void pass_on_unless_ordinary(const nb::python_error& error);
+
+// Whether it is one of the exceptions above.
+bool is_own_error(const nb::python_error& error);
+
+// What an ordinary Python error says, without its traceback, to be part of another message. Other errors are passed on.
 std::string message_of(const nb::python_error& error);
-
-// repr(object), for messages.
-std::string repr_text(nb::handle object);
-
-// The name of the object's type, for messages.
-std::string type_text(nb::handle object);
 
 }  // namespace backslice::python

@@ -40,8 +40,8 @@ IndexItem read_item(nb::handle item) {
   return value;
 }
 
-Index read_index(nb::handle index) {
-  if (PyUnicode_Check(index.ptr())) return unwrap(parse_index(nb::cast<nb::str>(index).c_str()));
+Index read_items(nb::handle index) {
+  if (PyUnicode_Check(index.ptr())) return read_index_text(index, "index");
   if (!PyTuple_Check(index.ptr())) return {read_item(index)};
   Index items;
   items.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(index.ptr())));
@@ -55,9 +55,33 @@ nb::object bound_to_python(const std::optional<std::int64_t>& bound) {
 
 }  // namespace
 
-Selection read_selection(Ints shape, nb::handle index) {
-  if (!nb::isinstance<Selection>(index)) return unwrap(Selection::from_index(shape, read_index(index)));
-  const auto& selection = nb::cast<const Selection&>(index);
+Index read_index_text(nb::handle text, const char* argument) {
+  const std::string_view read = read_str(text, argument);
+  if (read.find('\0') != std::string_view::npos) {
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(text) +
+                           ", which has a NUL character; expected text such as \"1:3, ::2\"");
+  }
+  return unwrap(parse_index(read));
+}
+
+const Selection* find_selection(nb::handle object) {
+  if (!nb::isinstance<Selection>(object) || !nb::inst_ready(object)) return nullptr;
+  return nb::inst_ptr<Selection>(object);
+}
+
+GivenIndex::GivenIndex(nb::handle index) {
+  if (!nb::isinstance<Selection>(index)) {
+    given_ = read_items(index);
+  } else if (const Selection* selection = find_selection(index)) {
+    given_ = *selection;
+  } else {
+    raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
+  }
+}
+
+Selection GivenIndex::on(Ints shape) const {
+  if (const auto* items = std::get_if<Index>(&given_)) return unwrap(Selection::from_index(shape, *items));
+  const auto& selection = std::get<Selection>(given_);
   if (selection.shape() == unwrap(Shape::make(shape))) return selection;
   raise_invalid_argument("index is a Selection for shape " + to_string(Ints(selection.shape())) + ", not for shape " +
                          to_string(shape));

@@ -1,6 +1,8 @@
 // Python indices <-> Index and Selection.
 #pragma once
 
+#include <variant>
+
 #include "backslice/selection.h"
 #include "bindings/numpy_api.h"
 
@@ -8,8 +10,26 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// A NumPy basic index, its text, or a Selection made for the same shape.
-Selection read_selection(Ints shape, nb::handle index);
+// The Selection in a Python object; null where it is something else, or not initialised.
+const Selection* find_selection(nb::handle object);
+
+// A NumPy basic index, its text, or a Selection, before it is known of what shape. Reading it may run Python code
+// (__index__), so it is read before arrays are viewed.
+class GivenIndex {
+ public:
+  explicit GivenIndex(nb::handle index);
+
+  // What it selects. A Selection must have been made for that shape.
+  Selection on(Ints shape) const;
+
+ private:
+  std::variant<Index, Selection> given_;
+};
+
+inline Selection read_selection(Ints shape, nb::handle index) { return GivenIndex(index).on(shape); }
+
+// The items of an index's text.
+Index read_index_text(nb::handle text, const char* argument);
 
 // A tuple of ints, slices and None.
 nb::tuple to_python(const Index& index);

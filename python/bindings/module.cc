@@ -3,10 +3,11 @@
 
 #include "backslice/version.h"
 #include "bindings/dtypes.h"
+#include "bindings/objects.h"
 
 nanobind::object backslice::python::picture_of(nanobind::handle object, const char* format) {
-  const nanobind::module_ picture = nanobind::module_::import_("backslice.picture");
-  return picture.attr(format)(picture.attr("of")(object));
+  const nanobind::object picture = checked([] { return PyImport_ImportModule("backslice.picture"); });
+  return call(attribute(picture, format), call(attribute(picture, "of"), object));
 }
 
 NB_MODULE(_core, m) {

@@ -3,17 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bindings/gil.h"
+
 namespace backslice::python {
 
 // An argument that takes any object, None included: what is wrong with it is said by the function that reads it.
 inline auto any(const char* name) { return nanobind::arg(name).none(); }
-
-// Runs `body` while other Python threads may run.
-template <class Body>
-auto without_gil(Body&& body) {
-  const nanobind::gil_scoped_release release;
-  return body();
-}
 
 // How a notebook shows an object: the picture that backslice.picture draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);

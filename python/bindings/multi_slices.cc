@@ -7,6 +7,7 @@
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -25,19 +26,22 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
   const char* expected = "slices must be a list of (index, dy)";
   if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
   SliceList result;
-  for (nb::handle item : nb::iter(list)) {
+  const nb::object items = items_of(list);
+  for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
-    if (nb::len(item) != 2) raise_invalid_argument(expected);
+    const nb::object pair = items_of(item);
+    if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
     const std::string argument = "slices[" + std::to_string(result.slices.size()) + "].dy";
-    InputArray dy = input_array(item[1], argument.c_str());
+    const Selection selection = read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0));
+    InputArray dy = input_array(PyTuple_GET_ITEM(pair.ptr(), 1), argument.c_str());
     if (!result.arrays.empty()) {
       const nb::object& first = result.arrays[0].numpy_dtype;
       if (!same_dtype(dy.numpy_dtype, first)) {
-        raise_dtype_error(argument + " has dtype " + nb::str(dy.numpy_dtype).c_str() + ", but slices[0].dy has " +
-                          nb::str(first).c_str());
+        raise_dtype_error(argument + " has dtype " + str_text(dy.numpy_dtype) + ", but slices[0].dy has " +
+                          str_text(first));
       }
     }
-    result.slices.push_back({read_selection(shape, item[0]), dy.view});
+    result.slices.push_back({selection, dy.view});
     result.arrays.push_back(std::move(dy));
   }
   if (result.slices.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
@@ -60,7 +64,7 @@ nb::object empty_string_of_all(const SliceList& list) {
 }
 
 nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const auto dims = read_shape(shape, "shape");
   const SliceList given = read_slices(dims, list);
   const InputArray& first = given.arrays[0];
@@ -115,12 +119,11 @@ class PyGradBuffer {
 
   template <class Body>
   void apply(nb::handle index, nb::handle dy, const Body& body) {
+    const Selection selection = read_selection(buffer_.tensor().shape(), index);
     const InputArray input = input_array(dy, "dy");
     if (!same_dtype(input.numpy_dtype, dtype_)) {
-      raise_dtype_error(std::string("dy has dtype ") + nb::str(input.numpy_dtype).c_str() + ", the buffer has " +
-                        nb::str(dtype_).c_str());
+      raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
-    const Selection selection = read_selection(buffer_.tensor().shape(), index);
     check(without_gil([&] {
       const std::lock_guard lock(mutex_);
       return body(selection, input.view);

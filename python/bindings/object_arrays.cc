@@ -50,7 +50,12 @@ void move_objects(const View& out, nb::handle zero, const std::function<Status(c
   std::vector<PyObject*> old;
   old.reserve(static_cast<std::size_t>(out.elements()));
   for_each(out, out.data, 0, [&](std::byte* slot) { old.push_back(load(slot)); });
-  check(move(out));
+  if (const Status status = move(out); !status.ok()) {
+    // pointers that were written have no references of their own
+    auto next = old.begin();
+    for_each(out, out.data, 0, [&](std::byte* slot) { std::memcpy(slot, &*next++, sizeof(PyObject*)); });
+    raise(status);
+  }
   for_each(out, out.data, 0, [&](std::byte* slot) {
     PyObject* object = load(slot);
     if (object == nullptr) object = zero.ptr();
@@ -65,7 +70,8 @@ nb::object new_object_array(const Tensor& pointers, nb::handle zero) {
   std::vector<npy_intp> dims(shape.begin(), shape.end());
   nb::object array = nb::steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), NPY_OBJECT));
   if (!array.is_valid()) {
-    PyErr_Clear();
+    const nb::python_error error;
+    if (!error.matches(PyExc_MemoryError)) pass_on_unless_ordinary(error);
     raise(Status(StatusCode::ResourceExhausted, "could not allocate an array of shape " + to_string(Ints(shape))));
   }
   auto* slots = static_cast<std::byte*>(PyArray_DATA(as_array(array)));

@@ -43,20 +43,29 @@ nb::dict py_pool_stats() {
   return dict;
 }
 
+// The bytes of an array without gaps, or a refusal.
+std::int64_t bytes_of(const ConstView& view, const char* argument) {
+  if (view.layout != contiguous_layout(view.shape(), view.layout.item_size)) {
+    raise_invalid_argument(std::string(argument) + " has gaps or another order; expected a C-contiguous array");
+  }
+  return view.elements() * view.layout.item_size;
+}
+
 // Zeros for dst where src is None, a copy of src otherwise; where dst is None, src is only read.
 void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
   if (dst.is_none()) {
     const InputArray from = input_array(src, "src");
-    without_gil([&] { return probe_read(from.view.data, from.view.elements() * from.view.layout.item_size); });
+    const std::int64_t bytes = bytes_of(from.view, "src");
+    without_gil([&] { return probe_read(from.view.data, bytes); });
     return;
   }
   const InputArray to = input_array(dst, "dst");
   const View out = output_view(dst, to, "dst");
   const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
-  const std::int64_t bytes = out.elements() * out.layout.item_size;
+  const std::int64_t bytes = bytes_of(out, "dst");
   if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });
   const InputArray from = input_array(src, "src");
-  if (from.view.elements() * from.view.layout.item_size != bytes) raise_invalid_argument("src must be as large as dst");
+  if (bytes_of(from.view, "src") != bytes) raise_invalid_argument("src must be as large as dst");
   without_gil([&] { probe_copy(out.data, from.view.data, bytes, stores); });
 }
 

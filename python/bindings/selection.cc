@@ -54,7 +54,8 @@ std::vector<Range> read_box(nb::handle box) {
   const char* expected = "box must be a list of (lo, hi), one for each axis";
   if (!PyList_Check(box.ptr()) && !PyTuple_Check(box.ptr())) raise_dtype_error(expected);
   std::vector<Range> ranges;
-  for (nb::handle range : nb::iter(box)) {
+  const nb::object items = items_of(box);
+  for (nb::handle range : nb::borrow<nb::tuple>(items)) {
     const auto bounds = IntReader().read(range, "box");
     if (bounds.size() != 2) raise_invalid_argument(expected);
     ranges.push_back({bounds[0], bounds[1]});
@@ -85,7 +86,7 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
 
 void bind_selection(nb::module_& m) {
   m.def(
-      "parse_index", [](const std::string& text) { return to_python(unwrap(parse_index(text))); }, any("text"),
+      "parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text")); }, any("text"),
       "The items of an index's text, \"1:3, ::2, ..., None, -1\": ints, slices, Ellipsis and None.");
   nb::class_<Selection>(m, "Selection",
                         "Which elements of a tensor a slice takes, in which order: the normal form of every dialect.")
@@ -145,7 +146,8 @@ void bind_selection(nb::module_& m) {
       .def(
           "__eq__",
           [](const Selection& a, nb::handle b) {
-            return nb::isinstance<Selection>(b) && a == nb::cast<const Selection&>(b);
+            const Selection* other = find_selection(b);
+            return other != nullptr && a == *other;
           },
           any("other"))
       .def("__hash__",
@@ -155,6 +157,7 @@ void bind_selection(nb::module_& m) {
       .def("__getstate__",
            [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
       .def("__setstate__", [](Selection& s, const nb::tuple& state) {
+        if (nb::len(state) != 2) raise_invalid_argument("state is " + repr_text(state) + ", expected (shape, index)");
         new (&s) Selection(read_selection(read_shape(state[0], "shape"), state[1]));
       });
 }

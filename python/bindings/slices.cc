@@ -3,6 +3,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -39,16 +40,18 @@ nb::object run(const InputArray& input, const char* argument, const Shape* resul
 }
 
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
+  const CallOptions options;
+  const GivenIndex given(index);
   const InputArray input = input_array(x, "x");
-  const Selection selection = read_selection(input.view.shape(), index);
+  const Selection selection = given.on(input.view.shape());
   return run(
       input, "x", &selection.result_shape(), out,
-      [&](const ConstView& view) { return backslice::slice(selection, view); },
-      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result); });
+      [&](const ConstView& view) { return backslice::slice(selection, view, options); },
+      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, options); });
 }
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
       input_array(dy, "dy"), "dy", &selection.shape(), out,
@@ -59,20 +62,21 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
                             nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                             nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out) {
+  const CallOptions options;
   IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
       input_array(input, "input"), "input", nullptr, out,
-      [&](const ConstView& view) { return strided_slice(view, spec); },
-      [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result); });
+      [&](const ConstView& view) { return strided_slice(view, spec, options); },
+      [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result, options); });
 }
 
 nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle dy,
                                  nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                                  nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out,
                                  nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
@@ -88,15 +92,17 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,
                          nb::handle out) {
+  const CallOptions options;
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
-      input_array(data, "data"), "data", nullptr, out, [&](const ConstView& view) { return onnx_slice(view, spec); },
-      [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result); });
+      input_array(data, "data"), "data", nullptr, out,
+      [&](const ConstView& view) { return onnx_slice(view, spec, options); },
+      [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result, options); });
 }
 
 nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes,
                               nb::handle steps, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);

@@ -1,10 +1,10 @@
 // Slices of sparse tensors and their gradients.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include "backslice/sparse_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
@@ -19,12 +19,12 @@ struct IndexList {
 };
 
 bool is_array(nb::handle object) {
-  return PyArray_Check(object.ptr()) || nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__array__");
+  return PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__") || has_attribute(object, "__array__");
 }
 
 bool is_columns(nb::handle object) {
-  if (!PyTuple_Check(object.ptr()) || nb::len(object) == 0) return false;
-  for (nb::handle item : nb::iter(object)) {
+  if (!PyTuple_Check(object.ptr()) || PyTuple_GET_SIZE(object.ptr()) == 0) return false;
+  for (nb::handle item : nb::borrow<nb::tuple>(object)) {
     if (!is_array(item)) return false;
   }
   return true;
@@ -39,7 +39,7 @@ IndexList read_indices(nb::handle object, const char* argument) {
   }
   std::vector<InputArray> columns;
   std::vector<ConstView> views;
-  for (nb::handle item : nb::iter(object)) {
+  for (nb::handle item : nb::borrow<nb::tuple>(object)) {
     columns.push_back(input_array(item, (std::string(argument) + "[" + std::to_string(views.size()) + "]").c_str()));
     views.push_back(columns.back().view);
   }
@@ -52,14 +52,14 @@ InputArray read_gradient(nb::handle object, const char* argument) {
   InputArray grad = input_array(object, argument);
   const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype.ptr())->kind;
   if (kind == 'S' || kind == 'U' || kind == 'O') {
-    raise_dtype_error(std::string(argument) + " has dtype " + nb::str(grad.numpy_dtype).c_str() +
+    raise_dtype_error(std::string(argument) + " has dtype " + str_text(grad.numpy_dtype) +
                       ", expected numbers; strings have no gradient");
   }
   return grad;
 }
 
 MatchOrder read_order(nb::handle order) {
-  const std::string text = PyUnicode_Check(order.ptr()) ? nb::cast<std::string>(order) : "";
+  const auto text = PyUnicode_Check(order.ptr()) ? utf8_of(order) : std::nullopt;
   if (text == "in_order") return MatchOrder::InOrder;
   if (text == "any") return MatchOrder::Any;
   raise_invalid_argument("order is " + repr_text(order) + ", expected \"in_order\" or \"any\"");
@@ -77,17 +77,20 @@ nb::object indices_to_python(Tensor indices, const IndexList& like) {
 }
 
 nb::object ints_to_numpy(Ints list) {
-  nb::object array = nb::module_::import_("numpy").attr("empty")(list.size(), "int64");
+  const auto size = static_cast<npy_intp>(list.size());
+  nb::object array = nb::steal(PyArray_SimpleNew(1, &size, NPY_INT64));
+  if (!array.is_valid()) nb::raise_python_error();
   std::copy(list.begin(), list.end(), static_cast<std::int64_t*>(PyArray_DATA(as_array(array))));
   return array;
 }
 
 nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shape, nb::handle start, nb::handle size) {
-  const IndexList list = read_indices(indices, "indices");
-  const InputArray input = input_array(values, "values");
+  const CallOptions options;
   const auto dims = IntReader().read(shape, "shape"), from = IntReader().read(start, "start"),
              sizes = IntReader().read(size, "size");
-  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes); };
+  const IndexList list = read_indices(indices, "indices");
+  const InputArray input = input_array(values, "values");
+  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes, options); };
   nb::object zero;
   if (input.type.is_object) zero = empty_string_of(input, "values");
   SparseTensor result = unwrap(input.type.is_object ? run() : without_gil(run));
@@ -107,13 +110,12 @@ nb::object run_gradient(const InputArray& grad, const char* argument, nb::handle
 
 nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_indices, nb::handle input_start,
                                 nb::handle output_indices, nb::handle order, nb::handle out, nb::handle accumulate) {
-  SparseGradOptions options;
-  static_cast<Options&>(options) = read_options(accumulate, out);
-  options.order = read_order(order);
+  const CallOptions call(accumulate, out);
+  const SparseGradOptions options{call, read_order(order)};
+  const auto start = IntReader().read(input_start, "input_start");
   const IndexList input = read_indices(input_indices, "input_indices"),
                   output = read_indices(output_indices, "output_indices");
   const InputArray grad = read_gradient(backprop_val_grad, "backprop_val_grad");
-  const auto start = IntReader().read(input_start, "input_start");
   return run_gradient(
       grad, "backprop_val_grad", out,
       [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, options); },
@@ -124,10 +126,10 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
 
 nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
                                         nb::handle size, nb::handle out, nb::handle accumulate) {
-  const Options options = read_options(accumulate, out);
+  const CallOptions options(accumulate, out);
+  const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
   const IndexList input = read_indices(input_indices, "input_indices");
   const InputArray grad = read_gradient(grad_values, "grad");
-  const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
   return run_gradient(
       grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, options); },
       [&](const View& view) {

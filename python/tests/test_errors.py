@@ -91,6 +91,10 @@ DTYPE = [
     (lambda: grad(out=[0] * 4), "out is a list, expected a NumPy array"),
     (lambda: bs.slice(DY, 1.5), "index item 1.5"),
     (lambda: bs.slice(DY, slice(1.5)), "slice bound 1.5"),
+    (lambda: bs.GradBuffer((4,), "f7"), "dtype is 'f7', which NumPy does not know: data type 'f7' not understood"),
+    (lambda: bs.GradBuffer((4,), "\ud800"), r"dtype is '\\ud800'"),
+    (lambda: bs.GradBuffer((4,), object()), "dtype is <object object"),
+    (lambda: bs.TensorArray(1, ["f8", 3]), "dtype is .*, which NumPy does not know"),
 ]
 
 

@@ -7,6 +7,8 @@ import pickle
 import backslice as bs
 import numpy as np
 import pytest
+from backslice import dialects
+from backslice.cli.convert import convert
 from hypothesis import given
 from strategies import shapes_and_indices
 
@@ -93,3 +95,22 @@ def test_is_a_value():
 def test_cannot_be_made_without_a_shape():
     with pytest.raises(TypeError):
         Selection()
+
+
+def test_what_tensorflow_cannot_say_is_unimplemented():
+    shape, index = (2, 3, 4, 5), (slice(None),) * 2 + (0,) + (None,) * 29 + (slice(None),)
+    selection = bs.Selection.from_index(shape, index)
+    with pytest.raises(bs.UnimplementedError, match="fewer than 32 entries, and this selection needs 32"):
+        selection.to_tf()
+    spec = dialects.parse("python", ", ".join("None" if i is None else ":" if i != 0 else "0" for i in index))
+    assert spec.selection(shape) == selection
+    converted = convert(shape, spec, dialects.DIALECTS)
+    assert "tf" not in converted and "onnx" in converted
+    assert any("fewer than 32 entries" in warning for warning in converted["warnings"])
+
+
+def test_as_many_entries_as_tensorflow_takes():
+    shape, index = (2, 3, 4, 5), (slice(None),) * 2 + (0,) + (None,) * 28 + (slice(None),)
+    selection = bs.Selection.from_index(shape, index)
+    assert len(selection.to_tf()["begin"]) == 31
+    assert bs.Selection.from_tf(shape, **selection.to_tf()) == selection

@@ -8,6 +8,26 @@ using namespace testing;
 
 Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
 
+// Around as many entries as TensorFlow takes: dropped, whole, sliced and new axes in random order.
+Selection long_selection(std::mt19937& random) {
+  std::vector<std::int64_t> shape;
+  Index index;
+  const int entries = 28 + static_cast<int>(random() % 12);
+  for (int i = 0; i < entries && shape.size() < kMaxRank; ++i) {
+    const bool repeat = !index.empty() && random() % 2 == 0;  // runs
+    const IndexItem item = repeat ? index.back() : IndexItem{SliceRange{}};
+    const std::uint32_t kind = random() % 4;
+    index.push_back(repeat      ? item
+                    : kind == 0 ? IndexItem{std::int64_t{0}}
+                    : kind == 1 ? IndexItem{NewAxis{}}
+                    : kind == 2 ? IndexItem{SliceRange{1, std::nullopt, std::nullopt}}
+                                : item);
+    if (!std::holds_alternative<NewAxis>(index.back())) shape.push_back(2);
+  }
+  auto selection = Selection::from_index(shape, index);
+  return selection.ok() ? *selection : long_selection(random);  // more than 32 axes in the result
+}
+
 TEST(Convert, RoundTripsThroughEveryDialect) {
   std::mt19937 random(4);
   for (int i = 0; i < 5000; ++i) {
@@ -44,6 +64,36 @@ TEST(Convert, TensorFlowGetsAnEllipsisWhereEntriesRunOut) {
   EXPECT_EQ(slice.begin.size(), 3u);
   EXPECT_EQ(slice.ellipsis_mask, 2);
   EXPECT_EQ(*Selection::from_tf(shape, slice), s);
+}
+
+TEST(Convert, AnEllipsisAndWholeAxesAtTheEndAreNotBothLeftOut) {
+  const std::vector<std::int64_t> shape{2, 3, 4, 5};
+  // Two whole axes, an index, 29 new axes, a whole axis: 32 entries with the ellipsis, and another slice without the
+  // last.
+  Index index{SliceRange{}, SliceRange{}, std::int64_t{0}};
+  index.insert(index.end(), 29, NewAxis{});
+  index.push_back(SliceRange{});
+  EXPECT_TRUE(is_error(Selection::from_index(shape, index)->to_tf(), StatusCode::Unimplemented, "fewer than 32", "32"));
+  index.erase(index.begin() + 3);  // one new axis fewer: it fits
+  const Selection s = *Selection::from_index(shape, index);
+  EXPECT_EQ(*Selection::from_tf(shape, *s.to_tf()), s);
+}
+
+TEST(Convert, LongSelectionsRoundTripOrAreUnimplemented) {
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const Selection s = long_selection(random);
+    const auto slice = s.to_tf();
+    refused += !slice.ok();
+    if (slice.ok()) {
+      EXPECT_EQ(*Selection::from_tf(s.shape(), *slice), s) << s.explain();
+    } else {
+      EXPECT_EQ(slice.status().code(), StatusCode::Unimplemented);
+    }
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_LT(refused, 4900);
 }
 
 TEST(Convert, WhatTensorFlowCannotSayIsUnimplemented) {

@@ -26,6 +26,20 @@ Run longest_run_of_whole_axes(const Index& index) {
   return best;
 }
 
+Index without_whole_axes_at_the_end(Index index) {
+  while (!index.empty() && takes_whole_axis(index.back())) index.pop_back();
+  return index;
+}
+
+Index with_ellipsis(Index index) {
+  const Run run = longest_run_of_whole_axes(index);
+  if (run.size == 0) return index;
+  const auto first = index.begin() + static_cast<std::ptrdiff_t>(run.begin);
+  *first = EllipsisItem{};
+  index.erase(first + 1, first + static_cast<std::ptrdiff_t>(run.size));
+  return index;
+}
+
 void append(TfSlice& slice, const IndexItem& item) {
   const std::int32_t bit = std::int32_t{1} << slice.begin.size();
   std::int64_t begin = 0, end = 0, stride = 1;
@@ -51,22 +65,15 @@ void append(TfSlice& slice, const IndexItem& item) {
 
 }  // namespace
 
-// NumPy's index already says the same thing entry by entry. Whole axes at the end need not be said; what is still too
-// long needs an ellipsis.
+// NumPy's index already says the same thing entry by entry, and whole axes at the end go without saying. What is too
+// long even so may fit with an ellipsis for the longest run of whole axes; those at the end must then be said.
 Result<TfSlice> Selection::to_tf() const {
   return without_throwing([&]() -> Result<TfSlice> {
-    Index index = to_index();
-    while (!index.empty() && takes_whole_axis(index.back())) index.pop_back();
+    Index index = without_whole_axes_at_the_end(to_index());
+    if (index.size() > kMaxEntries) index = with_ellipsis(to_index());
     if (index.size() > kMaxEntries) {
-      const Run run = longest_run_of_whole_axes(index);
-      if (run.size > 0) {
-        const auto first = index.begin() + static_cast<std::ptrdiff_t>(run.begin);
-        *first = EllipsisItem{};
-        index.erase(first + 1, first + static_cast<std::ptrdiff_t>(run.size));
-      }
-    }
-    if (index.size() > kMaxEntries) {
-      return unimplemented("StridedSlice takes fewer than 32 entries, and this selection needs ", index.size());
+      return unimplemented("TensorFlow's StridedSlice takes fewer than 32 entries, and this selection needs ",
+                           index.size());
     }
     TfSlice slice;
     for (const IndexItem& item : index) append(slice, item);

@@ -1,0 +1,34 @@
+// Arrays of other libraries, viewed in place through DLPack.
+//
+// What an exporter says is read and checked as a whole before anything is trusted: it may be wrong about its device,
+// hand out one capsule twice, or describe memory that cannot exist.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backslice/view.h"
+#include "bindings/dtypes.h"
+
+namespace backslice::python {
+
+struct DlpackArray {
+  std::shared_ptr<void> owner;  // keeps the exporter's memory alive; let go of it with the GIL held
+  nb::object numpy_dtype;
+  ElementType type;
+  ConstView view;
+};
+
+// Whether the object has __dlpack__ and, as far as its dtype tells, elements that DLPack carries. Some exporters end
+// the process when they are asked for others: TensorFlow for strings, variants and resources.
+bool exports_dlpack(nb::handle object);
+
+// What __dlpack__ returns; not valid, and `failure` says why, when it raises an ordinary error. Raises
+// InvalidArgumentError for arrays that are not on the CPU.
+nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure);
+
+// The array in a capsule, which is used up. Raises InvalidArgumentError for what is no such capsule or cannot be
+// viewed, DTypeError for element types that NumPy does not have; then the capsule stays as it was.
+DlpackArray import_dlpack(nb::handle capsule, const char* argument);
+
+}  // namespace backslice::python

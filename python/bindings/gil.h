@@ -1,0 +1,60 @@
+// The only ways in which this module gives up Python's global lock and takes it back.
+//
+// Before Python 3.14 a thread that asks for the lock while the interpreter shuts down is ended by pthread_exit, which
+// unwinds the stack through C++ frames that must not be unwound: destructors that drop references without the lock,
+// functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps
+// until the process ends, which is what Python 3.14 does itself.
+//
+// Python code gives the lock up and asks for it again at any time. So functions of Python that may run code of users
+// are called through call_python, with nothing in between that would have to be destroyed.
+#pragma once
+
+#include <Python.h>
+#include <cxxabi.h>
+
+#include <utility>
+
+namespace backslice::python {
+
+[[noreturn]] void sleep_until_the_process_ends() noexcept;
+
+// Calls what may ask for the lock, and holds on to the thread when that ends it.
+template <class Call>
+auto call_python(const Call& call) {
+#if defined(__GLIBCXX__) && PY_VERSION_HEX < 0x030E0000
+  try {
+    return call();
+  } catch (abi::__forced_unwind&) {
+    sleep_until_the_process_ends();  // leaving the handler would go on with the unwinding, or abort
+  }
+#else
+  return call();
+#endif
+}
+
+// Gives the lock up as long as it lives.
+class GilReleased {
+ public:
+  GilReleased() : state_(PyEval_SaveThread()) {}
+  ~GilReleased() {
+    call_python([this] { PyEval_RestoreThread(state_); });
+  }
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// Runs `body` while other Python threads may run.
+template <class Body>
+auto without_gil(Body&& body) {
+  const GilReleased released;
+  return std::forward<Body>(body)();
+}
+
+// Calls release(object) with the lock held, from any thread, at any time. When the interpreter is shutting down or gone
+// and this thread does not hold the lock, the object is left to the end of the process.
+void release_with_gil(void (*release)(void*) noexcept, void* object) noexcept;
+
+}  // namespace backslice::python

@@ -1,0 +1,39 @@
+#include "bindings/objects.h"
+
+#include "bindings/errors.h"
+#include "bindings/numpy_api.h"
+
+namespace backslice::python {
+
+nb::object attribute(nb::handle object, const char* name) {
+  return checked([&] { return PyObject_GetAttrString(object.ptr(), name); });
+}
+
+nb::object find_attribute(nb::handle object, const char* name) {
+  nb::object found = nb::steal(call_python([&] { return PyObject_GetAttrString(object.ptr(), name); }));
+  if (found.is_valid()) return found;
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
+    PyErr_Clear();
+  } else {
+    pass_on_unless_ordinary(nb::python_error());
+  }
+  return {};
+}
+
+nb::object call(nb::handle callable) {
+  return checked([&] { return PyObject_CallNoArgs(callable.ptr()); });
+}
+
+nb::object call(nb::handle callable, nb::handle argument) {
+  return checked([&] { return PyObject_CallOneArg(callable.ptr(), argument.ptr()); });
+}
+
+nb::object items_of(nb::handle sequence) {
+  return checked([&] { return PySequence_Tuple(sequence.ptr()); });
+}
+
+nb::object as_numpy_array(nb::handle object) {
+  return checked([&] { return PyArray_FROM_O(object.ptr()); });
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,38 @@
+// What this module asks of objects of any kind, whose methods may be code of users: every call goes through
+// call_python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/gil.h"
+
+namespace backslice::python {
+
+namespace nb = nanobind;
+
+// The result of a function of Python's C API that returns a new reference; what it raises is thrown.
+template <class Call>
+nb::object checked(const Call& call) {
+  PyObject* result = call_python(call);
+  if (result == nullptr) nb::raise_python_error();
+  return nb::steal(result);
+}
+
+// getattr(object, name).
+nb::object attribute(nb::handle object, const char* name);
+
+// The same; not valid where there is none or reading it raises an ordinary error.
+nb::object find_attribute(nb::handle object, const char* name);
+inline bool has_attribute(nb::handle object, const char* name) { return find_attribute(object, name).is_valid(); }
+
+// callable() and callable(argument).
+nb::object call(nb::handle callable);
+nb::object call(nb::handle callable, nb::handle argument);
+
+// tuple(sequence): the items as they are now, whatever happens to the sequence later.
+nb::object items_of(nb::handle sequence);
+
+// numpy.asarray(object).
+nb::object as_numpy_array(nb::handle object);
+
+}  // namespace backslice::python

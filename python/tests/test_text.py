@@ -1,0 +1,104 @@
+"""Text as arguments and in messages: any str that Python can hold."""
+
+import backslice as bs
+import numpy as np
+import pytest
+from backslice import _core
+
+SURROGATE = "\ud800"
+X = np.arange(5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bs.slice(X, SURROGATE),
+        lambda: bs.slice_grad(X, (5,), SURROGATE + ":"),
+        lambda: bs.multi_slice_grad((5,), [(SURROGATE, X)]),
+        lambda: bs.GradBuffer((5,), X.dtype).write(SURROGATE, X),
+        lambda: bs.Selection.from_index((5,), SURROGATE),
+        lambda: _core.parse_index(SURROGATE),
+        lambda: bs.sparse_slice_grad(X, [[0]] * 5, [0], [[0]] * 5, order=SURROGATE),
+    ],
+)
+def test_lone_surrogates_are_refused_and_shown(call):
+    with pytest.raises(bs.InvalidArgumentError, match=r"\\ud800"):
+        call()
+
+
+@pytest.mark.parametrize("text", ["1:3\0garbage", "\0", "1:3\0"])
+def test_index_text_is_read_past_a_nul(text):
+    for call in (lambda: bs.slice(X, text), lambda: _core.parse_index(text)):
+        with pytest.raises(bs.InvalidArgumentError, match=r"\\x00.*NUL"):
+            call()
+
+
+def test_index_text_of_other_scripts_is_quoted_whole():
+    with pytest.raises(bs.InvalidArgumentError, match='"früh"'):
+        bs.slice(X, "früh")
+
+
+def test_text_must_be_str():
+    with pytest.raises(bs.DTypeError, match="text is 3, expected a str"):
+        _core.parse_index(3)
+
+
+def test_names_of_fields_may_be_anything():
+    for name in (SURROGATE, "qint8" + SURROGATE, "qint\0"):
+        with pytest.raises(bs.DTypeError, match="x has dtype"):
+            bs.slice(np.zeros(2, [(name, "i1")]), ":")
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+    __str__ = __repr__
+
+
+class Surrogates:
+    def __repr__(self):
+        return SURROGATE
+
+
+class Endless:
+    def __repr__(self):
+        return "x" * 10**6
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [(Unprintable(), "<Unprintable that cannot be shown>"), (Surrogates(), r"\\ud800"), (Endless(), r"x{500} \.\.\.")],
+)
+def test_messages_show_any_object(item, shown):
+    for call in (
+        lambda: bs.slice(X, item),
+        lambda: bs.slice(X, slice(item)),
+        lambda: bs.slice_grad(X, [item], ":"),
+        lambda: bs.slice_grad(X, (5,), ":", accumulate=item),
+        lambda: bs.strided_slice(X, [0], [1], [1], begin_mask=item),
+        lambda: bs.set_num_threads(item),
+    ):
+        with pytest.raises(bs.DTypeError, match=shown) as raised:
+            call()
+        assert len(str(raised.value)) < 700
+
+
+def test_what_an_exporter_says_may_be_anything():
+    class Raising:
+        def __init__(self, error):
+            self.error = error
+
+        def __dlpack_device__(self):
+            raise self.error
+
+        def __dlpack__(self):
+            pass
+
+    class SilentError(ValueError):
+        __str__ = Unprintable.__repr__
+
+    shown = {ValueError(SURROGATE): r"failed: \\ud800", SilentError(): "SilentError that cannot be shown"}
+    for error, message in shown.items():
+        with pytest.raises(bs.InvalidArgumentError, match=message):
+            bs.slice(Raising(error), ":")
