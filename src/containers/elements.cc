@@ -62,7 +62,9 @@ Tensor row_of(const Tensor& tensor, std::int64_t row) {
 }
 
 bool is_dense(const Tensor& tensor) {
-  const Layout& layout = tensor.view().layout;
+  const ConstView view = tensor.view();
+  const Layout& layout = view.layout;
+  if (view.elements() == 0) return true;  // and its other extents may have a product that overflows
   std::int64_t expected = layout.item_size;
   for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
     if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
@@ -71,9 +73,9 @@ bool is_dense(const Tensor& tensor) {
   return true;
 }
 
-Result<Shape> stacked_shape(std::int64_t count, const Shape& inner) {
-  if (inner.rank() + 1 > kMaxRank) {
-    return invalid_argument("the result would have ", inner.rank() + 1, " axes; at most ", kMaxRank, " are supported");
+Result<Shape> stacked_shape(std::int64_t count, Ints inner) {
+  if (inner.size() + 1 > kMaxRank) {
+    return invalid_argument("the result would have ", inner.size() + 1, " axes; at most ", kMaxRank, " are supported");
   }
   Dims dims;
   dims.push_back(count);

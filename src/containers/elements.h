@@ -15,10 +15,11 @@ Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi);
 // Row `row` along the first axis, without that axis.
 Tensor row_of(const Tensor& tensor, std::int64_t row);
 
+// Whether its elements lie one after the other.
 bool is_dense(const Tensor& tensor);
 
-// [count, inner...]
-Result<Shape> stacked_shape(std::int64_t count, const Shape& inner);
+// [count, inner...]. No elements may have extents whose product is no Shape's: [0, 2^40, 2^40] is one.
+Result<Shape> stacked_shape(std::int64_t count, Ints inner);
 
 // What becomes one element of a result: the sum of these tensors, zeros where there are none.
 struct Element {
