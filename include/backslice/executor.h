@@ -30,10 +30,10 @@ class BACKSLICE_EXPORT Executor {
 };
 
 // Everything on the calling thread.
-BACKSLICE_EXPORT Executor& serial_executor();
+BACKSLICE_EXPORT Executor& serial_executor() noexcept;
 
 // The process's own pool. After fork() the child starts a pool of its own at its first use.
-BACKSLICE_EXPORT Executor& default_executor();
+BACKSLICE_EXPORT Executor& default_executor() noexcept;
 
 // Asked between the pieces of an operation, on any of its threads. Once it says true the operation ends with the status
 // Cancelled, and what it was writing holds unspecified values.

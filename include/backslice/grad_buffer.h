@@ -1,12 +1,13 @@
 // GradBuffer: a gradient that knows where it is not zero.
 //
-// A training step that slices a large tensor fills a small part of its gradient. A new gradient a step costs the whole
-// tensor a step; a GradBuffer keeps the memory, remembers the regions that were written, and clears only those.
+// A training step that slices a large tensor fills a small part of its gradient. A new gradient per step costs the
+// whole tensor per step; a GradBuffer keeps the memory, remembers the regions that were written, and clears only those.
 //
 //     GradBuffer buffer = *GradBuffer::make({65536, 1024}, DType::Float32);
 //     buffer.write(rows_k, dy);       // = slice_grad(rows_k, dy), touching the old rows and the new ones alone
 //
-// Not thread-safe: one writer at a time.
+// A call that fails changes nothing. Not thread-safe: one writer at a time. It can be moved but not copied: a copy
+// would share the memory and not what is known of it.
 #pragma once
 
 #include <vector>
@@ -17,6 +18,9 @@ namespace backslice {
 
 class BACKSLICE_EXPORT GradBuffer {
  public:
+  GradBuffer(GradBuffer&&) = default;
+  GradBuffer& operator=(GradBuffer&&) = default;
+
   // All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
   static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0);
 
@@ -42,8 +46,11 @@ class BACKSLICE_EXPORT GradBuffer {
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
 
   Status check(const Selection& selection, const ConstView& dy);
-  void clear(const Selection& region, const Options& options);
-  void remember(const Selection& region);
+  void clear(const Selection& region, const Options& options) noexcept;
+
+  // Precondition: there is room for one more region.
+  void remember(const Selection& region) noexcept;
+  void remember_all() noexcept;
 
   Tensor tensor_;
   std::vector<Selection> regions_;  // ascending steps, nothing dropped, no two equal

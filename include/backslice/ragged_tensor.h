@@ -5,7 +5,8 @@
 //
 //     values 1 2 3 4 5, splits 0 2 2 5:     [[1, 2], [], [3, 4, 5]]
 //
-// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory it was made from.
+// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory of its values and owns
+// its splits, so that nothing done to the caller's arrays afterwards can make it invalid.
 #pragma once
 
 #include <vector>
@@ -17,16 +18,16 @@ namespace backslice {
 
 class BACKSLICE_EXPORT RaggedTensor {
  public:
-  // Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0). Values
-  // and splits that have gaps are copied, others are held.
-  static Result<RaggedTensor> make(const Tensor& values, std::vector<Tensor> nested_row_splits);
+  // Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0). Splits
+  // are copied while they are checked. Values are held, or copied where they have gaps.
+  static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits);
 
   // From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
   static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths);
 
   int ragged_rank() const { return static_cast<int>(splits_.size()); }
   const Tensor& values() const { return values_; }
-  const std::vector<Tensor>& nested_row_splits() const { return splits_; }
+  const std::vector<Tensor>& nested_row_splits() const { return splits_; }  // read-only
   DType dtype() const { return values_.dtype(); }
   DType splits_dtype() const { return splits_.empty() ? DType::Int64 : splits_[0].dtype(); }
 
@@ -45,10 +46,11 @@ class BACKSLICE_EXPORT RaggedTensor {
     return rows;
   }
 
-  // Rows [lo, hi), as a view of the same values, with splits that start at 0 again.
+  // Rows [lo, hi), as a view of the same values, with splits that start at 0 again. OutOfRange unless 0 <= lo <= hi <=
+  // rows().
   Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi) const;
 
-  // Row i: of one ragged rank less, or, of a dense tensor, of one axis less.
+  // Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
   Result<RaggedTensor> row(std::int64_t i) const;
 
   // The same dtype, values (bit for bit) and rows. int32 and int64 splits may be equal.
@@ -56,6 +58,7 @@ class BACKSLICE_EXPORT RaggedTensor {
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 
  private:
+  friend class RaggedParts;  // src/containers/ragged_parts.h
   RaggedTensor(Tensor values, std::vector<Tensor> splits) : values_(std::move(values)), splits_(std::move(splits)) {}
 
   template <class T>
@@ -69,10 +72,11 @@ class BACKSLICE_EXPORT RaggedTensor {
   std::vector<Tensor> splits_;
 };
 
-// rt[start:stop:step] on the rows, from the normal form of a slice of one axis of rt.rows().
+// rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Options& = {});
 
-// The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere.
+// The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere. `grad_values` has
+// the dtype of rt's values and the shape of the slice's.
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
                                                   const ConstView& grad_values, const Options& = {});
 

@@ -6,13 +6,19 @@
 
 namespace backslice {
 
-// One element a row, of one ragged rank less; with batched_input false, a scalar that holds all of it.
+// One element per row, of one ragged rank less; with batched_input false, a scalar that holds all of it.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input = true);
 
+// The dtype of values, with the size of an item where that does not follow from it.
+struct ValuesType {
+  ValuesType(DType type, std::int64_t bytes = 0) : dtype(type), item_size(bytes) {}
+  DType dtype;
+  std::int64_t item_size;  // for DType::Bytes only
+};
+
 struct FromVariantTypes {
-  std::optional<DType> values = {};  // default: what the elements have
-  std::optional<DType> splits = {};  // default: what the elements have, or Int64
-  std::int64_t item_size = 0;        // for DType::Bytes only
+  std::optional<ValuesType> values = {};  // default: what the elements have
+  std::optional<DType> splits = {};       // default: what the elements have, or Int64
 };
 
 // The elements of `encoded`, of ragged rank input_ragged_rank each (-1: output_ragged_rank less the array's rank), as
@@ -34,7 +40,7 @@ BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_from_variant_gradient(const 
 BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded_ragged_grad,
                                                                   const std::vector<Tensor>& row_splits,
                                                                   Ints dense_values_shape,
-                                                                  std::optional<DType> Tvalues = {},
+                                                                  std::optional<ValuesType> Tvalues = {},
                                                                   const Options& = {});
 
 }  // namespace backslice

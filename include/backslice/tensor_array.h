@@ -13,11 +13,13 @@
 // Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
 // and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
 //
-// Thread-safe. Each operation is atomic. Writers to different indices do not wait for each other.
+// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to different
+// indices do not wait for each other.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backslice/partial_shape.h"
@@ -35,6 +37,7 @@ struct TensorArrayOptions {
   std::string name = {};                  // for messages
   std::int64_t item_size = 0;             // for DType::Bytes only
   Executor* executor = nullptr;           // where sums and copies run; null for default_executor()
+  const CancelledTest* cancelled = nullptr;  // ends an operation early, as in Options; must outlive the array
 };
 
 class BACKSLICE_EXPORT TensorArray {
@@ -79,7 +82,7 @@ class BACKSLICE_EXPORT TensorArray {
   Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend);
 
   // The gradient of that source if it was made.
-  std::optional<TensorArray> find_grad(const std::string& source) const;
+  std::optional<TensorArray> find_grad(std::string_view source) const;
 
   const std::string& name() const;  // "name@source" for gradients
   DType dtype() const;

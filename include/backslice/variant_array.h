@@ -1,7 +1,7 @@
 // VariantArray: ragged tensors as the elements of an array, or nothing in their place.
 //
 // What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged
-// tensor it came from: making it costs nothing a row. Other elements are kept in a flat list.
+// tensor it came from: making it costs nothing per row. Other elements are kept in a flat list.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class BACKSLICE_EXPORT VariantArray {
   std::int64_t size() const { return shape_.elements(); }
   Result<VariantArray> reshape(Ints shape) const;
 
-  // An element, or std::nullopt for a missing one. Precondition: 0 <= i < size().
+  // An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().
   Result<std::optional<RaggedTensor>> at(std::int64_t i) const;
 
   // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
@@ -56,6 +56,8 @@ class BACKSLICE_EXPORT VariantArray {
     std::vector<Buffer> buffers;
     std::vector<std::optional<RaggedTensor>> elements;
   };
+
+  Result<std::optional<RaggedTensor>> element(std::int64_t i) const;
 
   VariantArray(Shape shape, std::variant<RaggedTensor, List> elements)
       : shape_(std::move(shape)), elements_(std::move(elements)) {

@@ -1,11 +1,11 @@
-"""RaggedTensor to and from Arrow's lists (ListArray, LargeListArray, nested) without copies. Needs pyarrow."""
+"""RaggedTensor to and from Arrow's lists (ListArray, LargeListArray, nested); numbers without copies. Needs pyarrow."""
 
 from typing import Any
 
 import numpy as np
 
 from ._core import RaggedTensor
-from .errors import DTypeError, InvalidArgumentError
+from .errors import DTypeError, InvalidArgumentError, UnimplementedError
 
 
 def to_arrow(rt: RaggedTensor) -> Any:
@@ -14,15 +14,29 @@ def to_arrow(rt: RaggedTensor) -> Any:
 
     if rt.values.ndim != 1:
         raise InvalidArgumentError(f"Arrow's lists hold vectors of values, got shape {rt.values.shape}")
-    array = pa.array(rt.values)
+    array = _values_to_arrow(rt)
     for splits in reversed(rt.nested_row_splits):
         kind = pa.ListArray if splits.dtype == np.int32 else pa.LargeListArray
         array = kind.from_arrays(pa.array(splits), array)
     return array
 
 
+def _values_to_arrow(rt: RaggedTensor) -> Any:
+    import pyarrow as pa
+
+    if rt.dtype.kind in "biufSUO" and rt.dtype.isbuiltin != 2 and rt.dtype.isnative:
+        try:
+            return pa.array(rt.values)
+        except (pa.ArrowException, TypeError, ValueError):
+            pass
+    raise UnimplementedError(
+        f"Arrow has no type for values of dtype {rt.dtype}; convert them first, for example "
+        "RaggedTensor(rt.values.astype('float32'), rt.nested_row_splits)"
+    )
+
+
 def from_arrow(array: Any) -> RaggedTensor:
-    """A RaggedTensor over the memory of a pyarrow ListArray or LargeListArray, nested or not.
+    """A RaggedTensor over the values of a pyarrow ListArray or LargeListArray, nested or not.
 
     Lists that are sliced (do not start at 0) get new splits; values stay where they are. Nulls are refused.
     """

@@ -1,25 +1,53 @@
-"""RaggedTensor to and from awkward arrays, without copies. Imports awkward when it is used."""
+"""RaggedTensor to and from awkward arrays; numbers without copies. Imports awkward when it is used."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._core import RaggedTensor
-from .errors import DTypeError
+from .errors import DTypeError, UnimplementedError
+
+_STRINGS = {"string": "char", "bytestring": "byte"}
 
 
 def to_awkward(rt: RaggedTensor) -> Any:
-    """An ak.Array over the same memory."""
+    """An ak.Array over the same memory; strings are copied. Awkward has no types of ml_dtypes, nor quantised ones."""
     import awkward as ak
 
-    layout: Any = ak.contents.NumpyArray(rt.values)
+    layout: Any = _strings_to_awkward(rt) if rt.dtype.kind in "OSU" else _numbers_to_awkward(rt)
     for splits in reversed(rt.nested_row_splits):
         layout = ak.contents.ListOffsetArray(ak.index.Index(np.asarray(splits)), layout)
     return ak.Array(layout)
 
 
+def _numbers_to_awkward(rt: RaggedTensor) -> Any:
+    import awkward as ak
+
+    if rt.dtype.kind not in "biufc" or rt.dtype.isbuiltin != 1:
+        raise UnimplementedError(
+            f"awkward has no dtype {rt.dtype}; convert the values first, for example "
+            "RaggedTensor(rt.values.astype('float32'), rt.nested_row_splits)"
+        )
+    return ak.contents.NumpyArray(rt.values)
+
+
+def _strings_to_awkward(rt: RaggedTensor) -> Any:
+    import awkward as ak
+
+    if rt.values.ndim != 1:
+        raise UnimplementedError(f"strings must be a vector to become awkward's, got shape {rt.values.shape}")
+    items = rt.values.tolist()
+    name = "bytestring" if items and isinstance(items[0], bytes) else "string"
+    encoded = [item if isinstance(item, bytes) else item.encode() for item in items]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    letters = np.frombuffer(b"".join(encoded), np.uint8)
+    content = ak.contents.NumpyArray(letters, parameters={"__array__": _STRINGS[name]})
+    return ak.contents.ListOffsetArray(ak.index.Index64(offsets), content, parameters={"__array__": name})
+
+
 def from_awkward(array: Any) -> RaggedTensor:
-    """A RaggedTensor over the memory of an ak.Array of variable-length lists of numbers.
+    """A RaggedTensor of an ak.Array of variable-length lists: of numbers, over the same memory, or of strings.
 
     Arrays whose lists do not start at 0 or are not in order (after slicing) are packed first, which copies.
     """
@@ -29,21 +57,40 @@ def from_awkward(array: Any) -> RaggedTensor:
     if not _is_packed(layout):
         layout = ak.to_layout(ak.to_packed(array))
     splits = []
-    while isinstance(layout, ak.contents.ListOffsetArray):
+    while _is_list(layout):
         splits.append(np.asarray(layout.offsets.data))
         layout = layout.content
-    if not isinstance(layout, ak.contents.NumpyArray):
-        raise DTypeError(f"the innermost content is a {type(layout).__name__}, expected numbers (NumpyArray)")
-    values = np.asarray(layout.data)
+    values = _values(layout)
     return RaggedTensor(values[: splits[-1][-1]] if splits else values, splits)
+
+
+def _values(layout: Any) -> NDArray[Any]:
+    import awkward as ak
+
+    if layout.parameter("__array__") in _STRINGS:
+        items = ak.to_list(layout)
+        values = np.empty(len(items), object)
+        values[:] = items
+        return values
+    if isinstance(layout, ak.contents.EmptyArray):  # of no type
+        return np.empty(0)
+    if not isinstance(layout, ak.contents.NumpyArray):
+        raise DTypeError(f"the innermost content is a {type(layout).__name__}, expected numbers or strings")
+    return np.asarray(layout.data)
+
+
+def _is_list(layout: Any) -> bool:
+    import awkward as ak
+
+    return isinstance(layout, ak.contents.ListOffsetArray) and layout.parameter("__array__") not in _STRINGS
 
 
 def _is_packed(layout: Any) -> bool:
     import awkward as ak
 
-    while isinstance(layout, ak.contents.ListOffsetArray):
+    while _is_list(layout):
         offsets = np.asarray(layout.offsets.data)
         if offsets.dtype not in (np.int32, np.int64) or offsets[0] != 0 or offsets[-1] != len(layout.content):
             return False
         layout = layout.content
-    return isinstance(layout, ak.contents.NumpyArray)
+    return isinstance(layout, ak.contents.NumpyArray) or layout.parameter("__array__") in _STRINGS

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._core import RaggedTensor
+from .conversion import as_array
 from .errors import InvalidArgumentError
 
 
@@ -34,9 +35,15 @@ def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTenso
 
 
 def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: int | None = None) -> RaggedTensor:
-    """From nested lists. What lies below `ragged_rank` lists (default: all but one of the levels) must be regular."""
+    """From nested lists; numbers become `dtype` where nothing is lost.
+
+    What lies below `ragged_rank` lists (default: all but one of the levels) must be regular.
+    """
     if ragged_rank is None:
-        ragged_rank = max(_depth(rows) - 1, 0)
+        try:
+            ragged_rank = max(_depth(rows) - 1, 0)
+        except RecursionError:
+            raise InvalidArgumentError("rows are nested too deeply, or hold themselves") from None
     items: list[Any] = list(rows)
     splits = []
     for level in range(ragged_rank):
@@ -45,14 +52,18 @@ def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: 
                 raise InvalidArgumentError(f"item {number} at depth {level} is {row!r}, expected a list")
         splits.append(np.concatenate([[0], np.cumsum([len(row) for row in items], dtype=np.int64)]).astype(np.int64))
         items = [item for row in items for item in row]
+    return RaggedTensor(_values(items, dtype, ragged_rank), splits)
+
+
+def _values(items: list[Any], dtype: DTypeLike | None, ragged_rank: int) -> NDArray[Any]:
+    are_strings = bool(items) and isinstance(items[0], str | bytes)
+    if are_strings if dtype is None else np.dtype(dtype).kind == "O":
+        return np.array([*items, None], object)[:-1]
     try:
-        if items and isinstance(items[0], str | bytes) and dtype is None:
-            values = np.array([*items, None], object)[:-1]
-        else:
-            values = np.array(items, dtype)
+        values = np.array(items)
     except ValueError as error:
         raise InvalidArgumentError(f"what lies below {ragged_rank} lists is not regular: {error}") from None
-    return RaggedTensor(values, splits)
+    return values if dtype is None else as_array(values, np.dtype(dtype), "rows")
 
 
 def _depth(rows: Any) -> int:

@@ -69,7 +69,7 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
 
 
 def ragged_from_csr(a: Any) -> Any:
-    """The rows of a CSR array or matrix as a RaggedTensor of its data, over the same memory: indptr are the splits."""
+    """The rows of a CSR array or matrix as a RaggedTensor over its data; the splits are a copy of indptr."""
     import scipy.sparse
 
     from ._core import RaggedTensor

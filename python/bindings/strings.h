@@ -7,10 +7,14 @@ namespace backslice::python {
 
 enum class StringKind { Unknown, Str, Bytes };
 
-// An object array of str or of bytes. `kind` says which are wanted; Unknown becomes what is found. Raises DTypeError.
+// "str" or "bytes"; Unknown counts as Str.
+const char* text_of(StringKind kind);
+
+// An object array of str or of bytes. `kind` says which are wanted; Unknown becomes what is found. Raises DTypeError,
+// and leaves `kind` alone then. Runs no Python code unless it raises.
 Tensor strings_from_objects(const InputArray& input, const char* argument, StringKind& kind);
 
-// A new object array; Unknown counts as Str.
+// A new object array.
 nb::object objects_from_strings(const Tensor& tensor, StringKind kind);
 
 }  // namespace backslice::python

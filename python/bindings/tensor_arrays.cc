@@ -11,6 +11,7 @@
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
+#include "bindings/instances.h"
 #include "bindings/module.h"
 #include "bindings/strings.h"
 
@@ -50,7 +51,10 @@ std::string read_text(nb::handle object, const char* argument) {
   if (!PyUnicode_Check(object.ptr())) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected a str");
   }
-  return nb::cast<std::string>(object);
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no valid Unicode");
 }
 
 // What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
@@ -76,8 +80,7 @@ class PyTensorArray {
 
   void write(nb::handle index, nb::handle value, bool copy) {
     const std::int64_t i = read_index(index, "index");
-    const Tensor tensor = read_value(value, copy);
-    check(without_gil([&] { return array_.write(i, tensor); }));
+    store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor); });
   }
   nb::object read(nb::handle index) {
     const std::int64_t i = read_index(index, "index");
@@ -90,15 +93,13 @@ class PyTensorArray {
   }
   void scatter(nb::handle indices, nb::handle value, bool copy) {
     const auto list = IntReader().read(indices, "indices");
-    const Tensor tensor = read_value(value, copy);
-    check(without_gil([&] { return array_.scatter(list, tensor); }));
+    store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor); });
   }
   nb::object stack() {
     return to_python(without_gil([&] { return array_.stack(); }));
   }
   void unstack(nb::handle value, bool copy) {
-    const Tensor tensor = read_value(value, copy);
-    check(without_gil([&] { return array_.unstack(tensor); }));
+    store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor); });
   }
   nb::tuple concat(nb::handle element_shape_except0) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
@@ -110,8 +111,7 @@ class PyTensorArray {
   }
   void split(nb::handle value, nb::handle lengths, bool copy) {
     const auto list = IntReader().read(lengths, "lengths");
-    const Tensor tensor = read_value(value, copy);
-    check(without_gil([&] { return array_.split(tensor, list); }));
+    store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list); });
   }
   std::int64_t size() const {
     return unwrap(without_gil([&] { return array_.size(); }));
@@ -151,24 +151,33 @@ class PyTensorArray {
 
  private:
   // Lists and numbers become arrays of the dtype; arrays must have it.
-  Tensor read_value(nb::handle value, bool copy) {
+  InputArray read_value(nb::handle value) const {
     const bool is_array = PyArray_Check(value.ptr()) || nb::hasattr(value, "__dlpack__");
-    nb::object given = nb::borrow(value);
-    if (!is_array) {
-      try {
-        given = nb::module_::import_("numpy").attr("asarray")(value, type_->numpy);
-      } catch (const nb::python_error& e) {
-        raise_dtype_error("value cannot be read as an array of dtype " + std::string(nb::str(type_->numpy).c_str()) +
-                          ": " + message_of(e));
-      }
-    }
+    const nb::object given =
+        is_array ? nb::borrow(value)
+                 : nb::module_::import_("backslice.conversion").attr("as_array")(value, type_->numpy, "value");
     InputArray input = input_array(given, "value");
-    if (!same_dtype(input.numpy_dtype, type_->numpy)) {
-      raise_dtype_error("TensorArray " + name() + ": dtype is " + nb::str(type_->numpy).c_str() +
-                        " but a value of dtype " + nb::str(input.numpy_dtype).c_str() + " was written");
-    }
-    if (type_->element.is_object) return strings_from_objects(input, "value", type_->strings);
-    return copy ? copied_tensor(input) : borrowed_tensor(std::move(input));
+    if (same_dtype(input.numpy_dtype, type_->numpy)) return input;
+    raise_dtype_error("TensorArray " + name() + ": dtype is " + nb::str(type_->numpy).c_str() +
+                      " but a value of dtype " + nb::str(input.numpy_dtype).c_str() + " was written");
+  }
+
+  template <class Write>
+  void store(nb::handle value, bool copy, const Write& write) {
+    InputArray input = read_value(value);
+    if (type_->element.is_object) return store_strings(input, write);
+    const Tensor tensor = copy ? copied_tensor(input) : borrowed_tensor(std::move(input));
+    check(without_gil([&] { return write(tensor); }));
+  }
+
+  // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
+  // a string array holds is Python's, so that holding the GIL here makes nobody wait for ever.
+  template <class Write>
+  void store_strings(const InputArray& input, const Write& write) {
+    StringKind kind = type_->strings;
+    const Tensor tensor = strings_from_objects(input, "value", kind);
+    check(write(tensor));
+    type_->strings = kind;
   }
 
   nb::object to_python(Result<Tensor> result) { return to_python(unwrap(std::move(result))); }
@@ -206,21 +215,20 @@ class PyContainer {
   PyTensorArray create(const Making& making) {
     TensorArray array =
         unwrap(without_gil([&] { return container_.make(making.size, making.dtype(), making.options); }));
-    types_[array.name()] = making.type;
+    try {
+      types_[array.name()] = making.type;
+    } catch (...) {
+      container_.remove(array.name());
+      throw;
+    }
     return {std::move(array), making.type};
   }
   nb::object find(nb::handle name) {
     const std::string text = read_text(name, "name");
     const auto found = without_gil([&] { return container_.find(text); });
-    if (!found) return nb::none();
-    // A gradient's name begins with its forward array's.
-    for (const auto& [forward, type] : types_) {
-      const std::string& own = found->name();
-      if (own == forward || (found->is_gradient() && own.starts_with(forward + "@"))) {
-        return nb::cast(PyTensorArray(*found, type));
-      }
-    }
-    return nb::none();
+    const auto type = types_.find(text.substr(0, text.find('@')));  // a gradient has its forward array's
+    if (!found || type == types_.end()) return nb::none();
+    return nb::cast(PyTensorArray(*found, type->second));
   }
   bool remove(nb::handle name) {
     const std::string text = read_text(name, "name");
@@ -238,16 +246,14 @@ class PyContainer {
 
 nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in, nb::handle shape_to_prepend,
                                           nb::handle source) {
-  if (!nb::isinstance<PyTensorArray>(handle)) {
-    raise_dtype_error("handle is a " + type_text(handle) + ", expected a TensorArray");
-  }
+  auto* array = find_instance<PyTensorArray>(handle);
+  if (array == nullptr) raise_dtype_error("handle is a " + type_text(handle) + ", expected a TensorArray");
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object flow = numpy.attr("asarray")(flow_in);
   if (nb::cast<int>(flow.attr("ndim")) != 0) {
     raise_invalid_argument("flow_in must be a float32 scalar, got shape " + repr_text(flow.attr("shape")));
   }
-  auto& array = nb::cast<PyTensorArray&>(handle);
-  return nb::make_tuple(array.grad_with_shape(source, shape_to_prepend), numpy.attr("float32")(0));
+  return nb::make_tuple(array->grad_with_shape(source, shape_to_prepend), numpy.attr("float32")(0));
 }
 
 }  // namespace
@@ -293,7 +299,8 @@ void bind_tensor_arrays(nb::module_& m) {
       .def("__repr__", &Array::repr)
       .def("__eq__",
            [](const Array& a, nb::handle b) {
-             return nb::isinstance<Array>(b) && a.array() == nb::cast<const Array&>(b).array();
+             const auto* other = find_instance<Array>(b);
+             return other != nullptr && a.array() == other->array();
            })
       .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
   nb::class_<PyContainer>(m, "TensorArrayContainer", "Names for tensor arrays, for those who want to look them up.")

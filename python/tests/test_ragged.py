@@ -1,5 +1,7 @@
 """RaggedTensor, VariantArray and the operations between them."""
 
+import threading
+
 import backslice as bs
 import dtypes
 import numpy as np
@@ -112,6 +114,8 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
         (lambda: bs.RaggedTensor(np.ones(3), np.array([0.0, 3])), bs.DTypeError, "expected int64 or int32"),
         (lambda: bs.RaggedTensor(3.0, [0]), bs.InvalidArgumentError, "scalar"),
         (lambda: bs.RaggedTensor(np.ones(3), [0, 3])[1], bs.OutOfRangeError, "out of bounds for 1 rows"),
+        (lambda: bs.RaggedTensor(np.ones(3), [0, 3])["\ud800"], bs.InvalidArgumentError, "no valid Unicode"),
+        (lambda: bs.RaggedTensor(np.ones(3), [0, 3])[[0]], bs.UnimplementedError, "advanced indexing"),
         (lambda: bs.VariantArray([np.ones(2)], (2,)), bs.InvalidArgumentError, "there are 1"),
         (lambda: bs.VariantArray(3), bs.DTypeError, "expected a list"),
         (lambda: bs.VariantArray([{}]), bs.DTypeError, "type dict"),
@@ -180,3 +184,183 @@ def test_lists_and_lengths():
         hash(from_list([[1]]))
     assert "2 more rows" in repr(from_list([[i] for i in range(10)]))
     assert from_list([[1], []]) == from_list([[1], []]) and from_list([[1], []]) != from_list([[], [1]])
+
+
+def test_splits_belong_to_the_tensor():
+    splits = np.array([0, 2, 4])
+    rt = bs.RaggedTensor(np.arange(4.0), splits)
+    splits[:] = [0, 2, 2**30]
+    assert rt[::-1].to_list() == [[2, 3], [0, 1]]
+    (own,) = rt.nested_row_splits
+    assert own.tolist() == [0, 2, 4] and not own.flags.writeable
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        own.flags.writeable = True
+
+
+def test_splits_that_change_while_they_are_read():
+    values, good, stop = np.arange(4000.0), np.arange(0, 4001, 2), threading.Event()
+    splits = good.copy()
+
+    def change():
+        while not stop.is_set():
+            splits[1:-1] = 2**40
+            splits[:] = good
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(300):
+            try:
+                rt = bs.RaggedTensor(values, splits)
+            except bs.InvalidArgumentError:
+                continue
+            assert rt[::-1].values.sum() == values.sum()
+            bs.ragged_tensor_to_variant_gradient(bs.VariantArray([None]), good[:2], [2], Tvalues=float)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_missing_pieces_whose_size_overflows():
+    pieces = bs.VariantArray([None, np.ones(2)])
+    with pytest.raises(bs.InvalidArgumentError, match=r"piece 0 is missing.*more than"):
+        bs.ragged_tensor_to_variant_gradient(pieces, [0, 1, 3], [0, 2, 2**63 - 1])
+
+
+@pytest.mark.parametrize("dtype", ["S100000000", "S64", "U7", ">f8", ">i4"])
+def test_missing_pieces_have_the_size_of_the_dtype(dtype):
+    out = bs.ragged_tensor_to_variant_gradient(bs.VariantArray([None]), [0, 3], [3], Tvalues=dtype)
+    assert out.dtype == dtype and out.strides == (out.dtype.itemsize,)
+    assert np.array_equal(out, np.zeros(3, dtype))
+
+
+@pytest.mark.parametrize(("kind", "zero"), [(str, ""), (bytes, b"")])
+def test_strings_without_a_width(kind, zero):
+    assert bs.ragged_tensor_to_variant_gradient(bs.VariantArray([None]), [0, 1], [1], kind).tolist() == [zero]
+    other = np.array([b"x" if kind is str else "x"], object)
+    with pytest.raises(bs.DTypeError, match="but the elements hold"):
+        bs.ragged_tensor_to_variant_gradient(bs.VariantArray([other]), [0, 1], [1], kind)
+
+
+@pytest.mark.parametrize(
+    "index", [(..., slice(None, None, -1)), (..., slice(1, None)), (0, 0), None, "0, 0", "..., 1:"]
+)
+def test_rows_are_all_that_is_indexed(index):
+    rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
+    for call in (lambda: rt[index], lambda: rt.slice_grad(index, np.ones(4))):
+        with pytest.raises(bs.InvalidArgumentError, match=r"along its rows alone, by an int or a slice"):
+            call()
+
+
+def test_an_ellipsis_that_takes_all_of_the_rest():
+    rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
+    assert rt[...] == rt and rt[()] == rt and rt["..."] == rt
+    assert rt[1:, ...].to_list() == [[2, 3]] and rt[0, ...].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("row", [0, 1, -1, "2", np.int32(1)])
+def test_the_gradient_of_one_row(rank, row):
+    values = np.arange(12.0).reshape(6, 2)
+    rt = bs.RaggedTensor(values, [[0, 1, 1, 3], [0, 2, 5, 6]][2 - rank :] if rank else [])
+    taken = rt[row]
+    dy = np.random.default_rng(0).integers(1, 9, np.shape(getattr(taken, "values", taken))).astype(float)
+    dx = rt.slice_grad(row, dy)
+    assert np.sum(np.asarray(getattr(taken, "values", taken)) * dy) == np.sum(values * dx)
+    assert dx.shape == values.shape and np.count_nonzero(dx) == dy.size
+    if rank == 2:
+        ragged = bs.RaggedTensor(dy, taken.nested_row_splits)
+        assert np.array_equal(rt.slice_grad(row, ragged), dx)
+
+
+@pytest.mark.parametrize(
+    "grad", [np.array(["a", "b"], object), np.ones(2, "f4"), np.ones(2, ">f8"), np.array(["a", "b"])]
+)
+def test_gradients_have_the_dtype_of_the_values(grad):
+    rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
+    with pytest.raises(bs.DTypeError, match="expected float64, that of the values"):
+        rt.slice_grad(np.s_[:1], grad)
+    words = from_list([["a", "b"]])
+    with pytest.raises(bs.DTypeError, match=r"strings, which have no gradient|expected object"):
+        words.slice_grad(np.s_[:1], grad)
+
+
+class Lies(np.ndarray):
+    """An array whose methods say that there is nothing in it."""
+
+    def ravel(self, *_):
+        return np.array([], object)
+
+    def tolist(self, *_):
+        return []
+
+    def __len__(self):
+        return 10**9
+
+    shape = (10**9,)
+    dtype = np.dtype("f8")
+    strides = (1,)
+
+
+def test_subclasses_cannot_lie_about_their_memory():
+    words = np.array(["a", "bc"], object).view(Lies)
+    assert bs.RaggedTensor(words, [0, 1, 2]).to_list() == [["a"], ["bc"]]
+    assert bs.VariantArray([words])[0].tolist() == ["a", "bc"]
+    array = bs.TensorArray(1, object)
+    array.write(0, words)
+    assert array.read(0).tolist() == ["a", "bc"]
+
+
+def test_elements_of_object_arrays_in_any_layout():
+    words = np.array([["a", "b", "c"], ["d", "e", "f"]], object)
+    for view in (words.T, words[::-1, ::2], words[:, 1], np.broadcast_to(words[0], (4, 3))):
+        assert bs.RaggedTensor(view, []).values.tolist() == view.tolist()
+    record = np.zeros(2, np.dtype([("x", "i1"), ("s", object)]))
+    record["s"] = ["p", "q"]
+    assert bs.RaggedTensor(record["s"], [0, 2]).to_list() == [["p", "q"]]
+    for bad in (np.array([1, "a"], object), np.empty(2, object), np.array(["\ud800"], object)):
+        with pytest.raises((bs.DTypeError, bs.InvalidArgumentError)):
+            bs.RaggedTensor(bad, [0, len(bad)])
+
+
+def test_repr_of_any_text_and_length():
+    text = repr(from_list([["ü" * 150, "é" * 170], ["ß" * 90]]))
+    assert text.startswith("RaggedTensor([['ü") and " ...], shape (2, None)" in text
+    assert "10000000 values" in repr(bs.RaggedTensor(np.zeros(10**7), [0, 10**7]))
+    assert "0 values" in repr(bs.RaggedTensor(np.zeros((2**40, 0), "i1"), [0, 2**40]))
+
+
+def test_strings_of_one_array_are_of_one_kind():
+    with pytest.raises(bs.DTypeError, match=r"elements\[2\] holds bytes, but elements\[1\] holds str"):
+        bs.VariantArray([None, np.array(["a"], object), np.array([b"\xff"], object)])
+    nothing, some = np.array([], object), np.array([b"\xff"], object)
+    out = bs.ragged_tensor_to_variant_gradient(bs.VariantArray([nothing, some, None]), [0, 0, 1, 2], [2])
+    assert out.tolist() == [b"\xff", b""]
+
+
+def test_rows_of_no_elements_may_be_huge():
+    huge = np.zeros((2**62, 0), "i1")
+    rt = bs.RaggedTensor(huge, [])
+    assert rt[::2].values.shape == (2**61, 0) and rt[5].shape == (0,)
+    with pytest.raises(bs.InvalidArgumentError, match="more than"):
+        bs.ragged_tensor_from_variant(bs.VariantArray([huge, huge]), 0, 1)
+
+
+def test_lists_that_do_not_become_the_dtype():
+    assert from_list([[1, 2], []], "float32").values.tolist() == [1, 2]
+    with pytest.raises(bs.DTypeError, match="rows is of kind float, which does not become int64"):
+        from_list([[1.5], [2]], int)
+    with pytest.raises(bs.InvalidArgumentError, match="holds 300"):
+        from_list([[300]], "int8")
+    endless: list = []
+    endless.append(endless)
+    with pytest.raises(bs.InvalidArgumentError, match="hold themselves"):
+        from_list(endless)
+
+
+def test_arrays_of_variants_are_iterated_one_element_at_a_time():
+    many = bs.ragged_tensor_to_variant(np.zeros((2**62, 0), "i1"))
+    assert next(iter(many)).shape == (0,)
+    with pytest.raises(bs.ResourceExhaustedError, match="too many"):
+        bs.ragged_tensor_from_variant(many, 0, 1)
+    assert bs.VariantArray([], (0, 2**40, 2**40)).shape == (0, 2**40, 2**40)

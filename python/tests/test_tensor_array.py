@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import backslice as bs
 import dtypes
@@ -202,3 +203,160 @@ def test_whole_operations_pair_up():
     expected = np.zeros((4, 3))
     np.add.at(expected, [2, 2, 0], dy[:3])
     assert np.array_equal(gradient.stack(), expected)
+
+
+OF_ANOTHER_KIND = {
+    "int32": [1.5, [1, 2.5], True, "3", None, 1j],
+    "float32": [1j, "3", None, [1, None], True],
+    "bool": [1, 0.0, "True"],
+    "complex64": ["1", True],
+    "S3": ["abc", 1],
+    "U3": [b"abc", 1],
+    "qint8": [1.5],
+    "int4": [1.5],
+}
+
+
+@pytest.mark.parametrize(("dtype", "value"), [(d, v) for d, values in OF_ANOTHER_KIND.items() for v in values])
+def test_values_of_another_kind_are_refused(dtype, value):
+    dtype = dtypes.ALL.get(dtype, dtype)
+    calls = [
+        lambda a: a.write(0, value),
+        lambda a: a.unstack([value]),
+        lambda a: a.scatter([0], [value]),
+        lambda a: a.split([value], [1]),
+    ]
+    for call in calls:
+        with pytest.raises(bs.DTypeError, match="does not become"):
+            call(bs.TensorArray(1, dtype))
+
+
+TOO_LARGE = {
+    "int8": [300, [1, -129]],
+    "uint8": [-1],
+    "int64": [2**63],
+    "uint64": [[2**64]],
+    "int4": [8],
+    "qint8": [128],
+    "S3": [b"abcd"],
+    "U3": [["a", "abcd"]],
+}
+
+
+@pytest.mark.parametrize(("dtype", "value"), [(d, v) for d, values in TOO_LARGE.items() for v in values])
+def test_values_that_do_not_fit_are_refused(dtype, value):
+    with pytest.raises(bs.InvalidArgumentError, match="value holds"):
+        bs.TensorArray(1, dtypes.ALL.get(dtype, dtype)).write(0, value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "stored"),
+    [
+        ("float32", 3, 3.0),
+        ("float32", 1e300, np.inf),
+        ("float32", np.float64(1.5), 1.5),
+        ("float32", [], []),
+        ("float64", [2**63, -1], [2.0**63, -1.0]),
+        ("float64", 2**70, 2.0**70),
+        ("complex64", 1.5, 1.5),
+        ("bfloat16", 1.5, 1.5),
+        ("int8", [-128, 127], [-128, 127]),
+        ("uint64", 2**64 - 1, 2**64 - 1),
+        ("int32", [[], []], [[], []]),
+        ("int4", 7, 7),
+        ("bool", True, True),
+        ("S3", b"ab", b"ab"),
+        (">f8", 2, 2.0),
+        (str, "a long word", "a long word"),
+    ],
+)
+def test_values_that_become_the_dtype(dtype, value, stored):
+    array = bs.TensorArray(1, dtypes.ALL.get(dtype, dtype))
+    array.write(0, value)
+    assert array.read(0).tolist() == stored
+
+
+def test_a_refused_write_does_not_decide_the_kind_of_strings():
+    array = bs.TensorArray(1, object)
+    with pytest.raises(bs.InvalidArgumentError, match="index 5"):
+        array.write(5, np.array([b"x"], object))
+    array.write(0, np.array(["s"], object))
+    with pytest.raises(bs.DTypeError, match="mixes str and bytes"):
+        array.grad("x").write(0, np.array([b"x"], object))
+    assert array.read(0).tolist() == ["s"]
+
+
+def test_str_and_bytes_from_many_threads():
+    for _ in range(50):
+        array, done = bs.TensorArray(8, object), []
+
+        def work(i, array=array, done=done):
+            word = np.array(["s" if i % 2 else b"b"], object)
+            try:
+                array.write(i, word)
+                done.append(i % 2)
+            except bs.DTypeError:
+                pass
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert len(set(done)) == 1
+
+
+def test_no_elements_need_no_other_shape():
+    array = bs.TensorArray(0, "float32", element_shape=(3, 5))
+    value, lengths = array.concat()
+    assert value.shape == (0, 5) and value.dtype == np.float32 and lengths.tolist() == []
+    assert array.gather([]).shape == (0, 3, 5) and array.stack().shape == (0, 3, 5)
+
+
+def test_names_in_a_container_cannot_collide():
+    container = bs.TensorArrayContainer()
+    with pytest.raises(bs.InvalidArgumentError, match="has an '@'"):
+        container.create(1, "int8", name="x_0@y")
+    random = np.random.default_rng(0)
+    arrays = []
+    for i in range(200):
+        name = "".join(random.choice(["x", "_0", "_", "1"], 3))
+        forward = container.create(1, ["float64", "int8"][i % 2], name=name)
+        arrays += [forward] + [forward.grad("".join(random.choice(["x", "_0", "@", "y"], 3))) for _ in range(3)]
+    for array in arrays:
+        found = container.find(array.name)
+        assert found == array and found.dtype == array.dtype
+    for text in ("\ud800", "x_0\0"):
+        try:
+            assert container.find(text) is None
+        except bs.InvalidArgumentError as error:
+            assert "Unicode" in str(error)
+
+
+def test_a_container_in_many_threads():
+    container = bs.TensorArrayContainer()
+
+    def work():
+        for _ in range(100):
+            array = container.create(1, "float32", name="x")
+            array.write(0, np.ones(3, "f4"), copy=False)
+            gradient = array.grad("s@t")
+            assert container.find(gradient.name) == gradient
+            assert container.remove(array.name)
+
+    with ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(work) for _ in range(4)]:
+            done.result(60)
+    assert container.names() == []
+
+
+def test_objects_that_were_never_initialised():
+    for kind in (bs.TensorArray, bs.RaggedTensor, bs.VariantArray):
+        empty = kind.__new__(kind)
+        with pytest.raises(bs.DTypeError, match="expected a TensorArray"):
+            bs.tensor_array_grad_with_shape(empty, 0.0, [], "x")
+        assert bs.TensorArray(1, "f4") != empty and bs.RaggedTensor(np.ones(1), [0, 1]) != empty
+        with pytest.raises(bs.DTypeError, match="expected a VariantArray"):
+            bs.ragged_tensor_from_variant(empty, 0, 1)
+    with pytest.raises(bs.DTypeError, match="never initialised"):
+        bs.VariantArray([bs.RaggedTensor.__new__(bs.RaggedTensor)])

@@ -3,6 +3,7 @@
 #include "backslice/slice.h"
 #include "core/errors.h"
 #include "core/row_layout.h"
+#include "kernels/slice/fill.h"
 #include "kernels/sum/sum.h"
 
 namespace backslice {
@@ -11,8 +12,13 @@ namespace {
 std::byte* data_of(const Tensor& tensor) { return const_cast<std::byte*>(tensor.view().data); }
 
 // The same elements without gaps.
-Result<Tensor> dense_copy(const Tensor& tensor, Executor& executor) {
-  return slice(Selection::all(tensor.shape()), tensor.view(), {.executor = &executor});
+Result<Tensor> dense_copy(const Tensor& tensor, const TaskRunner& runner) {
+  const ConstView from = tensor.view();
+  auto copy = Tensor::make(from.dtype, from.shape(), from.layout.item_size);
+  if (!copy.ok()) return copy;
+  const View to = copy->view();
+  fill(plan_copy(to.layout, from.layout, widen_for(from.dtype)), from.dtype, to.data, from.data, {.runner = runner});
+  return copy;
 }
 
 // Whether all are single dense tensors, each where the one before it ends, in one block.
@@ -62,7 +68,9 @@ Tensor row_of(const Tensor& tensor, std::int64_t row) {
 }
 
 bool is_dense(const Tensor& tensor) {
-  const Layout& layout = tensor.view().layout;
+  const ConstView view = tensor.view();
+  const Layout& layout = view.layout;
+  if (view.elements() == 0) return true;  // and its other extents may have a product that overflows
   std::int64_t expected = layout.item_size;
   for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
     if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
@@ -71,9 +79,9 @@ bool is_dense(const Tensor& tensor) {
   return true;
 }
 
-Result<Shape> stacked_shape(std::int64_t count, const Shape& inner) {
-  if (inner.rank() + 1 > kMaxRank) {
-    return invalid_argument("the result would have ", inner.rank() + 1, " axes; at most ", kMaxRank, " are supported");
+Result<Shape> stacked_shape(std::int64_t count, Ints inner) {
+  if (inner.size() + 1 > kMaxRank) {
+    return invalid_argument("the result would have ", inner.size() + 1, " axes; at most ", kMaxRank, " are supported");
   }
   Dims dims;
   dims.push_back(count);
@@ -81,13 +89,13 @@ Result<Shape> stacked_shape(std::int64_t count, const Shape& inner) {
   return Shape::make(dims, "the result's shape");
 }
 
-Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, Executor& executor) {
+Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, const TaskRunner& runner) {
   if (element.terms.size() == 1) return element.terms[0];
-  return join_elements({&element, 1}, element.shape, dtype, item_size, executor);
+  return join_elements({&element, 1}, element.shape, dtype, item_size, runner);
 }
 
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
-                             Executor& executor) {
+                             const TaskRunner& runner) {
   if (lie_next_to_each_other(elements)) {
     const Tensor& first = elements[0].terms[0];
     return Tensor::of(first.buffer(), View{data_of(first), dtype, contiguous_layout(shape, item_size)});
@@ -110,7 +118,7 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
       if (is_dense(term)) {
         sum.terms.push_back(term.view().data);
       } else {
-        auto copy = dense_copy(term, executor);
+        auto copy = dense_copy(term, runner);
         if (!copy.ok()) return copy;
         sum.terms.push_back(copy->view().data);
         copies.push_back(*std::move(copy));
@@ -119,7 +127,7 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
     to += element.shape.elements() * item_size;
     sums.push_back(std::move(sum));
   }
-  run_sums(sums, dtype, item_size, executor);
+  run_sums(sums, dtype, item_size, runner);
   return out;
 }
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "backslice/executor.h"
 #include "backslice/tensor.h"
+#include "execute/task_runner.h"
 
 namespace backslice {
 
@@ -15,10 +15,11 @@ Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi);
 // Row `row` along the first axis, without that axis.
 Tensor row_of(const Tensor& tensor, std::int64_t row);
 
+// Whether its elements lie one after the other.
 bool is_dense(const Tensor& tensor);
 
-// [count, inner...]
-Result<Shape> stacked_shape(std::int64_t count, const Shape& inner);
+// [count, inner...]. No elements may have extents whose product is no Shape's: [0, 2^40, 2^40] is one.
+Result<Shape> stacked_shape(std::int64_t count, Ints inner);
 
 // What becomes one element of a result: the sum of these tensors, zeros where there are none.
 struct Element {
@@ -27,11 +28,11 @@ struct Element {
 };
 
 // The sum of one element's terms.
-Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, Executor& executor);
+Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, const TaskRunner& runner);
 
 // The elements one after the other, in a tensor of that shape, which has room for exactly them. A view where they are
 // single tensors that lie next to each other in one block, otherwise written in one pass.
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
-                             Executor& executor);
+                             const TaskRunner& runner);
 
 }  // namespace backslice

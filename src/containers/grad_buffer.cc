@@ -4,6 +4,7 @@
 #include "core/caches.h"
 #include "core/errors.h"
 #include "kernels/slice/fill.h"
+#include "kernels/slice/reference.h"
 #include "ops/checks.h"
 #include "select/progression.h"
 
@@ -13,9 +14,10 @@ namespace {
 // More regions than this are treated as one: the whole.
 constexpr std::size_t kMaxRegions = 1024;
 
-// A region of a buffer that is larger than the caches is not in them either, however small it is.
-FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) {
-  return {.runner = runner_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
+// A region of a buffer that is larger than the caches is not in them either, however small it is. What has begun to
+// change the buffer is finished: it cannot be cancelled.
+FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) noexcept {
+  return {.runner = executor_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
 }
 
 std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }
@@ -74,8 +76,97 @@ std::optional<Selection> joined(const Selection& a, const Selection& b) {
 
 bool contains(const Selection& outer, const Selection& inner) { return intersection(outer, inner) == inner; }
 
-void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) {
-  fill(plan_copy(dst.layout, src.layout, widen_for(src.dtype)), src.dtype, dst.data, src.data, options);
+// The slice whose result is `selection`'s, of a tensor that holds its region alone.
+Selection within_region(const Selection& selection, const Selection& region) {
+  Selection::Axes axes;
+  const int rank = region.shape().rank();
+  for (int i = 0; i < rank; ++i) {
+    const Selection::Axis &a = selection.axis(i), &r = region.axis(i);
+    axes.push_back({(a.start - r.start) / r.step, a.step < 0 ? -1 : 1, a.count});
+  }
+  return *Selection::make(region.result_shape(), axes, selection.result_axes());
+}
+
+// -- Writing that cannot fail. A kernel allocates before it runs anything; where there is no memory for that, the
+// reference kernel does without, one item at a time, on this thread.
+
+void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
+               const FillOptions& options) noexcept {
+  try {
+    fill(plan, dtype, dst, src, options);
+  } catch (...) {
+    reference::overwrite(plan, dtype, dst, src);
+  }
+}
+
+void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) noexcept {
+  overwrite(plan_copy(dst.layout, src.layout, widen_for(src.dtype)), src.dtype, dst.data, src.data, options);
+}
+
+void add_elements(const View& dst, const ConstView& src, const FillOptions& options) noexcept {
+  const Plan plan = plan_copy(dst.layout, src.layout, Widen::No);
+  try {
+    backslice::add(plan, src.dtype, dst.data, src.data, options);
+  } catch (...) {
+    reference::accumulate(plan, src.dtype, dst.data, src.data);
+  }
+}
+
+// Strings are moved into place, since copying one allocates.
+void move_strings(const View& dst, const View& src, int axis = 0) noexcept {
+  if (axis == dst.shape().rank()) {
+    *reinterpret_cast<std::string*>(dst.data) = std::move(*reinterpret_cast<std::string*>(src.data));
+    return;
+  }
+  View to = dst, from = src;
+  for (std::int64_t i = 0; i < dst.shape()[axis]; ++i) {
+    move_strings(to, from, axis + 1);
+    to.data += dst.layout.strides[axis];
+    from.data += src.layout.strides[axis];
+  }
+}
+
+// What will be copied into the buffer, with all memory that takes.
+class Copy {
+ public:
+  static Result<Copy> make(const ConstView& src, const Options& options) {
+    Copy copy(src);
+    if (src.dtype != DType::String) return copy;
+    auto own = slice(Selection::all(src.shape()), src, {.executor = options.executor, .cancelled = options.cancelled});
+    if (!own.ok()) return own.status();
+    copy.strings_ = *std::move(own);
+    return copy;
+  }
+
+  void run(const View& dst, const FillOptions& options) noexcept {
+    if (strings_) return move_strings(dst, strings_->view());
+    copy_elements(dst, src_, options);
+  }
+
+ private:
+  explicit Copy(const ConstView& src) : src_(src) {}
+  ConstView src_;
+  std::optional<Tensor> strings_;
+};
+
+// What an addition leaves in a region of which only some holds a value already: dy where it does not (which must be
+// copied, not added to zero), sums where it does. (Met regions may overlap: a sum that is written twice is the same.)
+Result<Tensor> sums_in_region(const Selection& selection, const Selection& region, const std::vector<Selection>& met,
+                              const ConstView& before, const ConstView& dy, const Options& options) {
+  const auto terms = slice_grad(within_region(selection, region), dy, options);
+  if (!terms.ok()) return terms;
+  auto sums = slice(Selection::all(terms->shape()), terms->view(), options);
+  if (!sums.ok()) return sums;
+  for (const Selection& both : met) {
+    const Selection inside = relative_to(both, region);
+    auto sum = slice(inside, before, options);
+    if (!sum.ok()) return sum;
+    const ConstView term = select(inside, terms->view());
+    backslice::add(plan_copy(sum->view().layout, term.layout, Widen::No), dy.dtype, sum->view().data, term.data,
+                   fill_options(options));
+    copy_elements(select(inside, sums->view()), sum->view(), fill_options(options));
+  }
+  return sums;
 }
 
 }  // namespace
@@ -87,7 +178,9 @@ Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_si
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
     auto tensor = Tensor::make(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
-    return GradBuffer(*std::move(tensor));
+    GradBuffer buffer(*std::move(tensor));
+    buffer.regions_.reserve(1);  // so that writable() needs no memory
+    return buffer;
   });
 }
 
@@ -101,11 +194,8 @@ Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
   return check_output(tensor_.view(), tensor_.shape(), dy, "dy");
 }
 
-void GradBuffer::clear(const Selection& region, const Options& options) {
+void GradBuffer::clear(const Selection& region, const Options& options) noexcept {
   const View view = select(region, tensor_.view());
-  const Selection all = Selection::all(view.shape());
-  const std::vector<Selection::Axis> none(static_cast<std::size_t>(view.shape().rank()));
-  const Selection nothing = *Selection::make(view.shape(), none, all.result_axes());
   if (view.shape().rank() == 0) {  // a scalar: there is no axis to take nothing from
     if (view.dtype == DType::String) {
       reinterpret_cast<std::string*>(view.data)->clear();
@@ -114,12 +204,15 @@ void GradBuffer::clear(const Selection& region, const Options& options) {
     }
     return;
   }
+  Selection::Axes none;
+  for (int axis = 0; axis < view.shape().rank(); ++axis) none.push_back({});
+  const Selection nothing = *Selection::make(view.shape(), none, Selection::all(view.shape()).result_axes());
   const Layout empty = contiguous_layout(nothing.result_shape(), view.layout.item_size);
-  fill(plan_scatter(nothing, view.layout, empty, widen_for(view.dtype)), view.dtype, view.data, view.data,
-       fill_options(options, bytes_of(tensor_)));
+  overwrite(plan_scatter(nothing, view.layout, empty, widen_for(view.dtype)), view.dtype, view.data, view.data,
+            fill_options(options, bytes_of(tensor_)));
 }
 
-void GradBuffer::remember(const Selection& region) {
+void GradBuffer::remember(const Selection& region) noexcept {
   Selection grown = region;
   for (bool again = true; again;) {
     again = false;
@@ -134,20 +227,31 @@ void GradBuffer::remember(const Selection& region) {
     }
   }
   regions_.push_back(grown);
-  if (regions_.size() > kMaxRegions) regions_ = {Selection::all(tensor_.shape())};
+  if (regions_.size() > kMaxRegions) remember_all();
 }
+
+void GradBuffer::remember_all() noexcept {
+  regions_.clear();
+  regions_.push_back(Selection::all(tensor_.shape()));
+}
+
+// write and add take all memory they need first. Then they remember, then they write: neither can fail, and what holds
+// a value is always remembered.
 
 Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Options& options) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
-    const bool takes_some = dy.elements() > 0;
-    std::vector<Selection> next;
-    if (takes_some) next.push_back(region_of(selection));
+    std::optional<Selection> region;
+    if (dy.elements() > 0) region = region_of(selection);
+    auto copy = Copy::make(dy, options);
+    if (!copy.ok()) return copy.status();
     for (const Selection& old : regions_) {
-      if (!takes_some || !contains(next[0], old)) clear(old, options);
+      if (!region || !contains(*region, old)) clear(old, options);
     }
-    if (takes_some) copy_elements(select(selection, tensor_.view()), dy, fill_options(options, bytes_of(tensor_)));
-    regions_ = std::move(next);
+    regions_.clear();
+    if (!region) return Status();
+    regions_.push_back(*region);
+    copy->run(select(selection, tensor_.view()), fill_options(options, bytes_of(tensor_)));
     return Status();
   });
 }
@@ -169,35 +273,24 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
       return dtype_error("the slice overlaps one that was written, and elements of dtype ", name(dy.dtype),
                          " cannot be added");
     }
-    const View selected = select(selection, tensor_.view());
-    if (!met.empty() && !all_met) {
-      // Where nothing was written yet dy must be copied, not added to zero. So: keep what is there, copy dy, and write
-      // the sums where something was met. (Regions may overlap: a sum that is written twice is the same sum.)
-      const View target = select(region, tensor_.view());
-      const auto before = slice(Selection::all(target.shape()), target, options);
-      if (!before.ok()) return before.status();
-      copy_elements(selected, dy, fill_options(options, bytes_of(tensor_)));
-      const auto terms = slice(Selection::all(target.shape()), target, options);
-      if (!terms.ok()) return terms.status();
-      for (const Selection& both : met) {
-        const Selection inside = relative_to(both, region);
-        auto sum = slice(inside, before->view(), options);
-        if (!sum.ok()) return sum.status();
-        const ConstView term = select(inside, terms->view());
-        backslice::add(plan_copy(sum->view().layout, term.layout, Widen::No), dy.dtype, sum->view().data, term.data,
-                       fill_options(options));
-        copy_elements(select(both, tensor_.view()), sum->view(), fill_options(options, bytes_of(tensor_)));
-      }
-      remember(region);
+    const FillOptions filling = fill_options(options, bytes_of(tensor_));
+    if (all_met) {  // and so remembered
+      add_elements(select(selection, tensor_.view()), dy, fill_options(options));
       return Status();
     }
+    regions_.reserve(regions_.size() + 1);
     if (met.empty()) {
-      copy_elements(selected, dy, fill_options(options, bytes_of(tensor_)));
-    } else {
-      backslice::add(plan_copy(selected.layout, dy.layout, Widen::No), dy.dtype, selected.data, dy.data,
-                     fill_options(options));
+      auto copy = Copy::make(dy, options);
+      if (!copy.ok()) return copy.status();
+      remember(region);
+      copy->run(select(selection, tensor_.view()), filling);
+      return Status();
     }
+    const View target = select(region, tensor_.view());
+    const auto sums = sums_in_region(selection, region, met, target, dy, options);
+    if (!sums.ok()) return sums.status();
     remember(region);
+    copy_elements(target, sums->view(), filling);
     return Status();
   });
 }
@@ -208,7 +301,7 @@ void GradBuffer::zero(const Options& options) {
 }
 
 View GradBuffer::writable() {
-  regions_ = {Selection::all(tensor_.shape())};
+  remember_all();
   return tensor_.view();
 }
 

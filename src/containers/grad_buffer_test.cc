@@ -120,5 +120,44 @@ TEST(GradBuffer, StringsAddWhereNothingWasWritten) {
   EXPECT_EQ(*reinterpret_cast<const std::string*>(buffer.view().data), "");
 }
 
+// Has no memory for any task.
+class NoMemoryExecutor final : public Executor {
+ public:
+  int concurrency() const override { return 4; }
+  void run(std::int64_t, const std::function<void(std::int64_t)>&) override { throw std::bad_alloc(); }
+};
+
+TEST(GradBuffer, WritesAllTheSameWhenTheKernelsHaveNoMemory) {
+  constexpr std::int64_t kRows = 64, kColumns = 1 << 16;
+  NoMemoryExecutor executor;
+  const Options options{.executor = &executor};
+  GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Float32).value();
+  const std::vector<float> ones(32 * kColumns, 1);
+  EXPECT_TRUE(buffer.write(at({kRows, kColumns}, "::2"), view_of(ones, {32, kColumns}), options).ok());
+  EXPECT_TRUE(buffer.add(at({kRows, kColumns}, "::2"), view_of(ones, {32, kColumns}), options).ok());
+  EXPECT_EQ(content(buffer)[0], 2);
+  EXPECT_EQ(content(buffer)[kColumns], 0);
+  // Half of this region holds values: the sums need memory of their own. Refused, and nothing has changed.
+  const auto before = content(buffer);
+  EXPECT_TRUE(is_error(buffer.add(at({kRows, kColumns}, ":32"), view_of(ones, {32, kColumns}), options),
+                       StatusCode::ResourceExhausted));
+  EXPECT_EQ(content(buffer), before);
+  EXPECT_EQ(buffer.regions().size(), 1u);
+  buffer.zero(options);
+  EXPECT_EQ(content(buffer), std::vector<float>(kRows * kColumns, 0));
+}
+
+TEST(GradBuffer, StringsComeAndGo) {
+  GradBuffer buffer = GradBuffer::make({4}, DType::String).value();
+  const std::vector<std::string> words = {"a word too long to be stored in place", "b"};
+  EXPECT_TRUE(buffer.write(at({4}, "::-2"), view_of(words, {2})).ok());
+  EXPECT_TRUE(buffer.add(at({4}, "0:1"), ConstView(view_of(words, {2}))).ok() == false);
+  const auto* strings = reinterpret_cast<const std::string*>(buffer.view().data);
+  EXPECT_THAT(std::vector<std::string>(strings, strings + 4), ElementsAre("", words[1], "", words[0]));
+  EXPECT_EQ(words[0].size(), 37u);
+  buffer.zero();
+  EXPECT_EQ(strings[3], "");
+}
+
 }  // namespace
 }  // namespace backslice

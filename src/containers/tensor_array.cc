@@ -31,7 +31,7 @@ Result<std::int64_t> TensorArray::Impl::size() const {
 void TensorArray::Impl::close() {
   // Let go of outside the lock: what is held may have owners that take their time.
   SlotTable slots;
-  std::map<std::string, std::shared_ptr<Impl>> gradients;
+  std::map<std::string, std::shared_ptr<Impl>, std::less<>> gradients;
   std::optional<Tensor> block;
   const std::unique_lock lock(mutex_);
   closed_ = true;
@@ -75,12 +75,12 @@ Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::st
     own.written = true;
   });
   if (!status.ok()) return status;
-  options_.dynamic_size = false;
   gradients_.emplace(source, gradient);
+  options_.dynamic_size = false;  // last: nothing can fail any more
   return gradient;
 }
 
-std::shared_ptr<TensorArray::Impl> TensorArray::Impl::find_grad(const std::string& source) const {
+std::shared_ptr<TensorArray::Impl> TensorArray::Impl::find_grad(std::string_view source) const {
   const std::shared_lock lock(mutex_);
   const auto made = gradients_.find(source);
   return made == gradients_.end() ? nullptr : made->second;
@@ -109,6 +109,9 @@ Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const Tens
     if (size < 0) return invalid_argument("TensorArray ", options.name, ": Size should be >= 0. (got ", size, ")");
     if (size > Impl::kMaxSize) {
       return invalid_argument("TensorArray ", options.name, ": size ", size, " is more than ", Impl::kMaxSize);
+    }
+    if (dtype == DType::Bytes && options.item_size < 0) {
+      return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");
     }
     auto impl = std::make_shared<Impl>(size, dtype, options);
     if (options.contiguous) BACKSLICE_RETURN_IF_ERROR(impl->preallocate());
@@ -151,7 +154,7 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
   });
 }
 
-std::optional<TensorArray> TensorArray::find_grad(const std::string& source) const {
+std::optional<TensorArray> TensorArray::find_grad(std::string_view source) const {
   auto gradient = impl_->find_grad(source);
   if (gradient == nullptr) return std::nullopt;
   return TensorArray(std::move(gradient));

@@ -4,34 +4,43 @@
 
 namespace backslice {
 
+namespace {
+constexpr char kBeforeSource = '@';
+}
+
 Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, TensorArrayOptions options) {
   return without_throwing([&]() -> Result<TensorArray> {
+    if (options.name.find(kBeforeSource) != std::string::npos) {
+      return invalid_argument("name \"", options.name,
+                              "\" has an '@', which separates an array from the source of its ",
+                              "gradient in the names of a container; use another character");
+    }
     const std::lock_guard lock(mutex_);
-    int& number = made_[options.name];
+    std::int64_t& number = made_[options.name];
     options.name += "_" + std::to_string(number);
     auto array = TensorArray::make(size, dtype, options);
     if (!array.ok()) return array;
-    arrays_.insert_or_assign(options.name, *array);
+    arrays_.emplace(options.name, *array);
     ++number;
     return array;
   });
 }
 
-std::optional<TensorArray> TensorArrayContainer::find(const std::string& name) const {
+std::optional<TensorArray> TensorArrayContainer::find(std::string_view name) const {
+  // A source may hold an '@', the name of a forward array cannot: the first is the one between them.
+  const std::size_t at = name.find(kBeforeSource);
   const std::lock_guard lock(mutex_);
-  if (const auto found = arrays_.find(name); found != arrays_.end()) return found->second;
-  // Names and sources may hold an '@' themselves: every one may be the one between them.
-  for (std::size_t at = name.find('@'); at != std::string::npos; at = name.find('@', at + 1)) {
-    const auto forward = arrays_.find(name.substr(0, at));
-    if (forward == arrays_.end()) continue;
-    if (auto gradient = forward->second.find_grad(name.substr(at + 1))) return gradient;
-  }
-  return std::nullopt;
+  const auto forward = arrays_.find(name.substr(0, at));
+  if (forward == arrays_.end()) return std::nullopt;
+  if (at == std::string_view::npos) return forward->second;
+  return forward->second.find_grad(name.substr(at + 1));
 }
 
-bool TensorArrayContainer::remove(const std::string& name) {
+bool TensorArrayContainer::remove(std::string_view name) {
+  decltype(arrays_)::node_type removed;  // let go of outside the lock: the last handle may free much
   const std::lock_guard lock(mutex_);
-  return arrays_.erase(name) > 0;
+  if (const auto found = arrays_.find(name); found != arrays_.end()) removed = arrays_.extract(found);
+  return !removed.empty();
 }
 
 std::vector<std::string> TensorArrayContainer::names() const {

@@ -15,6 +15,7 @@
 #include "containers/elements.h"
 #include "containers/slot_table.h"
 #include "core/errors.h"
+#include "ops/checks.h"
 
 namespace backslice {
 
@@ -48,7 +49,7 @@ class TensorArray::Impl {
   Result<std::int64_t> size() const;
   void close();
   Result<std::shared_ptr<Impl>> grad(const std::string& source, Ints shape_to_prepend);
-  std::shared_ptr<Impl> find_grad(const std::string& source) const;
+  std::shared_ptr<Impl> find_grad(std::string_view source) const;
 
   const std::string& name() const { return options_.name; }
   DType dtype() const { return dtype_; }
@@ -66,6 +67,7 @@ class TensorArray::Impl {
   struct Write {
     std::int64_t index;
     Tensor value;
+    Slot* slot = nullptr;  // once it is locked
   };
 
   // The slots of indices, locked in the order of the indices, each once.
@@ -73,6 +75,8 @@ class TensorArray::Impl {
    public:
     Locked(Impl& array, std::span<const std::int64_t> indices) {
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
+      sorted.reserve(indices.size());
+      slots_.reserve(indices.size());
       for (std::int64_t index : indices) {
         slots_.push_back(&array.slots_[index]);
         sorted.push_back({index, slots_.back()});
@@ -80,8 +84,9 @@ class TensorArray::Impl {
       std::sort(sorted.begin(), sorted.end());
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
       has_duplicates_ = sorted.size() < slots_.size();
+      order_.reserve(sorted.size());
       for (const auto& [index, slot] : sorted) order_.push_back(slot);
-      for (Slot* slot : order_) slot->mutex.lock();
+      for (Slot* slot : order_) slot->mutex.lock();  // nothing after this can fail
     }
     ~Locked() {
       for (Slot* slot : order_) slot->mutex.unlock();
@@ -97,10 +102,43 @@ class TensorArray::Impl {
     bool has_duplicates_ = false;
   };
 
+  // A write to one slot that needs no more memory: everything that can fail is done when it is made.
+  class Prepared {
+   public:
+    // All of `writes`, which are to one slot, in order. Precondition: they were checked.
+    static Result<Prepared> make(const Impl& array, std::span<const Write> writes);
+    void commit() noexcept;
+
+   private:
+    explicit Prepared(std::span<const Write> writes) : writes_(writes) {}
+
+    std::span<const Write> writes_;
+    std::vector<Tensor> terms_;  // what the slot will hold, where that is not what it holds and the writes
+  };
+
+  // Rows of the block of contiguous mode that are being written: zeros again, unless they are kept.
+  class BlockRows {
+   public:
+    BlockRows(Impl& array, std::size_t count) : array_(array) { begun_.reserve(count); }
+    ~BlockRows();
+    BlockRows(const BlockRows&) = delete;
+    BlockRows& operator=(const BlockRows&) = delete;
+
+    // Copies the value into its row, which takes its place.
+    Status write(Write& write);
+    void keep() { begun_.clear(); }
+
+   private:
+    Impl& array_;
+    std::vector<Tensor> begun_;
+  };
+
   std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
   std::string prefix() const { return title() + ": "; }
 
-  Executor& executor() const { return options_.executor != nullptr ? *options_.executor : default_executor(); }
+  // How sums and copies run.
+  Options call_options() const { return {.executor = options_.executor, .cancelled = options_.cancelled}; }
+  TaskRunner runner() const { return runner_of(call_options()); }
 
   Status check_open() const {
     if (!closed_) return Status();
@@ -121,26 +159,23 @@ class TensorArray::Impl {
     return body();
   }
 
-  // Assigns only what changes: where nothing does, the lock is shared.
-  void grow_to(Ints indices) {
-    const std::int64_t needed = *std::max_element(indices.begin(), indices.end()) + 1;
-    if (needed > size_) size_ = needed;
-  }
-
   // -- Writing. Those that are _locked are called with mutex_ held: alone if they change the structure, else shared.
 
   bool changes_structure(std::int64_t index) const;
   bool changes_structure(std::span<const Write> writes) const;
-  Status write_locked(std::int64_t index, const Tensor& value);
-  Status write_locked(std::span<const Write> writes);
-  Status write_all(std::span<const Write> writes);
+  Status write_locked(Write& write);
+  Status write_locked(std::span<Write> writes);
+  Status write_all(std::span<Write> writes);
   Status check_range(std::int64_t index) const;
   Status check_write(const Slot& slot, std::int64_t index, const Shape& shape, const PartialShape& element_shape) const;
 
   // Writes of one call to the same index: an error in forward arrays, and sums must agree in shape.
   Status check_duplicates(std::span<const Write> writes) const;
 
-  Status store(Slot& slot, std::int64_t index, const Tensor& value);
+  // Writes that were checked and whose slots are locked: all that can fail, then all that changes. `element_shape` is
+  // what is known after them.
+  Status store(std::span<Write> writes, const PartialShape& element_shape);
+  void commit_structure(std::span<const Write> writes, const PartialShape& element_shape) noexcept;
 
   // -- Reading
 
@@ -150,31 +185,32 @@ class TensorArray::Impl {
   Result<Element> element_of(const Slot& slot, std::int64_t index, const PartialShape& element_shape) const;
 
   // Reads the elements: all checks, then `body` makes the result of them, then they count as read. A shape that is
-  // given becomes the array's.
+  // given becomes the array's. `elements` outlives the locks: the last owner of what was written may take its time.
   template <class Body>
   Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body);
   template <class Body>
-  Result<Tensor> read_locked(Ints indices, const PartialShape& given, const Body& body);
+  Result<Tensor> read_locked(Ints indices, const PartialShape& given, std::vector<Element>& elements, const Body& body);
 
   Result<PartialShape> merged_shape(const PartialShape& given) const;
 
-  // 0, 1, ... for what is `done` to all elements. With mutex_ held.
-  Result<std::vector<std::int64_t>> all_indices(const char* done) const;
+  // 0, 1, ..., count - 1, for what is `done` to all elements.
+  Result<std::vector<std::int64_t>> indices_up_to(std::int64_t count, const char* done) const;
 
   // The rows of elements that are to be concatenated: they must agree in all dims but the first.
   struct Rows {
     std::vector<std::int64_t> lengths;
     std::int64_t total = 0;
-    Shape inner;
+    Dims inner;
   };
   Result<Rows> rows_of_all(std::span<const Element> elements, const PartialShape& element_shape_except0) const;
 
   // [count, inner...] from the elements.
-  Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, const Shape& inner) const;
+  Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, Ints inner) const;
 
   // [0, shape...]
   Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation) const;
   Result<Tensor> empty_gather(const PartialShape& element_shape);
+  Result<Tensor> empty_concat(const PartialShape& element_shape_except0) const;
 
   const DType dtype_;
   const std::int64_t item_size_;
@@ -185,7 +221,7 @@ class TensorArray::Impl {
   PartialShape element_shape_;
   std::int64_t size_;
   bool closed_ = false;
-  std::map<std::string, std::shared_ptr<Impl>> gradients_;
+  std::map<std::string, std::shared_ptr<Impl>, std::less<>> gradients_;
   std::optional<Tensor> block_;  // in contiguous mode
   bool all_read_ = false;        // the block was stacked: every element counts as read
   std::atomic<bool> any_cleared_ = false;

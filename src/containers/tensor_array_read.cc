@@ -10,17 +10,19 @@ Result<Tensor> TensorArray::Impl::with_elements(Ints indices, const PartialShape
   const auto changes = [&] {
     return given.has_rank() || std::any_of(indices.begin(), indices.end(), [&](auto i) { return i >= size_; });
   };
-  return holding_mutex(changes, [&] { return read_locked(indices, given, body); });
+  std::vector<Element> elements;
+  return holding_mutex(changes, [&] { return read_locked(indices, given, elements, body); });
 }
 
 template <class Body>
-Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, const Body& body) {
+Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, std::vector<Element>& elements,
+                                              const Body& body) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(given);
   if (!merged.ok()) return merged.status();
   for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(index));
   Locked slots(*this, indices);
-  std::vector<Element> elements;
+  elements.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     auto element = element_of(slots[i], indices[i], *merged);
     if (!element.ok()) return element.status();
@@ -42,9 +44,10 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
   Result<Tensor> result = body(elements);
   if (!result.ok()) return result;
 
+  // From here on nothing can fail. Only what changes is assigned: where nothing does, mutex_ is held shared.
   if (given.has_rank()) element_shape_ = *merged;
-  grow_to(indices);
   for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= size_) size_ = indices[i] + 1;
     slots[i].read = true;
     if (!options_.clear_after_read) continue;
     slots[i].cleared = true;
@@ -56,7 +59,7 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
 
 Result<Tensor> TensorArray::Impl::read(std::int64_t index) {
   return with_elements({&index, 1}, {}, [&](std::span<const Element> elements) {
-    return sum_of(elements[0], dtype_, item_size_, executor());
+    return sum_of(elements[0], dtype_, item_size_, runner());
   });
 }
 
@@ -76,7 +79,6 @@ Result<Tensor> TensorArray::Impl::gather(Ints indices, const PartialShape& eleme
 
 Result<Tensor> TensorArray::Impl::stack() {
   std::vector<std::int64_t> indices;
-  PartialShape element_shape;
   {
     const std::unique_lock lock(mutex_);
     BACKSLICE_RETURN_IF_ERROR(check_open());
@@ -85,23 +87,22 @@ Result<Tensor> TensorArray::Impl::stack() {
       return *block_;
     }
     if (block_ && all_read_ && !options_.clear_after_read) return *block_;
-    auto all = all_indices("stacked");
+    auto all = indices_up_to(size_, "stacked");
     if (!all.ok()) return all.status();
     indices = *std::move(all);
-    if (size_ == 0) element_shape = element_shape_;
   }
-  return gather(indices, element_shape);
+  return gather(indices, {});
 }
 
 Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& element_shape_except0) {
   Result<std::vector<std::int64_t>> indices = [&]() -> Result<std::vector<std::int64_t>> {
     const std::shared_lock lock(mutex_);
     BACKSLICE_RETURN_IF_ERROR(check_open());
-    return all_indices("concatenated");
+    return indices_up_to(size_, "concatenated");
   }();
   if (!indices.ok()) return indices.status();
   if (indices->empty()) {
-    auto nothing = empty_of(element_shape_except0, "concat");
+    auto nothing = empty_concat(element_shape_except0);
     if (!nothing.ok()) return nothing.status();
     return Concatenated{*std::move(nothing), {}};
   }
@@ -119,7 +120,7 @@ Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& 
 Result<TensorArray::Impl::Rows> TensorArray::Impl::rows_of_all(std::span<const Element> elements,
                                                                const PartialShape& element_shape_except0) const {
   Rows rows;
-  Dims inner;
+  rows.lengths.reserve(elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Shape& shape = elements[i].shape;
     if (shape.rank() == 0) {
@@ -128,8 +129,8 @@ Result<TensorArray::Impl::Rows> TensorArray::Impl::rows_of_all(std::span<const E
     }
     Dims own;
     for (int axis = 1; axis < shape.rank(); ++axis) own.push_back(shape[axis]);
-    if (i == 0) inner = own;
-    if (!(own == inner)) {
+    if (i == 0) rows.inner = own;
+    if (!(own == rows.inner)) {
       return invalid_argument(prefix(),
                               "Could not concat: elements must agree but for their first dim; the element "
                               "at index 0 has shape ",
@@ -146,18 +147,15 @@ Result<TensorArray::Impl::Rows> TensorArray::Impl::rows_of_all(std::span<const E
     }
     rows.lengths.push_back(shape[0]);
   }
-  const auto shape = Shape::make(inner);
-  if (!shape.ok()) return shape.status();
-  rows.inner = *shape;
   return rows;
 }
 
-Result<std::vector<std::int64_t>> TensorArray::Impl::all_indices(const char* done) const {
+Result<std::vector<std::int64_t>> TensorArray::Impl::indices_up_to(std::int64_t count, const char* done) const {
   constexpr std::int64_t kMostAtOnce = 1 << 27;
-  if (size_ > kMostAtOnce) {
-    return resource_exhausted(prefix(), "an array of ", size_, " elements is too long to be ", done, " at once");
+  if (count > kMostAtOnce) {
+    return resource_exhausted(prefix(), count, " elements are too many to be ", done, " at once");
   }
-  std::vector<std::int64_t> indices(static_cast<std::size_t>(size_));
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
   return indices;
 }
@@ -190,20 +188,19 @@ Result<PartialShape> TensorArray::Impl::merged_shape(const PartialShape& given) 
                           ", does not fit the array's element shape, ", element_shape_.to_string());
 }
 
-Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count,
-                                         const Shape& inner) const {
+Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count, Ints inner) const {
   const auto shape = stacked_shape(count, inner);
   if (!shape.ok()) return invalid_argument(prefix(), shape.status().message());
-  return join_elements(elements, *shape, dtype_, item_size_, executor());
+  return join_elements(elements, *shape, dtype_, item_size_, runner());
 }
 
 Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* operation) const {
-  const auto shape = element_shape.full();
-  if (!shape) {
+  const Ints dims = element_shape.has_rank() ? element_shape.dims() : Ints();
+  if (!element_shape.has_rank() || std::find(dims.begin(), dims.end(), PartialShape::kUnknown) != dims.end()) {
     return unimplemented(prefix(), operation, " of no elements needs a fully defined element shape, got ",
                          element_shape.to_string());
   }
-  return joined({}, 0, *shape);
+  return joined({}, 0, dims);
 }
 
 Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape) {
@@ -211,9 +208,26 @@ Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(element_shape);
   if (!merged.ok()) return merged.status();
-  auto result = empty_of(element_shape, "gather");
+  auto result = empty_of(*merged, "gather");
   if (result.ok()) element_shape_ = *merged;
   return result;
+}
+
+Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0) const {
+  const std::shared_lock lock(mutex_);
+  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, "concat");
+  const Ints dims = element_shape_.dims();
+  if (dims.empty()) {
+    return invalid_argument(prefix(), "Concat requires elements that are at least vectors, but the element shape is ",
+                            element_shape_.to_string());
+  }
+  const auto own = PartialShape::make(dims.subspan(1));
+  if (!own.ok()) return own.status();
+  if (!own->is_compatible_with(element_shape_except0)) {
+    return invalid_argument(prefix(), "element_shape_except0 is ", element_shape_except0.to_string(),
+                            ", but the array's element shape is ", element_shape_.to_string());
+  }
+  return empty_of(own->merged_with(element_shape_except0), "concat");
 }
 
 }  // namespace backslice

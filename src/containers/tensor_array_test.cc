@@ -316,5 +316,122 @@ TEST(TensorArrayContainer, NamesAndFindsArrays) {
   EXPECT_FALSE(c.find("steps_0"));
 }
 
+// Runs tasks until it is told to run out of memory.
+class FailingExecutor final : public Executor {
+ public:
+  int concurrency() const override { return 2; }
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
+    if (fails) {
+      task(0);
+      throw std::bad_alloc();
+    }
+    for (std::int64_t i = 0; i < count; ++i) task(i);
+  }
+  bool fails = false;
+};
+
+constexpr std::int64_t kLarge = 1 << 20;  // floats: worth several threads
+
+Tensor large(float value) { return tensor_of(std::vector<float>(kLarge, value), {kLarge}); }
+
+TEST(TensorArray, AFailedSumLeavesTheTerms) {
+  FailingExecutor executor;
+  TensorArray g = TensorArray::make(2, DType::Float32, {.executor = &executor}).value().grad("x").value();
+  for (std::size_t i = 0; i < TensorArray::kMaxTerms; ++i) ASSERT_TRUE(g.write(0, large(1)).ok());
+  executor.fails = true;
+  EXPECT_TRUE(is_error(g.write(0, large(1)), StatusCode::ResourceExhausted));
+  const Tensor two_rows = tensor_of(std::vector<float>(2 * kLarge, 5), {2, kLarge});
+  EXPECT_TRUE(is_error(g.scatter(std::vector<std::int64_t>{1, 0}, two_rows), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(g.read(0), StatusCode::ResourceExhausted));
+  executor.fails = false;
+  EXPECT_TRUE(g.write(1, large(3)).ok());
+  EXPECT_EQ(g.read(0).value().elements<float>()[0], 8);
+  EXPECT_EQ(g.read(1).value().elements<float>()[0], 3);
+}
+
+TEST(TensorArray, AFailedWriteToABlockLeavesZeros) {
+  FailingExecutor executor;
+  const TensorArrayOptions options{.element_shape = *Shape::make({kLarge}), .contiguous = true, .executor = &executor};
+  TensorArray array = TensorArray::make(2, DType::Float32, options).value();
+  executor.fails = true;
+  EXPECT_TRUE(is_error(array.write(0, large(1)), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(array.unstack(tensor_of(std::vector<float>(2 * kLarge, 5), {2, kLarge})),
+                       StatusCode::ResourceExhausted));
+  executor.fails = false;
+  ASSERT_TRUE(array.write(1, large(2)).ok());
+  Tensor all = array.stack().value();
+  const auto values = all.elements<float>();
+  EXPECT_EQ(std::count(values.begin(), values.end(), 0), kLarge);
+  EXPECT_EQ(std::count(values.begin(), values.end(), 2), kLarge);
+}
+
+TEST(TensorArray, AFailedWriteDoesNotGrowTheArrayOrFixItsShape) {
+  TensorArray array =
+      TensorArray::make(1, DType::Float32, {.dynamic_size = true, .identical_element_shapes = true}).value();
+  const std::vector<std::int64_t> indices = {5, 5};
+  EXPECT_TRUE(is_error(array.scatter(indices, tensor_of(counting<float>(4), {2, 2})), kInvalid, "already"));
+  EXPECT_EQ(array.size().value(), 1);
+  EXPECT_FALSE(array.element_shape().has_rank());
+}
+
+TEST(TensorArray, ManyWritesToOneIndexOfAGradientAddUpInOrder) {
+  TensorArray g = TensorArray::make(3, DType::Float32).value().grad("x").value();
+  std::vector<std::int64_t> indices;
+  for (int i = 0; i < 40; ++i) indices.push_back(i % 3);
+  ASSERT_TRUE(g.scatter(indices, tensor_of(counting<float>(40), {40})).ok());
+  for (int index = 0; index < 3; ++index) {
+    float expected = 0;
+    for (int i = index; i < 40; i += 3) expected += static_cast<float>(i + 1);
+    EXPECT_EQ(g.read(index).value().elements<float>()[0], expected);
+  }
+}
+
+TEST(TensorArray, OfNoElementsTheArraysShapeWillDo) {
+  const auto array = [](Ints dims) {
+    return TensorArray::make(0, DType::Float32, {.element_shape = *PartialShape::make(dims)}).value();
+  };
+  EXPECT_THAT(Ints(array({3, 5}).concat().value().value.shape()), ElementsAre(0, 5));
+  EXPECT_THAT(Ints(array({-1, 5}).concat().value().value.shape()), ElementsAre(0, 5));
+  EXPECT_THAT(Ints(array({-1, -1}).concat(*PartialShape::make({7})).value().value.shape()), ElementsAre(0, 7));
+  EXPECT_THAT(Ints(array({3, 5}).gather({}).value().shape()), ElementsAre(0, 3, 5));
+  EXPECT_TRUE(is_error(array({}).concat(), kInvalid, "at least vectors"));
+  EXPECT_TRUE(is_error(array({3, 5}).concat(*PartialShape::make({4})), kInvalid, "element_shape_except0 is [4]"));
+  EXPECT_TRUE(is_error(array({3, -1}).concat(), StatusCode::Unimplemented, "fully defined"));
+  EXPECT_TRUE(is_error(array({3, -1}).gather({}), StatusCode::Unimplemented, "fully defined"));
+}
+
+TEST(TensorArray, ElementsOfNoRowsMayBeHuge) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  const PartialShape inner = *PartialShape::make({kHuge, kHuge});
+  EXPECT_THAT(Ints(TensorArray::make(0, DType::Float32, {.element_shape = inner}).value().stack().value().shape()),
+              ElementsAre(0, kHuge, kHuge));
+  TensorArray array = TensorArray::make(2, DType::Float32).value();
+  const Tensor none = Tensor::make(DType::Float32, *Shape::make({0, kHuge, kHuge})).value();
+  ASSERT_TRUE(array.write(0, none).ok() && array.write(1, none).ok());
+  EXPECT_THAT(Ints(array.concat().value().value.shape()), ElementsAre(0, kHuge, kHuge));
+  TensorArray rows = TensorArray::make(0, DType::Int8, {.dynamic_size = true}).value();
+  const Tensor many = Tensor::make(DType::Int8, *Shape::make({std::int64_t{1} << 62, 0})).value();
+  EXPECT_TRUE(is_error(rows.unstack(many), StatusCode::ResourceExhausted, "too many to be unstacked"));
+}
+
+TEST(TensorArrayContainer, NamesCannotCollide) {
+  TensorArrayContainer c;
+  EXPECT_TRUE(is_error(c.make(1, DType::Int8, {.name = "x_0@y"}), kInvalid, "'@'", "x_0@y"));
+  std::mt19937 random(3);
+  const auto random_name = [&](std::string_view parts) {
+    std::string text;
+    for (auto length = random() % 5; length > 0; --length) text += parts[random() % parts.size()];
+    return text;
+  };
+  std::vector<TensorArray> all;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(c.make(1, DType::Float32, {.name = random_name("x_01")}).value());
+    const TensorArray forward = all.back();
+    for (int k = 0; k < 3; ++k) all.push_back(TensorArray(forward).grad(random_name("x_0@1")).value());
+  }
+  for (const TensorArray& array : all) EXPECT_EQ(c.find(array.name()), array) << array.name();
+  EXPECT_EQ(c.names().size(), 300u);
+}
+
 }  // namespace
 }  // namespace backslice

@@ -1,5 +1,4 @@
 // TensorArray: writing elements. An operation locks its slots, checks everything, and only then changes anything.
-#include <numeric>
 #include <unordered_map>
 
 #include "backslice/slice.h"
@@ -9,7 +8,8 @@ namespace backslice {
 
 Status TensorArray::Impl::write(std::int64_t index, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
-  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(index, value); });
+  Write write{index, value};
+  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(write); });
 }
 
 Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
@@ -30,6 +30,7 @@ Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
     }
   }
   std::vector<Write> writes;
+  writes.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     writes.push_back({indices[i], row_of(value, static_cast<std::int64_t>(i))});
   }
@@ -40,9 +41,9 @@ Status TensorArray::Impl::unstack(const Tensor& value) {
   if (value.shape().rank() < 1) {
     return invalid_argument(prefix(), "the value to unstack must have a row for each index, got a scalar");
   }
-  std::vector<std::int64_t> indices(static_cast<std::size_t>(value.shape()[0]));
-  std::iota(indices.begin(), indices.end(), 0);
-  return scatter(indices, value);
+  const auto indices = indices_up_to(value.shape()[0], "unstacked");
+  if (!indices.ok()) return indices.status();
+  return scatter(*indices, value);
 }
 
 Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
@@ -72,6 +73,7 @@ Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
     }
   }
   std::vector<Write> writes;
+  writes.reserve(lengths.size());
   std::int64_t row = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     writes.push_back({static_cast<std::int64_t>(i), rows_of(value, row, row + lengths[i])});
@@ -88,27 +90,25 @@ bool TensorArray::Impl::changes_structure(std::span<const Write> writes) const {
   return std::any_of(writes.begin(), writes.end(), [&](const Write& w) { return changes_structure(w.index); });
 }
 
-Status TensorArray::Impl::write_locked(std::int64_t index, const Tensor& value) {
+Status TensorArray::Impl::write_locked(Write& write) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
-  BACKSLICE_RETURN_IF_ERROR(check_range(index));
-  Slot& slot = slots_[index];
-  const std::lock_guard lock(slot.mutex);
-  BACKSLICE_RETURN_IF_ERROR(check_write(slot, index, value.shape(), element_shape_));
-  if (options_.identical_element_shapes && !element_shape_.full()) {
-    element_shape_ = element_shape_.merged_with(value.shape());
-  }
-  if (index >= size_) size_ = index + 1;
-  return store(slot, index, value);
+  BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
+  write.slot = &slots_[write.index];
+  const std::lock_guard lock(write.slot->mutex);
+  const Shape shape = write.value.shape();
+  BACKSLICE_RETURN_IF_ERROR(check_write(*write.slot, write.index, shape, element_shape_));
+  return store({&write, 1}, element_shape_.merged_with(shape));
 }
 
-Status TensorArray::Impl::write_all(std::span<const Write> writes) {
+Status TensorArray::Impl::write_all(std::span<Write> writes) {
   return holding_mutex([&] { return changes_structure(writes); }, [&] { return write_locked(writes); });
 }
 
-Status TensorArray::Impl::write_locked(std::span<const Write> writes) {
+Status TensorArray::Impl::write_locked(std::span<Write> writes) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   if (writes.empty()) return Status();
   std::vector<std::int64_t> indices;
+  indices.reserve(writes.size());
   for (const Write& write : writes) {
     BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
     indices.push_back(write.index);
@@ -118,16 +118,13 @@ Status TensorArray::Impl::write_locked(std::span<const Write> writes) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i].index, writes[i].value.shape(), element_shape));
     if (options_.identical_element_shapes) element_shape = element_shape.merged_with(writes[i].value.shape());
+    writes[i].slot = &slots[i];
   }
-  if (slots.has_duplicates()) BACKSLICE_RETURN_IF_ERROR(check_duplicates(writes));
-
-  // All is well; from here on things change.
-  if (options_.identical_element_shapes && !element_shape_.full()) element_shape_ = element_shape;
-  grow_to(indices);
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    BACKSLICE_RETURN_IF_ERROR(store(slots[i], writes[i].index, writes[i].value));
+  if (slots.has_duplicates()) {
+    BACKSLICE_RETURN_IF_ERROR(check_duplicates(writes));
+    std::stable_sort(writes.begin(), writes.end(), [](const Write& a, const Write& b) { return a.index < b.index; });
   }
-  return Status();
+  return store(writes, element_shape);
 }
 
 Status TensorArray::Impl::check_range(std::int64_t index) const {
@@ -178,26 +175,80 @@ Status TensorArray::Impl::check_duplicates(std::span<const Write> writes) const 
   return Status();
 }
 
-Status TensorArray::Impl::store(Slot& slot, std::int64_t index, const Tensor& value) {
-  if (block_) {
-    const Tensor row = row_of(*block_, index);
-    View to{const_cast<std::byte*>(row.view().data), dtype_, row.view().layout};
-    BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(row.shape()), value.view(), to, {.executor = &executor()}));
-    slot.terms = {row};
+Result<TensorArray::Impl::Prepared> TensorArray::Impl::Prepared::make(const Impl& array,
+                                                                      std::span<const Write> writes) {
+  Prepared prepared(writes);
+  std::vector<Tensor>& held = writes[0].slot->terms;
+  const std::size_t count = held.size() + writes.size();
+  if (count <= kMaxTerms) {
+    if (count > held.capacity()) held.reserve(std::max(count, std::min(2 * held.size(), kMaxTerms)));
+    return prepared;
+  }
+  std::vector<Tensor> terms = held;
+  for (const Write& write : writes) {
+    terms.push_back(write.value);
+    if (terms.size() <= kMaxTerms) continue;
+    auto sum = sum_of({write.value.shape(), terms}, array.dtype_, array.item_size_, array.runner());
+    if (!sum.ok()) return sum.status();
+    terms = {*std::move(sum)};
+  }
+  prepared.terms_ = std::move(terms);
+  return prepared;
+}
+
+void TensorArray::Impl::Prepared::commit() noexcept {
+  Slot& slot = *writes_[0].slot;
+  if (terms_.empty()) {
+    for (const Write& write : writes_) slot.terms.push_back(write.value);
   } else {
-    slot.terms.push_back(value);
+    slot.terms.swap(terms_);
   }
-  slot.shape = value.shape();
+  slot.shape = writes_[0].value.shape();
   slot.written = true;
-  if (slot.terms.size() > kMaxTerms) {
-    auto sum = sum_of({slot.shape, slot.terms}, dtype_, item_size_, executor());
-    if (!sum.ok()) {
-      slot.terms.pop_back();
-      return sum.status();
-    }
-    slot.terms = {*std::move(sum)};
+}
+
+TensorArray::Impl::BlockRows::~BlockRows() {
+  for (const Tensor& row : begun_) {
+    const ConstView view = row.view();
+    std::fill_n(const_cast<std::byte*>(view.data), view.elements() * view.layout.item_size, std::byte{0});
   }
+}
+
+Status TensorArray::Impl::BlockRows::write(Write& write) {
+  Tensor row = row_of(*array_.block_, write.index);
+  begun_.push_back(row);
+  BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(row.shape()), std::as_const(write.value).view(), row.view(),
+                                       array_.call_options()));
+  write.value = std::move(row);
   return Status();
+}
+
+Status TensorArray::Impl::store(std::span<Write> writes, const PartialShape& element_shape) {
+  BlockRows rows(*this, block_ ? writes.size() : 0);
+  for (Write& write : writes) {
+    if (block_) BACKSLICE_RETURN_IF_ERROR(rows.write(write));
+  }
+  std::vector<Prepared> prepared;
+  prepared.reserve(writes.size());
+  for (std::size_t i = 0, end = 0; i < writes.size(); i = end) {
+    while (end < writes.size() && writes[end].index == writes[i].index) ++end;
+    auto one = Prepared::make(*this, writes.subspan(i, end - i));
+    if (!one.ok()) return one.status();
+    prepared.push_back(*std::move(one));
+  }
+  // From here on nothing can fail.
+  rows.keep();
+  for (Prepared& one : prepared) one.commit();
+  commit_structure(writes, element_shape);
+  return Status();
+}
+
+// Assigns only what changes: where nothing does, mutex_ is held shared.
+void TensorArray::Impl::commit_structure(std::span<const Write> writes, const PartialShape& element_shape) noexcept {
+  if (options_.identical_element_shapes && !element_shape_.full()) element_shape_ = element_shape;
+  for (const Write& write : writes) {
+    if (write.index >= size_) size_ = write.index + 1;
+  }
 }
 
 }  // namespace backslice

@@ -48,6 +48,11 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
 }
 
 Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i) const {
+  return without_throwing([&] { return element(i); });
+}
+
+Result<std::optional<RaggedTensor>> VariantArray::element(std::int64_t i) const {
+  if (i < 0 || i >= size()) return out_of_range("element ", i, " is out of bounds for ", size(), " elements");
   if (const RaggedTensor* rt = batch()) {
     auto row = rt->row(i);
     if (!row.ok()) return row.status();

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
@@ -102,12 +103,20 @@ class Default {
 
 }  // namespace
 
-Executor& serial_executor() {
-  static auto* serial = new SerialExecutor;  // never destroyed: a thread may still use it at exit
+Executor& serial_executor() noexcept {
+  // Never destroyed, since a thread may still use it at exit, and in no memory that could run out.
+  alignas(SerialExecutor) static std::byte memory[sizeof(SerialExecutor)];
+  static auto* serial = new (memory) SerialExecutor;
   return *serial;
 }
 
-Executor& default_executor() { return Default::instance().executor(); }
+Executor& default_executor() noexcept {
+  try {
+    return Default::instance().executor();
+  } catch (...) {  // no memory for a pool: the next call tries again
+    return serial_executor();
+  }
+}
 
 Status set_num_threads(int threads) {
   return without_throwing([&]() -> Status {

@@ -85,11 +85,15 @@ Status check_gradient_dtype(DType dtype, const Selection& selection, const Optio
                      " elements that the slice does not select");
 }
 
+Executor& executor_of(const Options& options) noexcept {
+  return options.executor != nullptr ? *options.executor : default_executor();
+}
+
 TaskRunner runner_of(const Options& options) {
   static const Status environment = check_environment();
   static std::atomic<bool> told = environment.ok();
   if (!told.load(std::memory_order_relaxed) && !told.exchange(true)) throw StatusException(environment);
-  return {options.executor != nullptr ? *options.executor : default_executor(), options.cancelled};
+  return {executor_of(options), options.cancelled};
 }
 
 Status check_makes_result(const Options& options) {

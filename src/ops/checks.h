@@ -20,7 +20,10 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
 Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options);
 
-// Where the work of a call runs. The first call of all throws a StatusException when an environment variable of ours
+// The caller's executor, or the default one.
+Executor& executor_of(const Options& options) noexcept;
+
+// How the tasks of a call run. The first call of all throws a StatusException when an environment variable of ours
 // has a value that means nothing; later ones go on without it.
 TaskRunner runner_of(const Options& options);
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "backslice/ragged_variant.h"
 #include "backslice/tensor.h"
-#include "backslice/variant_array.h"
-#include "execute/task_runner.h"
+#include "core/errors.h"
 #include "kernels/pieces/pieces.h"
 
 namespace backslice {
@@ -20,13 +20,15 @@ class JoinedPieces {
     bytes_.reserve(static_cast<std::size_t>(encoded.size()));
   }
 
-  // Piece i comes after piece i - 1.
+  // Piece i comes after piece i - 1. Precondition: its size in bytes fits int64_t.
   void push(std::int64_t i, const VariantArray::Piece& piece) {
     bytes_.push_back({piece.missing ? nullptr : piece.data, piece.elements * item_size_});
     if (piece.elements == 0 || !adjacent_) return;
     if (piece.missing) {
       adjacent_ = false;
-    } else if (first_ < 0) {
+      return;
+    }
+    if (first_ < 0) {
       first_ = i;
     } else {
       adjacent_ = piece.data == expected_ && encoded_.buffer(i).is_same_block(encoded_.buffer(first_));
@@ -74,6 +76,16 @@ inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encode
     if (const auto piece = encoded.piece(i); !piece.missing) return piece;
   }
   return std::nullopt;
+}
+
+// What is asked for, or else what the pieces have, with the size of its items.
+inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked) {
+  const auto first = first_piece(encoded);
+  if (!asked && !first) return invalid_argument("Tvalues must be given: there is no element to take it from");
+  if (!asked) return ValuesType{first->dtype, first->item_size};
+  if (asked->dtype != DType::Bytes) return ValuesType{asked->dtype, item_size(asked->dtype)};
+  if (asked->item_size < 0) return invalid_argument("Tvalues: item_size ", asked->item_size, " must be >= 0");
+  return *asked;
 }
 
 }  // namespace backslice

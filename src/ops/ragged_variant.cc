@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "containers/elements.h"
+#include "containers/ragged_parts.h"
 #include "containers/splits_builder.h"
 #include "core/errors.h"
 #include "ops/checks.h"
@@ -20,19 +21,29 @@ Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batch
 
 namespace {
 
+constexpr int kMaxRaggedRank = 1000;
+constexpr std::int64_t kMostRows = 1 << 27;  // of no elements there may be more than memory holds
+
 struct Decoder {
   const VariantArray& encoded;
   int input_ragged_rank;
-  DType dtype;
-  std::int64_t item_size;
+  ValuesType type;
   DType splits_dtype;
-  const TaskRunner& runner;
+  TaskRunner runner;
 
   using Elements = std::vector<const RaggedTensor*>;
+
+  bool has_type(const RaggedTensor& rt) const {
+    return rt.dtype() == type.dtype && rt.values().view().layout.item_size == type.item_size;
+  }
 
   // The elements, all there and of the right kind. Rows of a batch are made, and kept in `rows`.
   Result<Elements> elements(std::vector<RaggedTensor>& rows) const {
     if (encoded.batch() != nullptr) {
+      if (encoded.size() > kMostRows) {
+        return resource_exhausted("encoded has ", encoded.size(), " rows, too many to be put together one by one");
+      }
+      rows.reserve(static_cast<std::size_t>(encoded.size()));
       for (std::int64_t i = 0; i < encoded.size(); ++i) {
         auto row = encoded.batch()->row(i);
         if (!row.ok()) return row.status();
@@ -48,9 +59,12 @@ struct Decoder {
         return invalid_argument("element ", i, " of encoded has ragged rank ", rt->ragged_rank(), ", expected ",
                                 input_ragged_rank);
       }
-      if (rt->dtype() != dtype || rt->values().view().layout.item_size != item_size) {
+      if (rt->dtype() != type.dtype) {
         return dtype_error("element ", i, " of encoded has values of dtype ", name(rt->dtype()), ", expected ",
-                           name(dtype));
+                           name(type.dtype));
+      }
+      if (const std::int64_t size = rt->values().view().layout.item_size; size != type.item_size) {
+        return dtype_error("element ", i, " of encoded has values of ", size, " bytes, expected ", type.item_size);
       }
       if (rt->ragged_rank() > 0 && rt->splits_dtype() != splits_dtype) {
         return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt->splits_dtype()), ", expected ",
@@ -62,9 +76,9 @@ struct Decoder {
   }
 
   Result<Tensor> join_values(const Shape& shape) const {
-    JoinedPieces pieces(encoded, item_size);
+    JoinedPieces pieces(encoded, type.item_size);
     for (std::int64_t i = 0; i < encoded.size(); ++i) pieces.push(i, encoded.piece(i));
-    return pieces.join(shape, dtype, runner);
+    return pieces.join(shape, type.dtype, runner);
   }
 
   Result<RaggedTensor> empty(int output_ragged_rank) const {
@@ -74,13 +88,18 @@ struct Decoder {
       if (!builder.ok()) return builder.status();
       splits.push_back(*builder->finish());
     }
-    auto values = Tensor::make(dtype, *Shape::make({0}), item_size);
+    auto values = Tensor::make(type.dtype, *Shape::make({0}), type.item_size);
     if (!values.ok()) return values.status();
-    return RaggedTensor::make(*values, std::move(splits));
+    return RaggedParts::join(*std::move(values), std::move(splits));
   }
 
   Result<RaggedTensor> dense_stack() const {
     if (encoded.size() == 0) return empty(0);
+    // The rows of one tensor, as they are.
+    if (const RaggedTensor* batch = encoded.batch();
+        batch != nullptr && batch->ragged_rank() == 0 && has_type(*batch)) {
+      return *batch;
+    }
     std::vector<RaggedTensor> rows;
     const auto all = elements(rows);
     if (!all.ok()) return all.status();
@@ -96,7 +115,7 @@ struct Decoder {
     if (!shape.ok()) return shape.status();
     auto values = join_values(*shape);
     if (!values.ok()) return values.status();
-    return RaggedTensor::make(*values, {});
+    return RaggedParts::join(*std::move(values), {});
   }
 
   // The splits of the array's own axes but the last, which are all of one length.
@@ -120,18 +139,19 @@ struct Decoder {
     // The rows of one ragged tensor, as they are: they need not be taken apart to be put together again.
     if (const RaggedTensor* batch = encoded.batch(); batch != nullptr &&
                                                      batch->ragged_rank() == input_ragged_rank + 1 &&
-                                                     batch->dtype() == dtype && batch->splits_dtype() == splits_dtype) {
+                                                     has_type(*batch) && batch->splits_dtype() == splits_dtype) {
       if (splits.empty()) return *batch;
       for (const Tensor& list : batch->nested_row_splits()) splits.push_back(list);
-      return RaggedTensor::make(batch->values(), std::move(splits));
+      return RaggedParts::join(batch->values(), std::move(splits));
     }
     std::vector<RaggedTensor> made;
     const auto all = elements(made);
     if (!all.ok()) return all.status();
-    BACKSLICE_RETURN_IF_ERROR(check_values(*all));
+    const auto shape = values_shape(*all);
+    if (!shape.ok()) return shape.status();
     auto outer = SplitsBuilder::make(splits_dtype, encoded.size());
     if (!outer.ok()) return outer.status();
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;  // no more than there are values, or items of splits
     for (const RaggedTensor* rt : *all) outer->push(rows += rt->rows());
     auto own = outer->finish();
     if (!own.ok()) return own.status();
@@ -151,18 +171,15 @@ struct Decoder {
       if (!list.ok()) return list.status();
       splits.push_back(*std::move(list));
     }
-    Dims dims((*all)[0]->values().shape());
-    dims[0] = 0;
-    for (const RaggedTensor* rt : *all) dims[0] += rt->values().shape()[0];
-    const auto shape = Shape::make(dims, "the result's values");
-    if (!shape.ok()) return shape.status();
     auto values = join_values(*shape);
     if (!values.ok()) return values.status();
-    return RaggedTensor::make(*values, std::move(splits));
+    return RaggedParts::join(*std::move(values), std::move(splits));
   }
 
-  Status check_values(const Elements& all) const {
+  // The shape of all values together; they agree but for their first dim.
+  static Result<Shape> values_shape(const Elements& all) {
     const Shape& first = all[0]->values().shape();
+    std::int64_t rows = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Shape& shape = all[i]->values().shape();
       if (shape.rank() == 0) {
@@ -174,8 +191,13 @@ struct Decoder {
         return invalid_argument("element ", i, " of encoded has values of shape ", Ints(shape), ", element 0 has ",
                                 Ints(first), "; they must agree but for their first dim");
       }
+      if (__builtin_add_overflow(rows, shape[0], &rows)) {
+        return invalid_argument("the elements of encoded have more than 2**63 - 1 rows of values (at element ", i, ")");
+      }
     }
-    return Status();
+    Dims dims(first);
+    dims[0] = rows;
+    return Shape::make(dims, "the result's values");
   }
 };
 
@@ -188,25 +210,23 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
     const int d = encoded.shape().rank();
     if (input_ragged_rank < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input_ragged_rank);
     if (output_ragged_rank < 0) return invalid_argument("output_ragged_rank must be >= 0, got ", output_ragged_rank);
+    if (output_ragged_rank > kMaxRaggedRank) {
+      return invalid_argument("output_ragged_rank is ", output_ragged_rank, "; at most ", kMaxRaggedRank,
+                              " is supported");
+    }
     const bool dense = output_ragged_rank == 0 && d > 0 && input_ragged_rank <= 0;
     const int in = dense ? 0 : input_ragged_rank == -1 ? output_ragged_rank - d : input_ragged_rank;
     if (in < 0) {
       return invalid_argument("output_ragged_rank ", output_ragged_rank, " is less than ", d, ", the rank of encoded");
     }
-    if (!dense && output_ragged_rank != in + d) {
+    if (!dense && output_ragged_rank - d != in) {
       return invalid_argument(
           "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
           "output_ragged_rank: ",
           output_ragged_rank, ", input_ragged_rank: ", in, ", encoded_ragged.dims(): ", d);
     }
-    const auto first = first_piece(encoded);
-    if (!first && !types.values) {
-      return invalid_argument("Tvalues must be given: there is no element to take it from");
-    }
-    const DType dtype = types.values ? *types.values : first->dtype;
-    const std::int64_t item = first && dtype == first->dtype ? first->item_size
-                              : dtype == DType::Bytes        ? types.item_size
-                                                             : item_size(dtype);
+    const auto type = values_type(encoded, types.values);
+    if (!type.ok()) return type.status();
     DType splits_dtype = types.splits.value_or(DType::Int64);
     if (!types.splits) {
       if (encoded.batch() != nullptr && encoded.batch()->ragged_rank() > 0) {
@@ -224,7 +244,7 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
     if (splits_dtype != DType::Int32 && splits_dtype != DType::Int64) {
       return dtype_error("Tsplits is ", name(splits_dtype), ", expected int64 or int32");
     }
-    const Decoder decoder{encoded, in, dtype, item, splits_dtype, runner_of(options)};
+    const Decoder decoder{encoded, in, *type, splits_dtype, runner_of(options)};
     if (dense) return decoder.dense_stack();
     if (d == 0) {
       std::vector<RaggedTensor> rows;
@@ -253,9 +273,7 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
     if (d == 1) return ragged_tensor_to_variant(decoded, true)->reshape(encoded_shape);
     // The array's own axes but the last are splits of one length, and of no more use.
     std::vector<Tensor> splits(decoded.nested_row_splits().begin() + (d - 1), decoded.nested_row_splits().end());
-    auto inner = RaggedTensor::make(decoded.values(), std::move(splits));
-    if (!inner.ok()) return inner.status();
-    auto rows = ragged_tensor_to_variant(*inner, true);
+    auto rows = ragged_tensor_to_variant(RaggedParts::join(decoded.values(), std::move(splits)), true);
     if (!rows.ok()) return rows;
     return rows->reshape(encoded_shape);
   });

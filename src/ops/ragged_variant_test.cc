@@ -1,5 +1,7 @@
 #include "backslice/ragged_variant.h"
 
+#include <limits>
+
 #include "testing.h"
 
 namespace backslice {
@@ -252,6 +254,57 @@ TEST(RaggedVariants, ManyPiecesOnManyThreads) {
   auto out =
       ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, options);
   EXPECT_EQ(::backslice::testing::elements<float>(out.value()), expected);
+}
+
+constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+
+TEST(RaggedToVariantGradient, RowsWhoseSizeOverflowsAreRefused) {
+  const VariantArray v = array({std::nullopt, dense({1, 2})});
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(v, {splits_of({0, 1, 3})}, {0, 2, kMost}), kInvalid,
+                       "piece 0 is missing", "more than 2**63 - 1"));
+  EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(v, {splits_of({0, 1, 3})}, {0, kHuge, kHuge}), kInvalid));
+  EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(v, {splits_of({0, kMost, kMost})}, {4, 2}), kInvalid));
+  EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, kMost / 2})},
+                                                         {kMost / 2}, DType::Float64),
+                       StatusCode::ResourceExhausted, "too large"));
+}
+
+TEST(RaggedToVariantGradient, HugeRowsOfWhichThereAreNoneAreLegal) {
+  auto out = ragged_tensor_to_variant_gradient(array({std::nullopt, std::nullopt}), {splits_of({0, 0, 0})},
+                                               {0, kHuge, kHuge}, DType::Float32);
+  EXPECT_THAT(Ints(out.value().shape()), ElementsAre(0, kHuge, kHuge));
+}
+
+TEST(RaggedToVariantGradient, KeepsTheSizeOfItems) {
+  auto out =
+      ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, 3})}, {3}, ValuesType{DType::Bytes, 64});
+  EXPECT_EQ(out.value().view().layout.item_size, 64);
+  EXPECT_EQ(out.value().view().layout.strides[0], 64);
+  const auto items = Tensor::make(DType::Bytes, *Shape::make({1}), 3).value();
+  const VariantArray three = VariantArray::make({RaggedTensor::make(items, {}).value()}, {1}).value();
+  EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(three, {splits_of({0, 1})}, {1}, ValuesType{DType::Bytes, 64}),
+                       kInvalid, "items of 3 bytes, expected 64"));
+  EXPECT_TRUE(is_error(ragged_tensor_from_variant(three, 0, 1, {.values = ValuesType{DType::Bytes, 64}}), kInvalid,
+                       "3 bytes, expected 64"));
+}
+
+TEST(RaggedFromVariant, RefusesMoreRowsThanCanBeCounted) {
+  const Tensor flat = Tensor::make(DType::Int8, *Shape::make({std::int64_t{1} << 62, 0})).value();
+  const RaggedTensor half = RaggedTensor::make(flat, {}).value();
+  EXPECT_TRUE(is_error(ragged_tensor_from_variant(array({half, half}), 0, 1), kInvalid, "at element 1"));
+  EXPECT_TRUE(is_error(ragged_tensor_from_variant(VariantArray::rows_of(half), 0, 1), StatusCode::ResourceExhausted));
+  EXPECT_EQ(ragged_tensor_from_variant(VariantArray::rows_of(half), 0, 0).value().rows(), half.rows());
+  EXPECT_TRUE(is_error(ragged_tensor_from_variant(array({}), 2147483646, 2147483647, {.values = DType::Int8}), kInvalid,
+                       "at most 1000"));
+}
+
+TEST(VariantArray, RefusesElementsThatAreNotThere) {
+  const VariantArray rows = VariantArray::rows_of(ragged({1, 2}, {{0, 1, 2}}));
+  for (const VariantArray& v : {rows, array({dense({1}), std::nullopt})}) {
+    EXPECT_TRUE(is_error(v.at(2), StatusCode::OutOfRange, "element 2", "2 elements"));
+    EXPECT_TRUE(is_error(v.at(-1), StatusCode::OutOfRange));
+  }
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 """Ragged tensors to and from awkward, Arrow and SciPy's CSR, without copies."""
 
+import re
+from collections.abc import Callable
+from typing import Any
+
 import awkward as ak
 import backslice as bs
+import ml_dtypes
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -35,6 +40,23 @@ def test_awkward_that_was_sliced() -> None:
         from_awkward(ak.Array([[{"x": 1}]]))
 
 
+@pytest.mark.parametrize("rows", [[["a", "bc"], []], [[b"\xff"], [b""]], [[["é"], []], [], [["x", "y"]]]])
+def test_strings_stay_strings(rows: list) -> None:
+    rt = from_list(rows, object)
+    assert from_awkward(ak.Array(rows)) == rt and ak.to_list(to_awkward(rt)) == rows
+    assert from_awkward(ak.Array(rows)[1:]).to_list() == rows[1:]
+    assert to_arrow(rt).to_pylist() == rows and from_arrow(to_arrow(rt)) == rt
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4", "qint8", "big-endian"])
+@pytest.mark.parametrize("convert", [to_awkward, to_arrow])
+def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.RaggedTensor], Any]) -> None:
+    dtype = {"qint8": np.dtype([("qint8", "i1")]), "big-endian": np.dtype(">f4")}.get(name)
+    rt = bs.RaggedTensor(np.zeros(3, dtype or getattr(ml_dtypes, name)), [0, 1, 3])
+    with pytest.raises(bs.UnimplementedError, match=rf"{re.escape(str(rt.dtype))}.*astype\('float32'\)"):
+        convert(rt)
+
+
 @pytest.mark.parametrize("splits", ["int32", "int64"])
 def test_arrow(splits: str) -> None:
     deep = from_list(NESTED)
@@ -64,6 +86,9 @@ def test_csr() -> None:
     rt = ragged_from_csr(a)
     assert rt.to_list() == [[1, 2], [], [3]]
     assert np.shares_memory(rt.values, a.data)
+    a.indptr[-1] = 2**30  # no longer the tensor's splits
+    assert rt[::-1].to_list() == [[3], [], [1, 2]]
+    a.indptr[-1] = 3
     back = csr_from_ragged(rt, a.indices, a.shape)
     assert np.array_equal(back.toarray(), a.toarray())
     with pytest.raises(bs.DTypeError, match="csr"):

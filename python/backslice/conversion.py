@@ -1,0 +1,86 @@
+"""Lists and numbers as arrays of a given dtype, by the rules of TensorFlow's convert_to_tensor: nothing is lost.
+
+>>> import numpy as np
+>>> from backslice.conversion import as_array
+>>> as_array([1, 2], np.dtype("float32"), "value")
+array([1., 2.], dtype=float32)
+>>> as_array(1.5, np.dtype("int32"), "value")
+Traceback (most recent call last):
+backslice.errors.DTypeError: value is of kind float, which does not become int32; convert it first
+"""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import DTypeError, InvalidArgumentError
+
+# What may become what: integers become floats and complex numbers, floats become complex numbers.
+_ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc", "U": "U", "S": "S"}
+_NAMES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex", "U": "str", "S": "bytes"}
+
+
+def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
+    """`value`, which is no array, as an array of that dtype. Raises DTypeError where it is of another kind."""
+    try:
+        if dtype.kind == "O":
+            return _as_objects(value)
+        natural = np.asarray(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DTypeError(f"{argument} cannot be read as an array of dtype {dtype}: {error}") from None
+    if natural.dtype == dtype:
+        return natural
+    if natural.size == 0:
+        return np.empty(natural.shape, dtype)
+    kind, wanted = _kind(natural.dtype), _kind(dtype)
+    if kind == "O" and all(isinstance(v, int) and not isinstance(v, bool) for v in natural.flat):
+        kind = "i"  # integers that no dtype holds
+    if kind not in _ACCEPTED.get(wanted, ""):
+        raise DTypeError(
+            f"{argument} is of kind {_NAMES.get(kind, natural.dtype)}, which does not become {dtype}; convert it first"
+        )
+    if wanted in "iu":
+        _check_range(natural, dtype, argument)
+    with np.errstate(over="ignore"):  # a float past the largest becomes infinite, as in TensorFlow
+        return _cast(natural, dtype, argument)
+
+
+def _as_objects(value: Any) -> NDArray[Any]:
+    if isinstance(value, str | bytes):
+        array = np.empty((), object)
+        array[()] = value
+        return array
+    return np.asarray(value, object)
+
+
+def _kind(dtype: np.dtype[Any]) -> str:
+    if dtype.names is not None and len(dtype.names) == 1:  # TensorFlow's quantised types hold integers
+        return dtype[0].kind
+    if dtype.kind == "V" or dtype.isbuiltin == 2:  # those of ml_dtypes
+        return "i" if "int" in dtype.name else "f" if "float" in dtype.name else "V"
+    return dtype.kind
+
+
+def _check_range(natural: NDArray[Any], dtype: np.dtype[Any], argument: str) -> None:
+    info = ml_dtypes.iinfo(dtype if dtype.names is None else dtype[0])
+    for extreme in (int(natural.min()), int(natural.max())):
+        if not int(info.min) <= extreme <= int(info.max):
+            raise InvalidArgumentError(
+                f"{argument} holds {extreme}, which {dtype} does not hold: it goes from {info.min} to {info.max}"
+            )
+
+
+def _cast(natural: NDArray[Any], dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
+    try:
+        if dtype.names is not None:
+            return natural.astype(dtype[0]).view(dtype)
+        array = natural.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DTypeError(f"{argument} cannot be read as an array of dtype {dtype}: {error}") from None
+    if dtype.kind in "US" and not np.array_equal(array, natural):
+        raise InvalidArgumentError(
+            f"{argument} holds {max(natural.ravel().tolist(), key=len)!r}, which {dtype} would cut off"
+        )
+    return array

@@ -1,0 +1,174 @@
+#include "bindings/py_ragged.h"
+
+#include "bindings/arguments.h"
+#include "bindings/errors.h"
+#include "bindings/index.h"
+#include "bindings/instances.h"
+#include "bindings/module.h"
+
+namespace backslice::python {
+namespace {
+
+nb::object group(nb::list items, const RaggedTensor& rt) {
+  for (int level = rt.ragged_rank() - 1; level >= 0; --level) {
+    nb::list rows;
+    const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+      rows.append(nb::steal(PyList_GetSlice(items.ptr(), rt.split(level, i), rt.split(level, i + 1))));
+    }
+    items = rows;
+  }
+  return items;
+}
+
+Index read_text_index(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* letters = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (letters != nullptr) return unwrap(parse_index({letters, static_cast<std::size_t>(size)}));
+  PyErr_Clear();
+  raise_invalid_argument("index " + repr_text(text) + " is no valid Unicode");
+}
+
+// The items of an index, also of its text.
+nb::tuple index_items(nb::handle index) {
+  if (PyUnicode_Check(index.ptr())) return to_python(read_text_index(index));
+  return PyTuple_Check(index.ptr()) ? nb::cast<nb::tuple>(index) : nb::make_tuple(index);
+}
+
+}  // namespace
+
+PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
+  ValueType type;
+  const Tensor tensor = read_values(values, "values", type);
+  auto splits = read_nested_splits(nested_row_splits, "nested_row_splits");
+  return {unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits)); })), type};
+}
+
+nb::object PyRagged::to_python(RaggedTensor rt, const ValueType& type) {
+  if (rt.ragged_rank() == 0) return values_to_python(rt.values(), type);
+  return nb::cast(PyRagged(std::move(rt), type));
+}
+
+nb::tuple PyRagged::nested_row_splits() const {
+  nb::list lists;
+  for (const Tensor& splits : rt_.nested_row_splits()) lists.append(splits_to_python(splits));
+  return nb::tuple(lists);
+}
+
+nb::tuple PyRagged::shape() const {
+  nb::list dims;
+  const Shape& values = rt_.values().shape();
+  if (rt_.ragged_rank() > 0) dims.append(rt_.rows());
+  for (int level = 0; level < rt_.ragged_rank(); ++level) dims.append(nb::none());
+  for (int axis = rt_.ragged_rank() > 0; axis < values.rank(); ++axis) dims.append(values[axis]);
+  return nb::tuple(dims);
+}
+
+std::int64_t PyRagged::size() const {
+  if (rt_.values().shape().rank() == 0) raise_dtype_error("a scalar has no rows");
+  return rt_.rows();
+}
+
+nb::object PyRagged::to_list() const {
+  const nb::object items = values().attr("tolist")();
+  return rt_.ragged_rank() == 0 ? items : group(nb::list(items), rt_);
+}
+
+nb::object PyRagged::get(nb::handle index) const {
+  const Selection rows = read_rows(index);
+  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows); }));
+  if (rows.is_dropped(0)) return to_python(std::move(taken), type_);
+  return nb::cast(PyRagged(std::move(taken), type_));
+}
+
+nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
+  const Selection rows = read_rows(index);
+  const auto* ragged = find_instance<PyRagged>(grad);
+  const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
+  const InputArray input = input_array(values, "grad");
+  if (!same_dtype(input.numpy_dtype, type_.numpy)) {
+    raise_dtype_error(std::string("grad has dtype ") + nb::str(input.numpy_dtype).c_str() + ", expected " +
+                      nb::str(type_.numpy).c_str() + ", that of the values");
+  }
+  if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
+  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view); })), input.numpy_dtype);
+}
+
+bool PyRagged::equals(nb::handle other) const {
+  const auto* ragged = find_instance<PyRagged>(other);
+  if (ragged == nullptr || rt_.ragged_rank() != ragged->rt_.ragged_rank()) return false;
+  const nb::object equal = nb::module_::import_("numpy").attr("array_equal");
+  if (!nb::cast<bool>(equal(values(), ragged->values()))) return false;
+  const nb::tuple mine = nested_row_splits(), theirs = ragged->nested_row_splits();
+  for (std::size_t i = 0; i < nb::len(mine); ++i) {
+    if (!nb::cast<bool>(equal(mine[i], theirs[i]))) return false;
+  }
+  return true;
+}
+
+nb::str PyRagged::repr() const {
+  const nb::str shown = shown_rows();
+  PyObject* text =
+      PyUnicode_FromFormat("RaggedTensor(%U, shape %S, dtype %S)", shown.ptr(), shape().ptr(), type_.numpy.ptr());
+  if (text == nullptr) nb::raise_python_error();
+  return nb::steal<nb::str>(text);
+}
+
+nb::str PyRagged::shown_rows() const {
+  constexpr std::int64_t kRows = 8, kValues = 1000;
+  constexpr Py_ssize_t kLetters = 400;
+  const std::int64_t rows = rt_.ragged_rank() == 0 ? 0 : rt_.rows();
+  const RaggedTensor first = rows > kRows ? unwrap(rt_.slice_rows(0, kRows)) : rt_;
+  const Shape& shape = first.values().shape();
+  if (shape.elements() > kValues || (shape.rank() > 0 && shape[0] > kValues)) {
+    const std::string count = std::to_string(rt_.values().shape().elements()) + " values";
+    const std::string text = rows > 0 ? std::to_string(rows) + " rows of " + count : count;
+    return nb::str(text.c_str(), text.size());
+  }
+  nb::object text = nb::repr(PyRagged(first, type_).to_list());
+  if (PyUnicode_GET_LENGTH(text.ptr()) > kLetters) {
+    const nb::object start = nb::steal(PyUnicode_Substring(text.ptr(), 0, kLetters));
+    text = start + nb::str(" ...]");
+  }
+  if (rows > kRows) {
+    const nb::object start = nb::steal(PyUnicode_Substring(text.ptr(), 0, PyUnicode_GET_LENGTH(text.ptr()) - 1));
+    text = start + nb::str((", ... " + std::to_string(rows - kRows) + " more rows]").c_str());
+  }
+  return nb::str(text);
+}
+
+Selection PyRagged::read_rows(nb::handle index) const {
+  const std::int64_t rows = size();
+  if (nb::isinstance<Selection>(index)) return read_selection({rows}, index);
+  const nb::tuple items = index_items(index);
+  const std::size_t count = nb::len(items);
+  const auto is_ellipsis = [&](std::size_t i) { return items[i].ptr() == Py_Ellipsis; };
+  if (count == 0 || (count == 1 && is_ellipsis(0))) return Selection::all(unwrap(Shape::make({rows})));
+  const bool is_one = count == 1 || (count == 2 && is_ellipsis(1));
+  const nb::object item = items[0];
+  if (!is_one || item.is_none() || is_ellipsis(0)) {
+    raise_invalid_argument("index " + repr_text(index) +
+                           " reaches inside rows; a RaggedTensor is indexed along its rows alone, by an int or a "
+                           "slice: take a row with rt[i], then index that");
+  }
+  std::int64_t i = 0;
+  int overflow = 0;
+  const bool is_int = !PyArray_Check(item.ptr()) && read_int(item, i, overflow);
+  if (is_int && (i < -rows || i >= rows)) {
+    raise_out_of_range("row " + repr_text(item) + " is out of bounds for " + std::to_string(rows) + " rows");
+  }
+  return read_selection({rows}, nb::make_tuple(item));
+}
+
+RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& type) {
+  if (const auto* ragged = find_instance<PyRagged>(object)) {
+    type = ragged->type();
+    return ragged->rt();
+  }
+  if (nb::isinstance<PyRagged>(object)) {
+    raise_dtype_error(std::string(argument) + " is a RaggedTensor that was never initialised");
+  }
+  return unwrap(RaggedTensor::make(read_values(object, argument, type), {}));
+}
+
+}  // namespace backslice::python

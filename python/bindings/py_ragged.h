@@ -1,0 +1,45 @@
+// RaggedTensor as Python has it.
+#pragma once
+
+#include "bindings/ragged_values.h"
+
+namespace backslice::python {
+
+class PyRagged {
+ public:
+  PyRagged(RaggedTensor rt, ValueType type) : rt_(std::move(rt)), type_(std::move(type)) {}
+  static PyRagged make(nb::handle values, nb::handle nested_row_splits);
+
+  // A ragged tensor as Python's; one of ragged rank 0 is an array.
+  static nb::object to_python(RaggedTensor rt, const ValueType& type);
+
+  const RaggedTensor& rt() const { return rt_; }
+  const ValueType& type() const { return type_; }
+  nb::object values() const { return values_to_python(rt_.values(), type_); }
+  nb::tuple nested_row_splits() const;
+  nb::tuple shape() const;
+  std::int64_t size() const;
+  nb::object to_list() const;
+  nb::object get(nb::handle index) const;
+  nb::object slice_grad(nb::handle index, nb::handle grad) const;
+  bool equals(nb::handle other) const;
+  nb::str repr() const;
+
+ private:
+  // The first rows, or how many there are where even those are long.
+  nb::str shown_rows() const;
+
+  // An int or a slice of the rows, alone or before an ellipsis; or an ellipsis, which is all of them.
+  Selection read_rows(nb::handle index) const;
+
+  RaggedTensor rt_;
+  ValueType type_;
+};
+
+// A RaggedTensor, or an array, which has ragged rank 0.
+RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& type);
+
+// VariantArray and the operations between it and RaggedTensor.
+void bind_variant_arrays(nb::module_& m);
+
+}  // namespace backslice::python

@@ -1,0 +1,249 @@
+// VariantArray and the operations between it and RaggedTensor.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/arguments.h"
+#include "bindings/errors.h"
+#include "bindings/index.h"
+#include "bindings/instances.h"
+#include "bindings/module.h"
+#include "bindings/py_ragged.h"
+
+namespace backslice::python {
+namespace {
+
+// Which strings the elements of an array are: all str or all bytes. Elements without strings fit both.
+class OneKind {
+ public:
+  void add(StringKind kind, const std::string& argument) {
+    if (kind == StringKind::Unknown || kind == kind_) return;
+    if (kind_ != StringKind::Unknown) {
+      raise_dtype_error(argument + " holds " + text_of(kind) + ", but " + first_ + " holds " + text_of(kind_) +
+                        "; use one of them");
+    }
+    kind_ = kind;
+    first_ = argument;
+  }
+  StringKind kind() const { return kind_; }
+
+ private:
+  StringKind kind_ = StringKind::Unknown;
+  std::string first_;  // the argument that decided
+};
+
+class PyVariants {
+ public:
+  PyVariants(VariantArray array, std::vector<ValueType> types) : array_(std::move(array)), types_(std::move(types)) {
+    for (const ValueType& type : types_) {
+      if (!type.numpy.is_valid()) continue;
+      if (!first_) first_ = type;
+      uniform_ &= type.numpy.is(first_->numpy) || same_dtype(type.numpy, first_->numpy);
+    }
+  }
+
+  static PyVariants make(nb::handle elements, nb::handle shape) {
+    if (!PyList_Check(elements.ptr()) && !PyTuple_Check(elements.ptr())) {
+      raise_dtype_error("elements is a " + type_text(elements) + ", expected a list of RaggedTensors, arrays and None");
+    }
+    std::vector<std::optional<RaggedTensor>> list;
+    std::vector<ValueType> types;
+    OneKind kind;
+    for (nb::handle item : nb::iter(elements)) {
+      ValueType type;
+      if (item.is_none()) {
+        list.push_back(std::nullopt);
+      } else {
+        const std::string argument = "elements[" + std::to_string(list.size()) + "]";
+        list.push_back(read_ragged(item, argument.c_str(), type));
+        kind.add(type.strings, argument);
+      }
+      types.push_back(type);
+    }
+    for (ValueType& type : types) type.strings = kind.kind();
+    const auto dims = shape.is_none() ? std::vector<std::int64_t>{std::ssize(list)} : read_shape(shape, "shape");
+    return {unwrap(VariantArray::make(std::move(list), dims)), std::move(types)};
+  }
+
+  const VariantArray& array() const { return array_; }
+  nb::tuple shape() const { return to_tuple(array_.shape()); }
+  std::int64_t length() const {
+    if (array_.shape().rank() == 0) raise_dtype_error("a VariantArray of shape () has no length");
+    return array_.shape()[0];
+  }
+  nb::object get(nb::handle index) const {
+    nb::tuple indices = PyTuple_Check(index.ptr()) ? nb::cast<nb::tuple>(index) : nb::make_tuple(index);
+    const int rank = array_.shape().rank();
+    if (static_cast<int>(nb::len(indices)) != rank) {
+      raise_invalid_argument("a VariantArray of shape " + repr_text(shape()) + " is indexed with " +
+                             std::to_string(rank) + " integers, got " + repr_text(index));
+    }
+    std::int64_t flat = 0;
+    for (int axis = 0; axis < rank; ++axis) {
+      std::int64_t i = 0;
+      int overflow = 0;
+      if (!read_int(indices[axis], i, overflow)) raise_dtype_error("index " + repr_text(index) + " is not an integer");
+      const std::int64_t n = array_.shape()[axis];
+      if (i < -n || i >= n)
+        raise_out_of_range("index " + repr_text(index) + " is out of bounds for shape " + repr_text(shape()));
+      flat = flat * n + (i < 0 ? i + n : i);
+    }
+    return element(flat);
+  }
+  nb::object element(std::int64_t flat) const {
+    auto element = unwrap(array_.at(flat));
+    if (!element) return nb::none();
+    return PyRagged::to_python(*std::move(element), type_of(flat));
+  }
+  // All elements in order, each made when it is asked for.
+  nb::object iterate() const {
+    const nb::object flat = nb::cast(PyVariants(unwrap(array_.reshape({array_.size()})), types_));
+    const nb::module_ builtins = nb::module_::import_("builtins");
+    return builtins.attr("map")(flat.attr("__getitem__"), builtins.attr("range")(array_.size()));
+  }
+  PyVariants reshape(nb::handle shape) const { return {unwrap(array_.reshape(read_shape(shape, "shape"))), types_}; }
+  std::string repr() const {
+    std::int64_t missing = 0;
+    for (std::int64_t i = 0; array_.has_missing() && i < array_.size(); ++i) missing += array_.piece(i).missing;
+    return "VariantArray(shape " + repr_text(shape()) + ", " + std::to_string(missing) + " missing)";
+  }
+
+  const ValueType& type_of(std::int64_t flat) const {
+    return types_[array_.batch() != nullptr ? 0 : static_cast<std::size_t>(flat)];
+  }
+
+  // The first element that is there and not of this dtype.
+  std::optional<std::int64_t> first_of_another_type(nb::handle dtype) const {
+    if (uniform_ && (!first_ || same_dtype(first_->numpy, dtype))) return std::nullopt;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i].numpy.is_valid() && !same_dtype(types_[i].numpy, dtype)) return static_cast<std::int64_t>(i);
+    }
+    return std::nullopt;
+  }
+
+  // The type of the first element that is there.
+  const std::optional<ValueType>& first_type() const { return first_; }
+
+ private:
+  VariantArray array_;
+  std::vector<ValueType> types_;  // one for a batch, else one an element, empty for missing ones
+  std::optional<ValueType> first_;
+  bool uniform_ = true;  // all that are there have one dtype
+};
+
+// Moves of opaque items know only their size: two dtypes must not pass for one.
+void check_types(const PyVariants& encoded, const std::optional<ValueType>& given, const char* what) {
+  const std::optional<ValueType> expected = given ? given : encoded.first_type();
+  if (!expected) return;
+  const auto other = encoded.first_of_another_type(expected->numpy);
+  if (!other) return;
+  raise_dtype_error(std::string(what) + " " + std::to_string(*other) + " has dtype " +
+                    nb::str(encoded.type_of(*other).numpy).c_str() + ", expected " + nb::str(expected->numpy).c_str());
+}
+
+const PyVariants& read_variants(nb::handle object, const char* argument) {
+  if (const auto* variants = find_instance<PyVariants>(object)) return *variants;
+  raise_dtype_error(std::string(argument) + " is a " + type_text(object) + ", expected a VariantArray");
+}
+
+std::optional<ValueType> read_type(nb::handle dtype, const PyVariants& encoded) {
+  if (dtype.is_none()) return std::nullopt;
+  ValueType type = value_type(dtype);
+  const auto first = encoded.first_type();
+  if (!type.is_object() || !first || first->strings == StringKind::Unknown) return type;
+  if (type.strings != StringKind::Unknown && type.strings != first->strings) {
+    raise_dtype_error(std::string("Tvalues is ") + text_of(type.strings) + ", but the elements hold " +
+                      text_of(first->strings));
+  }
+  type.strings = first->strings;
+  return type;
+}
+
+PyVariants py_to_variant(nb::handle rt, nb::handle batched_input) {
+  ValueType type;
+  const RaggedTensor ragged = read_ragged(rt, "rt", type);
+  return {unwrap(ragged_tensor_to_variant(ragged, read_flag(batched_input, "batched_input"))), {type}};
+}
+
+int read_rank(nb::handle object, const char* argument) {
+  std::int64_t value = 0;
+  int overflow = 0;
+  if (!read_int(object, value, overflow)) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  }
+  if (value < -1 || value > 1000)
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no ragged rank");
+  return static_cast<int>(value);
+}
+
+nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb::handle output_ragged_rank,
+                           nb::handle Tvalues, nb::handle Tsplits) {
+  const PyVariants& variants = read_variants(encoded, "encoded");
+  const int in = read_rank(input_ragged_rank, "input_ragged_rank"),
+            out = read_rank(output_ragged_rank, "output_ragged_rank");
+  const auto given = read_type(Tvalues, variants);
+  check_types(variants, given, "element");
+  FromVariantTypes types;
+  if (given) types.values = values_type(*given);
+  if (!Tsplits.is_none()) {
+    const ElementType splits = element_type(value_type(Tsplits).numpy, "Tsplits");
+    types.splits = splits.dtype;
+  }
+  RaggedTensor result =
+      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types); }));
+  const ValueType type = given ? *given : *variants.first_type();
+  return nb::cast(PyRagged(std::move(result), type));
+}
+
+nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row_splits, nb::handle dense_values_shape,
+                                  nb::handle Tvalues) {
+  const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
+  const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
+  const auto splits = read_nested_splits(row_splits, "row_splits");
+  const auto given = read_type(Tvalues, variants);
+  check_types(variants, given, "piece");
+  const std::optional<ValueType> type = given ? given : variants.first_type();
+  const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
+  Tensor result =
+      unwrap(without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values); }));
+  return values_to_python(result, *type);
+}
+
+PyVariants py_from_variant_gradient(nb::handle decoded, nb::handle encoded_shape) {
+  ValueType type;
+  const RaggedTensor ragged = read_ragged(decoded, "decoded", type);
+  return {unwrap(ragged_tensor_from_variant_gradient(ragged, read_shape(encoded_shape, "encoded_shape"))), {type}};
+}
+
+}  // namespace
+
+void bind_variant_arrays(nb::module_& m) {
+  nb::class_<PyVariants>(m, "VariantArray", "Ragged tensors as the elements of an array, or None in their place.")
+      .def(
+          "__init__",
+          [](PyVariants* self, nb::handle elements, nb::handle shape) {
+            new (self) PyVariants(PyVariants::make(elements, shape));
+          },
+          any("elements"), any("shape") = nb::none())
+      .def_prop_ro("shape", &PyVariants::shape, "The shape of the array.")
+      .def("reshape", &PyVariants::reshape, any("shape"), "The same elements in another shape.")
+      .def("__len__", &PyVariants::length)
+      .def("__getitem__", &PyVariants::get, any("index"))
+      .def("__iter__", &PyVariants::iterate)
+      .def("__repr__", &PyVariants::repr);
+  m.def("ragged_tensor_to_variant", py_to_variant, any("rt"), any("batched_input") = true,
+        "TensorFlow's RaggedTensorToVariant: one element per row, or one that holds all.");
+  m.def("ragged_tensor_from_variant", py_from_variant, any("encoded"), any("input_ragged_rank"),
+        any("output_ragged_rank"), any("Tvalues") = nb::none(), any("Tsplits") = nb::none(),
+        "TensorFlow's RaggedTensorFromVariant: the elements as rows of one ragged tensor.");
+  m.def(
+      "ragged_tensor_to_variant_gradient", py_to_variant_gradient, any("encoded_ragged_grad"), any("row_splits"),
+      any("dense_values_shape"), any("Tvalues") = nb::none(),
+      "TensorFlow's RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing.\n"
+      "row_splits may be the list of all nested splits.");
+  m.def(
+      "ragged_tensor_from_variant_gradient", py_from_variant_gradient, any("decoded"), any("encoded_shape"),
+      "The gradient of ragged_tensor_from_variant: what it returned, with the gradient as its values, encoded again.");
+}
+
+}  // namespace backslice::python

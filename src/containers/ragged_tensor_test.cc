@@ -1,0 +1,114 @@
+#include "backslice/ragged_tensor.h"
+
+#include <limits>
+
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+template <class T = std::int64_t>
+Tensor splits_of(const std::vector<T>& splits) {
+  return tensor_of<T>(splits, {std::ssize(splits)});
+}
+
+RaggedTensor three_rows() {
+  return RaggedTensor::make(tensor_of(counting<float>(5), {5}), {splits_of({0, 2, 2, 5})}).value();
+}
+
+std::vector<float> values_of(const RaggedTensor& rt) {
+  Tensor values = rt.values();
+  return elements<float>(values);
+}
+
+Selection rows(std::int64_t count, std::string_view text) {
+  return *Selection::from_index({count}, *parse_index(text));
+}
+
+TEST(RaggedTensor, KeepsItsSplitsWhenTheCallersChange) {
+  std::vector<std::int64_t> memory = {0, 2, 4};
+  const Tensor splits = Tensor::of(Buffer(), view_of(memory, {3}));
+  const RaggedTensor rt = RaggedTensor::make(tensor_of(counting<float>(4), {4}), {splits}).value();
+  memory = {0, 2, std::int64_t{1} << 40};
+  EXPECT_EQ(rt.split(0, 2), 4);
+  EXPECT_THAT(values_of(ragged_slice(rt, rows(2, "::-1")).value()), ElementsAre(3, 4, 1, 2));
+}
+
+TEST(RaggedTensor, ReadsSplitsOfAnyStride) {
+  std::vector<std::int64_t> memory = {4, 9, 2, 9, 0};
+  const View backwards = View::strided(memory.data() + 4, DType::Int64, {3}, {-16}).value();
+  const RaggedTensor rt =
+      RaggedTensor::make(tensor_of(counting<float>(4), {4}), {Tensor::of(Buffer(), backwards)}).value();
+  EXPECT_EQ(rt.split(0, 1), 2);
+  EXPECT_EQ(rt.split(0, 2), 4);
+}
+
+TEST(RaggedTensor, ChecksEveryBlockOfALongList) {
+  std::vector<std::int32_t> list(5000);
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int32_t>(i);
+  const Tensor values = tensor_of(std::vector<float>(4999), {4999});
+  EXPECT_TRUE(RaggedTensor::make(values, {splits_of(list)}).ok());
+  for (const std::size_t at : {1, 1023, 1024, 1025, 4999}) {
+    auto bad = list;
+    bad[at] = -1;
+    const std::string where = "ragged_splits[" + std::to_string(at) + "]=-1 is smaller than row_splits[" +
+                              std::to_string(at - 1) + "]=" + std::to_string(at - 1);
+    EXPECT_TRUE(is_error(RaggedTensor::make(values, {splits_of(bad)}), kInvalid, where));
+  }
+}
+
+TEST(RaggedTensor, RefusesRowsThatAreNotThere) {
+  const RaggedTensor rt = three_rows();
+  constexpr auto kOut = StatusCode::OutOfRange;
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t row : {std::int64_t{-1}, std::int64_t{3}, kMost}) {
+    EXPECT_TRUE(is_error(rt.row(row), kOut, std::to_string(row), "3 rows"));
+  }
+  EXPECT_TRUE(is_error(rt.slice_rows(-1, 2), kOut, "rows -1 to 2"));
+  EXPECT_TRUE(is_error(rt.slice_rows(0, 4), kOut, "rows 0 to 4"));
+  EXPECT_TRUE(is_error(rt.slice_rows(2, 1), kOut, "rows 2 to 1"));
+  const RaggedTensor scalar = RaggedTensor::make(tensor_of({1}, {}), {}).value();
+  EXPECT_TRUE(is_error(scalar.row(0), kInvalid, "scalar"));
+  EXPECT_TRUE(is_error(scalar.slice_rows(0, 0), kInvalid, "scalar"));
+  EXPECT_TRUE(rt.slice_rows(3, 3).ok());
+}
+
+TEST(RaggedTensor, TheGradientOfOneRow) {
+  const RaggedTensor rt = three_rows();
+  EXPECT_THAT(values_of(ragged_slice(rt, rows(3, "-1")).value()), ElementsAre(3, 4, 5));
+  const std::vector<float> dy = {7, 8, 9};
+  EXPECT_THAT(elements<float>(ragged_slice_grad(rt, rows(3, "2"), view_of(dy, {3})).value()),
+              ElementsAre(0, 0, 7, 8, 9));
+  EXPECT_TRUE(is_error(ragged_slice_grad(rt, rows(3, "0"), view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
+  const RaggedTensor dense = RaggedTensor::make(tensor_of(counting<float>(6), {2, 3}), {}).value();
+  EXPECT_THAT(elements<float>(ragged_slice_grad(dense, rows(2, "1"), view_of(dy, {3})).value()),
+              ElementsAre(0, 0, 0, 7, 8, 9));
+  EXPECT_THAT(values_of(ragged_slice(dense, rows(2, "::-1")).value()), ElementsAre(4, 5, 6, 1, 2, 3));
+}
+
+TEST(RaggedTensor, TheGradientHasTheDtypeOfTheValues) {
+  const std::vector<double> dy(2);
+  EXPECT_TRUE(is_error(ragged_slice_grad(three_rows(), rows(3, "0"), view_of(dy, {2})), kInvalid,
+                       "dtype float64, expected float32"));
+  const auto bytes = [](std::int64_t size) { return Tensor::make(DType::Bytes, *Shape::make({2}), size).value(); };
+  const RaggedTensor rt = RaggedTensor::make(bytes(3), {splits_of({0, 2})}).value();
+  const Tensor wider = bytes(4);
+  EXPECT_TRUE(is_error(ragged_slice_grad(rt, rows(1, ":"), wider.view()), kInvalid, "4 bytes, expected 3"));
+}
+
+TEST(RaggedTensor, RowsOfNoElementsMayBeHuge) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  const Tensor none = Tensor::make(DType::Float32, *Shape::make({0, kHuge, kHuge})).value();
+  const RaggedTensor rt = RaggedTensor::make(none, {splits_of({0, 0, 0})}).value();
+  EXPECT_EQ(ragged_slice(rt, rows(2, "::-1")).value().values().shape(), none.shape());
+  EXPECT_EQ(ragged_slice_grad(rt, rows(2, "1:"), none.view()).value().shape(), none.shape());
+  EXPECT_EQ(rt.row(1).value().values().shape(), none.shape());
+  const Tensor flat = Tensor::make(DType::Int8, *Shape::make({std::int64_t{1} << 62, 0})).value();
+  const RaggedTensor many = RaggedTensor::make(flat, {}).value();
+  EXPECT_EQ(ragged_slice(many, rows(many.rows(), "::2")).value().rows(), many.rows() / 2);
+}
+
+}  // namespace
+}  // namespace backslice
