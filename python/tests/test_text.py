@@ -1,5 +1,8 @@
 """Text as arguments and in messages: any str that Python can hold."""
 
+import subprocess
+import sys
+
 import backslice as bs
 import numpy as np
 import pytest
@@ -102,3 +105,9 @@ def test_what_an_exporter_says_may_be_anything():
     for error, message in shown.items():
         with pytest.raises(bs.InvalidArgumentError, match=message):
             bs.slice(Raising(error), ":")
+
+
+def test_index_text_on_the_command_line_need_not_be_utf8():
+    command = [sys.executable, "-m", "backslice", "explain", "4,6", b"\xff"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and r"index is '\udcff'" in done.stderr and done.stderr.count("\n") == 1
