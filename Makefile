@@ -2,6 +2,7 @@
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
+# make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp the same workloads in C++ alone
 # make docs     the manual, into build/site
@@ -15,7 +16,7 @@ SOURCES := $(shell find include src python/backslice python/bindings cmake -type
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large docs oracle sanitize bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs oracle sanitize bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -52,6 +53,13 @@ test-python: python
 
 test-large: python
 	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb"
+
+test-aarch64:
+	@tools/setup.sh $(PYTHON) aarch64
+	tools/fetch_aarch64_libraries.sh build/aarch64-libraries
+	cmake --preset aarch64
+	cmake --build --preset aarch64
+	tools/test_aarch64.sh build/aarch64
 
 docs: python
 	$(PY) -m pip install -q "mkdocs-material>=9.5"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON
+# Usage: tools/setup.sh PYTHON [aarch64]; with aarch64, also what the tests for 64-bit ARM need.
 set -eu
 
 python=$1
@@ -25,6 +25,10 @@ need libbenchmark-dev has_header benchmark/benchmark.h
 need nlohmann-json3-dev has_header nlohmann/json.hpp
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+if [ "${2-}" = aarch64 ]; then
+  need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++
+  need qemu-user command -v qemu-aarch64
+fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
   echo "backslice needs Python 3.10 or newer; $python is $("$python" -V 2>&1). Try: make PYTHON=python3.11 ..." >&2

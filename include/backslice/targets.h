@@ -8,7 +8,7 @@
 
 namespace backslice {
 
-// The targets this machine can run, best first: "AVX3", "AVX2", ...
+// The targets this machine can run, best first: "AVX3", "AVX2", ...; "SVE2", "NEON", ... on ARM; always with "SCALAR".
 BACKSLICE_EXPORT std::vector<std::string> simd_targets();
 
 // The one in use: the best, or the one that the environment variable BACKSLICE_FORCE_TARGET names.

@@ -48,7 +48,7 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
     cost.bytes_result = cost.bytes_written = *result;
     cost.strategy = strategy_for(selection, dtype, dx, *result);
     if (cost.strategy == Strategy::FreshZeros) {
-      cost.bytes_written = std::min(*result, pages_touched(selection, dx) * kPageBytes);
+      cost.bytes_written = std::min(*result, pages_touched(selection, dx, page_bytes()) * page_bytes());
     }
     const std::int64_t moved = cost.strategy == Strategy::FreshZeros ? *read : *result;
     const bool in_parallel = cost.strategy != Strategy::OneByOne && moved >= kParallelBytes;

@@ -11,7 +11,8 @@ bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
   constexpr std::int64_t kWorthIt = 1 << 20;
   constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
   const std::int64_t bytes = selection.shape().elements() * out.item_size;
-  return bytes >= kWorthIt && pages_touched(selection, out) < bytes / (kFirstTouch * kPageBytes);
+  const std::int64_t page = page_bytes();
+  return bytes >= kWorthIt && pages_touched(selection, out, page) < bytes / (kFirstTouch * page);
 }
 
 bool prefers_streaming(std::int64_t bytes) { return bytes > caches().l3; }

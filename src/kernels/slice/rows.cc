@@ -317,6 +317,7 @@ constexpr int index_of(T dtype) {
 
 RowKernels make_rows() {
   RowKernels rows{};
+  rows.vector_bytes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<std::uint8_t>()));
   rows.spread[0] = spread<std::uint8_t>;
   rows.spread[1] = spread<std::uint16_t>;
   rows.spread[2] = spread<std::uint32_t>;
@@ -369,17 +370,35 @@ struct Candidate {
 
 // Best first. Entries that this build leaves out are null.
 constexpr Candidate kCandidates[] = {
-    {HWY_AVX3_DL, "AVX3_DL", HWY_CHOOSE_AVX3_DL(rows)}, {HWY_AVX3, "AVX3", HWY_CHOOSE_AVX3(rows)},
-    {HWY_AVX2, "AVX2", HWY_CHOOSE_AVX2(rows)},          {HWY_SSE4, "SSE4", HWY_CHOOSE_SSE4(rows)},
-    {HWY_SSSE3, "SSSE3", HWY_CHOOSE_SSSE3(rows)},       {HWY_NEON, "NEON", HWY_CHOOSE_NEON(rows)},
+    {HWY_AVX3_DL, "AVX3_DL", HWY_CHOOSE_AVX3_DL(rows)},
+    {HWY_AVX3, "AVX3", HWY_CHOOSE_AVX3(rows)},
+    {HWY_AVX2, "AVX2", HWY_CHOOSE_AVX2(rows)},
+    {HWY_SSE4, "SSE4", HWY_CHOOSE_SSE4(rows)},
+    {HWY_SSSE3, "SSSE3", HWY_CHOOSE_SSSE3(rows)},
+    {HWY_SVE2_128, "SVE2_128", HWY_CHOOSE_SVE2_128(rows)},
+    {HWY_SVE_256, "SVE_256", HWY_CHOOSE_SVE_256(rows)},
+    {HWY_SVE2, "SVE2", HWY_CHOOSE_SVE2(rows)},
+    {HWY_SVE, "SVE", HWY_CHOOSE_SVE(rows)},
+    {HWY_NEON, "NEON", HWY_CHOOSE_NEON(rows)},
     {HWY_SCALAR, "SCALAR", HWY_CHOOSE_FALLBACK(rows)},
 };
+
+// What the whole library was compiled for needs no detection. (Highway asks for AES before it reports NEON, which
+// ARM machines without it have too.)
+bool runs_here(const Candidate& candidate) {
+  constexpr std::int64_t kAlways = HWY_SCALAR | HWY_STATIC_TARGET;
+  return ((hwy::SupportedTargets() | kAlways) & candidate.bit) != 0;
+}
+
+// SVE's vectors may be up to four cache lines long. No machine has more than one; where one does, NEON runs.
+bool vectors_fill_lines(const RowKernels& rows) { return kLine % rows.vector_bytes == 0; }
 
 std::vector<Target> find_targets() {
   std::vector<Target> found;
   for (const Candidate& candidate : kCandidates) {
-    const bool runs = candidate.bit == HWY_SCALAR || (hwy::SupportedTargets() & candidate.bit) != 0;
-    if (candidate.rows != nullptr && runs) found.push_back({candidate.name, candidate.rows()});
+    if (candidate.rows == nullptr || !runs_here(candidate)) continue;
+    const RowKernels* rows = candidate.rows();
+    if (vectors_fill_lines(*rows)) found.push_back({candidate.name, rows});
   }
   return found;
 }

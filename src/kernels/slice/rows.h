@@ -28,6 +28,9 @@ struct ShortRows {
 };
 
 struct RowKernels {
+  // Divides kLine, so that streaming stores, which write whole vectors, write whole lines.
+  std::int64_t vector_bytes;
+
   // For items of 1, 2, 4, 8 and 16 bytes: copies `count` items that lie src_stride bytes apart to every step-th item of
   // dst, and zeroes the items between. dst is dense; (count - 1) * step + 1 items are written, by ordinary stores.
   SpreadRow spread[5];
