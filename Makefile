@@ -2,6 +2,7 @@
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
+# make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp the same workloads in C++ alone
 # make docs     the manual, into build/site
@@ -13,9 +14,13 @@ VENV := .venv
 PY := $(VENV)/bin/python
 SOURCES := $(shell find include src python/backslice python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+FUZZ_SECONDS ?= 60
+# The fuzzers in Python, where there are any.
+FUZZ_FILES := $(wildcard fuzz/files.py)
+FUZZ_STATES := $(wildcard python/tests/test_*state_machine*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large docs oracle sanitize bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large docs oracle sanitize fuzz bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -68,6 +73,14 @@ sanitize: setup
 	  echo "== $$preset"; \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+
+fuzz: setup $(if $(FUZZ_FILES)$(FUZZ_STATES),python)
+	@tools/setup.sh $(PYTHON) fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	$(PYTHON) fuzz/run.py --seconds $(FUZZ_SECONDS)
+	$(if $(FUZZ_FILES),$(PY) $(FUZZ_FILES) --seconds $(FUZZ_SECONDS))
+	$(if $(FUZZ_STATES),$(PY) -m pytest -q $(FUZZ_STATES))
 
 bench: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON
+# Usage: tools/setup.sh PYTHON [fuzz]
+# With `fuzz`, also what the fuzzers need.
 set -eu
 
 python=$1
@@ -10,6 +11,12 @@ need() {  # need PACKAGE TEST...: asks for the package unless the test passes
   local package=$1
   shift
   "$@" >/dev/null 2>&1 || packages+=("$package")
+}
+
+# Whether clang++ links libFuzzer with the sanitizers, whose libraries are a package of their own.
+has_fuzzer() {
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null
 }
 
 has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
@@ -26,6 +33,11 @@ need libbenchmark-dev has_header benchmark/benchmark.h
 need nlohmann-json3-dev has_header nlohmann/json.hpp
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+if [ "${2:-}" = fuzz ]; then
+  need clang command -v clang++
+  version=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1)
+  need "libclang-rt-${version:-14}-dev" has_fuzzer
+fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
   echo "backslice needs Python 3.10 or newer; $python is $("$python" -V 2>&1). Try: make PYTHON=python3.11 ..." >&2
