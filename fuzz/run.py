@@ -42,7 +42,7 @@ def command(name: str, seconds: int) -> list[str]:
     for folder in (found, learnt):
         folder.mkdir(parents=True, exist_ok=True)
     options = [f"-max_total_time={seconds}", f"-max_len={LONGEST_INPUT}", f"-timeout={LONGEST_CALL}"]
-    options += [f"-artifact_prefix={found}/", "-print_final_stats=1", "-rss_limit_mb=2048"]
+    options += [f"-artifact_prefix={found}/", "-print_final_stats=1", "-rss_limit_mb=2048", "-len_control=0"]
     return [str(BUILD / "fuzz" / f"fuzz_{name}"), *options, str(learnt), str(ROOT / "fuzz" / "corpus" / name)]
 
 

@@ -114,6 +114,11 @@ bool has_negative(const Numbers& list) {
   return std::ranges::any_of(list, [](std::int64_t n) { return n < 0; });
 }
 
+// Small enough that nothing made of them is too large.
+bool is_ordinary(const Numbers& list) {
+  return std::ranges::all_of(list, [](std::int64_t n) { return n >= -8 && n <= 8; });
+}
+
 // The rows in the window.
 Numbers window(const Case& c) {
   Numbers inside;
@@ -215,6 +220,9 @@ void fuzz_slice(Input& in, const Case& c) {
   Numbers shape;
   for (int axis = 0; axis < c.rank; ++axis) shape.push_back(in.one_in(16) ? in.integer() : in.within(0, 6));
   const auto y = sparse_slice(indices.get(), values.view(), shape, c.start, c.size, {.executor = &in.executor()});
+  if (is_ordinary(c.start) && is_ordinary(c.size) && is_ordinary(shape) && shape.size() <= 8) {
+    agree(y.status(), !has_negative(c.size) && !has_negative(shape), "sparse_slice");
+  }
   if (!y.ok()) return must(!y.status().message().empty(), "an error has a message");
   must(!has_negative(c.size), "a negative size is refused");
   const Numbers inside = window(c);

@@ -65,26 +65,57 @@ inline Value sum(DType dtype, const Value& a, const Value& b) {
 }
 
 template <class T>
-bool is_nan(const char* p) {
-  T value;
-  std::memcpy(&value, p, sizeof(T));
-  return value != value;
+bool is_nan(const T&) {
+  return false;
+}
+inline bool is_nan(float value) { return value != value; }
+inline bool is_nan(double value) { return value != value; }
+template <FloatFormat kFormat>
+bool is_nan(SmallFloat<kFormat> value) {
+  return is_nan(decode(value.bits, kFormat));
 }
 
-// Bit for bit, but that a sum which is NaN may be any NaN: which one depends on the order of the operands.
+// The bits of an element that mean something; types of less than a byte leave the others to whoever writes them.
+inline std::uint8_t used_bits(DType dtype) {
+  switch (dtype) {
+    case DType::Int1:
+    case DType::UInt1: return 0x01;
+    case DType::Int2:
+    case DType::UInt2: return 0x03;
+    case DType::Int4:
+    case DType::UInt4:
+    case DType::Float4E2M1FN: return 0x0f;
+    case DType::Float6E2M3FN:
+    case DType::Float6E3M2FN: return 0x3f;
+    default: return 0xff;
+  }
+}
+
+// The same numbers, bit for bit; any NaN is as good as any other, since which one a sum is depends on how it is added.
+template <class T>
+bool same_number(DType dtype, const char* a, const char* b) {
+  if (std::memcmp(a, b, sizeof(T)) == 0) return true;
+  T x, y;
+  std::memcpy(&x, a, sizeof(T));
+  std::memcpy(&y, b, sizeof(T));
+  if (is_nan(x) && is_nan(y)) return true;
+  return sizeof(T) == 1 && ((*a ^ *b) & used_bits(dtype)) == 0;
+}
+
 inline bool same(DType dtype, const Value& a, const Value& b) {
   if (a == b) return true;
-  const auto both_nan = [&]<class T>(std::size_t at) { return is_nan<T>(a.data() + at) && is_nan<T>(b.data() + at); };
-  const auto part = [&]<class T>(std::size_t at) {
-    return std::memcmp(a.data() + at, b.data() + at, sizeof(T)) == 0 || both_nan.template operator()<T>(at);
-  };
-  switch (dtype) {
-    case DType::Float32: return part.operator()<float>(0);
-    case DType::Float64: return part.operator()<double>(0);
-    case DType::Complex64: return part.operator()<float>(0) && part.operator()<float>(4);
-    case DType::Complex128: return part.operator()<double>(0) && part.operator()<double>(8);
-    default: return false;
-  }
+  if (a.size() != b.size() || !can_add(dtype)) return false;
+  bool equal = false;
+  visit_addable(dtype, [&]<class T>() {
+    if constexpr (requires { typename T::value_type; }) {  // complex: two numbers
+      using Part = typename T::value_type;
+      equal = same_number<Part>(dtype, a.data(), b.data()) &&
+              same_number<Part>(dtype, a.data() + sizeof(Part), b.data() + sizeof(Part));
+    } else {
+      equal = same_number<T>(dtype, a.data(), b.data());
+    }
+  });
+  return equal;
 }
 
 inline bool same(DType dtype, const Values& a, const Values& b) {
