@@ -16,8 +16,7 @@ Numbers contiguous_strides(const Numbers& shape, std::int64_t item_size) {
   std::int64_t stride = item_size;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
-    // Past int64 only where another extent is zero: then no stride matters.
-    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[i], 1), &stride)) stride = 0;
+    stride *= shape[i];
   }
   return strides;
 }
@@ -34,8 +33,7 @@ Numbers distinct_strides(Input& in, const Numbers& shape, std::int64_t item_size
   std::int64_t stride = item_size + gap();
   for (std::size_t axis : order) {
     strides[axis] = in.one_in(3) ? -stride : stride;
-    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[axis], 1), &stride)) stride = 0;
-    stride += gap();
+    stride = stride * shape[axis] + gap();
   }
   return strides;
 }
@@ -54,12 +52,14 @@ std::int64_t any_item_size(Input& in, DType dtype) {
 
 Placed::Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most) {
   const std::int64_t unit = dtype == DType::String ? kString : 1;
-  const auto how = static_cast<Strides>(in.within(0, static_cast<std::int64_t>(most)));
+  // Where there are no elements any strides will do, and extents may be too large for others.
+  const bool empty = std::ranges::count(shape, 0) > 0;
+  const auto how = empty ? Strides::Any : static_cast<Strides>(in.within(0, static_cast<std::int64_t>(most)));
   const Numbers strides = how == Strides::Contiguous ? contiguous_strides(shape, item_size)
                           : how == Strides::Distinct ? distinct_strides(in, shape, item_size, unit)
                                                      : any_strides(in, shape, unit);
   view_ = must_get(View::strided(nullptr, dtype, shape, strides, item_size), "a small view");
-  if (view_.elements() == 0) return;
+  if (empty) return;
   std::int64_t below = 0, above = item_size;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     (strides[i] < 0 ? below : above) += (shape[i] - 1) * strides[i];
