@@ -3,6 +3,7 @@
 # make oracle   compare with the real TensorFlow and ONNX Runtime
 # make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
+# make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp the same workloads in C++ alone
 # make docs     the manual, into build/site
@@ -12,11 +13,12 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-SOURCES := $(shell find include src python/backslice python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
+SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs oracle sanitize bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs oracle sanitize fuzz bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -76,6 +78,13 @@ sanitize: setup
 	  echo "== $$preset"; \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+
+fuzz: python
+	@tools/setup.sh $(PYTHON) fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	$(PYTHON) fuzz/run.py --seconds $(FUZZ_SECONDS)
+	$(PY) fuzz/files.py --seconds $(FUZZ_SECONDS)
 
 bench: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch

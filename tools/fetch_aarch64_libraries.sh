@@ -5,7 +5,7 @@
 set -eu
 
 link=$1
-packages=(libhwy-dev libhwy1 libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libgtest-dev libgmock-dev nlohmann-json3-dev)
+packages=(libhwy-dev libhwy1 libgtest-dev libgmock-dev nlohmann-json3-dev)
 
 for tool in apt-get dpkg-deb; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: the arm64 libraries come from Debian's packages" >&2; exit 1; }

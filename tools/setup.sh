@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64]; with aarch64, also what the tests for 64-bit ARM need.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz]; with a second word, also what the tests for 64-bit ARM or the fuzzers need.
 set -eu
 
 python=$1
@@ -10,6 +10,12 @@ need() {  # need PACKAGE TEST...: asks for the package unless the test passes
   local package=$1
   shift
   "$@" >/dev/null 2>&1 || packages+=("$package")
+}
+
+# Whether clang++ links libFuzzer with the sanitizers, whose libraries are a package of their own.
+has_fuzzer() {
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null
 }
 
 has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
@@ -28,6 +34,11 @@ need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(syscon
 if [ "${2-}" = aarch64 ]; then
   need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++
   need qemu-user command -v qemu-aarch64
+fi
+if [ "${2:-}" = fuzz ]; then
+  need clang command -v clang++
+  version=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1)
+  need "libclang-rt-${version:-14}-dev" has_fuzzer
 fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then

@@ -1,0 +1,214 @@
+// Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
+#include "backslice/slice.h"
+#include "fuzz/input.h"
+#include "fuzz/must.h"
+#include "fuzz/placed.h"
+#include "kernels/slice/fill.h"
+#include "kernels/slice/reference.h"
+
+namespace backslice::fuzz {
+namespace {
+
+struct Case {
+  Selection selection;
+  DType dtype;
+  std::int64_t item_size;
+};
+
+// Small shapes mostly; some with long rows, a few large enough to be cut between threads.
+Numbers any_shape(Input& in) {
+  Numbers shape = in.small_shape(5, 5);
+  if (shape.size() > 4 || shape.empty()) return shape;
+  if (in.one_in(8)) shape.back() = in.within(1, 700);
+  if (in.one_in(100)) shape = {in.within(1, 3), in.within(1, 50000)};
+  return shape;
+}
+
+Case any_case(Input& in) {
+  const Numbers shape = any_shape(in);
+  const DType dtype = in.dtype();
+  return {any_selection(in, shape), dtype, any_item_size(in, dtype)};
+}
+
+Numbers dims(const Shape& shape) { return Numbers(shape.begin(), shape.end()); }
+
+Placed place(Input& in, const Case& c, const Shape& shape, Strides most) {
+  return Placed(in, c.dtype, c.item_size, dims(shape), most);
+}
+
+Values gradient(const Case& c, const Values& dy) {
+  Values dx(static_cast<std::size_t>(c.selection.shape().elements()), zero(c.dtype, c.item_size));
+  std::size_t next = 0;
+  for (std::int64_t at : positions(c.selection)) dx[static_cast<std::size_t>(at)] = dy[next++];
+  return dx;
+}
+
+Values accumulated(const Case& c, Values dx, const Values& dy) {
+  std::size_t next = 0;
+  for (std::int64_t at : positions(c.selection)) {
+    Value& element = dx[static_cast<std::size_t>(at)];
+    element = sum(c.dtype, element, dy[next++]);
+  }
+  return dx;
+}
+
+Values sliced(const Case& c, const Values& x) {
+  Values y;
+  for (std::int64_t at : positions(c.selection)) y.push_back(x[static_cast<std::size_t>(at)]);
+  return y;
+}
+
+void check(const Case& c, const Placed& out, const Values& expected) {
+  must(same(c.dtype, out.values(), expected),
+       "the result is the model's: " + std::string(name(c.dtype)) + " " + c.selection.explain());
+  out.check_gaps();
+}
+
+void check(const Case& c, const Tensor& out, const Values& expected) {
+  must(same(c.dtype, values_of(out.view()), expected), "the result is the model's: " + c.selection.explain());
+}
+
+void fuzz_slice(Input& in, const Case& c) {
+  const Placed x = place(in, c, c.selection.shape(), Strides::Any);
+  const Values expected = sliced(c, x.values());
+  const Options options{.executor = &in.executor()};
+  if (in.flag()) return check(c, must_get(slice(c.selection, x.view(), options), "slice"), expected);
+  const Placed out = place(in, c, c.selection.result_shape(), Strides::Distinct);
+  agree(slice_into(c.selection, x.view(), out.view(), options), true, "slice_into");
+  check(c, out, expected);
+}
+
+void fuzz_slice_grad(Input& in, const Case& c) {
+  const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
+  const Options options{.accumulate = in.flag(), .executor = &in.executor()};
+  const bool possible = options.accumulate ? can_add(c.dtype) : has_zero(c.dtype) || c.selection.covers_input();
+  if (!options.accumulate && in.flag()) {
+    const auto dx = slice_grad(c.selection, dy.view(), options);
+    if (agree(dx.status(), possible, "slice_grad")) check(c, *dx, gradient(c, dy.values()));
+    return;
+  }
+  const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
+  const Values before = out.values();
+  const bool done = agree(slice_grad_into(c.selection, dy.view(), out.view(), options), possible, "slice_grad_into");
+  check(c, out, !done ? before : options.accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
+}
+
+FillOptions any_fill_options(Input& in) {
+  constexpr Stores kStores[] = {Stores::Auto, Stores::Ordinary, Stores::Streaming};
+  return {.executor = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
+}
+
+void fuzz_overwrite_kernels(Input& in, const Case& c) {
+  const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
+  const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
+  const Widen widen = in.flag() ? widen_for(c.dtype) : Widen::No;
+  const Plan plan = plan_scatter(c.selection, out.view().layout, dy.view().layout, widen);
+  if (in.one_in(6)) {
+    reference::overwrite(plan, c.dtype, out.view().data, dy.view().data);
+  } else {
+    fill(plan, c.dtype, out.view().data, dy.view().data, any_fill_options(in));
+  }
+  check(c, out, gradient(c, dy.values()));
+}
+
+void fuzz_accumulate_kernels(Input& in, const Case& c) {
+  if (!can_add(c.dtype)) return;
+  const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
+  const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
+  const Values expected = accumulated(c, out.values(), dy.values());
+  const View selected = select(c.selection, out.view());
+  const Plan plan = plan_copy(selected.layout, dy.view().layout, Widen::No);
+  if (in.one_in(6)) {
+    reference::accumulate(plan, c.dtype, selected.data, dy.view().data);
+  } else {
+    add(plan, c.dtype, selected.data, dy.view().data, any_fill_options(in));
+  }
+  check(c, out, expected);
+}
+
+// Which of the bytes of a block an output of any strides takes, and whether it takes one twice.
+struct Taken {
+  std::vector<bool> bytes;
+  bool twice = false;
+};
+
+Taken taken_by(const ConstView& view, const std::byte* block, std::size_t size) {
+  Taken taken{std::vector<bool>(size)};
+  for_each_index(view.shape(), [&](const Numbers& index) {
+    const auto at = static_cast<std::size_t>(view.data + offset_of(view.layout, index) - block);
+    for (std::size_t i = at; i < at + static_cast<std::size_t>(view.layout.item_size); ++i) {
+      taken.twice |= taken.bytes[i];
+      taken.bytes[i] = true;
+    }
+  });
+  return taken;
+}
+
+// Two tensors of any strides in one block: an output that overlaps itself or the input is refused, any other is not.
+void fuzz_overlap(Input& in, const Case& c) {
+  if (c.dtype == DType::String || c.selection.shape().elements() > 4096) return;
+  constexpr std::size_t kBlock = 1 << 16;
+  std::vector<std::byte> block(kBlock);
+  const auto view_of = [&](const Shape& shape) {
+    Numbers strides(static_cast<std::size_t>(shape.rank()));
+    for (std::int64_t& stride : strides) stride = in.within(-24, 24);
+    auto* data = block.data() + kBlock / 2 + in.within(-64, 64);
+    return must_get(View::strided(data, c.dtype, dims(shape), strides, c.item_size), "a small view");
+  };
+  const View x = view_of(c.selection.shape()), out = view_of(c.selection.result_shape());
+  for (std::int64_t extent : c.selection.shape()) {
+    if (extent > 64) return;  // the strides would leave the block
+  }
+  const Taken from = taken_by(x, block.data(), kBlock), to = taken_by(out, block.data(), kBlock);
+  bool shared = to.twice;
+  for (std::size_t i = 0; i < kBlock; ++i) shared |= from.bytes[i] && to.bytes[i];
+  agree(slice_into(c.selection, x, out), !shared, "an output of these strides");
+}
+
+// Shapes of astronomic extents over one element: what is taken may be small, or is refused.
+void fuzz_huge(Input& in) {
+  const Numbers shape = in.huge_shape(4);
+  const DType dtype = in.dtype();
+  const std::int64_t item_size = any_item_size(in, dtype);
+  const Placed one(in, dtype, item_size, {}, Strides::Contiguous);
+  const auto selection = Selection::from_index(shape, in.index(shape));
+  if (!selection.ok()) return;
+  const auto in_reach = [&](const Shape& s) { return s.elements() <= 1000 || s.elements() >= std::int64_t{1} << 40; };
+  const auto broadcast = [&](const Shape& s) {
+    return ConstView::strided(one.view().data, dtype, s, Numbers(static_cast<std::size_t>(s.rank())), item_size);
+  };
+  const Options options{.executor = &in.executor()};
+  if (in.flag()) {
+    const auto x = broadcast(selection->shape());
+    if (!x.ok() || !in_reach(selection->result_shape())) return;
+    const auto y = slice(*selection, *x, options);
+    agree(y.status(), selection->result_shape().elements() <= 1000, "a slice of a huge tensor");
+  } else {
+    const auto dy = broadcast(selection->result_shape());
+    if (!dy.ok() || !in_reach(selection->shape())) return;
+    const auto dx = slice_grad(*selection, *dy, options);
+    if (selection->shape().elements() > 1000) agree(dx.status(), false, "a huge gradient");
+  }
+}
+
+}  // namespace
+}  // namespace backslice::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace backslice::fuzz;
+  Input in(data, size);
+  const auto what = in.within(0, 9);
+  if (what == 9) return fuzz_huge(in), 0;
+  const Case c = any_case(in);
+  if (what < 2)
+    fuzz_slice(in, c);
+  else if (what < 4)
+    fuzz_slice_grad(in, c);
+  else if (what < 6)
+    fuzz_overwrite_kernels(in, c);
+  else if (what < 8)
+    fuzz_accumulate_kernels(in, c);
+  else
+    fuzz_overlap(in, c);
+  return 0;
+}

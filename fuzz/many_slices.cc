@@ -1,0 +1,127 @@
+// Many slices of one tensor against a plain sum in the order of the list: the first contribution to an element is
+// copied, later ones are added.
+#include "backslice/multi_slice.h"
+#include "fuzz/input.h"
+#include "fuzz/must.h"
+#include "fuzz/placed.h"
+
+namespace backslice::fuzz {
+namespace {
+
+struct Case {
+  Numbers shape;
+  DType dtype = DType::Float32;
+  std::int64_t item_size = 0;
+  std::vector<Placed> dys;
+  std::vector<SliceGradient> slices;
+};
+
+Numbers any_shape(Input& in) {
+  Numbers shape = in.small_shape(4, 6);
+  if (!shape.empty() && in.one_in(8)) shape.back() = in.within(1, 600);
+  if (in.one_in(64)) shape = {in.within(1, 4), in.within(1, 10000)};
+  return shape;
+}
+
+Case any_case(Input& in) {
+  Case c;
+  c.shape = any_shape(in);
+  c.dtype = in.dtype();
+  c.item_size = any_item_size(in, c.dtype);
+  const bool large = Shape::make(c.shape)->elements() > 5000;
+  for (std::int64_t left = in.within(1, large ? 3 : 12); left > 0; --left) {
+    const Selection selection = any_selection(in, c.shape);
+    const Shape& result = selection.result_shape();
+    c.dys.emplace_back(in, c.dtype, c.item_size, Numbers(result.begin(), result.end()), Strides::Any);
+    c.slices.push_back({selection, c.dys.back().view()});
+  }
+  return c;
+}
+
+struct Model {
+  Values sum;
+  bool overlaps = false, covers = true;
+};
+
+Model added_up(const Case& c) {
+  const Shape shape = *Shape::make(c.shape);
+  Model model{Values(static_cast<std::size_t>(shape.elements()), zero(c.dtype, c.item_size))};
+  std::vector<bool> written(model.sum.size());
+  for (std::size_t i = 0; i < c.slices.size(); ++i) {
+    const Values dy = c.dys[i].values();
+    std::size_t next = 0;
+    for (std::int64_t position : positions(c.slices[i].selection)) {
+      const auto at = static_cast<std::size_t>(position);
+      model.overlaps |= written[at];
+      const bool adds = written[at] && can_add(c.dtype);
+      model.sum[at] = adds ? sum(c.dtype, model.sum[at], dy[next]) : dy[next];
+      written[at] = true;
+      ++next;
+    }
+  }
+  for (bool some : written) model.covers &= some;
+  return model;
+}
+
+Values accumulated(const Case& c, Values dx) {
+  for (std::size_t i = 0; i < c.slices.size(); ++i) {
+    const Values dy = c.dys[i].values();
+    std::size_t next = 0;
+    for (std::int64_t at : positions(c.slices[i].selection)) {
+      Value& element = dx[static_cast<std::size_t>(at)];
+      element = sum(c.dtype, element, dy[next++]);
+    }
+  }
+  return dx;
+}
+
+// What must be refused, what must succeed; a dtype without zero may be refused where only the slices together cover
+// all elements and some of them overlap.
+bool check_outcome(const Case& c, const Model& model, const Status& status) {
+  const bool addable = can_add(c.dtype) || !model.overlaps;
+  if (has_zero(c.dtype)) return agree(status, addable, "multi_slice_grad");
+  if (!model.covers || !addable) return agree(status, false, "multi_slice_grad without a zero");
+  if (!model.overlaps) return agree(status, true, "multi_slice_grad of a partition");
+  return status.ok();
+}
+
+std::string describe(const Case& c) {
+  std::string text(name(c.dtype));
+  for (const SliceGradient& slice : c.slices) text += "\n" + slice.selection.explain();
+  return text;
+}
+
+void fuzz_result(Input& in, const Case& c) {
+  const Model model = added_up(c);
+  const auto dx = multi_slice_grad(c.shape, c.slices, {.executor = &in.executor()});
+  if (!check_outcome(c, model, dx.status())) return;
+  must(same(c.dtype, values_of(dx->view()), model.sum), "the sum in the order of the list: " + describe(c));
+}
+
+void fuzz_into(Input& in, const Case& c) {
+  const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
+  const Model model = added_up(c);
+  const Values before = out.values();
+  const Options options{.accumulate = in.flag(), .executor = &in.executor()};
+  const Status status = multi_slice_grad_into(c.shape, c.slices, out.view(), options);
+  const bool done =
+      options.accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
+  const Values expected = !done ? before : options.accumulate ? accumulated(c, before) : model.sum;
+  must(same(c.dtype, out.values(), expected), "the sum in the order of the list: " + describe(c));
+  out.check_gaps();
+}
+
+}  // namespace
+}  // namespace backslice::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace backslice::fuzz;
+  Input in(data, size);
+  const Case c = any_case(in);
+  if (in.flag()) {
+    fuzz_result(in, c);
+  } else {
+    fuzz_into(in, c);
+  }
+  return 0;
+}

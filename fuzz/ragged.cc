@@ -1,0 +1,306 @@
+// Ragged tensors against vectors of vectors: making, rows, slices, encoding row by row, decoding, gradients.
+#include "backslice/ragged_variant.h"
+#include "fuzz/input.h"
+#include "fuzz/must.h"
+#include "fuzz/placed.h"
+
+namespace backslice::fuzz {
+namespace {
+
+// A row: rows again, or the elements of one row of the values.
+struct Nested {
+  std::vector<Nested> rows;
+  Values elements;
+
+  friend bool operator==(const Nested&, const Nested&) = default;
+};
+
+// What a ragged tensor is made of, and what it is.
+struct Case {
+  DType dtype = DType::Float32, splits_dtype = DType::Int64;
+  std::int64_t item_size = 0;
+  Numbers values_shape;
+  std::vector<Numbers> splits;
+  Tensor values;
+  std::vector<Tensor> split_tensors;
+};
+
+Tensor tensor_of(Input& in, DType dtype, const Numbers& list) {
+  Placed placed(in, dtype, item_size(dtype), {static_cast<std::int64_t>(list.size())}, Strides::Distinct);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    std::byte* p = placed.view().data + static_cast<std::int64_t>(i) * placed.view().layout.strides[0];
+    const auto narrow = static_cast<std::int32_t>(list[i]);
+    std::memcpy(p, dtype == DType::Int32 ? static_cast<const void*>(&narrow) : &list[i],
+                static_cast<std::size_t>(item_size(dtype)));
+  }
+  return owned(std::move(placed));
+}
+
+// Splits of every level, each ending where the next has rows, and how many values they need.
+std::int64_t any_splits(Input& in, std::vector<Numbers>& splits) {
+  std::int64_t rows = in.within(0, 5);
+  for (auto levels = in.within(0, 3); levels > 0; --levels) {
+    Numbers list = {0};
+    for (; rows > 0; --rows) list.push_back(list.back() + in.within(0, 3));
+    rows = list.back();
+    splits.push_back(list);
+  }
+  return rows;
+}
+
+Case any_case(Input& in) {
+  std::vector<Numbers> splits;
+  const std::int64_t rows = any_splits(in, splits);
+  const DType dtype = in.dtype(), splits_dtype = in.flag() ? DType::Int64 : DType::Int32;
+  const std::int64_t item_size = any_item_size(in, dtype);
+  Numbers shape = {rows};
+  if (in.flag()) shape.push_back(in.within(0, 4));
+  if (in.one_in(12)) shape.push_back(in.within(0, 3));
+  for (Numbers& list : splits) {
+    if (in.one_in(24)) in.pick(std::vector<std::int64_t*>{&list.front(), &list.back()})[0] = in.integer();
+  }
+  Tensor values = owned(Placed(in, dtype, item_size, shape, Strides::Distinct));
+  std::vector<Tensor> tensors;
+  for (Numbers& list : splits) {
+    if (splits_dtype == DType::Int32) {
+      for (std::int64_t& split : list) split = static_cast<std::int32_t>(split);
+    }
+    tensors.push_back(tensor_of(in, splits_dtype, list));
+  }
+  return {dtype, splits_dtype, item_size, shape, splits, values, tensors};
+}
+
+bool is_valid(const Case& c) {
+  for (std::size_t level = 0; level < c.splits.size(); ++level) {
+    const Numbers& list = c.splits[level];
+    const std::int64_t inner =
+        level + 1 < c.splits.size() ? static_cast<std::int64_t>(c.splits[level + 1].size()) - 1 : c.values_shape[0];
+    if (list.front() != 0 || !std::ranges::is_sorted(list) || list.back() != inner) return false;
+  }
+  return true;
+}
+
+std::vector<Nested> value_rows(const ConstView& values) {
+  std::vector<Nested> rows(static_cast<std::size_t>(values.shape()[0]));
+  const Values all = values_of(values);
+  const std::size_t width = rows.empty() ? 0 : all.size() / rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * width);
+    rows[i].elements.assign(first, first + static_cast<std::ptrdiff_t>(width));
+  }
+  return rows;
+}
+
+// From the innermost level out: the rows of a level are runs of what is inside.
+Nested nested(std::vector<Nested> rows, const std::vector<Numbers>& splits) {
+  for (std::size_t level = splits.size(); level-- > 0;) {
+    std::vector<Nested> outer;
+    for (std::size_t i = 1; i < splits[level].size(); ++i) {
+      outer.push_back({{rows.begin() + splits[level][i - 1], rows.begin() + splits[level][i]}, {}});
+    }
+    rows = std::move(outer);
+  }
+  return {rows, {}};
+}
+
+// The same from the library's form, through its splits.
+Nested nested(const RaggedTensor& rt) {
+  if (rt.values().shape().rank() == 0) return {{}, values_of(rt.values().view())};
+  std::vector<Numbers> splits;
+  for (int level = 0; level < rt.ragged_rank(); ++level) {
+    Numbers list;
+    const Tensor& tensor = rt.nested_row_splits()[static_cast<std::size_t>(level)];
+    for (std::int64_t i = 0; i < tensor.shape()[0]; ++i) list.push_back(rt.split(level, i));
+    must(list.front() == 0 && std::ranges::is_sorted(list), "the splits of a ragged tensor are valid");
+    splits.push_back(list);
+  }
+  return nested(value_rows(rt.values().view()), splits);
+}
+
+// A row of a dense tensor is a tensor of one axis less, whose rows the model does not tell apart.
+Values flattened(const Nested& row) {
+  Values all = row.elements;
+  for (const Nested& inner : row.rows) {
+    const Values more = flattened(inner);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+void check_row(const RaggedTensor& found, const Nested& expected, int ragged_rank, const std::string& what) {
+  must(ragged_rank == 0 ? flattened(nested(found)) == flattened(expected) : nested(found) == expected, what);
+}
+
+class Program {
+ public:
+  Program(Input& in, const Case& c, const RaggedTensor& rt)
+      : in_(in), c_(c), rt_(rt), model_(nested(value_rows(c.values.view()), c.splits)) {}
+
+  void run() {
+    must(nested(rt_) == model_, "a ragged tensor is what it was made of");
+    must(rt_ == rt_, "a ragged tensor equals itself");
+    for (int left = 8; in_.has_more() && left > 0; --left) {
+      switch (in_.within(0, 5)) {
+        case 0: rows(); break;
+        case 1: slice(); break;
+        case 2: slice_grad(); break;
+        case 3: encode(); break;
+        case 4: gradient_of_pieces(); break;
+        default: hostile_gradient(); break;
+      }
+    }
+  }
+
+ private:
+  std::int64_t count() const { return static_cast<std::int64_t>(model_.rows.size()); }
+
+  void rows() {
+    const std::int64_t lo = in_.position(count()), hi = in_.position(count());
+    const auto part = rt_.slice_rows(lo, hi);
+    if (agree(part.status(), 0 <= lo && lo <= hi && hi <= count(), "slice_rows")) {
+      must(nested(*part) == Nested{{model_.rows.begin() + lo, model_.rows.begin() + hi}, {}}, "slice_rows");
+    }
+    const auto row = rt_.row(lo);
+    if (!agree(row.status(), 0 <= lo && lo < count(), "row")) return;
+    check_row(*row, model_.rows[static_cast<std::size_t>(lo)], rt_.ragged_rank(), "row");
+  }
+
+  Selection any_rows() { return any_selection(in_, {count()}); }
+
+  // A selection of rows, not of one row and without new axes: what the functions take.
+  static bool is_range(const Selection& s) { return s.result_shape().rank() == 1 && !s.is_dropped(0); }
+
+  void slice() {
+    const Selection s = any_rows();
+    const auto taken = ragged_slice(rt_, s, {.executor = &in_.executor()});
+    if (!agree(taken.status(), is_range(s), "ragged_slice")) return;
+    Nested expected;
+    for (std::int64_t at : positions(s)) expected.rows.push_back(model_.rows[static_cast<std::size_t>(at)]);
+    must(nested(*taken) == expected, "ragged_slice");
+  }
+
+  void slice_grad() {
+    const Selection s = any_rows();
+    if (!is_range(s)) return;
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // ranges of the values, in the order of the slice
+    Numbers shape = c_.values_shape;
+    shape[0] = 0;
+    for (std::int64_t at : positions(s)) {
+      const Range range = rt_.values_of({at, at + 1});
+      taken.push_back({range.lo, range.hi});
+      shape[0] += range.hi - range.lo;
+    }
+    const Placed grad(in_, c_.dtype, c_.item_size, shape, Strides::Any);
+    const auto dx = ragged_slice_grad(rt_, s, grad.view(), {.executor = &in_.executor()});
+    const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || shape[0] == c_.values_shape[0]);
+    if (!agree(dx.status(), possible, "ragged_slice_grad")) return;
+    std::vector<Nested> expected = zero_rows(c_.values_shape[0]);
+    const std::vector<Nested> dy = value_rows(grad.view());
+    std::size_t next = 0;
+    for (const auto& [lo, hi] : taken) {
+      for (std::int64_t i = lo; i < hi; ++i) expected[static_cast<std::size_t>(i)] = dy[next++];
+    }
+    must(value_rows(dx->view()) == expected, "ragged_slice_grad");
+  }
+
+  std::vector<Nested> zero_rows(std::int64_t rows) const {
+    std::int64_t width = rows > 0 ? 1 : 0;
+    for (std::size_t i = 1; i < c_.values_shape.size(); ++i) width *= c_.values_shape[i];
+    const Nested row{{}, Values(static_cast<std::size_t>(width), zero(c_.dtype, c_.item_size))};
+    return std::vector<Nested>(static_cast<std::size_t>(rows), row);
+  }
+
+  void encode() {
+    const bool batched = in_.flag();
+    const VariantArray encoded = must_get(ragged_tensor_to_variant(rt_, batched), "ragged_tensor_to_variant");
+    must(encoded.size() == (batched ? count() : 1), "one element per row");
+    for (std::int64_t i = 0; batched && i < encoded.size(); ++i) {
+      const auto element = must_get(encoded.at(i), "an element");
+      must(element.has_value(), "no row is missing");
+      check_row(*element, model_.rows[static_cast<std::size_t>(i)], rt_.ragged_rank(), "an encoded row");
+    }
+    const int rank = rt_.ragged_rank();
+    if (batched && rank == 0) return;
+    FromVariantTypes types{c_.dtype, c_.splits_dtype, c_.item_size};
+    const int input_rank = batched ? rank - 1 : rank;
+    const auto decoded =
+        ragged_tensor_from_variant(encoded, in_.flag() ? -1 : input_rank, rank, types, {.executor = &in_.executor()});
+    agree(decoded.status(), true, "ragged_tensor_from_variant");
+    must(decoded->ragged_rank() == rank, "the ragged rank that was asked for");
+    must(nested(*decoded) == model_, "what is encoded and decoded is the same");
+    if (!batched) return;
+    const auto back = must_get(ragged_tensor_from_variant_gradient(*decoded, {count()}), "the gradient of decoding");
+    for (std::int64_t i = 0; i < back.size(); ++i) {
+      const auto element = must_get(back.at(i), "an element");
+      check_row(*element, model_.rows[static_cast<std::size_t>(i)], rank, "the gradient of decoding");
+    }
+  }
+
+  // The rows one by one, some missing: what is missing is zero.
+  void gradient_of_pieces() {
+    if (rt_.ragged_rank() == 0) return;
+    std::vector<std::optional<RaggedTensor>> pieces;
+    std::vector<Nested> expected;
+    bool missing_values = false, any_there = false;
+    const std::vector<Nested> all = value_rows(c_.values.view());
+    for (std::int64_t i = 0; i < count(); ++i) {
+      const Range range = rt_.values_of({i, i + 1});
+      const bool missing = in_.one_in(3);
+      pieces.push_back(missing ? std::nullopt : std::optional(must_get(rt_.row(i), "a row")));
+      const std::vector<Nested> zeros = zero_rows(range.hi - range.lo);
+      if (missing)
+        expected.insert(expected.end(), zeros.begin(), zeros.end());
+      else
+        expected.insert(expected.end(), all.begin() + range.lo, all.begin() + range.hi);
+      missing_values |= missing && !flattened({zeros, {}}).empty();
+      any_there |= !missing;
+    }
+    if (c_.dtype == DType::Bytes && !any_there) return;  // nothing says how long an item is
+    const VariantArray array = must_get(VariantArray::make(pieces, {count()}), "an array of pieces");
+    const auto dx = ragged_tensor_to_variant_gradient(array, c_.split_tensors, c_.values_shape, c_.dtype,
+                                                      {.executor = &in_.executor()});
+    const bool possible = !missing_values || has_zero(c_.dtype);
+    if (!agree(dx.status(), possible, "ragged_tensor_to_variant_gradient")) return;
+    must(value_rows(dx->view()) == expected, "the gradient of encoding");
+  }
+
+  // Splits and shapes that need not fit: refused, or a result of that shape.
+  void hostile_gradient() {
+    std::vector<std::optional<RaggedTensor>> pieces(static_cast<std::size_t>(in_.within(0, 4)));
+    for (auto& piece : pieces) {
+      if (in_.flag()) piece = rt_;
+    }
+    const auto size = static_cast<std::int64_t>(pieces.size());
+    const VariantArray array = must_get(VariantArray::make(std::move(pieces), {size}), "an array of pieces");
+    std::vector<Tensor> splits;
+    for (auto lists = in_.within(0, 2); lists > 0; --lists) {
+      Numbers list = {0};
+      for (auto left = in_.within(0, 5); left > 0; --left) {
+        const std::int64_t step = in_.one_in(4) ? in_.integer() : in_.within(0, 2);
+        if (__builtin_add_overflow(list.back(), step, &list.emplace_back())) list.back() = 0;
+      }
+      splits.push_back(tensor_of(in_, DType::Int64, list));
+    }
+    const Numbers shape = in_.flag() ? in_.huge_shape(3) : in_.integers(3);
+    const auto dx = ragged_tensor_to_variant_gradient(array, splits, shape, c_.dtype);
+    if (dx.ok()) must(std::ranges::equal(Ints(dx->shape()), shape), "the result has the shape that was asked for");
+  }
+
+  Input& in_;
+  const Case& c_;
+  const RaggedTensor& rt_;
+  Nested model_;
+};
+
+}  // namespace
+}  // namespace backslice::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace backslice;
+  using namespace backslice::fuzz;
+  Input in(data, size);
+  const Case c = any_case(in);
+  const auto rt = RaggedTensor::make(c.values, c.split_tensors);
+  if (agree(rt.status(), is_valid(c), "RaggedTensor::make")) Program(in, c, *rt).run();
+  return 0;
+}
