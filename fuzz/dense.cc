@@ -93,6 +93,20 @@ void fuzz_slice_grad(Input& in, const Case& c) {
   check(c, out, !done ? before : options.accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
 }
 
+// ONNX's gradient reads dy of any shape in row-major order.
+void fuzz_onnx_grad(Input& in, const Case& given) {
+  const OnnxSlice slice = given.selection.to_onnx().slice;
+  const Case c{must_get(Selection::from_onnx(given.selection.shape(), slice), "to_onnx"), given.dtype, given.item_size};
+  Numbers shape = dims(c.selection.result_shape());
+  if (in.flag()) shape = {c.selection.result_shape().elements()};
+  if (in.flag()) shape.insert(shape.begin() + in.within(0, static_cast<std::int64_t>(shape.size())), 1);
+  if (in.flag()) std::ranges::reverse(shape);
+  const Placed dy(in, c.dtype, c.item_size, shape, Strides::Any);
+  const bool possible = has_zero(c.dtype) || c.selection.covers_input();
+  const auto dx = onnx_slice_grad(dy.view(), c.selection.shape(), slice, {.executor = &in.executor()});
+  if (agree(dx.status(), possible, "onnx_slice_grad")) check(c, *dx, gradient(c, dy.values()));
+}
+
 FillOptions any_fill_options(Input& in) {
   constexpr Stores kStores[] = {Stores::Auto, Stores::Ordinary, Stores::Streaming};
   return {.executor = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
@@ -197,8 +211,8 @@ void fuzz_huge(Input& in) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace backslice::fuzz;
   Input in(data, size);
-  const auto what = in.within(0, 9);
-  if (what == 9) return fuzz_huge(in), 0;
+  const auto what = in.within(0, 10);
+  if (what == 10) return fuzz_huge(in), 0;
   const Case c = any_case(in);
   if (what < 2)
     fuzz_slice(in, c);
@@ -208,7 +222,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz_overwrite_kernels(in, c);
   else if (what < 8)
     fuzz_accumulate_kernels(in, c);
-  else
+  else if (what < 9)
     fuzz_overlap(in, c);
+  else
+    fuzz_onnx_grad(in, c);
   return 0;
 }

@@ -139,6 +139,7 @@ class Program {
   void run() {
     must(nested(rt_) == model_, "a ragged tensor is what it was made of");
     must(rt_ == rt_, "a ragged tensor equals itself");
+    check_row_lengths();
     for (int left = 8; in_.has_more() && left > 0; --left) {
       switch (in_.within(0, 5)) {
         case 0: rows(); break;
@@ -152,6 +153,17 @@ class Program {
   }
 
  private:
+  void check_row_lengths() {
+    std::vector<Tensor> lengths;
+    for (const Numbers& list : c_.splits) {
+      Numbers own;
+      for (std::size_t i = 1; i < list.size(); ++i) own.push_back(list[i] - list[i - 1]);
+      lengths.push_back(tensor_of(in_, c_.splits_dtype, own));
+    }
+    const auto same_rows = must_get(RaggedTensor::from_row_lengths(c_.values, lengths), "from_row_lengths");
+    must(same_rows == rt_, "row lengths say the same as splits");
+  }
+
   std::int64_t count() const { return static_cast<std::int64_t>(model_.rows.size()); }
 
   void rows() {
@@ -219,10 +231,20 @@ class Program {
       must(element.has_value(), "no row is missing");
       check_row(*element, model_.rows[static_cast<std::size_t>(i)], rt_.ragged_rank(), "an encoded row");
     }
-    const int rank = rt_.ragged_rank();
-    if (batched && rank == 0) return;
-    FromVariantTypes types{c_.dtype, c_.splits_dtype, c_.item_size};
-    const int input_rank = batched ? rank - 1 : rank;
+    decode(in_.flag() ? encoded : listed(encoded), batched);
+  }
+
+  // The same elements, kept one by one.
+  static VariantArray listed(const VariantArray& encoded) {
+    std::vector<std::optional<RaggedTensor>> elements;
+    for (std::int64_t i = 0; i < encoded.size(); ++i) elements.push_back(must_get(encoded.at(i), "an element"));
+    return must_get(VariantArray::make(std::move(elements), encoded.shape()), "a list of elements");
+  }
+
+  // Rows of a dense tensor decode to a dense stack of them.
+  void decode(const VariantArray& encoded, bool batched) {
+    const int rank = rt_.ragged_rank(), input_rank = batched ? std::max(rank - 1, 0) : rank;
+    const FromVariantTypes types{c_.dtype, c_.splits_dtype, c_.item_size};
     const auto decoded =
         ragged_tensor_from_variant(encoded, in_.flag() ? -1 : input_rank, rank, types, {.executor = &in_.executor()});
     agree(decoded.status(), true, "ragged_tensor_from_variant");
