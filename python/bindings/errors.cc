@@ -18,6 +18,7 @@ const char* exception_name(const Status& status) {
     case StatusCode::FailedPrecondition: return "FailedPreconditionError";
     case StatusCode::Unimplemented: return "UnimplementedError";
     case StatusCode::Ok:
+    case StatusCode::Cancelled:
     case StatusCode::Internal: break;
   }
   return "InternalError";
@@ -29,7 +30,11 @@ void raise_invalid_argument(const std::string& message) { raise_named("InvalidAr
 void raise_dtype_error(const std::string& message) { raise_named("DTypeError", message); }
 void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeError", message); }
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
-void raise(const Status& status) { raise_named(exception_name(status), status.message()); }
+void raise(const Status& status) {
+  // cancelled by an exception that a signal's handler raised
+  if (status.code() == StatusCode::Cancelled && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  raise_named(exception_name(status), status.message());
+}
 
 void pass_on_unless_ordinary(const nb::python_error& error) {
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw nb::python_error(error);

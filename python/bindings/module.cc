@@ -3,6 +3,7 @@
 
 #include "backslice/version.h"
 #include "bindings/dtypes.h"
+#include "bindings/interruption.h"
 #include "bindings/objects.h"
 
 nanobind::object backslice::python::picture_of(nanobind::handle object, const char* format) {
@@ -14,6 +15,7 @@ NB_MODULE(_core, m) {
   if (_import_array() < 0) nanobind::raise_python_error();
   nanobind::set_leak_warnings(false);  // objects alive at exit are the user's business
   backslice::python::learn_ml_dtypes();
+  backslice::python::learn_main_thread();
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_selection(m);
   backslice::python::bind_slices(m);

@@ -357,6 +357,26 @@ TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   EXPECT_FALSE(y.ok());  // two entries, one row of values
 }
 
+// Values without elements may have no memory; the rows are matched all the same.
+TEST(SparseSliceGrad, RowsOfNoElementsAreMatched) {
+  const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {2}}, 1), other(Rows{{0}, {5}}, 1);
+  const ConstView grad = ConstView::contiguous(nullptr, DType::Float32, {2, 0}).value();
+  const View out = View::contiguous(nullptr, DType::Float32, {3, 0}).value();
+  for (bool accumulate : {false, true}) {
+    SparseGradOptions options;
+    options.accumulate = accumulate;
+    EXPECT_TRUE(sparse_slice_grad_into(grad, input.indices(), {0}, output.indices(), out, options).ok());
+    EXPECT_TRUE(sparse_slice_grad_by_size_into(grad, input.indices(), {0}, {2}, out, options).ok());
+    EXPECT_FALSE(sparse_slice_grad_into(grad, input.indices(), {0}, other.indices(), out, options).ok());
+  }
+  EXPECT_FALSE(sparse_slice_grad(grad, input.indices(), {0}, other.indices()).ok());
+  const ConstView values = ConstView::contiguous(nullptr, DType::Float32, {3, 0}).value();
+  EXPECT_EQ(sparse_slice(input.indices(), values, {3}, {1}, {2}).value().values.shape()[0], 2);
+  const CooIndices none = CooIndices::from_matrix(ConstView::contiguous(nullptr, DType::Int64, {0, 2}).value()).value();
+  const ConstView nothing = ConstView::contiguous(nullptr, DType::Float32, {0}).value();
+  EXPECT_TRUE(sparse_slice_grad(nothing, none, {0, 0}, none).ok());
+}
+
 TEST(SparseSlice, KeepsTheWindow) {
   const List input(Rows{{0, 1}, {1, 0}, {1, 2}, {3, 1}}, 2);
   const std::vector<float> values = {1, 2, 3, 4};

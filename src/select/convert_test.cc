@@ -14,14 +14,16 @@ Selection long_selection(std::mt19937& random) {
   Index index;
   const int entries = 28 + static_cast<int>(random() % 12);
   for (int i = 0; i < entries && shape.size() < kMaxRank; ++i) {
-    const bool repeat = !index.empty() && random() % 2 == 0;  // runs
-    const IndexItem item = repeat ? index.back() : IndexItem{SliceRange{}};
-    const std::uint32_t kind = random() % 4;
-    index.push_back(repeat      ? item
-                    : kind == 0 ? IndexItem{std::int64_t{0}}
-                    : kind == 1 ? IndexItem{NewAxis{}}
-                    : kind == 2 ? IndexItem{SliceRange{1, std::nullopt, std::nullopt}}
-                                : item);
+    if (!index.empty() && random() % 2 == 0) {  // runs
+      index.push_back(IndexItem(index.back()));
+    } else {
+      switch (random() % 4) {
+        case 0: index.push_back(std::int64_t{0}); break;
+        case 1: index.push_back(NewAxis{}); break;
+        case 2: index.push_back(SliceRange{1, std::nullopt, std::nullopt}); break;
+        default: index.push_back(SliceRange{});
+      }
+    }
     if (!std::holds_alternative<NewAxis>(index.back())) shape.push_back(2);
   }
   auto selection = Selection::from_index(shape, index);

@@ -38,6 +38,7 @@ class IndexRows {
 };
 
 inline bool is_packed(const CooIndices& indices) {
+  if (indices.rows() == 0) return true;  // and maybe no memory
   const std::int64_t size = item_size(indices.dtype());
   for (int axis = 0; axis < indices.rank(); ++axis) {
     const CooIndices::Column& column = indices.column(axis);

@@ -84,7 +84,7 @@ std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, c
 
 // Writes zeros to the rows [lo, hi).
 void zero_rows(const View& out, std::int64_t lo, std::int64_t hi) {
-  if (lo == hi) return;
+  if (lo == hi || out.elements() == 0) return;
   View part = out;
   part.data += lo * out.layout.strides[0];
   Dims extents(out.shape());
@@ -124,7 +124,7 @@ std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows
 }
 
 void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
-  if (rows.lo == rows.hi) return;
+  if (rows.lo == rows.hi || out.elements() == 0) return;
   const Layout out_row = row_layout(out.layout), grad_row = row_layout(grad.layout);
   const Plan plan = plan_copy(out_row, grad_row, Widen::No), wide = plan_copy(out_row, grad_row, Widen::Yes);
   const bool dense = wide.loops().empty();  // a row is one run on both sides

@@ -36,6 +36,7 @@ class RowCopier {
   }
 
   void copy(std::int64_t dst_row, std::int64_t src_row, std::int64_t count) const {
+    if (row_.is_empty()) return;  // and maybe no memory
     std::byte* to = dst_.data + dst_row * dst_stride();
     const std::byte* from = src_.data + src_row * src_stride();
     if (dense_row() > 0) return copy_run(to, from, count * dense_row());
