@@ -63,12 +63,14 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
 }
 
 Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, Executor& executor) {
+  std::vector<Tensor> parts;
   std::vector<Element> elements;
+  parts.reserve(taken.size());
   elements.reserve(taken.size());
   std::int64_t rows = 0;
   for (const Range& range : taken) {
-    const Tensor part = rows_of(rt.values(), range.lo, range.hi);
-    elements.push_back({part.shape(), {part}});
+    parts.push_back(rows_of(rt.values(), range.lo, range.hi));
+    elements.push_back({parts.back().shape(), {&parts.back(), 1}});
     rows += range.hi - range.lo;
   }
   return join_elements(elements, with_rows(rt.values().shape(), rows), rt.dtype(), rt.values().view().layout.item_size,

@@ -405,6 +405,8 @@ TEST(TensorArray, ElementsOfNoRowsMayBeHuge) {
   const PartialShape inner = *PartialShape::make({kHuge, kHuge});
   EXPECT_THAT(Ints(TensorArray::make(0, DType::Float32, {.element_shape = inner}).value().stack().value().shape()),
               ElementsAre(0, kHuge, kHuge));
+  EXPECT_TRUE(is_error(TensorArray::make(1, DType::Float32, {.element_shape = inner}).value().read(0), kInvalid,
+                       "more than 2**63 - 1 elements"));
   TensorArray array = TensorArray::make(2, DType::Float32).value();
   const Tensor none = Tensor::make(DType::Float32, *Shape::make({0, kHuge, kHuge})).value();
   ASSERT_TRUE(array.write(0, none).ok() && array.write(1, none).ok());
