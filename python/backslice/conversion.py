@@ -64,7 +64,7 @@ def _kind(dtype: np.dtype[Any]) -> str:
 
 
 def _check_range(natural: NDArray[Any], dtype: np.dtype[Any], argument: str) -> None:
-    info = ml_dtypes.iinfo(dtype if dtype.names is None else dtype[0])
+    info: Any = ml_dtypes.iinfo(dtype if dtype.names is None else dtype[0])  # type: ignore[no-untyped-call]
     for extreme in (int(natural.min()), int(natural.max())):
         if not int(info.min) <= extreme <= int(info.max):
             raise InvalidArgumentError(

@@ -21,10 +21,11 @@ bool is_dense(const Tensor& tensor);
 // [count, inner...]. No elements may have extents whose product is no Shape's: [0, 2^40, 2^40] is one.
 Result<Shape> stacked_shape(std::int64_t count, Ints inner);
 
-// What becomes one element of a result: the sum of these tensors, zeros where there are none.
+// What becomes one element of a result: the sum of these tensors, which somebody else holds; zeros where there are
+// none.
 struct Element {
   Shape shape;
-  std::vector<Tensor> terms;
+  std::span<const Tensor> terms;
 };
 
 // The sum of one element's terms.

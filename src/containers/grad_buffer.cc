@@ -1,5 +1,7 @@
 #include "backslice/grad_buffer.h"
 
+#include <memory>
+
 #include "backslice/plan.h"
 #include "core/caches.h"
 #include "core/errors.h"
@@ -134,19 +136,19 @@ class Copy {
     if (src.dtype != DType::String) return copy;
     auto own = slice(Selection::all(src.shape()), src, {.executor = options.executor, .cancelled = options.cancelled});
     if (!own.ok()) return own.status();
-    copy.strings_ = *std::move(own);
+    copy.strings_ = std::make_unique<Tensor>(*std::move(own));
     return copy;
   }
 
   void run(const View& dst, const FillOptions& options) noexcept {
-    if (strings_) return move_strings(dst, strings_->view());
+    if (strings_ != nullptr) return move_strings(dst, strings_->view());
     copy_elements(dst, src_, options);
   }
 
  private:
   explicit Copy(const ConstView& src) : src_(src) {}
   ConstView src_;
-  std::optional<Tensor> strings_;
+  std::unique_ptr<Tensor> strings_;
 };
 
 // What an addition leaves in a region of which only some holds a value already: dy where it does not (which must be

@@ -63,12 +63,14 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
 }
 
 Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, const TaskRunner& runner) {
+  std::vector<Tensor> parts;
   std::vector<Element> elements;
+  parts.reserve(taken.size());
   elements.reserve(taken.size());
   std::int64_t rows = 0;
   for (const Range& range : taken) {
-    const Tensor part = rows_of(rt.values(), range.lo, range.hi);
-    elements.push_back({part.shape(), {part}});
+    parts.push_back(rows_of(rt.values(), range.lo, range.hi));
+    elements.push_back({parts.back().shape(), {&parts.back(), 1}});
     rows += range.hi - range.lo;
   }
   return join_elements(elements, with_rows(rt.values().shape(), rows), rt.dtype(), rt.values().view().layout.item_size,
@@ -160,7 +162,8 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     }
     auto out = Tensor::make(grad_values.dtype, shape, grad_values.layout.item_size);
     if (!out.ok() || shape.elements() == 0) return out;
-    const auto dense = slice(Selection::all(expected), grad_values, {.executor = options.executor, .cancelled = options.cancelled});
+    const auto dense =
+        slice(Selection::all(expected), grad_values, {.executor = options.executor, .cancelled = options.cancelled});
     if (!dense.ok()) return dense;
     const std::int64_t row_bytes = shape.elements() / shape[0] * grad_values.layout.item_size;
     const auto pieces = pieces_in_order(rt, rows, dense->view().data, grad_rows, row_bytes);

@@ -53,7 +53,7 @@ Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::st
   if (const auto made = gradients_.find(source); made != gradients_.end()) return made->second;
   const auto shape = element_shape_.prepended(*prepend);
   if (!shape.ok()) return shape.status();
-  BACKSLICE_RETURN_IF_ERROR(check_product(*shape));
+  BACKSLICE_RETURN_IF_ERROR(check_product(*shape, "shape_to_prepend with the element shape"));
   TensorArrayOptions options = options_;
   options.element_shape = *shape;
   options.dynamic_size = options.contiguous = false;
@@ -96,12 +96,12 @@ Status TensorArray::Impl::check_dtype(const Tensor& value) const {
                      value.view().layout.item_size, " was written");
 }
 
-Status TensorArray::Impl::check_product(const PartialShape& shape) const {
+Status TensorArray::Impl::check_product(const PartialShape& shape, const char* argument) const {
   if (!shape.has_rank()) return Status();
   for (std::int64_t dim : shape.dims()) {
     if (dim == PartialShape::kUnknown) return Status();
   }
-  return Shape::make(shape.dims(), "shape_to_prepend with the element shape").status();
+  return Shape::make(shape.dims(), argument).status();
 }
 
 Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const TensorArrayOptions& options) {
@@ -143,7 +143,9 @@ Result<TensorArray::Concatenated> TensorArray::concat(const PartialShape& elemen
 Status TensorArray::split(const Tensor& value, Ints lengths) {
   return without_throwing([&] { return impl_->split(value, lengths); });
 }
-Result<std::int64_t> TensorArray::size() const { return impl_->size(); }
+Result<std::int64_t> TensorArray::size() const {
+  return without_throwing([&] { return impl_->size(); });
+}
 void TensorArray::close() { impl_->close(); }
 
 Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints shape_to_prepend) {

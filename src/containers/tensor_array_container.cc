@@ -8,15 +8,15 @@ namespace {
 constexpr char kBeforeSource = '@';
 }
 
-Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, TensorArrayOptions options) {
+Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, const TensorArrayOptions& given) {
   return without_throwing([&]() -> Result<TensorArray> {
-    if (options.name.find(kBeforeSource) != std::string::npos) {
-      return invalid_argument("name \"", options.name,
-                              "\" has an '@', which separates an array from the source of its ",
+    if (given.name.find(kBeforeSource) != std::string::npos) {
+      return invalid_argument("name \"", given.name, "\" has an '@', which separates an array from the source of its ",
                               "gradient in the names of a container; use another character");
     }
     const std::lock_guard lock(mutex_);
-    std::int64_t& number = made_[options.name];
+    std::int64_t& number = made_[given.name];
+    TensorArrayOptions options = given;
     options.name += "_" + std::to_string(number);
     auto array = TensorArray::make(size, dtype, options);
     if (!array.ok()) return array;

@@ -64,10 +64,15 @@ class TensorArray::Impl {
   }
 
  private:
+  // An element to be written: a part of the value that is given. Many are kept at once, so they are small.
   struct Write {
+    enum class Part { Whole, Row, Rows };
     std::int64_t index;
-    Tensor value;
-    Slot* slot = nullptr;  // once it is locked
+    Part part = Part::Whole;
+    std::int64_t lo = 0, hi = 0;  // Row is row lo, Rows are [lo, hi)
+    Slot* slot = nullptr;         // once it is locked
+
+    Tensor of(const Tensor& value) const;
   };
 
   // The slots of indices, locked in the order of the indices, each once.
@@ -102,16 +107,16 @@ class TensorArray::Impl {
     bool has_duplicates_ = false;
   };
 
-  // A write to one slot that needs no more memory: everything that can fail is done when it is made.
+  // Writes to one slot: first all that can fail, then all that changes.
   class Prepared {
    public:
-    // All of `writes`, which are to one slot, in order. Precondition: they were checked.
-    static Result<Prepared> make(const Impl& array, std::span<const Write> writes);
-    void commit() noexcept;
-
-   private:
+    // For `writes`, which are to one slot, in order, and were checked.
     explicit Prepared(std::span<const Write> writes) : writes_(writes) {}
 
+    Status take_memory(const Impl& array, const Tensor& value);
+    void commit(const Impl& array, const Tensor& value) noexcept;
+
+   private:
     std::span<const Write> writes_;
     std::vector<Tensor> terms_;  // what the slot will hold, where that is not what it holds and the writes
   };
@@ -124,8 +129,7 @@ class TensorArray::Impl {
     BlockRows(const BlockRows&) = delete;
     BlockRows& operator=(const BlockRows&) = delete;
 
-    // Copies the value into its row, which takes its place.
-    Status write(Write& write);
+    Status write(const Tensor& value, const Write& write);
     void keep() { begun_.clear(); }
 
    private:
@@ -145,7 +149,8 @@ class TensorArray::Impl {
     return invalid_argument(title(), " has already been closed.");
   }
   Status check_dtype(const Tensor& value) const;
-  Status check_product(const PartialShape& shape) const;
+  // Whether a shape of which all is known has no more than 2^63 - 1 elements.
+  Status check_product(const PartialShape& shape, const char* argument) const;
 
   // Runs `body` with mutex_ held: shared where it changes nothing that mutex_ guards, else alone. What `changes` says
   // is asked under the lock; when the lock must be changed, `body` still checks everything itself.
@@ -163,18 +168,23 @@ class TensorArray::Impl {
 
   bool changes_structure(std::int64_t index) const;
   bool changes_structure(std::span<const Write> writes) const;
-  Status write_locked(Write& write);
-  Status write_locked(std::span<Write> writes);
-  Status write_all(std::span<Write> writes);
+  Status write_locked(const Tensor& value, Write& write);
+  Status write_locked(const Tensor& value, std::span<Write> writes);
+  Status write_all(const Tensor& value, std::span<Write> writes);
   Status check_range(std::int64_t index) const;
   Status check_write(const Slot& slot, std::int64_t index, const Shape& shape, const PartialShape& element_shape) const;
 
   // Writes of one call to the same index: an error in forward arrays, and sums must agree in shape.
-  Status check_duplicates(std::span<const Write> writes) const;
+  Status check_duplicates(const Tensor& value, std::span<const Write> writes) const;
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes. `element_shape` is
   // what is known after them.
-  Status store(std::span<Write> writes, const PartialShape& element_shape);
+  Status store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape);
+
+  // What a slot holds after a write: the part of the value, or the row of the block that it was copied to.
+  Tensor stored(const Tensor& value, const Write& write) const {
+    return block_ ? row_of(*block_, write.index) : write.of(value);
+  }
   void commit_structure(std::span<const Write> writes, const PartialShape& element_shape) noexcept;
 
   // -- Reading
@@ -185,11 +195,13 @@ class TensorArray::Impl {
   Result<Element> element_of(const Slot& slot, std::int64_t index, const PartialShape& element_shape) const;
 
   // Reads the elements: all checks, then `body` makes the result of them, then they count as read. A shape that is
-  // given becomes the array's. `elements` outlives the locks: the last owner of what was written may take its time.
+  // given becomes the array's. What the slots let go of is `released` after the locks: its last owner may take its
+  // time.
   template <class Body>
   Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body);
+  using Released = std::vector<std::vector<Tensor>>;
   template <class Body>
-  Result<Tensor> read_locked(Ints indices, const PartialShape& given, std::vector<Element>& elements, const Body& body);
+  Result<Tensor> read_locked(Ints indices, const PartialShape& given, Released& released, const Body& body);
 
   Result<PartialShape> merged_shape(const PartialShape& given) const;
 

@@ -1,5 +1,6 @@
 // TensorArray: reading elements, one or many. What is read may count as read, or be cleared, afterwards.
 #include <numeric>
+#include <utility>
 
 #include "containers/tensor_array_impl.h"
 
@@ -10,18 +11,19 @@ Result<Tensor> TensorArray::Impl::with_elements(Ints indices, const PartialShape
   const auto changes = [&] {
     return given.has_rank() || std::any_of(indices.begin(), indices.end(), [&](auto i) { return i >= size_; });
   };
-  std::vector<Element> elements;
-  return holding_mutex(changes, [&] { return read_locked(indices, given, elements, body); });
+  Released released;
+  return holding_mutex(changes, [&] { return read_locked(indices, given, released, body); });
 }
 
 template <class Body>
-Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, std::vector<Element>& elements,
+Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, Released& released,
                                               const Body& body) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(given);
   if (!merged.ok()) return merged.status();
   for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(index));
   Locked slots(*this, indices);
+  std::vector<Element> elements;
   elements.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     auto element = element_of(slots[i], indices[i], *merged);
@@ -41,6 +43,7 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
     return invalid_argument(prefix(), "the element at index ", indices[i], " has shape ", Ints(elements[i].shape),
                             ", which does not fit the element shape that was given, ", merged->to_string());
   }
+  if (options_.clear_after_read) released.reserve(indices.size());
   Result<Tensor> result = body(elements);
   if (!result.ok()) return result;
 
@@ -51,7 +54,7 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
     slots[i].read = true;
     if (!options_.clear_after_read) continue;
     slots[i].cleared = true;
-    slots[i].terms.clear();
+    released.push_back(std::exchange(slots[i].terms, {}));
     any_cleared_ = true;
   }
   return result;
@@ -175,6 +178,7 @@ Result<Element> TensorArray::Impl::element_of(const Slot& slot, std::int64_t ind
   if (slot.written) return Element{slot.shape, slot.terms};
   const auto shape = element_shape.full();
   if (!shape) {
+    BACKSLICE_RETURN_IF_ERROR(check_product(element_shape, "element_shape"));
     return invalid_argument(
         prefix(), "Could not read index ", index,
         ": it has not been written, and the element shape is not fully defined: ", element_shape.to_string());

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backslice/tensor_array_container.h"
+#include "containers/elements.h"
 #include "testing.h"
 
 namespace backslice {
@@ -353,10 +354,13 @@ TEST(TensorArray, AFailedWriteToABlockLeavesZeros) {
   FailingExecutor executor;
   const TensorArrayOptions options{.element_shape = *Shape::make({kLarge}), .contiguous = true, .executor = &executor};
   TensorArray array = TensorArray::make(2, DType::Float32, options).value();
+  // With gaps, so that copying it is more than one task.
+  Tensor memory = tensor_of(std::vector<float>(4 * kLarge, 5), {2, 2 * kLarge});
+  const View gaps = View::strided(memory.view().data, DType::Float32, {2, kLarge}, {8 * kLarge, 8}).value();
+  const Tensor rows = Tensor::of(memory.buffer(), gaps);
   executor.fails = true;
-  EXPECT_TRUE(is_error(array.write(0, large(1)), StatusCode::ResourceExhausted));
-  EXPECT_TRUE(is_error(array.unstack(tensor_of(std::vector<float>(2 * kLarge, 5), {2, kLarge})),
-                       StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(array.write(0, row_of(rows, 1)), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(array.unstack(rows), StatusCode::ResourceExhausted));
   executor.fails = false;
   ASSERT_TRUE(array.write(1, large(2)).ok());
   Tensor all = array.stack().value();
@@ -405,6 +409,8 @@ TEST(TensorArray, ElementsOfNoRowsMayBeHuge) {
   const PartialShape inner = *PartialShape::make({kHuge, kHuge});
   EXPECT_THAT(Ints(TensorArray::make(0, DType::Float32, {.element_shape = inner}).value().stack().value().shape()),
               ElementsAre(0, kHuge, kHuge));
+  EXPECT_TRUE(is_error(TensorArray::make(1, DType::Float32, {.element_shape = inner}).value().read(0), kInvalid,
+                       "more than 2**63 - 1 elements"));
   TensorArray array = TensorArray::make(2, DType::Float32).value();
   const Tensor none = Tensor::make(DType::Float32, *Shape::make({0, kHuge, kHuge})).value();
   ASSERT_TRUE(array.write(0, none).ok() && array.write(1, none).ok());

@@ -8,8 +8,8 @@ namespace backslice {
 
 Status TensorArray::Impl::write(std::int64_t index, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
-  Write write{index, value};
-  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(write); });
+  Write write{.index = index};
+  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write); });
 }
 
 Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
@@ -32,9 +32,9 @@ Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
   std::vector<Write> writes;
   writes.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    writes.push_back({indices[i], row_of(value, static_cast<std::int64_t>(i))});
+    writes.push_back({.index = indices[i], .part = Write::Part::Row, .lo = static_cast<std::int64_t>(i)});
   }
-  return write_all(writes);
+  return write_all(value, writes);
 }
 
 Status TensorArray::Impl::unstack(const Tensor& value) {
@@ -76,10 +76,11 @@ Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
   writes.reserve(lengths.size());
   std::int64_t row = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    writes.push_back({static_cast<std::int64_t>(i), rows_of(value, row, row + lengths[i])});
+    const auto index = static_cast<std::int64_t>(i);
+    writes.push_back({.index = index, .part = Write::Part::Rows, .lo = row, .hi = row + lengths[i]});
     row += lengths[i];
   }
-  return write_all(writes);
+  return write_all(value, writes);
 }
 
 bool TensorArray::Impl::changes_structure(std::int64_t index) const {
@@ -90,21 +91,25 @@ bool TensorArray::Impl::changes_structure(std::span<const Write> writes) const {
   return std::any_of(writes.begin(), writes.end(), [&](const Write& w) { return changes_structure(w.index); });
 }
 
-Status TensorArray::Impl::write_locked(Write& write) {
+Tensor TensorArray::Impl::Write::of(const Tensor& value) const {
+  if (part == Part::Whole) return value;
+  return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
+}
+
+Status TensorArray::Impl::write_locked(const Tensor& value, Write& write) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
   write.slot = &slots_[write.index];
   const std::lock_guard lock(write.slot->mutex);
-  const Shape shape = write.value.shape();
-  BACKSLICE_RETURN_IF_ERROR(check_write(*write.slot, write.index, shape, element_shape_));
-  return store({&write, 1}, element_shape_.merged_with(shape));
+  BACKSLICE_RETURN_IF_ERROR(check_write(*write.slot, write.index, value.shape(), element_shape_));
+  return store(value, {&write, 1}, element_shape_.merged_with(value.shape()));
 }
 
-Status TensorArray::Impl::write_all(std::span<Write> writes) {
-  return holding_mutex([&] { return changes_structure(writes); }, [&] { return write_locked(writes); });
+Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes) {
+  return holding_mutex([&] { return changes_structure(writes); }, [&] { return write_locked(value, writes); });
 }
 
-Status TensorArray::Impl::write_locked(std::span<Write> writes) {
+Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   if (writes.empty()) return Status();
   std::vector<std::int64_t> indices;
@@ -115,16 +120,18 @@ Status TensorArray::Impl::write_locked(std::span<Write> writes) {
   }
   Locked slots(*this, indices);
   PartialShape element_shape = element_shape_;
+  Shape shape = writes[0].of(value).shape();
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i].index, writes[i].value.shape(), element_shape));
-    if (options_.identical_element_shapes) element_shape = element_shape.merged_with(writes[i].value.shape());
+    if (writes[i].part != Write::Part::Row) shape = writes[i].of(value).shape();  // rows are all of one
+    BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i].index, shape, element_shape));
+    if (options_.identical_element_shapes) element_shape = element_shape.merged_with(shape);
     writes[i].slot = &slots[i];
   }
   if (slots.has_duplicates()) {
-    BACKSLICE_RETURN_IF_ERROR(check_duplicates(writes));
+    BACKSLICE_RETURN_IF_ERROR(check_duplicates(value, writes));
     std::stable_sort(writes.begin(), writes.end(), [](const Write& a, const Write& b) { return a.index < b.index; });
   }
-  return store(writes, element_shape);
+  return store(value, writes, element_shape);
 }
 
 Status TensorArray::Impl::check_range(std::int64_t index) const {
@@ -161,49 +168,47 @@ Status TensorArray::Impl::check_write(const Slot& slot, std::int64_t index, cons
   return Status();
 }
 
-Status TensorArray::Impl::check_duplicates(std::span<const Write> writes) const {
+Status TensorArray::Impl::check_duplicates(const Tensor& value, std::span<const Write> writes) const {
   std::unordered_map<std::int64_t, const Write*> first;
   for (const Write& write : writes) {
     const auto [found, is_new] = first.emplace(write.index, &write);
     if (is_new) continue;
     Slot after;
     after.written = true;
-    after.shape = found->second->value.shape();
-    after.terms = {found->second->value};
-    BACKSLICE_RETURN_IF_ERROR(check_write(after, write.index, write.value.shape(), {}));
+    after.terms = {found->second->of(value)};
+    after.shape = after.terms[0].shape();
+    BACKSLICE_RETURN_IF_ERROR(check_write(after, write.index, write.of(value).shape(), {}));
   }
   return Status();
 }
 
-Result<TensorArray::Impl::Prepared> TensorArray::Impl::Prepared::make(const Impl& array,
-                                                                      std::span<const Write> writes) {
-  Prepared prepared(writes);
-  std::vector<Tensor>& held = writes[0].slot->terms;
-  const std::size_t count = held.size() + writes.size();
+Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor& value) {
+  std::vector<Tensor>& held = writes_[0].slot->terms;
+  const std::size_t count = held.size() + writes_.size();
   if (count <= kMaxTerms) {
     if (count > held.capacity()) held.reserve(std::max(count, std::min(2 * held.size(), kMaxTerms)));
-    return prepared;
+    return Status();
   }
   std::vector<Tensor> terms = held;
-  for (const Write& write : writes) {
-    terms.push_back(write.value);
+  for (const Write& write : writes_) {
+    terms.push_back(array.stored(value, write));
     if (terms.size() <= kMaxTerms) continue;
-    auto sum = sum_of({write.value.shape(), terms}, array.dtype_, array.item_size_, array.runner());
+    auto sum = sum_of({terms[0].shape(), terms}, array.dtype_, array.item_size_, array.runner());
     if (!sum.ok()) return sum.status();
     terms = {*std::move(sum)};
   }
-  prepared.terms_ = std::move(terms);
-  return prepared;
+  terms_ = std::move(terms);
+  return Status();
 }
 
-void TensorArray::Impl::Prepared::commit() noexcept {
+void TensorArray::Impl::Prepared::commit(const Impl& array, const Tensor& value) noexcept {
   Slot& slot = *writes_[0].slot;
   if (terms_.empty()) {
-    for (const Write& write : writes_) slot.terms.push_back(write.value);
+    for (const Write& write : writes_) slot.terms.push_back(array.stored(value, write));
   } else {
     slot.terms.swap(terms_);
   }
-  slot.shape = writes_[0].value.shape();
+  slot.shape = slot.terms[0].shape();
   slot.written = true;
 }
 
@@ -214,31 +219,28 @@ TensorArray::Impl::BlockRows::~BlockRows() {
   }
 }
 
-Status TensorArray::Impl::BlockRows::write(Write& write) {
+Status TensorArray::Impl::BlockRows::write(const Tensor& value, const Write& write) {
   Tensor row = row_of(*array_.block_, write.index);
   begun_.push_back(row);
-  BACKSLICE_RETURN_IF_ERROR(slice_into(Selection::all(row.shape()), std::as_const(write.value).view(), row.view(),
-                                       array_.call_options()));
-  write.value = std::move(row);
-  return Status();
+  const Tensor part = write.of(value);
+  return slice_into(Selection::all(row.shape()), part.view(), row.view(), array_.call_options());
 }
 
-Status TensorArray::Impl::store(std::span<Write> writes, const PartialShape& element_shape) {
+Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape) {
   BlockRows rows(*this, block_ ? writes.size() : 0);
-  for (Write& write : writes) {
-    if (block_) BACKSLICE_RETURN_IF_ERROR(rows.write(write));
+  for (std::size_t i = 0; block_ && i < writes.size(); ++i) {
+    BACKSLICE_RETURN_IF_ERROR(rows.write(value, writes[i]));
   }
   std::vector<Prepared> prepared;
   prepared.reserve(writes.size());
   for (std::size_t i = 0, end = 0; i < writes.size(); i = end) {
     while (end < writes.size() && writes[end].index == writes[i].index) ++end;
-    auto one = Prepared::make(*this, writes.subspan(i, end - i));
-    if (!one.ok()) return one.status();
-    prepared.push_back(*std::move(one));
+    prepared.emplace_back(writes.subspan(i, end - i));
+    BACKSLICE_RETURN_IF_ERROR(prepared.back().take_memory(*this, value));
   }
   // From here on nothing can fail.
   rows.keep();
-  for (Prepared& one : prepared) one.commit();
+  for (Prepared& one : prepared) one.commit(*this, value);
   commit_structure(writes, element_shape);
   return Status();
 }
