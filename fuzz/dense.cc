@@ -109,7 +109,7 @@ void fuzz_onnx_grad(Input& in, const Case& given) {
 
 FillOptions any_fill_options(Input& in) {
   constexpr Stores kStores[] = {Stores::Auto, Stores::Ordinary, Stores::Streaming};
-  return {.executor = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
+  return {.runner = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
 }
 
 void fuzz_overwrite_kernels(Input& in, const Case& c) {

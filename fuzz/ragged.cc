@@ -179,13 +179,17 @@ class Program {
 
   Selection any_rows() { return any_selection(in_, {count()}); }
 
-  // A selection of rows, not of one row and without new axes: what the functions take.
-  static bool is_range(const Selection& s) { return s.result_shape().rank() == 1 && !s.is_dropped(0); }
+  // A range of rows or one row, without new axes: what the functions take.
+  static bool is_rows(const Selection& s) { return s.result_shape().rank() == (s.is_dropped(0) ? 0 : 1); }
 
   void slice() {
     const Selection s = any_rows();
     const auto taken = ragged_slice(rt_, s, {.executor = &in_.executor()});
-    if (!agree(taken.status(), is_range(s), "ragged_slice")) return;
+    if (!agree(taken.status(), is_rows(s), "ragged_slice")) return;
+    if (s.is_dropped(0)) {
+      const auto row = static_cast<std::size_t>(s.axis(0).start);
+      return check_row(*taken, model_.rows[row], rt_.ragged_rank(), "ragged_slice of one row");
+    }
     Nested expected;
     for (std::int64_t at : positions(s)) expected.rows.push_back(model_.rows[static_cast<std::size_t>(at)]);
     must(nested(*taken) == expected, "ragged_slice");
@@ -193,7 +197,7 @@ class Program {
 
   void slice_grad() {
     const Selection s = any_rows();
-    if (!is_range(s)) return;
+    if (!is_rows(s) || (s.is_dropped(0) && rt_.ragged_rank() == 0)) return;  // a row of a dense tensor has another rank
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // ranges of the values, in the order of the slice
     Numbers shape = c_.values_shape;
     shape[0] = 0;
@@ -204,7 +208,8 @@ class Program {
     }
     const Placed grad(in_, c_.dtype, c_.item_size, shape, Strides::Any);
     const auto dx = ragged_slice_grad(rt_, s, grad.view(), {.executor = &in_.executor()});
-    const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || shape[0] == c_.values_shape[0]);
+    const bool any_zeros = !flattened({zero_rows(c_.values_shape[0] - shape[0]), {}}).empty();
+    const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || !any_zeros);
     if (!agree(dx.status(), possible, "ragged_slice_grad")) return;
     std::vector<Nested> expected = zero_rows(c_.values_shape[0]);
     const std::vector<Nested> dy = value_rows(grad.view());
@@ -241,10 +246,12 @@ class Program {
     return must_get(VariantArray::make(std::move(elements), encoded.shape()), "a list of elements");
   }
 
+  ValuesType values_type() const { return {c_.dtype, c_.dtype == DType::Bytes ? c_.item_size : 0}; }
+
   // Rows of a dense tensor decode to a dense stack of them.
   void decode(const VariantArray& encoded, bool batched) {
     const int rank = rt_.ragged_rank(), input_rank = batched ? std::max(rank - 1, 0) : rank;
-    const FromVariantTypes types{c_.dtype, c_.splits_dtype, c_.item_size};
+    const FromVariantTypes types{values_type(), c_.splits_dtype};
     const auto decoded =
         ragged_tensor_from_variant(encoded, in_.flag() ? -1 : input_rank, rank, types, {.executor = &in_.executor()});
     agree(decoded.status(), true, "ragged_tensor_from_variant");
@@ -263,7 +270,7 @@ class Program {
     if (rt_.ragged_rank() == 0) return;
     std::vector<std::optional<RaggedTensor>> pieces;
     std::vector<Nested> expected;
-    bool missing_values = false, any_there = false;
+    bool missing_values = false;
     const std::vector<Nested> all = value_rows(c_.values.view());
     for (std::int64_t i = 0; i < count(); ++i) {
       const Range range = rt_.values_of({i, i + 1});
@@ -275,11 +282,9 @@ class Program {
       else
         expected.insert(expected.end(), all.begin() + range.lo, all.begin() + range.hi);
       missing_values |= missing && !flattened({zeros, {}}).empty();
-      any_there |= !missing;
     }
-    if (c_.dtype == DType::Bytes && !any_there) return;  // nothing says how long an item is
     const VariantArray array = must_get(VariantArray::make(pieces, {count()}), "an array of pieces");
-    const auto dx = ragged_tensor_to_variant_gradient(array, c_.split_tensors, c_.values_shape, c_.dtype,
+    const auto dx = ragged_tensor_to_variant_gradient(array, c_.split_tensors, c_.values_shape, values_type(),
                                                       {.executor = &in_.executor()});
     const bool possible = !missing_values || has_zero(c_.dtype);
     if (!agree(dx.status(), possible, "ragged_tensor_to_variant_gradient")) return;
@@ -304,7 +309,7 @@ class Program {
       splits.push_back(tensor_of(in_, DType::Int64, list));
     }
     const Numbers shape = in_.flag() ? in_.huge_shape(3) : in_.integers(3);
-    const auto dx = ragged_tensor_to_variant_gradient(array, splits, shape, c_.dtype);
+    const auto dx = ragged_tensor_to_variant_gradient(array, splits, shape, values_type());
     if (dx.ok()) must(std::ranges::equal(Ints(dx->shape()), shape), "the result has the shape that was asked for");
   }
 

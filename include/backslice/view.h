@@ -18,8 +18,8 @@
 namespace backslice {
 
 // Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
-// Made by the functions below, or View's, its size and the span of its elements fit int64_t; the operations refuse any
-// other that was put together by hand.
+// Made by the functions below, or View's, the span of its elements fits int64_t; the operations refuse any other that
+// was put together by hand.
 struct Layout {
   Shape shape;
   Dims strides;                // in bytes, one per axis

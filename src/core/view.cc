@@ -92,8 +92,7 @@ Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::i
 bool is_valid(const Layout& layout, DType dtype) {
   if (layout.strides.size() != layout.shape.rank()) return false;
   if (dtype == DType::Bytes ? layout.item_size < 0 : layout.item_size != item_size(dtype)) return false;
-  return span_in_bytes(layout.shape, layout.strides, layout.item_size).has_value() &&
-         checked_multiply(layout.shape.elements(), layout.item_size).has_value();
+  return span_in_bytes(layout.shape, layout.strides, layout.item_size).has_value();
 }
 
 }  // namespace backslice
