@@ -21,19 +21,23 @@ Result<Tensor> dense_copy(const Tensor& tensor, const TaskRunner& runner) {
   return copy;
 }
 
-// Whether all are single dense tensors, each where the one before it ends, in one block.
-bool lie_next_to_each_other(std::span<const Element> elements) {
+// The first of single dense tensors, each of which lies where the one before it ends, in one block; null where they do
+// not. Tensors without elements lie nowhere.
+const Tensor* first_of_neighbours(std::span<const Element> elements) {
+  const Tensor* first = nullptr;
   const std::byte* expected = nullptr;
   for (const Element& element : elements) {
-    if (element.terms.size() != 1 || !is_dense(element.terms[0])) return false;
+    if (element.shape.elements() == 0) continue;
+    if (element.terms.size() != 1 || !is_dense(element.terms[0])) return nullptr;
     const Tensor& tensor = element.terms[0];
-    const ConstView view = tensor.view();
-    if (expected != nullptr) {
-      if (view.data != expected || !tensor.buffer().is_same_block(elements[0].terms[0].buffer())) return false;
+    if (first == nullptr) {
+      first = &tensor;
+    } else if (tensor.data() != expected || !tensor.buffer().is_same_block(first->buffer())) {
+      return nullptr;
     }
-    expected = view.data + view.elements() * view.layout.item_size;
+    expected = tensor.data() + element.shape.elements() * tensor.view().layout.item_size;
   }
-  return !elements.empty();
+  return first;
 }
 
 // Strings are objects: each element is assigned.
@@ -96,9 +100,8 @@ Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_siz
 
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
                              const TaskRunner& runner) {
-  if (lie_next_to_each_other(elements)) {
-    const Tensor& first = elements[0].terms[0];
-    return Tensor::of(first.buffer(), View{data_of(first), dtype, contiguous_layout(shape, item_size)});
+  if (const Tensor* first = first_of_neighbours(elements)) {
+    return Tensor::of(first->buffer(), View{data_of(*first), dtype, contiguous_layout(shape, item_size)});
   }
   const bool any_zeros = std::any_of(elements.begin(), elements.end(),
                                      [](const Element& e) { return e.terms.empty() && e.shape.elements() > 0; });

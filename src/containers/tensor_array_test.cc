@@ -335,6 +335,14 @@ constexpr std::int64_t kLarge = 1 << 20;  // floats: worth several threads
 
 Tensor large(float value) { return tensor_of(std::vector<float>(kLarge, value), {kLarge}); }
 
+// An element without elements may have no memory; its neighbours' memory is not looked for there.
+TEST(TensorArray, ConcatAfterAnElementWithoutMemory) {
+  TensorArray array = TensorArray::make(2, DType::Float32).value();
+  const Tensor nothing = Tensor::of(Buffer(), View::contiguous(nullptr, DType::Float32, {0}).value());
+  ASSERT_TRUE(array.write(0, nothing).ok() && array.write(1, tensor_of<float>({1, 2}, {2})).ok());
+  EXPECT_THAT(elements<float>(array.concat().value().value), ElementsAre(1, 2));
+}
+
 TEST(TensorArray, AFailedSumLeavesTheTerms) {
   FailingExecutor executor;
   TensorArray g = TensorArray::make(2, DType::Float32, {.executor = &executor}).value().grad("x").value();

@@ -1,4 +1,6 @@
 // The way back from a Selection to each dialect, and forth again.
+#include <limits>
+
 #include "testing.h"
 
 namespace backslice {
@@ -28,6 +30,17 @@ Selection long_selection(std::mt19937& random) {
   }
   auto selection = Selection::from_index(shape, index);
   return selection.ok() ? *selection : long_selection(random);  // more than 32 axes in the result
+}
+
+// ONNX Runtime takes the greatest int32 as an end for "all the way".
+TEST(Convert, AStopAtTheGreatestInt32IsNotTheEnd) {
+  constexpr std::int64_t kStop = std::numeric_limits<std::int32_t>::max();
+  for (const char* text : {"0:2147483647", "5:2147483647:3", "2147483650:2147483647:-1", "2147483646:2147483647"}) {
+    for (std::int64_t extent : {kStop, kStop + 1, std::int64_t{1} << 40}) {
+      const Selection s = at({extent}, text);
+      EXPECT_EQ(*Selection::from_onnx(s.shape(), s.to_onnx().slice), s) << text << " of " << extent;
+    }
+  }
 }
 
 TEST(Convert, RoundTripsThroughEveryDialect) {

@@ -45,39 +45,37 @@ Result<int> count_named(const Index& index, int rank) {
 
 Result<Selection> Selection::from_index(Ints dims, const Index& index) {
   return without_throwing([&]() -> Result<Selection> {
-    return without_throwing([&]() -> Result<Selection> {
-      const auto shape = Shape::make(dims);
-      if (!shape.ok()) return shape.status();
-      const auto named = count_named(index, shape->rank());
-      if (!named.ok()) return named.status();
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    const auto named = count_named(index, shape->rank());
+    if (!named.ok()) return named.status();
 
-      Axes axes;
-      ResultAxes result_axes;
-      int axis = 0;
-      bool seen_ellipsis = false;
-      const auto take_ellipsis = [&] {
-        seen_ellipsis = true;
-        for (int left = shape->rank() - *named; left > 0; --left) {
-          axes.push_back({0, 1, (*shape)[axis]});
-          result_axes.push_back(axis++);
-        }
-      };
-      for (const IndexItem& item : index) {
-        if (holds<EllipsisItem>(item)) {
-          take_ellipsis();
-        } else if (holds<NewAxis>(item)) {
-          result_axes.push_back(kNewAxis);
-        } else {
-          const auto explicit_form = explicit_axis(item, axis, (*shape)[axis]);
-          if (!explicit_form.ok()) return explicit_form.status();
-          axes.push_back(*explicit_form);
-          if (holds<SliceRange>(item)) result_axes.push_back(axis);
-          ++axis;
-        }
+    Axes axes;
+    ResultAxes result_axes;
+    int axis = 0;
+    bool seen_ellipsis = false;
+    const auto take_ellipsis = [&] {
+      seen_ellipsis = true;
+      for (int left = shape->rank() - *named; left > 0; --left) {
+        axes.push_back({0, 1, (*shape)[axis]});
+        result_axes.push_back(axis++);
       }
-      if (!seen_ellipsis) take_ellipsis();
-      return assemble(*shape, axes, result_axes);
-    });
+    };
+    for (const IndexItem& item : index) {
+      if (holds<EllipsisItem>(item)) {
+        take_ellipsis();
+      } else if (holds<NewAxis>(item)) {
+        result_axes.push_back(kNewAxis);
+      } else {
+        const auto explicit_form = explicit_axis(item, axis, (*shape)[axis]);
+        if (!explicit_form.ok()) return explicit_form.status();
+        axes.push_back(*explicit_form);
+        if (holds<SliceRange>(item)) result_axes.push_back(axis);
+        ++axis;
+      }
+    }
+    if (!seen_ellipsis) take_ellipsis();
+    return assemble(*shape, axes, result_axes);
   });
 }
 

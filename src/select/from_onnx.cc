@@ -38,33 +38,31 @@ Selection::Axis explicit_axis(std::int64_t start, std::int64_t end, std::int64_t
 
 Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
   return without_throwing([&]() -> Result<Selection> {
-    return without_throwing([&]() -> Result<Selection> {
-      const auto shape = Shape::make(dims);
-      if (!shape.ok()) return shape.status();
-      BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
 
-      Axes axes;
-      std::array<bool, kMaxRank> sliced{};
-      Dims result_axes;
-      const std::int64_t rank = shape->rank();
-      for (int i = 0; i < rank; ++i) {
-        axes.push_back({0, 1, (*shape)[i]});
-        result_axes.push_back(i);
+    Axes axes;
+    std::array<bool, kMaxRank> sliced{};
+    Dims result_axes;
+    const std::int64_t rank = shape->rank();
+    for (int i = 0; i < rank; ++i) {
+      axes.push_back({0, 1, (*shape)[i]});
+      result_axes.push_back(i);
+    }
+    for (std::size_t e = 0; e < slice.starts.size(); ++e) {
+      const std::int64_t given = slice.axes ? (*slice.axes)[e] : static_cast<std::int64_t>(e);
+      const std::int64_t axis = from_end(given, rank);
+      if (axis < 0 || axis >= rank) {
+        return invalid_argument("axes[", e, "] is ", given, ", outside [", -rank, ",", rank, ") of shape ", dims);
       }
-      for (std::size_t e = 0; e < slice.starts.size(); ++e) {
-        const std::int64_t given = slice.axes ? (*slice.axes)[e] : static_cast<std::int64_t>(e);
-        const std::int64_t axis = from_end(given, rank);
-        if (axis < 0 || axis >= rank) {
-          return invalid_argument("axes[", e, "] is ", given, ", outside [", -rank, ",", rank, ") of shape ", dims);
-        }
-        if (sliced[axis]) return invalid_argument("axes[", e, "] is ", given, ": axis ", axis, " is given twice");
-        sliced[axis] = true;
-        const std::int64_t step = slice.steps ? (*slice.steps)[e] : 1;
-        if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
-        axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, (*shape)[axis]);
-      }
-      return assemble(*shape, axes, result_axes);
-    });
+      if (sliced[axis]) return invalid_argument("axes[", e, "] is ", given, ": axis ", axis, " is given twice");
+      sliced[axis] = true;
+      const std::int64_t step = slice.steps ? (*slice.steps)[e] : 1;
+      if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
+      axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, (*shape)[axis]);
+    }
+    return assemble(*shape, axes, result_axes);
   });
 }
 

@@ -95,21 +95,19 @@ Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis,
 
 Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
   return without_throwing([&]() -> Result<Selection> {
-    return without_throwing([&]() -> Result<Selection> {
-      const auto shape = Shape::make(dims);
-      if (!shape.ok()) return shape.status();
-      BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
-      Expanded expanded;
-      BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
-      Axes axes;
-      for (int i = 0; i < shape->rank(); ++i) {
-        const int entry = expanded.entry_of[i];
-        const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
-        if (!axis.ok()) return axis.status();
-        axes.push_back(*axis);
-      }
-      return assemble(*shape, axes, expanded.result_axes);
-    });
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
+    Expanded expanded;
+    BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
+    Axes axes;
+    for (int i = 0; i < shape->rank(); ++i) {
+      const int entry = expanded.entry_of[i];
+      const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
+      if (!axis.ok()) return axis.status();
+      axes.push_back(*axis);
+    }
+    return assemble(*shape, axes, expanded.result_axes);
   });
 }
 

@@ -6,8 +6,19 @@
 
 namespace backslice {
 
-// Bounds are in range, or the least integer for "down to the beginning": what ONNX and TensorFlow read differently is
-// never written. Axes that stay whole are left out.
+namespace {
+
+// In range, or the least integer for "down to the beginning": what ONNX and TensorFlow read differently is never
+// written. ONNX Runtime takes the greatest int32 for "all the way", also on longer axes: it is counted from the end.
+std::int64_t end_of(const Selection::Axis& axis, std::int64_t extent) {
+  const std::int64_t stop = stop_of(axis);
+  if (stop < 0) return std::numeric_limits<std::int64_t>::min();
+  return stop == std::numeric_limits<std::int32_t>::max() && stop != extent ? stop - extent : stop;
+}
+
+}  // namespace
+
+// Axes that stay whole are left out.
 OnnxNodes Selection::to_onnx() const {
   OnnxNodes nodes;
   nodes.slice.axes.emplace();
@@ -16,10 +27,9 @@ OnnxNodes Selection::to_onnx() const {
     if (is_dropped(i)) nodes.squeeze.push_back(i);
     if (is_whole(i)) continue;
     const Axis& axis = axes_[i];
-    const std::int64_t end = stop_of(axis);
     nodes.slice.axes->push_back(i);
     nodes.slice.starts.push_back(axis.start);
-    nodes.slice.ends.push_back(end < 0 ? std::numeric_limits<std::int64_t>::min() : end);
+    nodes.slice.ends.push_back(end_of(axis, shape_[i]));
     nodes.slice.steps->push_back(axis.step);
   }
   for (int i = 0; i < result_axes_.size(); ++i) {
