@@ -1,5 +1,7 @@
 """RaggedTensor, VariantArray and the operations between them."""
 
+import subprocess
+import sys
 import threading
 
 import backslice as bs
@@ -364,3 +366,15 @@ def test_arrays_of_variants_are_iterated_one_element_at_a_time():
     with pytest.raises(bs.ResourceExhaustedError, match="too many"):
         bs.ragged_tensor_from_variant(many, 0, 1)
     assert bs.VariantArray([], (0, 2**40, 2**40)).shape == (0, 2**40, 2**40)
+
+
+def test_slicing_many_short_rows_needs_little_more_memory_than_the_result():
+    program = """
+import resource, numpy as np, backslice as bs
+rt = bs.RaggedTensor(np.arange(2**20, dtype=np.float32), np.arange(2**20 + 1))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert rt[::-1].values[0] == 2**20 - 1
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert int(done.stdout) * 1024 < 100 * 2**20
