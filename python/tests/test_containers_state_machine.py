@@ -13,7 +13,14 @@ import pytest
 from container_models import ArrayModel, RaggedModel, Refused, joined_pieces
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from strategies import slices
 
 SHAPES = st.lists(st.integers(0, 4), max_size=3).map(tuple)

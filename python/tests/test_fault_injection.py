@@ -1,4 +1,4 @@
-"""Every request for memory or a thread fails once, in every operation: it says so, changes nothing, and works when tried again.
+"""Every request for memory or a thread fails once, in every operation: it says so, changes nothing, and then works.
 
 What CPython and NumPy allocate themselves is left out.
 """
@@ -156,9 +156,9 @@ BUFFERS = {
 }
 
 
-def on_array(*calls: Callable[[bs.TensorArray], Any], size: int = 4, dtype: Any = "f4", **options: Any) -> Callable[[], Attempt]:
+def on_array(*calls: Callable[[bs.TensorArray], Any], dtype: Any = "f4", **options: Any) -> Callable[[], Attempt]:
     def prepare() -> Attempt:
-        array = bs.TensorArray(size, dtype, name="a name that is no short string", **options)
+        array = bs.TensorArray(4, dtype, name="a name that is no short string", **options)
         for call in calls[:-1]:
             array = call(array) or array
         return Attempt(partial(calls[-1], array), lambda: repr(array))
