@@ -1,5 +1,6 @@
-"""All containers at once, against plain models, with ordinary and with hostile arguments: whatever is refused is refused
-by one of our errors, and changes nothing.
+"""All containers at once, against plain models, with ordinary and hostile arguments.
+
+Whatever is refused is refused by one of our errors, and changes nothing.
 
 BACKSLICE_STATE_SECONDS=60 searches for that long, another way each time.
 """
