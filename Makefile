@@ -1,7 +1,7 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime
-# make sanitize the C++ tests under the address, undefined-behaviour and thread sanitizers
+# make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
@@ -73,11 +73,12 @@ oracle: python
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
 
-sanitize: setup
-	@for preset in asan ubsan tsan; do \
+sanitize: $(VENV)/.requirements
+	@for preset in asan tsan; do \
 	  echo "== $$preset"; \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+	tools/sanitize_python.sh build/asan $(PY)
 
 fuzz: python
 	@tools/setup.sh $(PYTHON) fuzz
@@ -85,6 +86,7 @@ fuzz: python
 	cmake --build --preset fuzz
 	$(PYTHON) fuzz/run.py --seconds $(FUZZ_SECONDS)
 	$(PY) fuzz/files.py --seconds $(FUZZ_SECONDS)
+	BACKSLICE_STATE_SECONDS=$(FUZZ_SECONDS) $(PY) -m pytest python/tests/test_containers_state_machine.py
 
 bench: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch

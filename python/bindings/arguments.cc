@@ -85,6 +85,9 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
 
 std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* argument) {
   PyArrayObject* source = as_array(array);
+  if (is_masked_array(array)) {
+    raise_dtype_error(std::string(argument) + " is a masked array, whose mask would be lost; pass its .filled(value)");
+  }
   note_type(PyArray_DESCR(source), argument);
   if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
   // a subclass may iterate over anything

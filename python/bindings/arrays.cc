@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "backslice/slice.h"
 #include "bindings/dlpack.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
@@ -19,7 +18,14 @@ View view_of_numpy(PyArrayObject* array, const ElementType& type) {
                               Ints(PyArray_STRIDES(array), rank), type.item_size));
 }
 
+void refuse_masked_array(nb::handle array, const char* argument) {
+  if (!is_masked_array(array)) return;
+  raise_dtype_error(std::string(argument) + " is a masked array, whose mask would be lost; pass " + argument +
+                    ".filled(value), with the value that masked elements count as");
+}
+
 InputArray from_numpy(nb::object array, const char* argument) {
+  refuse_masked_array(array, argument);
   auto dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
   const ElementType type = element_type(dtype, argument);
   const ConstView view = view_of_numpy(as_array(array), type);
@@ -67,6 +73,7 @@ View output_view(nb::handle out, const InputArray& input, const char* input_argu
   if (!PyArray_Check(out.ptr())) {
     raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array");
   }
+  if (is_masked_array(out)) raise_dtype_error("out is a masked array, expected a plain NumPy array such as out.data");
   PyArrayObject* array = as_array(out);
   const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
   if (!same_dtype(dtype, input.numpy_dtype)) {
@@ -107,8 +114,8 @@ nb::object new_small_array(const Shape& shape, const InputArray& input, View& vi
   return array;
 }
 
-Tensor copied_tensor(const InputArray& input) {
-  return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view); }));
+Tensor copied_tensor(const InputArray& input, const Options& options) {
+  return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view, options); }));
 }
 
 Tensor borrowed_tensor(InputArray input) {
@@ -121,18 +128,20 @@ Tensor borrowed_tensor(InputArray input) {
   return Tensor::of(Buffer::wrap(owner, data), View{data, view.dtype, view.layout});
 }
 
-nb::object to_read_only_numpy(Tensor tensor, nb::handle numpy_dtype) {
-  nb::object array = to_numpy(std::move(tensor), numpy_dtype);
-  PyArray_CLEARFLAGS(as_array(array), NPY_ARRAY_WRITEABLE);
+nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner) {
+  const ConstView& view = tensor.view();
+  *owner = tensor.buffer();
+  const nb::capsule base(owner.get(), [](void* p) noexcept { delete static_cast<Buffer*>(p); });
+  (void)owner.release();  // the capsule has it
+  nb::object array =
+      new_array(view.shape(), numpy_dtype, const_cast<std::byte*>(view.data), view.layout.strides.begin());
+  if (PyArray_SetBaseObject(as_array(array), base.inc_ref().ptr()) < 0) nb::raise_python_error();
   return array;
 }
 
-nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype) {
-  const View view = tensor.view();
-  auto* owner = new Tensor(std::move(tensor));
-  const nb::capsule base(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  nb::object array = new_array(view.shape(), numpy_dtype, view.data, view.layout.strides.begin());
-  if (PyArray_SetBaseObject(as_array(array), base.inc_ref().ptr()) < 0) nb::raise_python_error();
+nb::object to_read_only_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner) {
+  nb::object array = to_numpy(tensor, numpy_dtype, std::move(owner));
+  PyArray_CLEARFLAGS(as_array(array), NPY_ARRAY_WRITEABLE);
   return array;
 }
 

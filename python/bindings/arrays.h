@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backslice/tensor.h"
+#include "backslice/slice.h"
 #include "bindings/dtypes.h"
 
 namespace backslice::python {
@@ -33,13 +33,18 @@ bool is_small(const Shape& result_shape, const InputArray& input);
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
 // An argument as a tensor: a copy, or the same memory, kept alive as long as the tensor is.
-Tensor copied_tensor(const InputArray& input);
+Tensor copied_tensor(const InputArray& input, const Options& options);
 Tensor borrowed_tensor(InputArray input);
 
-// The same as to_numpy, but read-only: for memory that others hold as well.
-nb::object to_read_only_numpy(Tensor tensor, nb::handle numpy_dtype);
+// What keeps an array's memory alive. An operation that gives something away, and cannot take it back, has one made
+// before: there may be no memory for it afterwards.
+using ArrayOwner = std::unique_ptr<Buffer>;
+inline ArrayOwner new_array_owner() { return std::make_unique<Buffer>(); }
 
 // The tensor as a NumPy array that owns it, with its strides.
-nb::object to_numpy(Tensor tensor, nb::handle numpy_dtype);
+nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner = new_array_owner());
+
+// The same, but read-only: for memory that others hold as well.
+nb::object to_read_only_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner = new_array_owner());
 
 }  // namespace backslice::python

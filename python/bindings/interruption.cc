@@ -9,12 +9,20 @@ unsigned long main_thread = 0;
 
 bool is_main_thread() { return PyThread_get_thread_ident() == main_thread; }
 
-// Runs the handlers of signals that came since. True where one raised.
-bool handle_signals() {
+template <class Body>
+bool with_gil(const Body& body) {
   const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
-  const bool raised = call_python([] { return PyErr_CheckSignals(); }) != 0;
+  const bool result = call_python(body) != 0;
   PyGILState_Release(state);
-  return raised;
+  return result;
+}
+
+// Of the call through interruptible() that the main thread is in.
+Interval* watched_interval = nullptr;
+
+bool ctrl_c_came() {
+  if (!is_main_thread() || watched_interval == nullptr || PyGILState_Check() != 0) return false;
+  return watched_interval->has_passed() && with_gil([] { return PyOS_InterruptOccurred(); });
 }
 
 }  // namespace
@@ -28,23 +36,41 @@ Interruption::Interruption() {
   if (is_main_thread()) test_ = [this] { return happened(); };
 }
 
-// Asked on every thread of the operation; only the one that called it can
-// handle signals. While that one holds the GIL the operation moves Python
-// objects, and no Python code may run.
+// Asked on every thread of the operation; only the one that called it can handle signals. While that one holds the GIL
+// the operation moves Python objects, and no Python code may run.
 bool Interruption::happened() {
   if (happened_) return true;
-  if (is_main_thread() && PyGILState_Check() == 0 && is_time() && handle_signals()) happened_ = true;
+  if (!is_main_thread() || PyGILState_Check() != 0 || !interval_.has_passed()) return false;
+  // runs the handlers; not 0 where one raised
+  if (with_gil([] { return PyErr_CheckSignals(); })) happened_ = true;
   return happened_;
 }
 
-// Taking the GIL is not free: often enough for a person to wait.
-bool Interruption::is_time() {
+// Often enough for a person to wait.
+bool Interval::has_passed() {
   constexpr std::chrono::milliseconds kInterval{50};
   const auto now = std::chrono::steady_clock::now();
-  const bool is_first = next_ == std::chrono::steady_clock::time_point{};
-  if (!is_first && now < next_) return false;
-  next_ = now + kInterval;
-  return !is_first;
+  if (now - last_ < kInterval) return false;
+  last_ = now;
+  return true;
+}
+
+const CancelledTest* ctrl_c_test() {
+  static const CancelledTest test = ctrl_c_came;
+  return &test;
+}
+
+CtrlCWatch::CtrlCWatch() {
+  if (is_main_thread()) watched_interval = &interval_;
+}
+
+CtrlCWatch::~CtrlCWatch() {
+  if (is_main_thread()) watched_interval = nullptr;
+}
+
+void handle_ctrl_c() {
+  PyErr_SetInterrupt();  // looking for it has taken it back
+  if (call_python([] { return PyErr_CheckSignals(); }) != 0) nb::raise_python_error();
 }
 
 }  // namespace backslice::python

@@ -1,20 +1,30 @@
-// Ctrl-C during an operation: Python looks at signals only between its own
-// instructions, so a long operation looks for it.
+// Ctrl-C during an operation: Python looks at signals only between its own instructions, so a long operation looks for
+// it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 
 #include "backslice/executor.h"
+#include "backslice/result.h"
+#include "bindings/gil.h"
 
 namespace backslice::python {
+
+// Says now and then that it is time to look: taking the GIL is not free.
+class Interval {
+ public:
+  bool has_passed();
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 // Learns which thread Python handles signals on. Called once, at import.
 void learn_main_thread();
 
-// One operation's test for signals. When a handler raises (Ctrl-C's raises
-// KeyboardInterrupt) the test says true, and the exception is left for check()
-// and unwrap() to throw.
+// One operation's test for signals. When a handler raises (Ctrl-C's raises KeyboardInterrupt) the test says true, and
+// the exception is left for check() and unwrap() to throw.
 class Interruption {
  public:
   Interruption();
@@ -26,11 +36,50 @@ class Interruption {
 
  private:
   bool happened();
-  bool is_time();
 
   std::atomic<bool> happened_ = false;
-  std::chrono::steady_clock::time_point next_{};
+  Interval interval_;
   CancelledTest test_;
 };
+
+// The same for containers. They hold their locks while they work, so no handler may run meanwhile: one that used the
+// container would wait for ever. Ctrl-C ends the call, which has then changed nothing; the handler runs after it, and
+// where it does not raise the call is made again. Other signals wait for the end of the call.
+
+// For the options of containers. True once, when Ctrl-C came during a call through interruptible().
+const CancelledTest* ctrl_c_test();
+
+// While it lives, ctrl_c_test() looks for Ctrl-C.
+class CtrlCWatch {
+ public:
+  CtrlCWatch();
+  ~CtrlCWatch();
+  CtrlCWatch(const CtrlCWatch&) = delete;
+  CtrlCWatch& operator=(const CtrlCWatch&) = delete;
+
+ private:
+  Interval interval_;
+};
+
+// Runs the handler of a Ctrl-C that ctrl_c_test() found. Throws what it raises.
+void handle_ctrl_c();
+
+inline StatusCode code_of(const Status& status) { return status.code(); }
+template <class T>
+StatusCode code_of(const Result<T>& result) {
+  return result.ok() ? StatusCode::Ok : result.status().code();
+}
+
+// Calls a method of a container, which returns a Status or a Result, without the GIL.
+template <class Call>
+auto interruptible(const Call& call) {
+  {
+    const CtrlCWatch watch;
+    auto result = without_gil(call);
+    if (code_of(result) != StatusCode::Cancelled) return result;
+  }
+  handle_ctrl_c();
+  return without_gil(call);
+}
 
 }  // namespace backslice::python

@@ -14,6 +14,7 @@ inline auto any(const char* name) { return nanobind::arg(name).none(); }
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
 void bind_bus_error(nanobind::module_& m);
+void bind_faults(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);

@@ -91,10 +91,10 @@ class PyGradBuffer {
       : dtype_(as_numpy_dtype(dtype)), type_(element_type(dtype_, "the buffer")), buffer_(make(shape)) {}
 
   void write(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view); });
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view, options_); });
   }
   void add(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view); });
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view, options_); });
   }
   void zero() {
     without_gil([&] {
@@ -124,7 +124,7 @@ class PyGradBuffer {
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
-    check(without_gil([&] {
+    check(interruptible([&] {
       const std::lock_guard lock(mutex_);
       return body(selection, input.view);
     }));
@@ -133,6 +133,7 @@ class PyGradBuffer {
   nb::object dtype_;
   ElementType type_;
   GradBuffer buffer_;
+  const Options options_{.cancelled = ctrl_c_test()};
   std::mutex mutex_;
 };
 

@@ -28,8 +28,25 @@ nb::object call(nb::handle callable, nb::handle argument) {
   return checked([&] { return PyObject_CallOneArg(callable.ptr(), argument.ptr()); });
 }
 
+nb::object call_with(nb::handle callable, nb::handle arguments) {
+  return checked([&] { return PyObject_CallObject(callable.ptr(), arguments.ptr()); });
+}
+
+nb::object imported(const char* name) {
+  return checked([&] { return PyImport_ImportModule(name); });
+}
+
 nb::object items_of(nb::handle sequence) {
   return checked([&] { return PySequence_Tuple(sequence.ptr()); });
+}
+
+bool is_masked_array(nb::handle object) {
+  if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
+  // Where nobody has imported the module there are none.
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+  if (module == nullptr) return false;
+  const nb::object type = attribute(module, "MaskedArray");
+  return PyType_Check(type.ptr()) && PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()));
 }
 
 nb::object as_numpy_array(nb::handle object) {

@@ -29,8 +29,17 @@ inline bool has_attribute(nb::handle object, const char* name) { return find_att
 nb::object call(nb::handle callable);
 nb::object call(nb::handle callable, nb::handle argument);
 
+// callable(*arguments). Precondition: they are a tuple.
+nb::object call_with(nb::handle callable, nb::handle arguments);
+
+// import name.
+nb::object imported(const char* name);
+
 // tuple(sequence): the items as they are now, whatever happens to the sequence later.
 nb::object items_of(nb::handle sequence);
+
+// Whether it is a numpy.ma.MaskedArray.
+bool is_masked_array(nb::handle object);
 
 // numpy.asarray(object).
 nb::object as_numpy_array(nb::handle object);

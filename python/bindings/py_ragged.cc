@@ -1,6 +1,7 @@
 #include "bindings/py_ragged.h"
 
 #include "bindings/arguments.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -21,17 +22,13 @@ nb::object group(nb::list items, const RaggedTensor& rt) {
   return items;
 }
 
-Index read_text_index(nb::handle text) {
-  Py_ssize_t size = 0;
-  const char* letters = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (letters != nullptr) return unwrap(parse_index({letters, static_cast<std::size_t>(size)}));
-  PyErr_Clear();
-  raise_invalid_argument("index " + repr_text(text) + " is no valid Unicode");
+bool equal_arrays(nb::handle a, nb::handle b) {
+  return call_with(attribute(imported("numpy"), "array_equal"), nb::make_tuple(a, b)).is(Py_True);
 }
 
 // The items of an index, also of its text.
 nb::tuple index_items(nb::handle index) {
-  if (PyUnicode_Check(index.ptr())) return to_python(read_text_index(index));
+  if (PyUnicode_Check(index.ptr())) return to_python(unwrap(parse_index(read_str(index, "index"))));
   return PyTuple_Check(index.ptr()) ? nb::cast<nb::tuple>(index) : nb::make_tuple(index);
 }
 
@@ -70,13 +67,14 @@ std::int64_t PyRagged::size() const {
 }
 
 nb::object PyRagged::to_list() const {
-  const nb::object items = values().attr("tolist")();
+  const nb::object items = call(attribute(values(), "tolist"));
   return rt_.ragged_rank() == 0 ? items : group(nb::list(items), rt_);
 }
 
 nb::object PyRagged::get(nb::handle index) const {
   const Selection rows = read_rows(index);
-  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows); }));
+  const CallOptions options;
+  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows, options); }));
   if (rows.is_dropped(0)) return to_python(std::move(taken), type_);
   return nb::cast(PyRagged(std::move(taken), type_));
 }
@@ -87,21 +85,22 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
   const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
   const InputArray input = input_array(values, "grad");
   if (!same_dtype(input.numpy_dtype, type_.numpy)) {
-    raise_dtype_error(std::string("grad has dtype ") + nb::str(input.numpy_dtype).c_str() + ", expected " +
-                      nb::str(type_.numpy).c_str() + ", that of the values");
+    raise_dtype_error("grad has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
+                      ", that of the values");
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
-  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view); })), input.numpy_dtype);
+  const CallOptions options;
+  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view, options); })),
+                  input.numpy_dtype);
 }
 
 bool PyRagged::equals(nb::handle other) const {
   const auto* ragged = find_instance<PyRagged>(other);
   if (ragged == nullptr || rt_.ragged_rank() != ragged->rt_.ragged_rank()) return false;
-  const nb::object equal = nb::module_::import_("numpy").attr("array_equal");
-  if (!nb::cast<bool>(equal(values(), ragged->values()))) return false;
+  if (!equal_arrays(values(), ragged->values())) return false;
   const nb::tuple mine = nested_row_splits(), theirs = ragged->nested_row_splits();
   for (std::size_t i = 0; i < nb::len(mine); ++i) {
-    if (!nb::cast<bool>(equal(mine[i], theirs[i]))) return false;
+    if (!equal_arrays(mine[i], theirs[i])) return false;
   }
   return true;
 }
@@ -125,7 +124,8 @@ nb::str PyRagged::shown_rows() const {
     const std::string text = rows > 0 ? std::to_string(rows) + " rows of " + count : count;
     return nb::str(text.c_str(), text.size());
   }
-  nb::object text = nb::repr(PyRagged(first, type_).to_list());
+  const nb::object list = PyRagged(first, type_).to_list();
+  nb::object text = checked([&] { return PyObject_Repr(list.ptr()); });
   if (PyUnicode_GET_LENGTH(text.ptr()) > kLetters) {
     const nb::object start = nb::steal(PyUnicode_Substring(text.ptr(), 0, kLetters));
     text = start + nb::str(" ...]");

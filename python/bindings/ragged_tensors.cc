@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/module.h"
+#include "bindings/objects.h"
 #include "bindings/py_ragged.h"
 
 namespace backslice::python {
@@ -18,13 +19,15 @@ void bind_ragged_tensors(nb::module_& m) {
       .def_static(
           "from_row_lengths",
           [](nb::handle values, nb::args lengths) {
-            return nb::module_::import_("backslice.ragged").attr("from_row_lengths")(values, *lengths);
+            const nb::object arguments = nb::make_tuple(values) + lengths;
+            return call_with(attribute(imported("backslice.ragged"), "from_row_lengths"), arguments);
           },
           any("values"), nb::arg("nested_row_lengths"), "From the lengths of the rows, outermost list first.")
       .def_static(
           "from_list",
           [](nb::handle rows, nb::handle dtype, nb::handle ragged_rank) {
-            return nb::module_::import_("backslice.ragged").attr("from_list")(rows, dtype, ragged_rank);
+            const nb::tuple arguments = nb::make_tuple(rows, dtype, ragged_rank);
+            return call_with(attribute(imported("backslice.ragged"), "from_list"), arguments);
           },
           any("rows"), any("dtype") = nb::none(), any("ragged_rank") = nb::none(), "From nested lists.")
       .def_prop_ro("values", &PyRagged::values, "The values, one after the other, as a read-only view.")

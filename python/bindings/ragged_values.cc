@@ -38,10 +38,10 @@ namespace {
 
 // One list of splits: integers, as int64 where they are a Python list.
 Tensor read_split_list(nb::handle object, const std::string& argument) {
-  if (PyArray_Check(object.ptr()) || nb::hasattr(object, "__dlpack__")) {
+  if (PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__")) {
     InputArray input = input_array(object, argument.c_str());
     if (input.type.dtype != DType::Int32 && input.type.dtype != DType::Int64) {
-      raise_dtype_error(argument + " has dtype " + nb::str(input.numpy_dtype).c_str() + ", expected int64 or int32");
+      raise_dtype_error(argument + " has dtype " + str_text(input.numpy_dtype) + ", expected int64 or int32");
     }
     return borrowed_tensor(std::move(input));
   }
@@ -62,11 +62,14 @@ std::vector<Tensor> read_nested_splits(nb::handle object, const std::string& arg
     scalar.elements<std::int64_t>()[0] = number;
     return {scalar};
   }
-  const bool is_nested = is_sequence && (nb::len(object) == 0 || !read_int(object[0], number, overflow) ||
-                                         PyArray_Check(nb::object(object[0]).ptr()));
-  if (!is_nested) return {read_split_list(object, argument)};
+  if (!is_sequence) return {read_split_list(object, argument)};
+  const auto items = nb::borrow<nb::tuple>(items_of(object));
+  const nb::handle first = items.size() > 0 ? PyTuple_GET_ITEM(items.ptr(), 0) : nullptr;
+  if (first && read_int(first, number, overflow) && !PyArray_Check(first.ptr())) {
+    return {read_split_list(items, argument)};
+  }
   std::vector<Tensor> lists;
-  for (nb::handle item : nb::iter(object)) {
+  for (nb::handle item : items) {
     lists.push_back(read_split_list(item, argument + "[" + std::to_string(lists.size()) + "]"));
   }
   return lists;

@@ -2,6 +2,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/errors.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -24,14 +25,19 @@ std::string to_string(PyObject* object, const char* argument, StringKind& kind) 
     raise_dtype_error(std::string(argument) + " mixes str and bytes: an element is " + text_of(own) +
                       "; use one of them");
   }
-  Py_ssize_t size = 0;
   if (own == StringKind::Bytes) return {PyBytes_AS_STRING(object), static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
-  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
-  if (text == nullptr) {
-    PyErr_Clear();
-    raise_invalid_argument(std::string(argument) + " has a str that is no valid Unicode: " + repr_text(object));
+  if (const auto text = utf8_of(object)) return std::string(*text);
+  raise_invalid_argument(std::string(argument) + " has the element " + repr_text(object) +
+                         ", which has lone surrogates; expected text that UTF-8 can encode");
+}
+
+// In row-major order.
+template <class Body>
+void for_each_string(const ConstView& view, const Body& body, int axis = 0, std::int64_t offset = 0) {
+  if (axis == view.shape().rank()) return body(*reinterpret_cast<const std::string*>(view.data + offset));
+  for (std::int64_t i = 0; i < view.shape()[axis]; ++i) {
+    for_each_string(view, body, axis + 1, offset + i * view.layout.strides[axis]);
   }
-  return {text, static_cast<std::size_t>(size)};
 }
 
 nb::object to_object(const std::string& text, StringKind kind) {
@@ -58,15 +64,11 @@ Tensor strings_from_objects(const InputArray& input, const char* argument, Strin
 }
 
 nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
-  Tensor dense = unwrap(slice(Selection::all(tensor.shape()), tensor.view()));
-  nb::list list;
-  for (const std::string& text : dense.elements<std::string>()) list.append(to_object(text, kind));
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object array = numpy.attr("empty")(nb::len(list), "object");
-  array[nb::ellipsis()] = list;
-  nb::list shape;
-  for (std::int64_t n : tensor.shape()) shape.append(n);
-  return array.attr("reshape")(nb::tuple(shape));
+  const Shape& shape = tensor.shape();
+  nb::object array = checked([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
+  auto** to = static_cast<PyObject**>(PyArray_DATA(as_array(array)));  // nulls, which count as None
+  for_each_string(tensor.view(), [&](const std::string& text) { *to++ = to_object(text, kind).release().ptr(); });
+  return array;
 }
 
 }  // namespace backslice::python

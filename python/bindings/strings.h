@@ -14,7 +14,7 @@ const char* text_of(StringKind kind);
 // and leaves `kind` alone then. Runs no Python code unless it raises.
 Tensor strings_from_objects(const InputArray& input, const char* argument, StringKind& kind);
 
-// A new object array.
+// A new object array. Needs no memory but Python's own.
 nb::object objects_from_strings(const Tensor& tensor, StringKind kind);
 
 }  // namespace backslice::python

@@ -9,6 +9,7 @@
 #include "backslice/tensor_array_container.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -24,7 +25,8 @@ PartialShape read_partial_shape(nb::handle object, const char* argument) {
   std::vector<std::int64_t> dims;
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     nb::list known;
-    for (nb::handle item : nb::iter(object)) known.append(item.is_none() ? nb::object(nb::int_(-1)) : nb::borrow(item));
+    for (nb::handle item : nb::borrow<nb::tuple>(items_of(object)))
+      known.append(item.is_none() ? nb::object(nb::int_(-1)) : nb::borrow(item));
     dims = IntReader().read(known, argument);
   } else {
     dims = read_shape(object, argument);
@@ -36,7 +38,8 @@ std::int64_t read_index(nb::handle object, const char* argument) {
   std::int64_t value = 0;
   int overflow = 0;
   if (PyArray_Check(object.ptr()) && PyArray_NDIM(as_array(object)) > 0) {
-    raise_invalid_argument(std::string(argument) + " must be a scalar, got shape " + repr_text(object.attr("shape")));
+    raise_invalid_argument(std::string(argument) + " must be a scalar, got shape " +
+                           repr_text(attribute(object, "shape")));
   }
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     raise_invalid_argument(std::string(argument) + " must be a scalar, got " + repr_text(object));
@@ -45,16 +48,6 @@ std::int64_t read_index(nb::handle object, const char* argument) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
   }
   return value;
-}
-
-std::string read_text(nb::handle object, const char* argument) {
-  if (!PyUnicode_Check(object.ptr())) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected a str");
-  }
-  Py_ssize_t size = 0;
-  if (const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
-  PyErr_Clear();
-  raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no valid Unicode");
 }
 
 // What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
@@ -78,38 +71,40 @@ class PyTensorArray {
   PyTensorArray(TensorArray array, std::shared_ptr<ArrayType> type)
       : array_(std::move(array)), type_(std::move(type)) {}
 
-  void write(nb::handle index, nb::handle value, bool copy) {
+  void write(nb::handle index, nb::handle value, nb::handle copy) {
     const std::int64_t i = read_index(index, "index");
     store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor); });
   }
   nb::object read(nb::handle index) {
     const std::int64_t i = read_index(index, "index");
-    return to_python(without_gil([&] { return array_.read(i); }));
+    return given_away([&] { return array_.read(i); });
   }
   nb::object gather(nb::handle indices, nb::handle element_shape) {
     const auto list = IntReader().read(indices, "indices");
     const PartialShape shape = read_partial_shape(element_shape, "element_shape");
-    return to_python(without_gil([&] { return array_.gather(list, shape); }));
+    return given_away([&] { return array_.gather(list, shape); });
   }
-  void scatter(nb::handle indices, nb::handle value, bool copy) {
+  void scatter(nb::handle indices, nb::handle value, nb::handle copy) {
     const auto list = IntReader().read(indices, "indices");
     store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor); });
   }
   nb::object stack() {
-    return to_python(without_gil([&] { return array_.stack(); }));
+    return given_away([&] { return array_.stack(); });
   }
-  void unstack(nb::handle value, bool copy) {
+  void unstack(nb::handle value, nb::handle copy) {
     store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor); });
   }
   nb::tuple concat(nb::handle element_shape_except0) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
-    auto result = unwrap(without_gil([&] { return array_.concat(shape); }));
-    nb::object lengths = nb::module_::import_("numpy").attr("empty")(result.lengths.size(), "int64");
+    ArrayOwner owner = new_array_owner();
+    auto result = unwrap(interruptible([&] { return array_.concat(shape); }));
+    const npy_intp count = std::ssize(result.lengths);
+    nb::object lengths = checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
     std::copy(result.lengths.begin(), result.lengths.end(),
               static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
-    return nb::make_tuple(to_python(std::move(result.value)), lengths);
+    return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
   }
-  void split(nb::handle value, nb::handle lengths, bool copy) {
+  void split(nb::handle value, nb::handle lengths, nb::handle copy) {
     const auto list = IntReader().read(lengths, "lengths");
     store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list); });
   }
@@ -123,7 +118,7 @@ class PyTensorArray {
     });
   }
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
-    const std::string name = read_text(source, "source");
+    const std::string name(read_str(source, "source"));
     const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
     return {unwrap(without_gil([&] { return array_.grad_with_shape(name, prepend); })), type_};
   }
@@ -145,29 +140,33 @@ class PyTensorArray {
     const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
     return "<TensorArray " + (name().empty() ? "" : "'" + name() + "' ") +
            (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " +
-           nb::str(type_->numpy).c_str() + ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") +
+           str_text(type_->numpy) + ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") +
            ">";
   }
 
  private:
   // Lists and numbers become arrays of the dtype; arrays must have it.
   InputArray read_value(nb::handle value) const {
-    const bool is_array = PyArray_Check(value.ptr()) || nb::hasattr(value, "__dlpack__");
-    const nb::object given =
-        is_array ? nb::borrow(value)
-                 : nb::module_::import_("backslice.conversion").attr("as_array")(value, type_->numpy, "value");
-    InputArray input = input_array(given, "value");
+    const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
+    InputArray input = input_array(is_array ? nb::borrow(value) : converted(value), "value");
     if (same_dtype(input.numpy_dtype, type_->numpy)) return input;
-    raise_dtype_error("TensorArray " + name() + ": dtype is " + nb::str(type_->numpy).c_str() +
-                      " but a value of dtype " + nb::str(input.numpy_dtype).c_str() + " was written");
+    raise_dtype_error("TensorArray " + name() + ": dtype is " + str_text(type_->numpy) +
+                      " but a value of dtype " + str_text(input.numpy_dtype) + " was written");
+  }
+
+  nb::object converted(nb::handle value) const {
+    const nb::object as_array = attribute(imported("backslice.conversion"), "as_array");
+    return call_with(as_array, nb::make_tuple(value, type_->numpy, "value"));
   }
 
   template <class Write>
-  void store(nb::handle value, bool copy, const Write& write) {
+  void store(nb::handle value, nb::handle copy, const Write& write) {
+    const bool is_copied = read_flag(copy, "copy");
     InputArray input = read_value(value);
     if (type_->element.is_object) return store_strings(input, write);
-    const Tensor tensor = copy ? copied_tensor(input) : borrowed_tensor(std::move(input));
-    check(without_gil([&] { return write(tensor); }));
+    const CallOptions options;
+    const Tensor tensor = is_copied ? copied_tensor(input, options) : borrowed_tensor(std::move(input));
+    check(interruptible([&] { return write(tensor); }));
   }
 
   // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
@@ -180,10 +179,15 @@ class PyTensorArray {
     type_->strings = kind;
   }
 
-  nb::object to_python(Result<Tensor> result) { return to_python(unwrap(std::move(result))); }
-  nb::object to_python(Tensor tensor) {
+  // The result of an operation that may clear what it reads.
+  template <class Read>
+  nb::object given_away(const Read& read) {
+    ArrayOwner owner = new_array_owner();
+    return to_python(unwrap(interruptible(read)), std::move(owner));
+  }
+  nb::object to_python(const Tensor& tensor, ArrayOwner owner) {
     if (type_->element.is_object) return objects_from_strings(tensor, type_->strings);
-    return to_read_only_numpy(std::move(tensor), type_->numpy);
+    return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
   }
 
   TensorArray array_;
@@ -204,8 +208,9 @@ struct Making {
     options.clear_after_read = read_flag(clear_after_read, "clear_after_read");
     options.identical_element_shapes = read_flag(identical_element_shapes, "identical_element_shapes");
     options.contiguous = read_flag(contiguous, "contiguous");
-    options.name = read_text(name, "name");
+    options.name = read_str(name, "name");
     options.item_size = type->element.item_size;
+    options.cancelled = ctrl_c_test();
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
 };
@@ -224,14 +229,14 @@ class PyContainer {
     return {std::move(array), making.type};
   }
   nb::object find(nb::handle name) {
-    const std::string text = read_text(name, "name");
+    const std::string text(read_str(name, "name"));
     const auto found = without_gil([&] { return container_.find(text); });
     const auto type = types_.find(text.substr(0, text.find('@')));  // a gradient has its forward array's
     if (!found || type == types_.end()) return nb::none();
     return nb::cast(PyTensorArray(*found, type->second));
   }
   bool remove(nb::handle name) {
-    const std::string text = read_text(name, "name");
+    const std::string text(read_str(name, "name"));
     types_.erase(text);
     return without_gil([&] { return container_.remove(text); });
   }
@@ -248,12 +253,12 @@ nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in,
                                           nb::handle source) {
   auto* array = find_instance<PyTensorArray>(handle);
   if (array == nullptr) raise_dtype_error("handle is a " + type_text(handle) + ", expected a TensorArray");
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object flow = numpy.attr("asarray")(flow_in);
-  if (nb::cast<int>(flow.attr("ndim")) != 0) {
-    raise_invalid_argument("flow_in must be a float32 scalar, got shape " + repr_text(flow.attr("shape")));
+  const InputArray flow = input_array(flow_in, "flow_in");
+  if (flow.view.shape().rank() != 0) {
+    raise_invalid_argument("flow_in must be a float32 scalar, got shape " + to_string(Ints(flow.view.shape())));
   }
-  return nb::make_tuple(array->grad_with_shape(source, shape_to_prepend), numpy.attr("float32")(0));
+  const nb::object flow_out = call(attribute(imported("numpy"), "float32"), nb::int_(0));
+  return nb::make_tuple(array->grad_with_shape(source, shape_to_prepend), flow_out);
 }
 
 }  // namespace
@@ -272,19 +277,19 @@ void bind_tensor_arrays(nb::module_& m) {
           any("size"), any("dtype"), any("element_shape") = nb::none(), any("dynamic_size") = false,
           any("clear_after_read") = true, any("identical_element_shapes") = false, any("name") = "", nb::kw_only(),
           any("contiguous") = false)
-      .def("write", &Array::write, any("index"), any("value"), nb::arg("copy") = true,
+      .def("write", &Array::write, any("index"), any("value"), any("copy") = true,
            "Writes an element: once for a forward array, summed for a gradient.\n"
            "With copy=False the memory is held, and must not be changed.")
       .def("read", &Array::read, any("index"), "Reads an element; zeros where none was written and the shape is known.")
       .def("gather", &Array::gather, any("indices"), any("element_shape") = nb::none(),
            "Reads many elements into one array.")
-      .def("scatter", &Array::scatter, any("indices"), any("value"), nb::arg("copy") = true,
+      .def("scatter", &Array::scatter, any("indices"), any("value"), any("copy") = true,
            "Writes row i of the value to indices[i].")
       .def("stack", &Array::stack, "Reads all elements into one array.")
-      .def("unstack", &Array::unstack, any("value"), nb::arg("copy") = true, "Writes row i of the value to index i.")
+      .def("unstack", &Array::unstack, any("value"), any("copy") = true, "Writes row i of the value to index i.")
       .def("concat", &Array::concat, any("element_shape_except0") = nb::none(),
            "Reads all elements, joined along their first axis: (value, lengths).")
-      .def("split", &Array::split, any("value"), any("lengths"), nb::arg("copy") = true,
+      .def("split", &Array::split, any("value"), any("lengths"), any("copy") = true,
            "Writes the first lengths[0] rows to index 0, and so on.")
       .def("size", &Array::size, "How many elements there are.")
       .def("close", &Array::close, "Lets go of everything.")

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/arguments.h"
+#include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -49,7 +50,7 @@ class PyVariants {
     std::vector<std::optional<RaggedTensor>> list;
     std::vector<ValueType> types;
     OneKind kind;
-    for (nb::handle item : nb::iter(elements)) {
+    for (nb::handle item : nb::borrow<nb::tuple>(items_of(elements))) {
       ValueType type;
       if (item.is_none()) {
         list.push_back(std::nullopt);
@@ -98,8 +99,8 @@ class PyVariants {
   // All elements in order, each made when it is asked for.
   nb::object iterate() const {
     const nb::object flat = nb::cast(PyVariants(unwrap(array_.reshape({array_.size()})), types_));
-    const nb::module_ builtins = nb::module_::import_("builtins");
-    return builtins.attr("map")(flat.attr("__getitem__"), builtins.attr("range")(array_.size()));
+    const nb::object range = call(reinterpret_cast<PyObject*>(&PyRange_Type), nb::int_(array_.size()));
+    return call_with(reinterpret_cast<PyObject*>(&PyMap_Type), nb::make_tuple(attribute(flat, "__getitem__"), range));
   }
   PyVariants reshape(nb::handle shape) const { return {unwrap(array_.reshape(read_shape(shape, "shape"))), types_}; }
   std::string repr() const {
@@ -138,7 +139,7 @@ void check_types(const PyVariants& encoded, const std::optional<ValueType>& give
   const auto other = encoded.first_of_another_type(expected->numpy);
   if (!other) return;
   raise_dtype_error(std::string(what) + " " + std::to_string(*other) + " has dtype " +
-                    nb::str(encoded.type_of(*other).numpy).c_str() + ", expected " + nb::str(expected->numpy).c_str());
+                    str_text(encoded.type_of(*other).numpy) + ", expected " + str_text(expected->numpy));
 }
 
 const PyVariants& read_variants(nb::handle object, const char* argument) {
@@ -189,8 +190,9 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
     const ElementType splits = element_type(value_type(Tsplits).numpy, "Tsplits");
     types.splits = splits.dtype;
   }
+  const CallOptions options;
   RaggedTensor result =
-      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types); }));
+      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, options); }));
   const ValueType type = given ? *given : *variants.first_type();
   return nb::cast(PyRagged(std::move(result), type));
 }
@@ -204,8 +206,9 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   check_types(variants, given, "piece");
   const std::optional<ValueType> type = given ? given : variants.first_type();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
-  Tensor result =
-      unwrap(without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values); }));
+  const CallOptions options;
+  Tensor result = unwrap(without_gil(
+      [&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, options); }));
   return values_to_python(result, *type);
 }
 

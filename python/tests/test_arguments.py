@@ -75,3 +75,22 @@ def test_index_arguments_from_other_libraries():
 def test_index_arguments_must_be_integers(name):
     with pytest.raises(bs.DTypeError, match="begin has dtype"):
         bs.strided_slice(X, dtypes.sample(name, (1,)), [3], [1])
+
+
+MASKED = np.ma.array([1.0, 2.0], mask=[True, False])
+MASKED_CALLS = {
+    "x": lambda: bs.slice(MASKED, ":"),
+    "dy": lambda: bs.slice_grad(MASKED, (4,), ":2"),
+    "out": lambda: bs.slice(np.ones(2), ":", out=MASKED),
+    "values": lambda: bs.RaggedTensor(MASKED, [0, 2]),
+    "value": lambda: bs.TensorArray(1, float).write(0, MASKED),
+    "buffer": lambda: bs.GradBuffer((2,), float).add(":", MASKED),
+    "begin": lambda: bs.strided_slice(X, np.ma.array([1], mask=[True]), [2], [1]),
+}
+
+
+@pytest.mark.parametrize("call", MASKED_CALLS.values(), ids=MASKED_CALLS)
+def test_masks_are_not_lost_without_a_word(call):
+    with pytest.raises(bs.DTypeError, match="masked array"):
+        call()
+    assert bs.slice(MASKED.filled(0), ":").tolist() == [0, 2]

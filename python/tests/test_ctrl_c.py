@@ -68,3 +68,92 @@ except KeyboardInterrupt:
     worker.join()
 print((results[0] == 300).all())
 """) == "True"  # fmt: skip
+
+
+CONTAINERS = """
+values = np.ones((1 << 20, 64), np.float32)
+four = np.broadcast_to(values, (4, *values.shape))  # the ninth term of each element: all are added up
+columns = np.ones((64, 1 << 20), np.float32).T  # takes its time
+
+def fill():
+    array = bs.TensorArray(4, np.float32).grad("loss")
+    for i in range(4 * 8):
+        array.write(i % 4, values, copy=False)
+    buffer.write(":100", values[:100])
+    return array
+
+buffer = bs.GradBuffer(values.shape, np.float32)
+array = fill()
+"""
+CONTAINER_CALLS = {  # a call, and a look at the container that tells whether it has happened
+    "TensorArray.stack": ("array.stack()", "can_read()", True, False),  # reading clears
+    "TensorArray.unstack": ("array.unstack(four, copy=False)", "float(array.read(0).max())", 8.0, 9.0),
+    "GradBuffer.add": ("buffer.add(':', columns)", "float(buffer.array.sum())", 6400.0, float(2**26 + 6400)),
+}
+
+
+@pytest.mark.parametrize(("call", "look", "before", "after"), CONTAINER_CALLS.values(), ids=CONTAINER_CALLS)
+def test_ctrl_c_ends_the_call_of_a_container_and_changes_nothing(call, look, before, after):
+    """Once the call has begun to change the container it is finished: how often that happens is a matter of time."""
+    seen = run(CONTAINERS + f"""
+def can_read():
+    try:
+        return bool((array.read(0) == 8).all())
+    except bs.Error:
+        return False
+seen = []
+while seen[-1:] != [{before}] and len(seen) < 30:
+    array = fill()
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        {call}
+        timer.join()
+        time.sleep(0.1)
+    except KeyboardInterrupt:
+        seen.append({look})
+print(seen)
+""")  # fmt: skip
+    assert eval(seen)[-1] == before and set(eval(seen)) <= {before, after}
+
+
+@pytest.mark.parametrize("call", [call for call, *_ in CONTAINER_CALLS.values()], ids=CONTAINER_CALLS)
+def test_handlers_may_use_the_container(call):
+    assert run(CONTAINERS + f"""
+seen = []
+def handler(*_):
+    seen.append(array.size())
+    array.grad  # and the locks of the array are free
+    buffer.add(":0", values[:0])
+signal.signal(signal.SIGINT, handler)
+threading.Timer(0.03, os.kill, (os.getpid(), signal.SIGINT)).start()
+{call}
+while not seen:
+    time.sleep(0.01)
+print(seen, buffer.array.sum() == 6400 or buffer.array.min() == 1)
+""") == "[4] True"  # fmt: skip
+
+
+RAGGED = """
+import collections, itertools
+values = np.ones(1 << 24, np.float32)
+ragged = bs.RaggedTensor(values, [np.arange((1 << 24) + 1)])
+backwards = slice(None, None, -1)
+"""
+RAGGED_CALLS = {
+    "slice": "map(ragged.__getitem__, times)",
+    "gradient": "map(ragged.slice_grad, times, itertools.repeat(values))",
+}
+
+
+@pytest.mark.parametrize("calls", RAGGED_CALLS.values(), ids=RAGGED_CALLS)
+def test_ctrl_c_ends_operations_on_ragged_tensors(calls):
+    """Python looks at signals between its own instructions, so not between the calls that map makes."""
+    assert run(RAGGED + f"""
+times = itertools.chain([backwards] * 40)
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    collections.deque({calls}, maxlen=0)
+except KeyboardInterrupt:
+    print(len(list(times)) > 10)
+""") == "True"  # fmt: skip

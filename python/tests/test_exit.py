@@ -57,6 +57,10 @@ CALLBACKS = {
     "__array__ of a list": "bs.strided_slice(dy, SlowArray(), [1], [1])",
     "__dlpack__": "bs.slice(SlowExporter(), 0)",
     "__repr__": "refused(lambda: bs.slice(dy, Unreadable()))",
+    "TensorArray.write": "refused(lambda: array.write(0, SlowArray()))",
+    "splits": "refused(lambda: bs.RaggedTensor(values, [Slow(), Slow()]))",
+    "from_list": "bs.RaggedTensor.from_list([[1, 2]] * 3000)",
+    "==": "rt == rt",
     "pictures": "bs.Selection.from_index((3,), ':')._repr_svg_()",
 }
 SLOW = """

@@ -22,6 +22,13 @@ X = np.arange(5)
         lambda: bs.Selection.from_index((5,), SURROGATE),
         lambda: _core.parse_index(SURROGATE),
         lambda: bs.sparse_slice_grad(X, [[0]] * 5, [0], [[0]] * 5, order=SURROGATE),
+        lambda: bs.RaggedTensor(X, [0, 5])[SURROGATE],
+        lambda: bs.TensorArray(1, X.dtype, name=SURROGATE),
+        lambda: bs.TensorArray(1, X.dtype).grad(SURROGATE),
+        lambda: bs.TensorArray(1, object).write(0, [SURROGATE]),
+        lambda: bs.TensorArrayContainer().create(1, X.dtype, name=SURROGATE),
+        lambda: bs.TensorArrayContainer().find(SURROGATE),
+        lambda: bs.TensorArrayContainer().remove(SURROGATE),
     ],
 )
 def test_lone_surrogates_are_refused_and_shown(call):
@@ -110,4 +117,4 @@ def test_what_an_exporter_says_may_be_anything():
 def test_index_text_on_the_command_line_need_not_be_utf8():
     command = [sys.executable, "-m", "backslice", "explain", "4,6", b"\xff"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and r"index is '\udcff'" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and r"the slice is '\udcff'" in done.stderr and done.stderr.count("\n") == 1

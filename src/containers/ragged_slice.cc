@@ -1,7 +1,8 @@
 // Slices of the rows of a ragged tensor, and their gradients.
+#include <algorithm>
+#include <string>
 #include <vector>
 
-#include "containers/elements.h"
 #include "containers/ragged_parts.h"
 #include "containers/splits_builder.h"
 #include "core/errors.h"
@@ -62,19 +63,34 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
   return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
+Result<Tensor> join_strings(const RaggedTensor& rt, const std::vector<Range>& taken, const Shape& shape) {
+  auto joined = Tensor::make(DType::String, shape);
+  if (!joined.ok() || shape.elements() == 0) return joined;
+  const std::int64_t width = shape.elements() / shape[0];
+  const auto* from = reinterpret_cast<const std::string*>(rt.values().data());
+  auto to = joined->elements<std::string>().begin();
+  for (const Range& range : taken) to = std::copy(from + range.lo * width, from + range.hi * width, to);
+  return joined;
+}
+
+// The values of the rows that are taken, one after the other. There may be millions of rows: as little as possible is
+// made per row.
 Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, const TaskRunner& runner) {
-  std::vector<Tensor> parts;
-  std::vector<Element> elements;
-  parts.reserve(taken.size());
-  elements.reserve(taken.size());
   std::int64_t rows = 0;
+  for (const Range& range : taken) rows += range.hi - range.lo;
+  const Shape shape = with_rows(rt.values().shape(), rows);
+  if (rt.dtype() == DType::String) return join_strings(rt, taken, shape);
+  const std::int64_t item_size = rt.values().view().layout.item_size;
+  auto joined = Tensor::make(rt.dtype(), shape, item_size);
+  if (!joined.ok() || shape.elements() == 0) return joined;
+  const std::int64_t row_bytes = shape.elements() / rows * item_size;
+  std::vector<PieceOfBytes> pieces;
+  pieces.reserve(taken.size());
   for (const Range& range : taken) {
-    parts.push_back(rows_of(rt.values(), range.lo, range.hi));
-    elements.push_back({parts.back().shape(), {&parts.back(), 1}});
-    rows += range.hi - range.lo;
+    pieces.push_back({rt.values().data() + range.lo * row_bytes, (range.hi - range.lo) * row_bytes});
   }
-  return join_elements(elements, with_rows(rt.values().shape(), rows), rt.dtype(), rt.values().view().layout.item_size,
-                       runner);
+  write_pieces(joined->view().data, pieces, runner);
+  return joined;
 }
 
 Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {

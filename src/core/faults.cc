@@ -27,12 +27,15 @@ bool disarm() noexcept { return left.exchange(kUnarmed) == kUnarmed; }
 
 }  // namespace backslice::faults
 
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return backslice::faults::strikes() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+
 void* operator new(std::size_t bytes) {
-  if (!backslice::faults::strikes()) {
-    if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  }
+  if (void* memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "core/faults.h"
@@ -129,6 +130,24 @@ TEST(Executor, DefaultPoolHasAsManyThreadsAsAskedFor) {
   EXPECT_TRUE(is_error(set_num_threads(-1), kInvalid, "must be >= 1"));
   EXPECT_EQ(num_threads(), 3);
   EXPECT_TRUE(set_num_threads(2).ok());
+}
+
+TEST(Executor, WorkersLeaveSignalsToTheProgramButForTheirOwnFaults) {
+  const auto pool = make_thread_executor(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> on_worker = 0, wrong = 0, started = 0;
+  pool->run(2, [&](std::int64_t) {
+    for (++started; started < 2;) std::this_thread::yield();  // each on its own thread
+    if (std::this_thread::get_id() == caller) return;
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    ++on_worker;
+    wrong += sigismember(&blocked, SIGINT) == 0;
+    // a blocked one would end the process before its handler can run
+    for (int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) wrong += sigismember(&blocked, fault);
+  });
+  EXPECT_EQ(on_worker, 1);
+  EXPECT_EQ(wrong, 0);
 }
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they do not follow forks

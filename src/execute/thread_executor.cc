@@ -58,12 +58,14 @@ struct Job {
   Job* after = nullptr;          // in the pool's list
 };
 
-// Signals are for the threads of the program, not for ours.
+// Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as SIGBUS
+// where a mapped file became shorter: blocked, they end the process without their handler.
 class BlockedSignals {
  public:
   BlockedSignals() {
     sigset_t all;
     sigfillset(&all);
+    for (int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
