@@ -1,5 +1,6 @@
 """Runs the workloads: every peer in a process of its own that is kept alive, taking turns."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -81,7 +82,8 @@ class Child:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            self.process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # what was still to be written has no reader
+                self.process.stdin.close()
             self.process.stdout.close()
             self.process = None
 
