@@ -309,6 +309,9 @@ class Program {
       splits.push_back(tensor_of(in_, DType::Int64, list));
     }
     const Numbers shape = in_.flag() ? in_.huge_shape(3) : in_.integers(3);
+    // What one machine has memory for and another has not is no case for a fuzzer.
+    const auto result = Shape::make(shape);
+    if (result.ok() && result->elements() > (1 << 20) && result->elements() < (std::int64_t{1} << 45)) return;
     const auto dx = ragged_tensor_to_variant_gradient(array, splits, shape, values_type());
     if (dx.ok()) must(std::ranges::equal(Ints(dx->shape()), shape), "the result has the shape that was asked for");
   }

@@ -20,6 +20,11 @@ struct Slot {
   Shape shape;                // of what was written
   bool written = false;       // with no terms and not cleared: zeros of that shape
   bool read = false, cleared = false;
+
+  void mark_written(const Shape& of_value) noexcept {
+    shape = of_value;
+    written = true;
+  }
 };
 
 class SlotTable {

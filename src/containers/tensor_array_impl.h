@@ -181,9 +181,11 @@ class TensorArray::Impl {
   // what is known after them.
   Status store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape);
 
-  // What a slot holds after a write: the part of the value, or the row of the block that it was copied to.
-  Tensor stored(const Tensor& value, const Write& write) const {
-    return block_ ? row_of(*block_, write.index) : write.of(value);
+  // Appends what a slot holds after a write: the part of the value, or the row of the block that it was copied to.
+  void append_stored(std::vector<Tensor>& terms, const Tensor& value, const Write& write) const {
+    if (block_) return terms.push_back(row_of(*block_, write.index));
+    if (write.part == Write::Part::Whole) return terms.push_back(value);
+    terms.push_back(write.of(value));
   }
   void commit_structure(std::span<const Write> writes, const PartialShape& element_shape) noexcept;
 

@@ -102,7 +102,14 @@ Status TensorArray::Impl::write_locked(const Tensor& value, Write& write) {
   write.slot = &slots_[write.index];
   const std::lock_guard lock(write.slot->mutex);
   BACKSLICE_RETURN_IF_ERROR(check_write(*write.slot, write.index, value.shape(), element_shape_));
-  return store(value, {&write, 1}, element_shape_.merged_with(value.shape()));
+  const bool fixes_shape = options_.identical_element_shapes && !element_shape_.full();
+  const PartialShape element_shape = fixes_shape ? element_shape_.merged_with(value.shape()) : PartialShape();
+  Slot& slot = *write.slot;
+  if (block_ || slot.terms.size() == kMaxTerms) return store(value, {&write, 1}, element_shape);
+  slot.terms.push_back(value);  // only this can fail, and it comes first
+  slot.mark_written(value.shape());
+  commit_structure({&write, 1}, element_shape);
+  return Status();
 }
 
 Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes) {
@@ -191,7 +198,7 @@ Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor&
   }
   std::vector<Tensor> terms = held;
   for (const Write& write : writes_) {
-    terms.push_back(array.stored(value, write));
+    array.append_stored(terms, value, write);
     if (terms.size() <= kMaxTerms) continue;
     auto sum = sum_of({terms[0].shape(), terms}, array.dtype_, array.item_size_, array.runner());
     if (!sum.ok()) return sum.status();
@@ -204,12 +211,11 @@ Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor&
 void TensorArray::Impl::Prepared::commit(const Impl& array, const Tensor& value) noexcept {
   Slot& slot = *writes_[0].slot;
   if (terms_.empty()) {
-    for (const Write& write : writes_) slot.terms.push_back(array.stored(value, write));
+    for (const Write& write : writes_) array.append_stored(slot.terms, value, write);
   } else {
     slot.terms.swap(terms_);
   }
-  slot.shape = slot.terms[0].shape();
-  slot.written = true;
+  slot.mark_written(slot.terms[0].shape());
 }
 
 TensorArray::Impl::BlockRows::~BlockRows() {
@@ -231,18 +237,25 @@ Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writ
   for (std::size_t i = 0; block_ && i < writes.size(); ++i) {
     BACKSLICE_RETURN_IF_ERROR(rows.write(value, writes[i]));
   }
+  const auto commit_all = [&](std::span<Prepared> prepared) -> Status {
+    for (Prepared& one : prepared) BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value));
+    // From here on nothing can fail.
+    rows.keep();
+    for (Prepared& one : prepared) one.commit(*this, value);
+    commit_structure(writes, element_shape);
+    return Status();
+  };
+  if (writes.size() == 1) {
+    Prepared only(writes);
+    return commit_all({&only, 1});
+  }
   std::vector<Prepared> prepared;
   prepared.reserve(writes.size());
   for (std::size_t i = 0, end = 0; i < writes.size(); i = end) {
     while (end < writes.size() && writes[end].index == writes[i].index) ++end;
     prepared.emplace_back(writes.subspan(i, end - i));
-    BACKSLICE_RETURN_IF_ERROR(prepared.back().take_memory(*this, value));
   }
-  // From here on nothing can fail.
-  rows.keep();
-  for (Prepared& one : prepared) one.commit(*this, value);
-  commit_structure(writes, element_shape);
-  return Status();
+  return commit_all(prepared);
 }
 
 // Assigns only what changes: where nothing does, mutex_ is held shared.
