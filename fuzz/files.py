@@ -140,7 +140,7 @@ def one_case(rng: random.Random) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Fuzzes the reading of files.")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="default: another one each time")
     options = parser.parse_args()
     faulthandler.enable()
     typer.main.get_command = functools.cache(typer.main.get_command)  # half of the time otherwise

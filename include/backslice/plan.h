@@ -47,6 +47,9 @@ class BACKSLICE_EXPORT Plan {
   // 0 <= lo < hi <= its extent.
   Plan restrict(std::int64_t lo, std::int64_t hi) const;
 
+  // The same with one loop over the bytes of its item. Precondition: there is no loop.
+  Plan byte_by_byte() const;
+
   // Where the first position of the loops lies in each tensor, in bytes from its first element.
   std::int64_t dst_offset() const { return dst_offset_; }
   std::int64_t src_offset() const { return src_offset_; }

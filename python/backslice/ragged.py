@@ -18,6 +18,9 @@ from .conversion import as_array
 from .errors import InvalidArgumentError
 
 
+_MOST_LISTS = 1000  # levels of splits
+
+
 def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTensor:
     """From the lengths of the rows, outermost list first. The splits are int64, or int32 where the lengths are."""
     splits = []
@@ -44,6 +47,8 @@ def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: 
             ragged_rank = max(_depth(rows) - 1, 0)
         except RecursionError:
             raise InvalidArgumentError("rows are nested too deeply, or hold themselves") from None
+    if ragged_rank > _MOST_LISTS:
+        raise InvalidArgumentError(f"ragged_rank is {ragged_rank}, at most {_MOST_LISTS} are supported")
     items: list[Any] = list(rows)
     splits = []
     for level in range(ragged_rank):

@@ -1,10 +1,12 @@
 #include "bindings/object_arrays.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "backslice/slice.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 
 namespace backslice::python {
 namespace {
@@ -65,19 +67,24 @@ void move_objects(const View& out, nb::handle zero, const std::function<Status(c
   for (PyObject* object : old) Py_XDECREF(object);
 }
 
-nb::object new_object_array(const Tensor& pointers, nb::handle zero) {
+nb::object new_object_array(Tensor pointers, nb::handle zero) {
+  // References first: while NumPy makes the array, other threads may run and drop theirs.
+  const std::span<PyObject*> objects = pointers.elements<PyObject*>();
+  for (PyObject*& object : objects) {
+    if (object == nullptr) object = zero.ptr();
+    Py_INCREF(object);
+  }
   const Shape& shape = pointers.shape();
-  std::vector<npy_intp> dims(shape.begin(), shape.end());
-  nb::object array = nb::steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), NPY_OBJECT));
-  if (!array.is_valid()) {
+  PyObject* array = call_python([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
+  if (array == nullptr) {
     const nb::python_error error;
+    for (PyObject* object : objects) Py_DECREF(object);
     if (!error.matches(PyExc_MemoryError)) pass_on_unless_ordinary(error);
     raise(Status(StatusCode::ResourceExhausted, "could not allocate an array of shape " + to_string(Ints(shape))));
   }
-  auto* slots = static_cast<std::byte*>(PyArray_DATA(as_array(array)));
-  const View view = unwrap(View::contiguous(slots, DType::Bytes, shape, sizeof(PyObject*)));
-  move_objects(view, zero, [&](const View& out) { return slice_into(Selection::all(shape), pointers.view(), out); });
-  return array;
+  nb::object result = nb::steal(array);
+  std::copy(objects.begin(), objects.end(), static_cast<PyObject**>(PyArray_DATA(as_array(result))));
+  return result;
 }
 
 }  // namespace backslice::python

@@ -11,8 +11,8 @@ namespace backslice::python {
 // Raises DTypeError for anything else, and for a mix.
 nb::object empty_string_of(const InputArray& input, const char* argument);
 
-// A new object array from a tensor of pointers (null for zero).
-nb::object new_object_array(const Tensor& pointers, nb::handle zero);
+// A new object array from a dense tensor of pointers (null for zero), which were read while nothing else could run.
+nb::object new_object_array(Tensor pointers, nb::handle zero);
 
 // Runs `move`, which fills `out` with pointers (null for zero), then gives every element a reference of its own and
 // drops the old ones. When `move` fails nothing has changed.

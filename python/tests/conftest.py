@@ -1,4 +1,10 @@
+import signal
+
 import pytest
+
+# A shell starts what it runs in the background with SIGINT ignored, and so would be the children of these tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

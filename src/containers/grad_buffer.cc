@@ -154,7 +154,8 @@ class Copy {
 // What an addition leaves in a region of which only some holds a value already: dy where it does not (which must be
 // copied, not added to zero), sums where it does. (Met regions may overlap: a sum that is written twice is the same.)
 Result<Tensor> sums_in_region(const Selection& selection, const Selection& region, const std::vector<Selection>& met,
-                              const ConstView& before, const ConstView& dy, const Options& options) {
+                              const ConstView& before, const ConstView& dy, const Options& given) {
+  const Options options{.executor = given.executor, .cancelled = given.cancelled};
   const auto terms = slice_grad(within_region(selection, region), dy, options);
   if (!terms.ok()) return terms;
   auto sums = slice(Selection::all(terms->shape()), terms->view(), options);
@@ -180,6 +181,9 @@ Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_si
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
     auto tensor = Tensor::make(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
+    active_target();  // whatever is looked up once is looked up here, where it may fail
+    caches();
+    executor_of({});
     GradBuffer buffer(*std::move(tensor));
     buffer.regions_.reserve(1);  // so that writable() needs no memory
     return buffer;
@@ -280,7 +284,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
       add_elements(select(selection, tensor_.view()), dy, fill_options(options));
       return Status();
     }
-    regions_.reserve(regions_.size() + 1);
+    if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
     if (met.empty()) {
       auto copy = Copy::make(dy, options);
       if (!copy.ok()) return copy.status();

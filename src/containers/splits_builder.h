@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backslice/tensor.h"
+#include "core/checked_math.h"
 #include "core/errors.h"
 
 namespace backslice {
@@ -12,7 +13,9 @@ class SplitsBuilder {
  public:
   // For `count` rows; dtype is Int32 or Int64.
   static Result<SplitsBuilder> make(DType dtype, std::int64_t count) {
-    auto tensor = Tensor::make(dtype, *Shape::make({count + 1}));
+    const auto size = checked_add(count, 1);
+    if (!size) return resource_exhausted("splits for ", count, " rows are more than there can be");
+    auto tensor = Tensor::make(dtype, *Shape::make({*size}));
     if (!tensor.ok()) return tensor.status();
     return SplitsBuilder(*std::move(tensor));
   }

@@ -2,6 +2,7 @@
 #include "backslice/tensor_array.h"
 
 #include "containers/tensor_array_impl.h"
+#include "core/boundary.h"
 
 namespace backslice {
 
@@ -170,9 +171,11 @@ bool TensorArray::is_closed() const { return impl_->is_closed(); }
 
 Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float, Ints shape_to_prepend,
                                                    const std::string& source) {
-  auto gradient = handle.grad_with_shape(source, shape_to_prepend);
-  if (!gradient.ok()) return gradient.status();
-  return GradWithShape{*std::move(gradient), 0};
+  return without_throwing([&]() -> Result<GradWithShape> {
+    auto gradient = handle.grad_with_shape(source, shape_to_prepend);
+    if (!gradient.ok()) return gradient.status();
+    return GradWithShape{*std::move(gradient), 0};
+  });
 }
 
 }  // namespace backslice

@@ -114,7 +114,8 @@ class TensorArray::Impl {
     explicit Prepared(std::span<const Write> writes) : writes_(writes) {}
 
     Status take_memory(const Impl& array, const Tensor& value);
-    void commit(const Impl& array, const Tensor& value) noexcept;
+    // Returns what the slot held and does not hold any longer.
+    std::vector<Tensor> commit(const Impl& array, const Tensor& value) noexcept;
 
    private:
     std::span<const Write> writes_;
@@ -164,12 +165,15 @@ class TensorArray::Impl {
     return body();
   }
 
+  // What slots no longer hold: let go of when no lock is held, since its owners may use this array.
+  using Released = std::vector<std::vector<Tensor>>;
+
   // -- Writing. Those that are _locked are called with mutex_ held: alone if they change the structure, else shared.
 
   bool changes_structure(std::int64_t index) const;
   bool changes_structure(std::span<const Write> writes) const;
-  Status write_locked(const Tensor& value, Write& write);
-  Status write_locked(const Tensor& value, std::span<Write> writes);
+  Status write_locked(const Tensor& value, Write& write, Released& released);
+  Status write_locked(const Tensor& value, std::span<Write> writes, Released& released);
   Status write_all(const Tensor& value, std::span<Write> writes);
   Status check_range(std::int64_t index) const;
   Status check_write(const Slot& slot, std::int64_t index, const Shape& shape, const PartialShape& element_shape) const;
@@ -179,7 +183,8 @@ class TensorArray::Impl {
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes. `element_shape` is
   // what is known after them.
-  Status store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape);
+  Status store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape,
+               Released& released);
 
   // Appends what a slot holds after a write: the part of the value, or the row of the block that it was copied to.
   void append_stored(std::vector<Tensor>& terms, const Tensor& value, const Write& write) const {
@@ -201,7 +206,6 @@ class TensorArray::Impl {
   // time.
   template <class Body>
   Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body);
-  using Released = std::vector<std::vector<Tensor>>;
   template <class Body>
   Result<Tensor> read_locked(Ints indices, const PartialShape& given, Released& released, const Body& body);
 

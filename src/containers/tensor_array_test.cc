@@ -343,6 +343,32 @@ TEST(TensorArray, ConcatAfterAnElementWithoutMemory) {
   EXPECT_THAT(elements<float>(array.concat().value().value), ElementsAre(1, 2));
 }
 
+// What a slot no longer holds is let go of when no lock is held: its owner may use the array.
+TEST(TensorArray, OwnersOfWhatIsLetGoOfMayUseTheArray) {
+  TensorArray g = TensorArray::make(2, DType::Float32).value().grad("x").value();
+  int asked = 0;
+  const auto owned = [&] {
+    auto* data = new float[2]{1, 1};
+    const std::shared_ptr<void> owner(data, [&, data](void*) {
+      EXPECT_TRUE(g.size().ok());
+      ++asked;
+      delete[] data;
+    });
+    const View view = View::contiguous(data, DType::Float32, {2}).value();
+    return Tensor::of(Buffer::wrap(owner, view.data), view);
+  };
+  for (std::size_t i = 0; i < TensorArray::kMaxTerms + 1; ++i) ASSERT_TRUE(g.write(0, owned()).ok());
+  EXPECT_EQ(asked, static_cast<int>(TensorArray::kMaxTerms) + 1);
+  EXPECT_EQ(g.read(0).value().elements<float>()[0], TensorArray::kMaxTerms + 1);
+}
+
+TEST(TensorArray, SumsOfItemsWithoutBytesTakeNoTime) {
+  TensorArray g = TensorArray::make(1, DType::Bytes, {.item_size = 0}).value();
+  const Shape shape = *Shape::make({std::int64_t{1} << 60});
+  ASSERT_TRUE(g.write(0, Tensor::make(DType::Bytes, shape, 0).value()).ok());
+  EXPECT_TRUE(g.concat().ok());
+}
+
 TEST(TensorArray, AFailedSumLeavesTheTerms) {
   FailingExecutor executor;
   TensorArray g = TensorArray::make(2, DType::Float32, {.executor = &executor}).value().grad("x").value();

@@ -9,7 +9,8 @@ namespace backslice {
 Status TensorArray::Impl::write(std::int64_t index, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
   Write write{.index = index};
-  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write); });
+  Released released;
+  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write, released); });
 }
 
 Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
@@ -96,7 +97,7 @@ Tensor TensorArray::Impl::Write::of(const Tensor& value) const {
   return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
 }
 
-Status TensorArray::Impl::write_locked(const Tensor& value, Write& write) {
+Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
   write.slot = &slots_[write.index];
@@ -105,7 +106,7 @@ Status TensorArray::Impl::write_locked(const Tensor& value, Write& write) {
   const bool fixes_shape = options_.identical_element_shapes && !element_shape_.full();
   const PartialShape element_shape = fixes_shape ? element_shape_.merged_with(value.shape()) : PartialShape();
   Slot& slot = *write.slot;
-  if (block_ || slot.terms.size() == kMaxTerms) return store(value, {&write, 1}, element_shape);
+  if (block_ || slot.terms.size() == kMaxTerms) return store(value, {&write, 1}, element_shape, released);
   slot.terms.push_back(value);  // only this can fail, and it comes first
   slot.mark_written(value.shape());
   commit_structure({&write, 1}, element_shape);
@@ -113,10 +114,12 @@ Status TensorArray::Impl::write_locked(const Tensor& value, Write& write) {
 }
 
 Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes) {
-  return holding_mutex([&] { return changes_structure(writes); }, [&] { return write_locked(value, writes); });
+  Released released;
+  return holding_mutex([&] { return changes_structure(writes); },
+                       [&] { return write_locked(value, writes, released); });
 }
 
-Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes) {
+Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes, Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   if (writes.empty()) return Status();
   std::vector<std::int64_t> indices;
@@ -138,7 +141,7 @@ Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> wri
     BACKSLICE_RETURN_IF_ERROR(check_duplicates(value, writes));
     std::stable_sort(writes.begin(), writes.end(), [](const Write& a, const Write& b) { return a.index < b.index; });
   }
-  return store(value, writes, element_shape);
+  return store(value, writes, element_shape, released);
 }
 
 Status TensorArray::Impl::check_range(std::int64_t index) const {
@@ -208,7 +211,7 @@ Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor&
   return Status();
 }
 
-void TensorArray::Impl::Prepared::commit(const Impl& array, const Tensor& value) noexcept {
+std::vector<Tensor> TensorArray::Impl::Prepared::commit(const Impl& array, const Tensor& value) noexcept {
   Slot& slot = *writes_[0].slot;
   if (terms_.empty()) {
     for (const Write& write : writes_) array.append_stored(slot.terms, value, write);
@@ -216,6 +219,7 @@ void TensorArray::Impl::Prepared::commit(const Impl& array, const Tensor& value)
     slot.terms.swap(terms_);
   }
   slot.mark_written(slot.terms[0].shape());
+  return std::move(terms_);
 }
 
 TensorArray::Impl::BlockRows::~BlockRows() {
@@ -232,16 +236,18 @@ Status TensorArray::Impl::BlockRows::write(const Tensor& value, const Write& wri
   return slice_into(Selection::all(row.shape()), part.view(), row.view(), array_.call_options());
 }
 
-Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape) {
+Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape,
+                                Released& released) {
   BlockRows rows(*this, block_ ? writes.size() : 0);
   for (std::size_t i = 0; block_ && i < writes.size(); ++i) {
     BACKSLICE_RETURN_IF_ERROR(rows.write(value, writes[i]));
   }
   const auto commit_all = [&](std::span<Prepared> prepared) -> Status {
     for (Prepared& one : prepared) BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value));
+    released.reserve(prepared.size());
     // From here on nothing can fail.
     rows.keep();
-    for (Prepared& one : prepared) one.commit(*this, value);
+    for (Prepared& one : prepared) released.push_back(one.commit(*this, value));
     commit_structure(writes, element_shape);
     return Status();
   };

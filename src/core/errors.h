@@ -56,11 +56,6 @@ Status resource_exhausted(const Parts&... parts) {
   return Status(StatusCode::ResourceExhausted, join(parts...));
 }
 
-template <class... Parts>
-Status internal(const Parts&... parts) {
-  return Status(StatusCode::Internal, join(parts...));
-}
-
 }  // namespace backslice
 
 // Returns the error from the enclosing function, if there is one.

@@ -5,17 +5,19 @@
 namespace backslice {
 
 Result<PartialShape> PartialShape::make(Ints dims, const char* argument) {
-  if (dims.size() > kMaxRank) {
-    return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
-  }
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] < kUnknown) {
-      return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= -1 (-1 for unknown)");
+  return without_throwing([&]() -> Result<PartialShape> {
+    if (dims.size() > kMaxRank) {
+      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
     }
-  }
-  PartialShape shape;
-  shape.dims_ = Dims(dims);
-  return shape;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      if (dims[axis] < kUnknown) {
+        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= -1 (-1 for unknown)");
+      }
+    }
+    PartialShape shape;
+    shape.dims_ = Dims(dims);
+    return shape;
+  });
 }
 
 std::optional<Shape> PartialShape::full() const {
@@ -47,15 +49,17 @@ PartialShape PartialShape::merged_with(const PartialShape& other) const {
 }
 
 Result<PartialShape> PartialShape::prepended(const Shape& first) const {
-  if (!dims_) return *this;
-  if (first.rank() + dims_->size() > kMaxRank) {
-    return invalid_argument("shape_to_prepend ", Ints(first), " before element shape ", to_string(), " has ",
-                            first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported");
-  }
-  PartialShape shape;
-  shape.dims_ = Dims(first);
-  for (std::int64_t dim : *dims_) shape.dims_->push_back(dim);
-  return shape;
+  return without_throwing([&]() -> Result<PartialShape> {
+    if (!dims_) return *this;
+    if (first.rank() + dims_->size() > kMaxRank) {
+      return invalid_argument("shape_to_prepend ", Ints(first), " before element shape ", to_string(), " has ",
+                              first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported");
+    }
+    PartialShape shape;
+    shape.dims_ = Dims(first);
+    for (std::int64_t dim : *dims_) shape.dims_->push_back(dim);
+    return shape;
+  });
 }
 
 std::string PartialShape::to_string() const {

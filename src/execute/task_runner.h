@@ -17,7 +17,9 @@ class TaskRunner {
       : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr) {}
 
   int concurrency() const { return executor_.concurrency(); }
-  Executor& executor() const { return executor_; }
+
+  // Throws a StatusException (Cancelled) if the operation was cancelled.
+  void throw_if_cancelled() const;
 
   // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. Once the operation is cancelled or a
   // body has thrown, the rest is left out; then this throws a StatusException (Cancelled), or what the body threw.

@@ -58,6 +58,28 @@ TEST(TaskRunner, AnEmptyTestCancelsNothing) {
   EXPECT_EQ(done, 5);
 }
 
+TEST(TaskRunner, AnExecutorThatCannotBeginLeavesTheWorkToTheCaller) {
+  struct Refusing final : Executor {
+    int concurrency() const override { return 4; }
+    void run(std::int64_t, const std::function<void(std::int64_t)>&) override { throw std::bad_alloc(); }
+  } refusing;
+  int done = 0;
+  TaskRunner(refusing).run(20, [&](std::int64_t) { ++done; });
+  EXPECT_EQ(done, 20);
+}
+
+// A copy without gaps is one run of bytes: it is cut as well.
+TEST(TaskRunner, AContiguousCopyIsManyTasks) {
+  const auto x = counting<float>(1 << 20);
+  const Selection all = Selection::all(*Shape::make({1 << 20}));
+  std::atomic<int> asked = 0;
+  const CancelledTest never = [&] { return ++asked < 0; };
+  const auto pool = make_thread_executor(2);
+  Tensor y = slice(all, view_of(x, {1 << 20}), {.executor = pool.get(), .cancelled = &never}).value();
+  EXPECT_EQ(elements<float>(y), x);
+  EXPECT_GE(asked, 4);
+}
+
 // Through an operation: a large gradient asks between its pieces.
 TEST(TaskRunner, ALargeGradientCanBeCancelled) {
   const Selection s = *Selection::from_index({1 << 20, 4}, *parse_index("1:"));

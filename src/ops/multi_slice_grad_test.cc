@@ -106,6 +106,17 @@ TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
   }
 }
 
+TEST(MultiSliceGradErrors, OutputsAreCheckedAlsoWhereThereAreNoSlices) {
+  const View no_memory = View::contiguous(nullptr, DType::Float32, {4}).value();
+  EXPECT_TRUE(is_error(multi_slice_grad_into({4}, {}, no_memory), kInvalid, "null"));
+  std::vector<float> out(4, 9);
+  View twice = view_of(out, {4});
+  twice.layout.strides[0] = 0;
+  EXPECT_TRUE(is_error(multi_slice_grad_into({4}, {}, twice), kInvalid, "overlaps itself"));
+  EXPECT_TRUE(multi_slice_grad_into({4}, {}, view_of(out, {4})).ok());
+  EXPECT_THAT(out, ElementsAre(0, 0, 0, 0));
+}
+
 TEST(MultiSliceGradErrors, SayWhichSlice) {
   const auto a = counting<float>(2);
   const auto b = counting<double>(2);

@@ -86,7 +86,9 @@ struct Decoder {
     for (int level = 0; level < output_ragged_rank; ++level) {
       auto builder = SplitsBuilder::make(splits_dtype, 0);
       if (!builder.ok()) return builder.status();
-      splits.push_back(*builder->finish());
+      auto list = builder->finish();
+      if (!list.ok()) return list.status();
+      splits.push_back(*std::move(list));
     }
     auto values = Tensor::make(type.dtype, *Shape::make({0}), type.item_size);
     if (!values.ok()) return values.status();

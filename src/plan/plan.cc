@@ -146,6 +146,14 @@ bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 ||
 
 }  // namespace
 
+Plan Plan::byte_by_byte() const {
+  assert(loops_.empty());
+  Plan plan = *this;
+  plan.item_size_ = 1;
+  plan.loops_.push_back({item_size_, 0, 1, item_size_, 1, 1});
+  return plan;
+}
+
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == selection.shape() && src.shape == selection.result_shape());
   assert(dst.item_size == src.item_size);

@@ -1,5 +1,6 @@
 """The .npz format: a zip archive with one .npy file per array."""
 
+import collections
 import errno
 import io
 import zipfile
@@ -40,7 +41,7 @@ def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
 def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
     with _archive_errors(path), zipfile.ZipFile(file) as archive:
         names = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
-        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        twice = next((name for name, count in collections.Counter(names).items() if count > 1), None)
         if twice is not None:
             raise Failure(f"{path} holds {quoted(twice)} twice: write it again with each name once")
         chosen = [the_one(path, names, name) for name in wanted] if wanted else names

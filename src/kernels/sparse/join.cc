@@ -46,12 +46,14 @@ Buffer allocate(std::int64_t count) {
 class Parts {
  public:
   Parts(std::int64_t rows, const TaskRunner& runner)
-      : rows_(rows), count_(std::clamp<std::int64_t>(rows / kLeast, 1, 4 * runner.concurrency())) {}
+      : rows_(rows),
+        count_(std::clamp<std::int64_t>(rows / kLeast, 1,
+                                        std::max<std::int64_t>(4 * runner.concurrency(), rows / kMost))) {}
   std::int64_t count() const { return count_; }
   Range operator[](std::int64_t part) const { return {cut_at(rows_, count_, part), cut_at(rows_, count_, part + 1)}; }
 
  private:
-  static constexpr std::int64_t kLeast = 1 << 14;
+  static constexpr std::int64_t kLeast = 1 << 14, kMost = 1 << 22;  // rows in a part
   std::int64_t rows_, count_;
 };
 

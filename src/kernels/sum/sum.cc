@@ -53,6 +53,7 @@ AddRow addition_of(DType dtype) {
 }
 
 void run_sums(std::span<const Sum> sums, DType dtype, std::int64_t item_size, const TaskRunner& runner) {
+  if (item_size == 0) return;
   constexpr std::int64_t kPart = 256 << 10;
   const std::int64_t part = std::max<std::int64_t>(1, kPart / std::max<std::int64_t>(1, item_size));  // in elements
   struct Part {
