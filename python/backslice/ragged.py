@@ -17,7 +17,6 @@ from ._core import RaggedTensor
 from .conversion import as_array
 from .errors import InvalidArgumentError
 
-
 _MOST_LISTS = 1000  # levels of splits
 
 
