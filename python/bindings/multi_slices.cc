@@ -103,9 +103,14 @@ class PyGradBuffer {
       return 0;
     });
   }
+  // What follows reads what never changes: the tensor is the same as long as the buffer lives.
   nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::object writable() {
-    buffer_.writable();
+    without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      buffer_.writable();
+      return 0;
+    });
     return to_numpy(buffer_.tensor(), dtype_);
   }
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
