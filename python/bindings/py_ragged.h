@@ -36,8 +36,15 @@ class PyRagged {
   ValueType type_;
 };
 
-// A RaggedTensor, or an array, which has ragged rank 0.
-RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& type);
+// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, as an ArrayArgument is.
+class RaggedArgument {
+ public:
+  RaggedArgument(nb::handle object, std::string name);
+  RaggedTensor tensor(ValueType& type) const;
+
+ private:
+  std::variant<PyRagged, ArrayArgument> given_;
+};
 
 // VariantArray and the operations between it and RaggedTensor.
 void bind_variant_arrays(nb::module_& m);
