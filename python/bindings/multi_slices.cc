@@ -24,10 +24,12 @@ struct GivenSlices {
 
 // The same, viewed in place.
 struct SliceList {
-  explicit SliceList(const GivenSlices& given) {
+  explicit SliceList(GivenSlices given) {
+    arrays.reserve(given.arrays.size());
+    slices.reserve(given.arrays.size());
     for (std::size_t i = 0; i < given.arrays.size(); ++i) {
       arrays.push_back(given.arrays[i].view());
-      slices.push_back({given.selections[i], arrays.back().view});
+      slices.push_back({std::move(given.selections[i]), arrays.back().view});
     }
   }
   std::vector<InputArray> arrays;  // keep the memory of the views alive
@@ -47,6 +49,8 @@ GivenSlices read_slices(const std::vector<std::int64_t>& shape, nb::handle list)
   if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
   GivenSlices result;
   const nb::object items = items_of(list);
+  result.selections.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  result.arrays.reserve(result.selections.capacity());
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
     const nb::object pair = items_of(item);
@@ -115,8 +119,6 @@ class PyGradBuffer {
       return 0;
     });
   }
-  // What follows reads what never changes: the tensor is the same as long as the buffer lives.
-  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::object writable() {
     without_gil([&] {
       const std::lock_guard lock(mutex_);
@@ -125,6 +127,9 @@ class PyGradBuffer {
     });
     return to_numpy(buffer_.tensor(), dtype_);
   }
+
+  // These read what never changes: the tensor is the same as long as the buffer lives.
+  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 

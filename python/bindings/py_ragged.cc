@@ -162,25 +162,20 @@ Selection PyRagged::read_rows(nb::handle index) const {
   return read_selection({rows}, nb::make_tuple(item));
 }
 
-namespace {
-
-std::variant<PyRagged, ArrayArgument> read_ragged(nb::handle object, std::string name) {
-  if (const auto* ragged = find_instance<PyRagged>(object)) return *ragged;
-  if (nb::isinstance<PyRagged>(object)) raise_dtype_error(name + " is a RaggedTensor that was never initialised");
-  return ArrayArgument(object, std::move(name));
+RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(find_instance<PyRagged>(object)) {
+  if (ragged_ != nullptr) {
+    owner_ = nb::borrow(object);
+  } else if (nb::isinstance<PyRagged>(object)) {
+    raise_dtype_error(name + " is a RaggedTensor that was never initialised");
+  } else {
+    array_.emplace(object, std::move(name));
+  }
 }
 
-}  // namespace
-
-RaggedArgument::RaggedArgument(nb::handle object, std::string name) : given_(read_ragged(object, std::move(name))) {}
-
 RaggedTensor RaggedArgument::tensor(ValueType& type) const {
-  if (const auto* array = std::get_if<ArrayArgument>(&given_)) {
-    return unwrap(RaggedTensor::make(values_of(*array, type), {}));
-  }
-  const auto& ragged = std::get<PyRagged>(given_);
-  type = ragged.type();
-  return ragged.rt();
+  if (ragged_ == nullptr) return unwrap(RaggedTensor::make(values_of(*array_, type), {}));
+  type = ragged_->type();
+  return ragged_->rt();
 }
 
 }  // namespace backslice::python

@@ -1,6 +1,8 @@
 // RaggedTensor as Python has it.
 #pragma once
 
+#include <optional>
+
 #include "bindings/ragged_values.h"
 
 namespace backslice::python {
@@ -43,7 +45,9 @@ class RaggedArgument {
   RaggedTensor tensor(ValueType& type) const;
 
  private:
-  std::variant<PyRagged, ArrayArgument> given_;
+  nb::object owner_;  // of the ragged tensor
+  const PyRagged* ragged_;
+  std::optional<ArrayArgument> array_;  // where it is no ragged tensor
 };
 
 // VariantArray and the operations between it and RaggedTensor.

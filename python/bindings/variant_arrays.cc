@@ -38,7 +38,9 @@ struct GivenElements {
   std::vector<std::optional<RaggedArgument>> list;
 
   explicit GivenElements(nb::handle elements) {
-    for (nb::handle item : nb::borrow<nb::tuple>(items_of(elements))) {
+    const auto items = nb::borrow<nb::tuple>(items_of(elements));
+    list.reserve(items.size());
+    for (nb::handle item : items) {
       auto& element = list.emplace_back();
       if (!item.is_none()) element.emplace(item, name_of(list.size() - 1));
     }
