@@ -1,16 +1,10 @@
 #include "bindings/arrays.h"
 
-#include <vector>
-
-#include "bindings/dlpack.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
-#include "bindings/object_arrays.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
-namespace {
-
 View view_of_numpy(PyArrayObject* array, const ElementType& type) {
   static_assert(std::is_same_v<npy_intp, std::int64_t>);
   const auto rank = static_cast<std::size_t>(PyArray_NDIM(array));
@@ -18,55 +12,8 @@ View view_of_numpy(PyArrayObject* array, const ElementType& type) {
                               Ints(PyArray_STRIDES(array), rank), type.item_size));
 }
 
-void refuse_masked_array(nb::handle array, const char* argument) {
-  if (!is_masked_array(array)) return;
-  raise_dtype_error(std::string(argument) + " is a masked array, whose mask would be lost; pass " + argument +
-                    ".filled(value), with the value that masked elements count as");
-}
-
-InputArray from_numpy(nb::object array, const char* argument) {
-  refuse_masked_array(array, argument);
-  auto dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
-  const ElementType type = element_type(dtype, argument);
-  const ConstView view = view_of_numpy(as_array(array), type);
-  return {std::move(array), {}, std::move(dtype), type, view};
-}
-
-InputArray from_dlpack(nb::handle capsule, const char* argument) {
-  DlpackArray array = import_dlpack(capsule, argument);
-  return {{}, std::move(array.owner), std::move(array.numpy_dtype), array.type, array.view};
-}
-
-// What np.asarray makes of it. `failure` is what was tried before.
-InputArray from_any(nb::handle object, const char* argument, const std::string& failure) {
-  nb::object array;
-  try {
-    array = as_numpy_array(object);
-  } catch (const nb::python_error& e) {
-    raise_invalid_argument(std::string(argument) + " cannot be read as an array: " + message_of(e) +
-                           (failure.empty() ? "" : "; " + failure));
-  }
-  InputArray input = from_numpy(std::move(array), argument);
-  // What NumPy knows nothing of becomes an array of that one object: say so before its shape is looked at.
-  if (input.type.is_object && input.view.shape().rank() == 0) empty_string_of(input, argument);
-  return input;
-}
-
-}  // namespace
-
 bool same_dtype(nb::handle a, nb::handle b) {
   return PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(a.ptr()), reinterpret_cast<PyArray_Descr*>(b.ptr())) != 0;
-}
-
-InputArray input_array(nb::handle object, const char* argument) {
-  if (PyArray_Check(object.ptr())) return from_numpy(nb::borrow(object), argument);
-  std::string failure;
-  if (!PyArray_CheckScalar(object.ptr()) && exports_dlpack(object)) {
-    const nb::object capsule = dlpack_capsule(object, argument, failure);
-    if (capsule.is_valid()) return from_dlpack(capsule, argument);
-    if (!has_attribute(object, "__array__")) raise_invalid_argument(std::string(argument) + ": " + failure);
-  }
-  return from_any(object, argument, failure);
 }
 
 View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
@@ -116,16 +63,6 @@ nb::object new_small_array(const Shape& shape, const InputArray& input, View& vi
 
 Tensor copied_tensor(const InputArray& input, const Options& options) {
   return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view, options); }));
-}
-
-Tensor borrowed_tensor(InputArray input) {
-  // The last owner may be a thread without the GIL.
-  const std::shared_ptr<InputArray> owner(new InputArray(std::move(input)), [](InputArray* array) {
-    release_with_gil([](void* p) noexcept { delete static_cast<InputArray*>(p); }, array);
-  });
-  const ConstView& view = owner->view;
-  auto* data = const_cast<std::byte*>(view.data);
-  return Tensor::of(Buffer::wrap(owner, data), View{data, view.dtype, view.layout});
 }
 
 nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner) {

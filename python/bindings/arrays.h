@@ -8,8 +8,7 @@
 
 namespace backslice::python {
 
-// An array argument, viewed in place: a NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes.
-// Python code that runs later may resize the array: read all that may run such code first.
+// An array argument (array_argument.h), viewed in place.
 struct InputArray {
   nb::object owner;                    // keeps the memory alive: a NumPy array,
   std::shared_ptr<void> dlpack_owner;  // or another library's
@@ -21,7 +20,8 @@ struct InputArray {
 // Whether elements of two NumPy dtypes are the same.
 bool same_dtype(nb::handle a, nb::handle b);
 
-InputArray input_array(nb::handle object, const char* argument);
+// A NumPy array as it is now; `type` is its element type.
+View view_of_numpy(PyArrayObject* array, const ElementType& type);
 
 // An `out` argument: a writable NumPy array of exactly the input's dtype.
 View output_view(nb::handle out, const InputArray& input, const char* input_argument);
@@ -32,9 +32,8 @@ bool is_small(const Shape& result_shape, const InputArray& input);
 // An uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
-// An argument as a tensor: a copy, or the same memory, kept alive as long as the tensor is.
+// A copy of an argument as a tensor.
 Tensor copied_tensor(const InputArray& input, const Options& options);
-Tensor borrowed_tensor(InputArray input);
 
 // What keeps an array's memory alive. An operation that gives something away, and cannot take it back, has one made
 // before: there may be no memory for it afterwards.

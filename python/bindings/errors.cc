@@ -31,8 +31,9 @@ void raise_dtype_error(const std::string& message) { raise_named("DTypeError", m
 void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeError", message); }
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
 void raise(const Status& status) {
-  // cancelled by an exception that a signal's handler raised
-  if (status.code() == StatusCode::Cancelled && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  // A signal's handler raised it. The operation ended for that or for another reason: what failed first on one thread
+  // may not be what failed first on another.
+  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
   raise_named(exception_name(status), status.message());
 }
 

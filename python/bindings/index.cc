@@ -2,6 +2,7 @@
 
 #include "bindings/arguments.h"
 #include "bindings/errors.h"
+#include "bindings/instances.h"
 
 namespace backslice::python {
 namespace {
@@ -64,15 +65,10 @@ Index read_index_text(nb::handle text, const char* argument) {
   return unwrap(parse_index(read));
 }
 
-const Selection* find_selection(nb::handle object) {
-  if (!nb::isinstance<Selection>(object) || !nb::inst_ready(object)) return nullptr;
-  return nb::inst_ptr<Selection>(object);
-}
-
 GivenIndex::GivenIndex(nb::handle index) {
   if (!nb::isinstance<Selection>(index)) {
     given_ = read_items(index);
-  } else if (const Selection* selection = find_selection(index)) {
+  } else if (const auto* selection = find_instance<Selection>(index)) {
     given_ = *selection;
   } else {
     raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");

@@ -10,9 +10,6 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// The Selection in a Python object; null where it is something else, or not initialised.
-const Selection* find_selection(nb::handle object);
-
 // A NumPy basic index, its text, or a Selection, before it is known of what shape. Reading it may run Python code
 // (__index__), so it is read before arrays are viewed.
 class GivenIndex {

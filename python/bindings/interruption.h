@@ -44,7 +44,7 @@ class Interruption {
 
 // The same for containers. They hold their locks while they work, so no handler may run meanwhile: one that used the
 // container would wait for ever. Ctrl-C ends the call, which has then changed nothing; the handler runs after it, and
-// where it does not raise the call is made again. Other signals wait for the end of the call.
+// where it does not raise the call is made again, as often as Ctrl-C comes. Other signals wait for the end of the call.
 
 // For the options of containers. True once, when Ctrl-C came during a call through interruptible().
 const CancelledTest* ctrl_c_test();
@@ -73,13 +73,14 @@ StatusCode code_of(const Result<T>& result) {
 // Calls a method of a container, which returns a Status or a Result, without the GIL.
 template <class Call>
 auto interruptible(const Call& call) {
-  {
-    const CtrlCWatch watch;
-    auto result = without_gil(call);
-    if (code_of(result) != StatusCode::Cancelled) return result;
+  for (;;) {
+    {
+      const CtrlCWatch watch;
+      auto result = without_gil(call);
+      if (code_of(result) != StatusCode::Cancelled) return result;
+    }
+    handle_ctrl_c();
   }
-  handle_ctrl_c();
-  return without_gil(call);
 }
 
 }  // namespace backslice::python

@@ -6,7 +6,7 @@
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
@@ -16,35 +16,51 @@
 namespace backslice::python {
 namespace {
 
-// The list [(index, dy), ...], viewed in place.
+// The list [(index, dy), ...], read but not viewed yet.
+struct GivenSlices {
+  std::vector<Selection> selections;
+  std::vector<ArrayArgument> arrays;
+};
+
+// The same, viewed in place.
 struct SliceList {
+  explicit SliceList(GivenSlices given) {
+    arrays.reserve(given.arrays.size());
+    slices.reserve(given.arrays.size());
+    for (std::size_t i = 0; i < given.arrays.size(); ++i) {
+      arrays.push_back(given.arrays[i].view());
+      slices.push_back({std::move(given.selections[i]), arrays.back().view});
+    }
+  }
   std::vector<InputArray> arrays;  // keep the memory of the views alive
   std::vector<SliceGradient> slices;
 };
 
-SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
+void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
+  for (const ArrayArgument& array : arrays) {
+    if (same_dtype(array.numpy_dtype(), arrays[0].numpy_dtype())) continue;
+    raise_dtype_error(array.name() + " has dtype " + str_text(array.numpy_dtype()) + ", but slices[0].dy has " +
+                      str_text(arrays[0].numpy_dtype()));
+  }
+}
+
+GivenSlices read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
   const char* expected = "slices must be a list of (index, dy)";
   if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
-  SliceList result;
+  GivenSlices result;
   const nb::object items = items_of(list);
+  result.selections.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  result.arrays.reserve(result.selections.capacity());
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
     const nb::object pair = items_of(item);
     if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
-    const std::string argument = "slices[" + std::to_string(result.slices.size()) + "].dy";
-    const Selection selection = read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0));
-    InputArray dy = input_array(PyTuple_GET_ITEM(pair.ptr(), 1), argument.c_str());
-    if (!result.arrays.empty()) {
-      const nb::object& first = result.arrays[0].numpy_dtype;
-      if (!same_dtype(dy.numpy_dtype, first)) {
-        raise_dtype_error(argument + " has dtype " + str_text(dy.numpy_dtype) + ", but slices[0].dy has " +
-                          str_text(first));
-      }
-    }
-    result.slices.push_back({selection, dy.view});
-    result.arrays.push_back(std::move(dy));
+    result.selections.push_back(read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)));
+    result.arrays.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1),
+                               "slices[" + std::to_string(result.arrays.size()) + "].dy");
   }
-  if (result.slices.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
+  if (result.arrays.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
+  check_same_dtypes(result.arrays);
   return result;
 }
 
@@ -66,7 +82,7 @@ nb::object empty_string_of_all(const SliceList& list) {
 nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
   const CallOptions options(accumulate, out);
   const auto dims = read_shape(shape, "shape");
-  const SliceList given = read_slices(dims, list);
+  const SliceList given(read_slices(dims, list));
   const InputArray& first = given.arrays[0];
   if (first.type.is_object) {
     const nb::object zero = empty_string_of_all(given);
@@ -103,11 +119,17 @@ class PyGradBuffer {
       return 0;
     });
   }
-  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::object writable() {
-    buffer_.writable();
+    without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      buffer_.writable();
+      return 0;
+    });
     return to_numpy(buffer_.tensor(), dtype_);
   }
+
+  // These read what never changes: the tensor is the same as long as the buffer lives.
+  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 
@@ -120,7 +142,7 @@ class PyGradBuffer {
   template <class Body>
   void apply(nb::handle index, nb::handle dy, const Body& body) {
     const Selection selection = read_selection(buffer_.tensor().shape(), index);
-    const InputArray input = input_array(dy, "dy");
+    const InputArray input = ArrayArgument(dy, "dy").view();
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }

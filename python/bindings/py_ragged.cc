@@ -35,9 +35,11 @@ nb::tuple index_items(nb::handle index) {
 }  // namespace
 
 PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
+  const ArrayArgument given_values(values, "values");
+  const NestedSplits given_splits(nested_row_splits, "nested_row_splits");
   ValueType type;
-  const Tensor tensor = read_values(values, "values", type);
-  auto splits = read_nested_splits(nested_row_splits, "nested_row_splits");
+  const Tensor tensor = values_of(given_values, type);
+  auto splits = given_splits.tensors();
   return {unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits)); })), type};
 }
 
@@ -83,7 +85,7 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
   const Selection rows = read_rows(index);
   const auto* ragged = find_instance<PyRagged>(grad);
   const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
-  const InputArray input = input_array(values, "grad");
+  const InputArray input = ArrayArgument(values, "grad").view();
   if (!same_dtype(input.numpy_dtype, type_.numpy)) {
     raise_dtype_error("grad has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
                       ", that of the values");
@@ -160,15 +162,20 @@ Selection PyRagged::read_rows(nb::handle index) const {
   return read_selection({rows}, nb::make_tuple(item));
 }
 
-RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& type) {
-  if (const auto* ragged = find_instance<PyRagged>(object)) {
-    type = ragged->type();
-    return ragged->rt();
+RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(find_instance<PyRagged>(object)) {
+  if (ragged_ != nullptr) {
+    owner_ = nb::borrow(object);
+  } else if (nb::isinstance<PyRagged>(object)) {
+    raise_dtype_error(name + " is a RaggedTensor that was never initialised");
+  } else {
+    array_.emplace(object, std::move(name));
   }
-  if (nb::isinstance<PyRagged>(object)) {
-    raise_dtype_error(std::string(argument) + " is a RaggedTensor that was never initialised");
-  }
-  return unwrap(RaggedTensor::make(read_values(object, argument, type), {}));
+}
+
+RaggedTensor RaggedArgument::tensor(ValueType& type) const {
+  if (ragged_ == nullptr) return unwrap(RaggedTensor::make(values_of(*array_, type), {}));
+  type = ragged_->type();
+  return ragged_->rt();
 }
 
 }  // namespace backslice::python

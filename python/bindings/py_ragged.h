@@ -1,6 +1,8 @@
 // RaggedTensor as Python has it.
 #pragma once
 
+#include <optional>
+
 #include "bindings/ragged_values.h"
 
 namespace backslice::python {
@@ -36,8 +38,17 @@ class PyRagged {
   ValueType type_;
 };
 
-// A RaggedTensor, or an array, which has ragged rank 0.
-RaggedTensor read_ragged(nb::handle object, const char* argument, ValueType& type);
+// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, as an ArrayArgument is.
+class RaggedArgument {
+ public:
+  RaggedArgument(nb::handle object, std::string name);
+  RaggedTensor tensor(ValueType& type) const;
+
+ private:
+  nb::object owner_;  // of the ragged tensor
+  const PyRagged* ragged_;
+  std::optional<ArrayArgument> array_;  // where it is no ragged tensor
+};
 
 // VariantArray and the operations between it and RaggedTensor.
 void bind_variant_arrays(nb::module_& m);

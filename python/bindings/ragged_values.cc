@@ -18,11 +18,10 @@ ValuesType values_type(const ValueType& type) {
   return {element.dtype, element.item_size};
 }
 
-Tensor read_values(nb::handle values, const char* argument, ValueType& type) {
-  InputArray input = input_array(values, argument);
-  type.numpy = input.numpy_dtype;
-  if (input.type.is_object) return strings_from_objects(input, argument, type.strings);
-  return borrowed_tensor(std::move(input));
+Tensor values_of(const ArrayArgument& values, ValueType& type) {
+  type.numpy = values.numpy_dtype();
+  if (values.is_object()) return strings_from_objects(values.view(), values.name().c_str(), type.strings);
+  return values.held();
 }
 
 nb::object values_to_python(const Tensor& values, const ValueType& type) {
@@ -36,14 +35,13 @@ nb::object splits_to_python(const Tensor& splits) {
 
 namespace {
 
-// One list of splits: integers, as int64 where they are a Python list.
-Tensor read_split_list(nb::handle object, const std::string& argument) {
+// One list of splits: an array of integers; a Python list is read as int64.
+std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std::string& argument) {
   if (PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__")) {
-    InputArray input = input_array(object, argument.c_str());
-    if (input.type.dtype != DType::Int32 && input.type.dtype != DType::Int64) {
-      raise_dtype_error(argument + " has dtype " + str_text(input.numpy_dtype) + ", expected int64 or int32");
-    }
-    return borrowed_tensor(std::move(input));
+    ArrayArgument array(object, argument);
+    const DType dtype = element_type(array.numpy_dtype(), argument.c_str()).dtype;
+    if (dtype == DType::Int32 || dtype == DType::Int64) return array;
+    raise_dtype_error(argument + " has dtype " + str_text(array.numpy_dtype()) + ", expected int64 or int32");
   }
   const auto list = IntReader().read(object, argument.c_str());
   Tensor splits = unwrap(Tensor::make(DType::Int64, *Shape::make({std::ssize(list)})));
@@ -51,28 +49,39 @@ Tensor read_split_list(nb::handle object, const std::string& argument) {
   return splits;
 }
 
+bool read_plain_int(nb::handle object, std::int64_t& number) {
+  int overflow = 0;
+  return !PyArray_Check(object.ptr()) && read_int(object, number, overflow);
+}
+
 }  // namespace
 
-std::vector<Tensor> read_nested_splits(nb::handle object, const std::string& argument) {
+NestedSplits::NestedSplits(nb::handle object, const std::string& argument) {
   const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   std::int64_t number = 0;
-  int overflow = 0;
-  if (!is_sequence && read_int(object, number, overflow) && !PyArray_Check(object.ptr())) {
+  if (!is_sequence && read_plain_int(object, number)) {
     Tensor scalar = unwrap(Tensor::make(DType::Int64, Shape()));
     scalar.elements<std::int64_t>()[0] = number;
-    return {scalar};
+    lists_.emplace_back(std::move(scalar));
+    return;
   }
-  if (!is_sequence) return {read_split_list(object, argument)};
-  const auto items = nb::borrow<nb::tuple>(items_of(object));
-  const nb::handle first = items.size() > 0 ? PyTuple_GET_ITEM(items.ptr(), 0) : nullptr;
-  if (first && read_int(first, number, overflow) && !PyArray_Check(first.ptr())) {
-    return {read_split_list(items, argument)};
+  const auto items = is_sequence ? nb::borrow<nb::tuple>(items_of(object)) : nb::tuple();
+  if (!is_sequence || (items.size() > 0 && read_plain_int(PyTuple_GET_ITEM(items.ptr(), 0), number))) {
+    lists_.push_back(read_split_list(is_sequence ? nb::handle(items) : object, argument));
+    return;
   }
-  std::vector<Tensor> lists;
   for (nb::handle item : items) {
-    lists.push_back(read_split_list(item, argument + "[" + std::to_string(lists.size()) + "]"));
+    lists_.push_back(read_split_list(item, argument + "[" + std::to_string(lists_.size()) + "]"));
   }
-  return lists;
+}
+
+std::vector<Tensor> NestedSplits::tensors() const {
+  std::vector<Tensor> tensors;
+  for (const auto& list : lists_) {
+    const auto* array = std::get_if<ArrayArgument>(&list);
+    tensors.push_back(array != nullptr ? array->held() : std::get<Tensor>(list));
+  }
+  return tensors;
 }
 
 }  // namespace backslice::python

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "backslice/ragged_variant.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/strings.h"
 
 namespace backslice::python {
@@ -21,11 +22,21 @@ struct ValueType {
 ValueType value_type(nb::handle dtype);
 ValuesType values_type(const ValueType& type);
 
-Tensor read_values(nb::handle values, const char* argument, ValueType& type);
+// The values as a tensor, and their type. Runs no Python code that could reach an array of another argument.
+Tensor values_of(const ArrayArgument& values, ValueType& type);
 nb::object values_to_python(const Tensor& values, const ValueType& type);
 
-// A scalar, one list of splits, or a list of lists from the outermost to the innermost.
-std::vector<Tensor> read_nested_splits(nb::handle object, const std::string& argument);
 nb::object splits_to_python(const Tensor& splits);
+
+// A scalar, one list of splits, or a list of lists from the outermost to the innermost; resolved first and viewed
+// later, as an ArrayArgument is.
+class NestedSplits {
+ public:
+  NestedSplits(nb::handle object, const std::string& argument);
+  std::vector<Tensor> tensors() const;
+
+ private:
+  std::vector<std::variant<ArrayArgument, Tensor>> lists_;
+};
 
 }  // namespace backslice::python

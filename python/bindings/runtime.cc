@@ -9,7 +9,7 @@
 #include "backslice/probe.h"
 #include "backslice/targets.h"
 #include "bindings/arguments.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 
@@ -54,17 +54,17 @@ std::int64_t bytes_of(const ConstView& view, const char* argument) {
 // Zeros for dst where src is None, a copy of src otherwise; where dst is None, src is only read.
 void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
   if (dst.is_none()) {
-    const InputArray from = input_array(src, "src");
+    const InputArray from = ArrayArgument(src, "src").view();
     const std::int64_t bytes = bytes_of(from.view, "src");
     without_gil([&] { return probe_read(from.view.data, bytes); });
     return;
   }
-  const InputArray to = input_array(dst, "dst");
+  const ArrayArgument to_given(dst, "dst"), from_given(src.is_none() ? dst : src, "src");
+  const InputArray to = to_given.view(), from = from_given.view();
   const View out = output_view(dst, to, "dst");
   const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
   const std::int64_t bytes = bytes_of(out, "dst");
   if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });
-  const InputArray from = input_array(src, "src");
   if (bytes_of(from.view, "src") != bytes) raise_invalid_argument("src must be as large as dst");
   without_gil([&] { probe_copy(out.data, from.view.data, bytes, stores); });
 }

@@ -8,6 +8,7 @@
 #include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
+#include "bindings/instances.h"
 #include "bindings/module.h"
 #include "bindings/specs.h"
 
@@ -146,7 +147,7 @@ void bind_selection(nb::module_& m) {
       .def(
           "__eq__",
           [](const Selection& a, nb::handle b) {
-            const Selection* other = find_selection(b);
+            const auto* other = find_instance<Selection>(b);
             return other != nullptr && a == *other;
           },
           any("other"))

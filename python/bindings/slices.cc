@@ -2,7 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "backslice/slice.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
@@ -42,7 +42,7 @@ nb::object run(const InputArray& input, const char* argument, const Shape* resul
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
   const CallOptions options;
   const GivenIndex given(index);
-  const InputArray input = input_array(x, "x");
+  const InputArray input = ArrayArgument(x, "x").view();
   const Selection selection = given.on(input.view.shape());
   return run(
       input, "x", &selection.result_shape(), out,
@@ -54,7 +54,7 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
   const CallOptions options(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
-      input_array(dy, "dy"), "dy", &selection.shape(), out,
+      ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out,
       [&](const ConstView& view) { return slice_grad(selection, view, options); },
       [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
 }
@@ -67,7 +67,7 @@ nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, 
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
-      input_array(input, "input"), "input", nullptr, out,
+      ArrayArgument(input, "input").view(), "input", nullptr, out,
       [&](const ConstView& view) { return strided_slice(view, spec, options); },
       [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result, options); });
 }
@@ -83,7 +83,7 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
-      input_array(dy, "dy"), "dy", &result_shape, out,
+      ArrayArgument(dy, "dy").view(), "dy", &result_shape, out,
       [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, options); },
       [&](const ConstView& view, const View& result) {
         return strided_slice_grad_into(dims, spec, view, result, options);
@@ -95,7 +95,7 @@ nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb
   const CallOptions options;
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
-      input_array(data, "data"), "data", nullptr, out,
+      ArrayArgument(data, "data").view(), "data", nullptr, out,
       [&](const ConstView& view) { return onnx_slice(view, spec, options); },
       [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result, options); });
 }
@@ -107,7 +107,7 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
   const Shape result_shape = unwrap(Shape::make(dims));
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
-      input_array(grad, "grad"), "grad", &result_shape, out,
+      ArrayArgument(grad, "grad").view(), "grad", &result_shape, out,
       [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, options); },
       [&](const ConstView& view, const View& result) {
         return onnx_slice_grad_into(view, dims, spec, result, options);

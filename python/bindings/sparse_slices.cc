@@ -3,7 +3,7 @@
 
 #include "backslice/sparse_slice.h"
 #include "bindings/arguments.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
@@ -30,29 +30,43 @@ bool is_columns(nb::handle object) {
   return true;
 }
 
-IndexList read_indices(nb::handle object, const char* argument) {
-  if (!is_columns(object)) {
-    std::vector<InputArray> matrix;
-    matrix.push_back(input_array(object, argument));
-    CooIndices indices = unwrap(CooIndices::from_matrix(matrix[0].view, argument));
-    return {std::move(matrix), indices};
+// The same, read but not viewed yet.
+class IndexArgument {
+ public:
+  IndexArgument(nb::handle object, const char* name) : name_(name), is_columns_(is_columns(object)) {
+    if (!is_columns_) {
+      arrays_.emplace_back(object, name);
+      return;
+    }
+    for (nb::handle item : nb::borrow<nb::tuple>(object)) {
+      arrays_.emplace_back(item, name_ + "[" + std::to_string(arrays_.size()) + "]");
+    }
   }
-  std::vector<InputArray> columns;
-  std::vector<ConstView> views;
-  for (nb::handle item : nb::borrow<nb::tuple>(object)) {
-    columns.push_back(input_array(item, (std::string(argument) + "[" + std::to_string(views.size()) + "]").c_str()));
-    views.push_back(columns.back().view);
+
+  IndexList view() const {
+    std::vector<InputArray> arrays;
+    std::vector<ConstView> views;
+    for (const ArrayArgument& array : arrays_) {
+      arrays.push_back(array.view());
+      views.push_back(arrays.back().view);
+    }
+    CooIndices indices = unwrap(is_columns_ ? CooIndices::from_columns(views, name_.c_str())
+                                            : CooIndices::from_matrix(views[0], name_.c_str()));
+    return {std::move(arrays), indices};
   }
-  CooIndices indices = unwrap(CooIndices::from_columns(views, argument));
-  return {std::move(columns), indices};
-}
+
+ private:
+  std::string name_;
+  bool is_columns_;
+  std::vector<ArrayArgument> arrays_;
+};
 
 // Values with a gradient: no strings of any kind.
-InputArray read_gradient(nb::handle object, const char* argument) {
-  InputArray grad = input_array(object, argument);
-  const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype.ptr())->kind;
+ArrayArgument read_gradient(nb::handle object, const char* name) {
+  ArrayArgument grad(object, name);
+  const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype().ptr())->kind;
   if (kind == 'S' || kind == 'U' || kind == 'O') {
-    raise_dtype_error(std::string(argument) + " has dtype " + str_text(grad.numpy_dtype) +
+    raise_dtype_error(grad.name() + " has dtype " + str_text(grad.numpy_dtype()) +
                       ", expected numbers; strings have no gradient");
   }
   return grad;
@@ -88,8 +102,10 @@ nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shap
   const CallOptions options;
   const auto dims = IntReader().read(shape, "shape"), from = IntReader().read(start, "start"),
              sizes = IntReader().read(size, "size");
-  const IndexList list = read_indices(indices, "indices");
-  const InputArray input = input_array(values, "values");
+  const IndexArgument given_indices(indices, "indices");
+  const ArrayArgument given_values(values, "values");
+  const IndexList list = given_indices.view();
+  const InputArray input = given_values.view();
   const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes, options); };
   nb::object zero;
   if (input.type.is_object) zero = empty_string_of(input, "values");
@@ -113,9 +129,10 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const CallOptions call(accumulate, out);
   const SparseGradOptions options{call, read_order(order)};
   const auto start = IntReader().read(input_start, "input_start");
-  const IndexList input = read_indices(input_indices, "input_indices"),
-                  output = read_indices(output_indices, "output_indices");
-  const InputArray grad = read_gradient(backprop_val_grad, "backprop_val_grad");
+  const IndexArgument given_input(input_indices, "input_indices"), given_output(output_indices, "output_indices");
+  const ArrayArgument given_grad = read_gradient(backprop_val_grad, "backprop_val_grad");
+  const IndexList input = given_input.view(), output = given_output.view();
+  const InputArray grad = given_grad.view();
   return run_gradient(
       grad, "backprop_val_grad", out,
       [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, options); },
@@ -128,8 +145,10 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
                                         nb::handle size, nb::handle out, nb::handle accumulate) {
   const CallOptions options(accumulate, out);
   const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
-  const IndexList input = read_indices(input_indices, "input_indices");
-  const InputArray grad = read_gradient(grad_values, "grad");
+  const IndexArgument given_input(input_indices, "input_indices");
+  const ArrayArgument given_grad = read_gradient(grad_values, "grad");
+  const IndexList input = given_input.view();
+  const InputArray grad = given_grad.view();
   return run_gradient(
       grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, options); },
       [&](const View& view) {

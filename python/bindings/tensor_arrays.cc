@@ -8,7 +8,7 @@
 
 #include "backslice/tensor_array_container.h"
 #include "bindings/arguments.h"
-#include "bindings/arrays.h"
+#include "bindings/array_argument.h"
 #include "bindings/call_options.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
@@ -139,19 +139,18 @@ class PyTensorArray {
     const bool closed = without_gil([&] { return array_.is_closed(); });
     const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
     return "<TensorArray " + (name().empty() ? "" : "'" + name() + "' ") +
-           (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " +
-           str_text(type_->numpy) + ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") +
-           ">";
+           (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
+           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ">";
   }
 
  private:
   // Lists and numbers become arrays of the dtype; arrays must have it.
-  InputArray read_value(nb::handle value) const {
+  ArrayArgument read_value(nb::handle value) const {
     const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
-    InputArray input = input_array(is_array ? nb::borrow(value) : converted(value), "value");
-    if (same_dtype(input.numpy_dtype, type_->numpy)) return input;
-    raise_dtype_error("TensorArray " + name() + ": dtype is " + str_text(type_->numpy) +
-                      " but a value of dtype " + str_text(input.numpy_dtype) + " was written");
+    ArrayArgument input(is_array ? nb::borrow(value) : converted(value), "value");
+    if (same_dtype(input.numpy_dtype(), type_->numpy)) return input;
+    raise_dtype_error("TensorArray " + name() + ": dtype is " + str_text(type_->numpy) + " but a value of dtype " +
+                      str_text(input.numpy_dtype()) + " was written");
   }
 
   nb::object converted(nb::handle value) const {
@@ -162,10 +161,10 @@ class PyTensorArray {
   template <class Write>
   void store(nb::handle value, nb::handle copy, const Write& write) {
     const bool is_copied = read_flag(copy, "copy");
-    InputArray input = read_value(value);
-    if (type_->element.is_object) return store_strings(input, write);
+    const ArrayArgument input = read_value(value);
+    if (type_->element.is_object) return store_strings(input.view(), write);
     const CallOptions options;
-    const Tensor tensor = is_copied ? copied_tensor(input, options) : borrowed_tensor(std::move(input));
+    const Tensor tensor = is_copied ? copied_tensor(input.view(), options) : input.held();
     check(interruptible([&] { return write(tensor); }));
   }
 
@@ -253,7 +252,7 @@ nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in,
                                           nb::handle source) {
   auto* array = find_instance<PyTensorArray>(handle);
   if (array == nullptr) raise_dtype_error("handle is a " + type_text(handle) + ", expected a TensorArray");
-  const InputArray flow = input_array(flow_in, "flow_in");
+  const InputArray flow = ArrayArgument(flow_in, "flow_in").view();
   if (flow.view.shape().rank() != 0) {
     raise_invalid_argument("flow_in must be a float32 scalar, got shape " + to_string(Ints(flow.view.shape())));
   }

@@ -33,6 +33,37 @@ class OneKind {
   std::string first_;  // the argument that decided
 };
 
+// The elements of an array, read but not viewed yet.
+struct GivenElements {
+  std::vector<std::optional<RaggedArgument>> list;
+
+  explicit GivenElements(nb::handle elements) {
+    const auto items = nb::borrow<nb::tuple>(items_of(elements));
+    list.reserve(items.size());
+    for (nb::handle item : items) {
+      auto& element = list.emplace_back();
+      if (!item.is_none()) element.emplace(item, name_of(list.size() - 1));
+    }
+  }
+
+  // `types` are empty for missing elements.
+  std::vector<std::optional<RaggedTensor>> tensors(std::vector<ValueType>& types) const {
+    std::vector<std::optional<RaggedTensor>> tensors(list.size());
+    types.resize(list.size());
+    OneKind kind;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!list[i]) continue;
+      tensors[i] = list[i]->tensor(types[i]);
+      if (types[i].strings != StringKind::Unknown) kind.add(types[i].strings, name_of(i));
+    }
+    for (ValueType& type : types) type.strings = kind.kind();
+    return tensors;
+  }
+
+ private:
+  static std::string name_of(std::size_t i) { return "elements[" + std::to_string(i) + "]"; }
+};
+
 class PyVariants {
  public:
   PyVariants(VariantArray array, std::vector<ValueType> types) : array_(std::move(array)), types_(std::move(types)) {
@@ -47,22 +78,10 @@ class PyVariants {
     if (!PyList_Check(elements.ptr()) && !PyTuple_Check(elements.ptr())) {
       raise_dtype_error("elements is a " + type_text(elements) + ", expected a list of RaggedTensors, arrays and None");
     }
-    std::vector<std::optional<RaggedTensor>> list;
+    const GivenElements given(elements);
+    const auto dims = shape.is_none() ? std::vector<std::int64_t>{std::ssize(given.list)} : read_shape(shape, "shape");
     std::vector<ValueType> types;
-    OneKind kind;
-    for (nb::handle item : nb::borrow<nb::tuple>(items_of(elements))) {
-      ValueType type;
-      if (item.is_none()) {
-        list.push_back(std::nullopt);
-      } else {
-        const std::string argument = "elements[" + std::to_string(list.size()) + "]";
-        list.push_back(read_ragged(item, argument.c_str(), type));
-        kind.add(type.strings, argument);
-      }
-      types.push_back(type);
-    }
-    for (ValueType& type : types) type.strings = kind.kind();
-    const auto dims = shape.is_none() ? std::vector<std::int64_t>{std::ssize(list)} : read_shape(shape, "shape");
+    auto list = given.tensors(types);
     return {unwrap(VariantArray::make(std::move(list), dims)), std::move(types)};
   }
 
@@ -162,8 +181,9 @@ std::optional<ValueType> read_type(nb::handle dtype, const PyVariants& encoded) 
 
 PyVariants py_to_variant(nb::handle rt, nb::handle batched_input) {
   ValueType type;
-  const RaggedTensor ragged = read_ragged(rt, "rt", type);
-  return {unwrap(ragged_tensor_to_variant(ragged, read_flag(batched_input, "batched_input"))), {type}};
+  const bool is_batched = read_flag(batched_input, "batched_input");
+  const RaggedTensor ragged = RaggedArgument(rt, "rt").tensor(type);
+  return {unwrap(ragged_tensor_to_variant(ragged, is_batched)), {type}};
 }
 
 int read_rank(nb::handle object, const char* argument) {
@@ -201,21 +221,23 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
                                   nb::handle Tvalues) {
   const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
   const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
-  const auto splits = read_nested_splits(row_splits, "row_splits");
+  const NestedSplits given_splits(row_splits, "row_splits");
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "piece");
   const std::optional<ValueType> type = given ? given : variants.first_type();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
   const CallOptions options;
-  Tensor result = unwrap(without_gil(
-      [&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, options); }));
+  const auto splits = given_splits.tensors();
+  Tensor result = unwrap(
+      without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, options); }));
   return values_to_python(result, *type);
 }
 
 PyVariants py_from_variant_gradient(nb::handle decoded, nb::handle encoded_shape) {
   ValueType type;
-  const RaggedTensor ragged = read_ragged(decoded, "decoded", type);
-  return {unwrap(ragged_tensor_from_variant_gradient(ragged, read_shape(encoded_shape, "encoded_shape"))), {type}};
+  const auto shape = read_shape(encoded_shape, "encoded_shape");
+  const RaggedTensor ragged = RaggedArgument(decoded, "decoded").tensor(type);
+  return {unwrap(ragged_tensor_from_variant_gradient(ragged, shape)), {type}};
 }
 
 }  // namespace

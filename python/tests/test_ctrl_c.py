@@ -134,6 +134,44 @@ print(seen, buffer.array.sum() == 6400 or buffer.array.min() == 1)
 """) == "[4] True"  # fmt: skip
 
 
+def test_every_ctrl_c_ends_the_call_of_a_container():
+    """The handler lets the call go on twice, each time from its start, and raises at the third Ctrl-C."""
+    handled, lasted, whole = eval(run("""
+import ml_dtypes
+bs.set_num_threads(1)
+x = np.zeros(1 << 28, ml_dtypes.float8_e5m2)  # slow to add
+def fill():
+    array = bs.TensorArray(1, x.dtype).grad("loss")
+    for _ in range(2):
+        array.write(0, x, copy=False)
+    return array
+
+array = fill()
+start = time.monotonic()
+array.read(0)
+whole = time.monotonic() - start
+
+handled = 0
+def handler(*_):
+    global handled
+    handled += 1
+    if handled == 3:
+        raise KeyboardInterrupt
+    threading.Timer(0.3 * whole, os.kill, (os.getpid(), signal.SIGINT)).start()
+signal.signal(signal.SIGINT, handler)
+array = fill()
+threading.Timer(0.3 * whole, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    array.read(0)
+except KeyboardInterrupt:
+    lasted = time.monotonic() - start
+    array.read(0)  # nothing was given away
+    print((handled, lasted, whole))
+"""))  # fmt: skip
+    assert handled == 3 and lasted < 1.2 * whole + 0.3
+
+
 RAGGED = """
 import collections, itertools
 values = np.ones(1 << 24, np.float32)

@@ -1,5 +1,8 @@
 """GradBuffer: a gradient that knows where it is not zero."""
 
+import subprocess
+import sys
+
 import backslice as bs
 import numpy as np
 import pytest
@@ -76,3 +79,37 @@ def test_refused_calls_change_nothing():
     ]:
         with pytest.raises(error):
             bs.GradBuffer(*bad)
+
+
+WRITABLE_BESIDE_ADD = """
+import sys, threading, time
+import backslice as bs, numpy as np
+
+buffer, dy = bs.GradBuffer((4096, 64), np.float32), np.ones(64, np.float32)
+done = threading.Event()
+
+def add(row):
+    while not done.is_set():
+        buffer.add(row, dy)
+        row = (row + 7) % 4096
+
+threads = [threading.Thread(target=add, args=(row,)) for row in (0, 3)]
+sys.setswitchinterval(1e-5)
+for thread in threads:
+    thread.start()
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    buffer.zero()
+    for _ in range(3):
+        assert buffer.writable().shape == buffer.array.shape == buffer.shape
+done.set()
+for thread in threads:
+    thread.join()
+buffer.zero()
+print(buffer.array.any())
+"""
+
+
+def test_all_calls_may_come_from_several_threads():
+    done = subprocess.run([sys.executable, "-c", WRITABLE_BESIDE_ADD], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "False"), (done.returncode, done.stderr)

@@ -1,6 +1,8 @@
 """Objects that change or lie while they are read."""
 
+import subprocess
 import sys
+import warnings
 
 import backslice as bs
 import numpy as np
@@ -181,3 +183,116 @@ def test_memory_is_probed_only_where_it_has_no_gaps():
             with pytest.raises(bs.InvalidArgumentError, match="C-contiguous"):
                 _core.probe_memory(dst, src, False)
     assert whole.tolist() == [1] * 16
+
+
+def in_child(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
+    return done.stdout.strip()
+
+
+SHRINKING = """
+import numpy as np, backslice as bs
+N = 1 << 24
+ones, rows = np.ones(N, np.float32), np.arange(N).reshape(N, 1).copy()
+
+class Shrinking:
+    '''An argument that makes another one smaller when it is read.'''
+
+    def __init__(self, other, value):
+        self.other, self.value = other, value
+
+    def __index__(self):
+        self.other.resize((1,) * self.other.ndim, refcheck=False)
+        return self.value
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([self.__index__()]) if isinstance(self.value, int) else (self.__index__(), self.value)[1]
+
+one, whole, many = np.ones(1, np.float32), np.ones(N, np.float32), np.arange(N)
+single = bs.VariantArray([one])
+try:
+    result = {call}
+    print("returned", getattr(result, "shape", None))
+except bs.Error as error:
+    print(type(error).__name__)
+"""
+SHRINKING_CALLS = {
+    "multi_slice_grad, an index": "bs.multi_slice_grad((N,), [(':', ones), (slice(Shrinking(ones, 0), 1), one)])",
+    "multi_slice_grad, a dy": "bs.multi_slice_grad((N,), [(':', ones), (':1', Shrinking(ones, one))])",
+    "sparse_slice, values": "bs.sparse_slice(rows, Shrinking(rows, whole), (N,), (0,), (N,))",
+    "sparse_slice, columns": "bs.sparse_slice((many, Shrinking(many, many.copy())), ones, (N, N), (0, 0), (N, N))",
+    "sparse_slice_grad, indices": "bs.sparse_slice_grad(ones, rows, (0,), Shrinking(rows, rows.copy()))",
+    "sparse_slice_grad, grad": "bs.sparse_slice_grad(Shrinking(rows, whole), rows, (0,), rows.copy())",
+    "sparse_slice_grad_by_size": "bs.sparse_slice_grad_by_size(Shrinking(rows, whole), rows, (0,), (N,))",
+    "RaggedTensor, a split": "bs.RaggedTensor(ones, [[0, Shrinking(ones, N)]])",
+    "RaggedTensor, splits": "bs.RaggedTensor(np.ones(N - 1), [many, [0, Shrinking(many, N - 1)]])",
+    "splits of a gradient": "bs.ragged_tensor_to_variant_gradient(single, [many, [0, Shrinking(many, 1)]], [1])",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", SHRINKING_CALLS.values(), ids=SHRINKING_CALLS)
+def test_arrays_that_are_resized_by_another_argument(call):
+    assert in_child(SHRINKING.replace("{call}", call)) in ("InvalidArgumentError", "OutOfRangeError")
+
+
+VIEW_CALLS = {
+    "multi_slice_grad": "bs.multi_slice_grad((N,), [(':', ones[:]), (':1', Shrinking(ones, one))])",
+    "RaggedTensor": "bs.RaggedTensor(np.ones(2), [rows[:, 0], [0, Shrinking(rows, 2)]])",
+    "sparse_slice": "bs.sparse_slice(rows[::1], Shrinking(rows, whole), (N,), (0,), (N,))",
+}
+
+
+@pytest.mark.parametrize("call", VIEW_CALLS.values(), ids=VIEW_CALLS)
+def test_views_keep_their_memory_from_being_resized_by_another_argument(call):
+    program = SHRINKING.replace("{call}", call) + "print(len(ones) == len(rows) == N)"
+    assert in_child(program).split() in (["InvalidArgumentError", "True"], ["DTypeError", "True"])
+
+
+ELEMENTS = {
+    "an element": ("bs.VariantArray([ones, Shrinking(ones, one)])", "[[0, 1, 2]], [2]", "(2,)"),
+    "the shape": ("bs.VariantArray([ones], (Shrinking(ones, 1),))", "[[0, 1]], [1]", "(1,)"),
+}
+
+
+@pytest.mark.parametrize(("array", "rest", "shape"), ELEMENTS.values(), ids=ELEMENTS)
+def test_elements_that_are_resized_by_what_follows(array, rest, shape):
+    call = f"bs.ragged_tensor_to_variant_gradient({array}, {rest})"
+    assert in_child(SHRINKING.replace("{call}", call)) == f"returned {shape}"
+
+
+def held_by_tensor_array(x):
+    array = bs.TensorArray(1, float)
+    array.write(0, x, copy=False)
+    return array
+
+
+HOLDERS = {
+    "RaggedTensor": lambda x: bs.RaggedTensor(x, [[0, 6]]),
+    "VariantArray": lambda x: bs.VariantArray([x]),
+    "ragged_tensor_to_variant": lambda x: bs.ragged_tensor_to_variant(x, False),
+    "TensorArray": held_by_tensor_array,
+}
+
+
+@pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
+@pytest.mark.parametrize("part", [lambda x: x, lambda x: x[:], lambda x: x.view(Liar)], ids=["itself", "view", "lying"])
+def test_memory_that_is_held_is_not_resized(hold, part):
+    x = np.arange(6.0)
+    holder = hold(part(x))
+    with pytest.raises(ValueError, match="cannot resize"):
+        x.resize(1, refcheck=False)
+    del holder
+    x.resize(1, refcheck=False)
+
+
+def test_arrays_whose_dtype_is_changed_by_another_argument():
+    dy = np.ones(6)
+
+    def retype():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy advises against it
+            dy.dtype = np.int64
+
+    with pytest.raises(bs.InvalidArgumentError, match=r"slices\[0\].dy had dtype float64, which was changed"):
+        bs.multi_slice_grad((6,), [(":", dy), (slice(Acting(retype, 0), None), np.ones(6))])

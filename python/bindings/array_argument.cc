@@ -1,0 +1,104 @@
+#include "bindings/array_argument.h"
+
+#include "bindings/errors.h"
+#include "bindings/gil.h"
+#include "bindings/object_arrays.h"
+#include "bindings/objects.h"
+
+namespace backslice::python {
+namespace {
+
+void refuse_masked_array(nb::handle array, const std::string& name) {
+  if (!is_masked_array(array)) return;
+  raise_dtype_error(name + " is a masked array, whose mask would be lost; pass " + name +
+                    ".filled(value), with the value that masked elements count as");
+}
+
+// The array that this one is a view of, or null.
+PyObject* viewed_array(PyObject* array) {
+  PyObject* base = PyArray_BASE(as_array(array));
+  return base != nullptr && PyArray_Check(base) ? base : nullptr;
+}
+
+// NumPy resizes no array that something refers to weakly, not even with refcheck=False. Of views it is the array with
+// the memory that could be resized.
+nb::object keep_from_resizing(nb::handle array) {
+  PyObject* owner = array.ptr();
+  while (PyObject* viewed = viewed_array(owner)) owner = viewed;
+  return checked([&] { return PyWeakref_NewRef(owner, nullptr); });
+}
+
+struct HeldArray {
+  nb::object guard;  // of NumPy's arrays
+  InputArray array;
+};
+
+}  // namespace
+
+ArrayArgument::ArrayArgument(nb::handle object, std::string name) : name_(std::move(name)) {
+  if (PyArray_Check(object.ptr())) {
+    resolve_numpy(nb::borrow(object));
+    return;
+  }
+  std::string failure;
+  if (!resolve_dlpack(object, failure)) resolve_any(object, failure);
+}
+
+void ArrayArgument::resolve_numpy(nb::object array) {
+  refuse_masked_array(array, name_);
+  numpy_dtype_ = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
+  type_ = element_type(numpy_dtype_, name_.c_str());
+  // A view would not notice that its memory has moved.
+  if (viewed_array(array.ptr()) != nullptr) guard_ = keep_from_resizing(array);
+  array_ = std::move(array);
+}
+
+// False where there is no such way. `failure` is what was tried.
+bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure) {
+  if (PyArray_CheckScalar(object.ptr()) || !exports_dlpack(object)) return false;
+  const nb::object capsule = dlpack_capsule(object, name_.c_str(), failure);
+  if (!capsule.is_valid()) {
+    if (!has_attribute(object, "__array__")) raise_invalid_argument(name_ + ": " + failure);
+    return false;
+  }
+  dlpack_ = std::make_shared<const DlpackArray>(import_dlpack(capsule, name_.c_str()));
+  numpy_dtype_ = dlpack_->numpy_dtype;
+  type_ = dlpack_->type;
+  return true;
+}
+
+// What np.asarray makes of it.
+void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
+  nb::object array;
+  try {
+    array = as_numpy_array(object);
+  } catch (const nb::python_error& e) {
+    raise_invalid_argument(name_ + " cannot be read as an array: " + message_of(e) +
+                           (failure.empty() ? "" : "; " + failure));
+  }
+  resolve_numpy(std::move(array));
+  // What NumPy knows nothing of becomes an array of that one object: say so before its shape is looked at.
+  if (type_.is_object && PyArray_NDIM(as_array(array_)) == 0) empty_string_of(view(), name_.c_str());
+}
+
+InputArray ArrayArgument::view() const {
+  if (dlpack_) return {{}, dlpack_->owner, numpy_dtype_, type_, dlpack_->view};
+  if (reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array_))) != numpy_dtype_.ptr()) {
+    raise_invalid_argument(name_ + " had dtype " + str_text(numpy_dtype_) +
+                           ", which was changed while the arguments were read; change it before or after the call");
+  }
+  return {array_, {}, numpy_dtype_, type_, view_of_numpy(as_array(array_), type_)};
+}
+
+Tensor ArrayArgument::held() const {
+  nb::object guard = dlpack_ || guard_.is_valid() ? guard_ : keep_from_resizing(array_);
+  // The last owner may be a thread without the GIL.
+  const std::shared_ptr<HeldArray> owner(new HeldArray{std::move(guard), view()}, [](HeldArray* array) {
+    release_with_gil([](void* p) noexcept { delete static_cast<HeldArray*>(p); }, array);
+  });
+  const ConstView& view = owner->array.view;
+  auto* data = const_cast<std::byte*>(view.data);
+  return Tensor::of(Buffer::wrap(owner, data), View{data, view.dtype, view.layout});
+}
+
+}  // namespace backslice::python

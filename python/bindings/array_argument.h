@@ -1,0 +1,50 @@
+// Arguments that are arrays, read in two phases.
+//
+// Resolving an argument may run code of users (__array__, __dlpack__, __index__), and that code may resize, reshape or
+// retype the arrays that were given beside it. So a function first makes an ArrayArgument of each of its arrays and
+// reads all other arguments; then it takes the views, with nothing in between that runs Python code:
+//
+//     const ArrayArgument x(given_x, "x"), y(given_y, "y");   // may run code
+//     const auto shape = read_shape(given_shape, "shape");    // may run code
+//     const InputArray x_view = x.view(), y_view = y.view();  // runs none
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bindings/arrays.h"
+#include "bindings/dlpack.h"
+
+namespace backslice::python {
+
+// A NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes.
+class ArrayArgument {
+ public:
+  // Raises InvalidArgumentError for what is no array, DTypeError for elements that cannot be moved.
+  ArrayArgument(nb::handle object, std::string name);
+
+  const std::string& name() const { return name_; }
+  const nb::object& numpy_dtype() const { return numpy_dtype_; }
+  bool is_object() const { return type_.is_object; }
+
+  // The array as it is now, in place. Runs no Python code unless it raises: InvalidArgumentError when the dtype was
+  // changed since the argument was resolved.
+  InputArray view() const;
+
+  // The same memory as a tensor, which keeps it alive. NumPy refuses to resize the array meanwhile.
+  Tensor held() const;
+
+ private:
+  void resolve_numpy(nb::object array);
+  bool resolve_dlpack(nb::handle object, std::string& failure);
+  void resolve_any(nb::handle object, const std::string& failure);
+
+  std::string name_;
+  nb::object array_;                           // of NumPy,
+  nb::object guard_;                           // which nobody may resize the memory of, where it is a view,
+  std::shared_ptr<const DlpackArray> dlpack_;  // or of another library
+  nb::object numpy_dtype_;
+  ElementType type_;
+};
+
+}  // namespace backslice::python
