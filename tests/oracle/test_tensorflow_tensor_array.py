@@ -116,9 +116,18 @@ def run_step(step: dict[str, Any], handles: dict[str, bs.TensorArray], arrays: d
     return None
 
 
+def goes_on_where_nothing_is_read(program, step, their_step, outputs, their_outputs) -> bool:
+    """TensorFlow refuses to gather or concatenate nothing; here the array's element shape says what that is."""
+    if their_step < 0 or 0 <= step <= their_step or len(outputs) < len(their_outputs):
+        return False
+    refused = program["steps"][their_step]
+    reads_nothing = refused["op"] == "concat" or (refused["op"] == "gather" and not refused["indices"])
+    return reads_nothing and all(map(equal_bits, outputs, their_outputs))
+
+
 def test_random_programs(tensorflow: Peer) -> None:
     programs = Programs(seed=21)
-    counts = {"finished": 0, "failed at the same step": 0, "peer crashed": 0}
+    counts = {"finished": 0, "failed at the same step": 0, "peer crashed": 0, "goes on where nothing is read": 0}
     differences = []
     for _ in range(COUNT):
         program, arrays = programs.program()
@@ -132,6 +141,8 @@ def test_random_programs(tensorflow: Peer) -> None:
         same = len(outputs) == len(their_outputs) and all(map(equal_bits, outputs, their_outputs))
         if step == int(their_step) and same:
             counts["finished" if step < 0 else "failed at the same step"] += 1
+        elif goes_on_where_nothing_is_read(program, step, int(their_step), outputs, their_outputs):
+            counts["goes on where nothing is read"] += 1
         else:
             differences.append(
                 f"{program}\n  ours: step {step} {outputs} {message}\n  theirs: step {their_step} {their_outputs}"
