@@ -3,7 +3,7 @@
 #include "fuzz/input.h"
 #include "fuzz/must.h"
 #include "fuzz/placed.h"
-#include "kernels/slice/fill.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 
 namespace backslice::fuzz {

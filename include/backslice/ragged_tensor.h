@@ -58,7 +58,7 @@ class BACKSLICE_EXPORT RaggedTensor {
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 
  private:
-  friend class RaggedParts;  // src/containers/ragged_parts.h
+  friend class RaggedParts;  // src/ragged/ragged_parts.h
   RaggedTensor(Tensor values, std::vector<Tensor> splits) : values_(std::move(values)), splits_(std::move(splits)) {}
 
   template <class T>

@@ -1,4 +1,4 @@
-"""TensorArray from Python; the rules themselves are tested in src/containers/tensor_array_test.cc."""
+"""TensorArray from Python; the rules themselves are tested in src/tensor_array/tensor_array_test.cc."""
 
 import gc
 import threading

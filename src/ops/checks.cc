@@ -5,7 +5,7 @@
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "execute/environment.h"
-#include "kernels/slice/rows.h"
+#include "kernels/cpu/rows.h"
 
 namespace backslice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "backslice/slice.h"
 #include "core/errors.h"
-#include "kernels/slice/fill.h"
+#include "kernels/slice/kernel.h"
 #include "ops/checks.h"
 #include "plan/pages.h"
 #include "plan/strategy.h"

@@ -2,8 +2,8 @@
 #include "backslice/multi_slice.h"
 #include "backslice/plan.h"
 #include "core/errors.h"
-#include "kernels/multi/tiles.h"
-#include "kernels/slice/fill.h"
+#include "kernels/tiles/kernel.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "ops/checks.h"
 

@@ -3,7 +3,7 @@
 
 #include "backslice/plan.h"
 #include "core/errors.h"
-#include "kernels/slice/fill.h"
+#include "kernels/slice/kernel.h"
 #include "ops/checks.h"
 #include "plan/strategy.h"
 

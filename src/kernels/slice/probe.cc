@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "backslice/executor.h"
-#include "kernels/slice/rows.h"
+#include "kernels/cpu/rows.h"
 
 namespace backslice {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "backslice/plan.h"
 #include "core/row_layout.h"
-#include "kernels/slice/fill.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
-#include "kernels/slice/writer.h"
+#include "kernels/cpu/writer.h"
 
 namespace backslice {
 

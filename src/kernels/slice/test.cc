@@ -1,0 +1,161 @@
+// Every kernel that moves or adds slices runs this suite; ground truth is element by element, from the definition.
+#include "core/visit_dtype.h"
+#include "kernels/slice/kernel.h"
+#include "kernels/slice/reference.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+// One dtype of each width; the moves know nothing else of it.
+constexpr DType kWidths[] = {DType::Int8, DType::UInt16, DType::Float32, DType::Int64, DType::Complex128};
+
+// Runs the kernel on a copy of the destination's memory and returns it, so that bytes between elements are seen too.
+template <class Kernel>
+std::vector<std::byte> run(const RandomTensor& dst, Kernel kernel) {
+  std::vector<std::byte> memory = dst.memory;
+  kernel(memory.data() + (dst.view.data - dst.memory.data()));
+  return memory;
+}
+
+std::byte* in_copy(std::vector<std::byte>& copy, const RandomTensor& original, Ints index) {
+  return copy.data() + (address(original.view, index) - original.memory.data());
+}
+
+// A kernel under test: the reference, or the fast one on one SIMD target with one kind of stores.
+struct Kernel {
+  std::string name;
+  std::function<void(const Plan&, DType, std::byte*, const std::byte*)> overwrite, accumulate;
+};
+
+std::vector<Kernel> all_kernels() {
+  std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate}};
+  for (const Target& target : available_targets()) {
+    for (Stores stores : {Stores::Ordinary, Stores::Streaming}) {
+      const FillOptions options{.runner = serial_executor(), .rows = *target.rows, .stores = stores};
+      kernels.push_back({std::string(target.name) + (stores == Stores::Ordinary ? "_ordinary" : "_streaming"),
+                         [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, options); },
+                         [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, options); }});
+    }
+  }
+  return kernels;
+}
+
+class SliceKernel : public ::testing::TestWithParam<std::tuple<DType, Kernel>> {
+ protected:
+  // Runs the kernel on a case and compares every byte of the destination's memory, those between elements included.
+  void expect_overwrite(const Selection& s, const RandomTensor& dst, const RandomTensor& src) {
+    const auto& [dtype, kernel] = GetParam();
+    const auto size = static_cast<std::size_t>(item_size(dtype));
+    std::vector<std::byte> expected = dst.memory;
+    for_each_index(s.shape(), [&](const std::vector<std::int64_t>& index) {
+      std::memset(in_copy(expected, dst, index), 0, size);
+    });
+    for_each_index(s.result_shape(), [&](const std::vector<std::int64_t>& index) {
+      std::memcpy(in_copy(expected, dst, input_index(s, index)), address(src.view, index), size);
+    });
+    for (Widen widen : {Widen::Yes, Widen::No}) {
+      const Plan plan = plan_scatter(s, dst.view.layout, src.view.layout, widen);
+      ASSERT_EQ(run(dst, [&](std::byte* p) { kernel.overwrite(plan, dtype, p, src.view.data); }), expected)
+          << s.explain() << to_string(plan);
+    }
+  }
+
+  // Without NaNs, whose bits depend on the order of operands: a byte without its bit 6 starts no NaN.
+  static void remove_nans(RandomTensor& tensor) {
+    for (std::byte& b : tensor.memory) b &= std::byte{0xbf};
+  }
+
+  void expect_accumulate(const Selection& s, RandomTensor dst, RandomTensor src) {
+    const auto& [dtype, kernel] = GetParam();
+    remove_nans(dst);
+    remove_nans(src);
+    const View selected = select(s, dst.view);
+    const std::ptrdiff_t offset = selected.data - dst.view.data;
+    const Plan plan = plan_copy(selected.layout, src.view.layout, Widen::No);
+    std::vector<std::byte> expected = dst.memory;
+    visit_addable(dtype, [&]<class T>() {
+      for_each_index(s.result_shape(), [&](const std::vector<std::int64_t>& index) {
+        T sum, term;
+        std::byte* p = in_copy(expected, dst, input_index(s, index));
+        std::memcpy(&sum, p, sizeof(T));
+        std::memcpy(&term, address(src.view, index), sizeof(T));
+        sum = sum + term;
+        std::memcpy(p, &sum, sizeof(T));
+      });
+    });
+    ASSERT_EQ(run(dst, [&](std::byte* p) { kernel.accumulate(plan, dtype, p + offset, src.view.data); }), expected)
+        << s.explain() << to_string(plan);
+  }
+};
+
+TEST_P(SliceKernel, OverwriteWritesEveryElementAndNothingBetween) {
+  std::mt19937 random(6);
+  const DType dtype = std::get<0>(GetParam());
+  for (int i = 0; i < 300; ++i) {
+    const Selection s = random_selection(random, 4);
+    expect_overwrite(s, random_tensor(random, dtype, s.shape()), random_tensor(random, dtype, s.result_shape()));
+  }
+}
+
+// Rows long enough for vectors, blocks and whole cache lines, of every step that has a form of its own.
+TEST_P(SliceKernel, OverwriteWritesLongRows) {
+  std::mt19937 random(7);
+  const DType dtype = std::get<0>(GetParam());
+  for (const char* index :
+       {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", ":, ::-3", ":, ::-4", ":, 1::2", ":, 5:-7",
+        "1:2, 300:", "::2", "1", ":, 700", ":, 3:1500:7", "::-1, 64:128", "2:2"}) {
+    const Selection s = *Selection::from_index({3, 1603}, *parse_index(index));
+    expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                     contiguous_tensor(random, dtype, s.result_shape()));
+  }
+}
+
+TEST_P(SliceKernel, OverwriteReadsStridedSources) {
+  std::mt19937 random(8);
+  const DType dtype = std::get<0>(GetParam());
+  for (const char* index : {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", "1, 3::4"}) {
+    RandomTensor wide = contiguous_tensor(random, dtype, std::vector<std::int64_t>{3, 700});
+    wide.view = select(*Selection::from_index({3, 700}, *parse_index(index)), wide.view);
+    const Selection all = Selection::all(wide.view.shape());
+    expect_overwrite(all, contiguous_tensor(random, dtype, wide.view.shape()), wide);
+  }
+}
+
+TEST_P(SliceKernel, OverwriteWritesManyShortRows) {
+  std::mt19937 random(9);
+  const DType dtype = std::get<0>(GetParam());
+  for (std::int64_t extent = 1; extent <= 20; ++extent) {
+    for (std::int64_t count = 1; count <= extent; count += 3) {
+      const Selection s =
+          *Selection::from_index({5, 100, extent}, {SliceRange{1, 4}, SliceRange{2, {}}, SliceRange{0, count}});
+      expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                       contiguous_tensor(random, dtype, s.result_shape()));
+    }
+  }
+}
+
+TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
+  std::mt19937 random(10);
+  const DType dtype = std::get<0>(GetParam());
+  for (int i = 0; i < 200; ++i) {
+    const Selection s = random_selection(random, 4);
+    expect_accumulate(s, random_tensor(random, dtype, s.shape()), random_tensor(random, dtype, s.result_shape()));
+  }
+  for (const char* index : {":", ":, 3:-5", ":, ::2", ":, ::-1"}) {
+    const Selection s = *Selection::from_index({3, 321}, *parse_index(index));
+    expect_accumulate(s, contiguous_tensor(random, dtype, s.shape()),
+                      contiguous_tensor(random, dtype, s.result_shape()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, SliceKernel,
+                         ::testing::Combine(::testing::ValuesIn(kWidths), ::testing::ValuesIn(all_kernels())),
+                         [](const auto& info) {
+                           return std::string(name(std::get<0>(info.param))) + "_" + std::get<1>(info.param).name;
+                         });
+
+}  // namespace
+}  // namespace backslice

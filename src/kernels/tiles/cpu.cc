@@ -1,0 +1,267 @@
+#include "kernels/tiles/kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/caches.h"
+#include "kernels/tiles/grid.h"
+#include "kernels/tiles/tile_rows.h"
+#include "kernels/cpu/writer.h"
+#include "select/axis_math.h"
+
+namespace backslice {
+namespace {
+
+// What of a slice falls into a tile: the axes from the cut one on, in the tile's coordinates.
+struct TilePart {
+  const std::byte* source;
+  std::size_t first_axis;  // in Scratch::axes
+};
+
+// One thread's tile and lists, kept from tile to tile.
+struct Scratch {
+  std::unique_ptr<std::byte[]> tile;
+  std::vector<AxisPart> axes;
+  std::vector<TilePart> parts;
+  std::vector<char> covered;
+};
+
+class TileFiller {
+ public:
+  TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
+             bool disjoint, std::byte* dst, bool streaming)
+      : common_(common),
+        grid_(grid),
+        buckets_(buckets),
+        dtype_(dtype),
+        item_size_(item_size),
+        disjoint_(disjoint),
+        dst_(dst),
+        streaming_(streaming),
+        tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
+
+  void fill(std::int64_t tile, Scratch& scratch) const {
+    std::array<std::int64_t, kMaxRank> outer{};
+    const std::int64_t run = tile % grid_.runs;
+    std::int64_t rest = tile / grid_.runs;
+    std::byte* dst = dst_;
+    for (int k = grid_.cut - 1; k >= 0; --k) {
+      outer[k] = rest % common_.axes[k].extent;
+      rest /= common_.axes[k].extent;
+      dst += outer[k] * common_.axes[k].dst_stride;
+    }
+    const Range positions = positions_of(run);
+    const std::int64_t elements = (positions.hi - positions.lo) * grid_.inner;
+    if (grid_.cut >= 0) dst += positions.lo * common_.axes[grid_.cut].dst_stride;
+
+    const std::int64_t covered = find_parts(outer.data(), run, positions, scratch);
+    if (are_runs(scratch)) {
+      if (streaming_) return write_runs<StreamWriter>(scratch, dst, elements);
+      return write_runs<DirectWriter>(scratch, dst, elements);
+    }
+    if (covered < elements || !disjoint_) zero_bytes(scratch.tile.get(), elements * item_size_);
+    compose(scratch, elements);
+    write_out(scratch.tile.get(), dst, positions.hi - positions.lo);
+  }
+
+ private:
+  Range positions_of(std::int64_t run) const {
+    if (grid_.cut < 0) return {0, 1};
+    return {run * grid_.run, std::min((run + 1) * grid_.run, common_.axes[grid_.cut].extent)};
+  }
+
+  // Collects what falls into the tile; returns how many elements, those taken twice counted twice.
+  std::int64_t find_parts(const std::int64_t* outer, std::int64_t run, Range positions, Scratch& scratch) const {
+    scratch.axes.clear();
+    scratch.parts.clear();
+    std::int64_t total = 0;
+    for (std::int64_t s : buckets_.candidates(outer, run)) {
+      const AxisPart* slice = common_.slice(s);
+      const std::byte* source = common_.sources[static_cast<std::size_t>(s)];
+      bool meets = true;
+      for (int k = 0; k < grid_.cut && meets; ++k) {
+        const std::int64_t ahead = outer[k] - slice[k].start;
+        meets = ahead >= 0 && outer[k] <= slice[k].last() && (slice[k].step == 1 || ahead % slice[k].step == 0);
+        if (meets) source += ahead / slice[k].step * slice[k].src_stride;
+      }
+      if (!meets) continue;
+      std::int64_t elements = 1;
+      const std::size_t first_axis = scratch.axes.size();
+      for (int k = std::max(grid_.cut, 0); k < common_.rank(); ++k) {
+        AxisPart part = slice[k];
+        if (k == grid_.cut) {
+          const Range taken = taken_inside({part.start, part.step, part.count}, positions);
+          part.start += taken.lo * part.step - positions.lo;
+          part.count = taken.hi - taken.lo;
+          source += taken.lo * part.src_stride;
+        }
+        elements *= part.count;
+        scratch.axes.push_back(part);
+      }
+      if (elements == 0) {
+        scratch.axes.resize(first_axis);
+        continue;
+      }
+      scratch.parts.push_back({source, first_axis});
+      total += elements;
+    }
+    return total;
+  }
+
+  // Whether the tile is zeros and runs of bytes, one after the other: nothing has to be composed.
+  bool are_runs(const Scratch& scratch) const {
+    if (tile_rank_ != 1 || common_.axes.back().dst_stride != item_size_) return false;
+    if (!disjoint_ && scratch.parts.size() > 1) return false;
+    return std::all_of(scratch.axes.begin(), scratch.axes.end(), [&](const AxisPart& axis) {
+      return axis.count == 1 || (axis.step == 1 && axis.src_stride == item_size_);
+    });
+  }
+
+  template <class Writer>
+  void write_runs(Scratch& scratch, std::byte* dst, std::int64_t elements) const {
+    auto& parts = scratch.parts;
+    const auto start = [&](const TilePart& part) { return scratch.axes[part.first_axis].start; };
+    const auto earlier = [&](const TilePart& a, const TilePart& b) { return start(a) < start(b); };
+    if (!std::is_sorted(parts.begin(), parts.end(), earlier)) std::sort(parts.begin(), parts.end(), earlier);
+    Writer writer(dst, *active_target().rows);
+    std::int64_t written = 0;
+    for (const TilePart& part : parts) {
+      const AxisPart& axis = scratch.axes[part.first_axis];
+      writer.zero((axis.start - written) * item_size_);
+      writer.copy(part.source, axis.count * item_size_);
+      written = axis.start + axis.count;
+    }
+    writer.zero((elements - written) * item_size_);
+    writer.finish();
+  }
+
+  void compose(Scratch& scratch, std::int64_t elements) const {
+    if (disjoint_ || scratch.parts.size() <= 1) {
+      for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopy{item_size_});
+    } else if (dtype_ == DType::Float8E8M0FNU) {
+      scratch.covered.assign(static_cast<std::size_t>(elements), 0);
+      for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopyOrAdd{scratch.tile.get(), scratch.covered});
+    } else {
+      visit_addable(dtype_, [&]<class T>() { compose_sums<T>(scratch); });
+    }
+  }
+
+  // Parts that meet no earlier one are copied. The others are added; where nothing was before, they find the number
+  // that changes nothing, which goes in first.
+  template <class T>
+  void compose_sums(Scratch& scratch) const {
+    const auto& parts = scratch.parts;
+    std::array<bool, kPairwise> fresh;
+    const bool few = parts.size() <= kPairwise;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool is_fresh = i == 0 || (few && meets_none_before(scratch, i));
+      if (few) fresh[i] = is_fresh;
+      if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
+    }
+    const RowAdd<T> add{active_target().rows->add[static_cast<int>(dtype_)]};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i == 0 || (few && fresh[i])) {
+        walk(scratch, parts[i], RowCopy{item_size_});
+      } else {
+        walk(scratch, parts[i], add);
+      }
+    }
+  }
+
+  static constexpr std::size_t kPairwise = 16;
+  bool meets_none_before(const Scratch& scratch, std::size_t i) const {
+    const AxisPart* axes = scratch.axes.data() + scratch.parts[i].first_axis;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (intersect(scratch.axes.data() + scratch.parts[j].first_axis, axes, tile_rank_)) return false;
+    }
+    return true;
+  }
+
+  template <class Row>
+  void walk(const Scratch& scratch, const TilePart& part, const Row& row) const {
+    walk_axes(scratch.axes.data() + part.first_axis, 0, scratch.tile.get(), part.source, row);
+  }
+
+  // The tile is dense: an axis's positions lie as far apart as the axes within are large.
+  template <class Row>
+  void walk_axes(const AxisPart* axes, int depth, std::byte* dst, const std::byte* src, const Row& row) const {
+    if (depth == tile_rank_) return row(dst, src, 1, item_size_, item_size_);
+    std::int64_t unit = item_size_;
+    for (int k = common_.rank() - 1; k > std::max(grid_.cut, 0) + depth; --k) unit *= common_.axes[k].extent;
+    const AxisPart& axis = axes[depth];
+    dst += axis.start * unit;
+    if (depth == tile_rank_ - 1) return row(dst, src, axis.count, axis.step * unit, axis.src_stride);
+    for (std::int64_t i = 0; i < axis.count; ++i) {
+      walk_axes(axes, depth + 1, dst + i * axis.step * unit, src + i * axis.src_stride, row);
+    }
+  }
+
+  // From the dense tile to the destination, which may have gaps.
+  void write_out(const std::byte* tile, std::byte* dst, std::int64_t positions) const {
+    const int first = std::max(grid_.cut, 0);
+    int dense = common_.rank();
+    std::int64_t bytes = item_size_;
+    while (dense > first && common_.axes[dense - 1].dst_stride == bytes) {
+      --dense;
+      bytes *= dense == first ? positions : common_.axes[dense].extent;
+    }
+    write_boxes(tile, dst, first, dense, positions, bytes);
+  }
+
+  const std::byte* write_boxes(const std::byte* tile, std::byte* dst, int axis, int dense, std::int64_t extent,
+                               std::int64_t bytes) const {
+    if (axis == dense) {
+      if (streaming_) {
+        StreamWriter writer(dst, *active_target().rows);
+        writer.copy(tile, bytes);
+        writer.finish();
+      } else {
+        copy_bytes(dst, tile, bytes);
+      }
+      return tile + bytes;
+    }
+    for (std::int64_t i = 0; i < extent; ++i) {
+      const std::int64_t next = axis + 1 < common_.rank() ? common_.axes[axis + 1].extent : 1;
+      tile = write_boxes(tile, dst + i * common_.axes[axis].dst_stride, axis + 1, dense, next, bytes);
+    }
+    return tile;
+  }
+
+  const CommonAxes& common_;
+  const Grid& grid_;
+  const Buckets& buckets_;
+  DType dtype_;
+  std::int64_t item_size_;
+  bool disjoint_;
+  std::byte* dst_;
+  bool streaming_;
+  int tile_rank_;  // axes from the cut one on
+};
+
+}  // namespace
+
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
+                const TaskRunner& runner) {
+  std::int64_t bytes = item_size;
+  for (const auto& axis : common.axes) bytes *= axis.extent;
+  if (bytes == 0) return;
+  const Grid grid = make_grid(common, item_size);
+  const Buckets buckets(common, grid);
+  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset,
+                          bytes > caches().l3);
+  const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
+  // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
+  constexpr std::int64_t kLargestTask = 64 << 20;
+  const std::int64_t tasks =
+      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestTask));
+  const auto work = [&](std::int64_t task) {
+    Scratch scratch;
+    scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
+    const auto cut = [&](std::int64_t k) { return grid.tiles / tasks * k + grid.tiles % tasks * k / tasks; };
+    for (std::int64_t tile = cut(task); tile < cut(task + 1); ++tile) filler.fill(tile, scratch);
+  };
+  runner.run(tasks, work);
+}
+
+}  // namespace backslice

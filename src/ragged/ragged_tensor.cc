@@ -1,0 +1,118 @@
+#include "backslice/ragged_tensor.h"
+
+#include <algorithm>
+
+#include "tensor_array/elements.h"
+#include "ragged/row_splits.h"
+#include "ragged/splits_builder.h"
+#include "core/errors.h"
+
+namespace backslice {
+namespace {
+
+Result<Tensor> without_gaps(const Tensor& tensor) {
+  if (is_dense(tensor)) return tensor;
+  return slice(Selection::all(tensor.shape()), tensor.view());
+}
+
+// splits[lo..hi] with the first subtracted.
+Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::int64_t hi) {
+  const Tensor& splits = rt.nested_row_splits()[static_cast<std::size_t>(level)];
+  if (lo == 0) return rows_of(splits, 0, hi + 1);
+  auto made = SplitsBuilder::make(splits.dtype(), hi - lo);
+  if (!made.ok()) return made.status();
+  for (std::int64_t i = lo + 1; i <= hi; ++i) made->push(rt.split(level, i) - rt.split(level, lo));
+  return made->finish();
+}
+
+Status check_has_rows(const Tensor& values) {
+  if (values.shape().rank() > 0) return Status();
+  return invalid_argument("values must have at least one axis when there are row splits, got a scalar");
+}
+
+Status check_is_no_scalar(const RaggedTensor& rt) {
+  if (rt.ragged_rank() > 0 || rt.values().shape().rank() > 0) return Status();
+  return invalid_argument("a scalar has no rows");
+}
+
+}  // namespace
+
+Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::vector<Tensor>& nested_row_splits) {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    std::vector<Tensor> lists;
+    if (!nested_row_splits.empty()) {
+      BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
+      auto splits = check_row_splits(nested_row_splits, given_values.shape()[0], Keep::Yes);
+      if (!splits.ok()) return splits.status();
+      lists = std::move(splits->lists);
+    }
+    auto values = without_gaps(given_values);
+    if (!values.ok()) return values.status();
+    return RaggedTensor(*std::move(values), std::move(lists));
+  });
+}
+
+Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& lengths) {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    if (lengths.empty()) return make(given_values, {});
+    BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
+    auto splits = add_up_row_lengths(lengths, given_values.shape()[0]);
+    if (!splits.ok()) return splits.status();
+    auto values = without_gaps(given_values);
+    if (!values.ok()) return values.status();
+    return RaggedTensor(*std::move(values), std::move(splits->lists));
+  });
+}
+
+bool RaggedTensor::equals(const RaggedTensor& other) const {
+  if (dtype() != other.dtype() || ragged_rank() != other.ragged_rank() || !(values_.shape() == other.values_.shape())) {
+    return false;
+  }
+  for (int level = 0; level < ragged_rank(); ++level) {
+    const auto at = static_cast<std::size_t>(level);
+    if (!(splits_[at].shape() == other.splits_[at].shape())) return false;
+    for (std::int64_t i = 0; i < splits_[at].shape()[0]; ++i) {
+      if (split(level, i) != other.split(level, i)) return false;
+    }
+  }
+  const std::int64_t count = values_.shape().elements(), size = values_.view().layout.item_size;
+  if (dtype() == DType::String) {
+    const auto* strings = reinterpret_cast<const std::string*>(values_.data());
+    return std::equal(strings, strings + count, reinterpret_cast<const std::string*>(other.values_.data()));
+  }
+  return size == other.values_.view().layout.item_size &&
+         std::equal(values_.data(), values_.data() + count * size, other.values_.data());
+}
+
+std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }
+
+Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi) const {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
+    if (lo < 0 || hi < lo || hi > rows()) {
+      return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", rows(), " rows");
+    }
+    std::vector<Tensor> splits;
+    for (int level = 0; level < ragged_rank(); ++level) {
+      auto own = rebased(*this, level, lo, hi);
+      if (!own.ok()) return own.status();
+      splits.push_back(*std::move(own));
+      lo = split(level, lo);
+      hi = split(level, hi);
+    }
+    return RaggedTensor(backslice::rows_of(values_, lo, hi), std::move(splits));
+  });
+}
+
+Result<RaggedTensor> RaggedTensor::row(std::int64_t i) const {
+  return without_throwing([&]() -> Result<RaggedTensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
+    if (i < 0 || i >= rows()) return out_of_range("row ", i, " is out of bounds for ", rows(), " rows");
+    if (ragged_rank() == 0) return RaggedTensor(backslice::row_of(values_, i), {});
+    auto one = slice_rows(i, i + 1);
+    if (one.ok()) one->splits_.erase(one->splits_.begin());
+    return one;
+  });
+}
+
+}  // namespace backslice

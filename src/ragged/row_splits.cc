@@ -1,0 +1,157 @@
+#include "ragged/row_splits.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "ragged/splits_builder.h"
+#include "core/checked_math.h"
+#include "core/errors.h"
+
+namespace backslice {
+namespace {
+
+constexpr std::int64_t kBlock = 1024;
+
+Status check_list(const Tensor& list, const char* argument, std::size_t level, DType first) {
+  const DType dtype = list.dtype();
+  if (dtype != DType::Int32 && dtype != DType::Int64) {
+    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", expected int64 or int32");
+  }
+  if (dtype != first) {
+    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", but ", argument, "[0] has ", name(first));
+  }
+  if (list.shape().rank() == 1) return Status();
+  return invalid_argument(argument, "[", level, "] must be a vector, got shape ", Ints(list.shape()));
+}
+
+// `count` items of a vector of any stride, from item `first` on.
+template <class T>
+void copy_items(const ConstView& from, std::int64_t first, std::int64_t count, T* to) {
+  const std::int64_t stride = from.layout.strides[0];
+  const std::byte* at = from.data + first * stride;
+  if (stride == static_cast<std::int64_t>(sizeof(T))) {
+    std::memcpy(to, at, static_cast<std::size_t>(count) * sizeof(T));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i, at + i * stride, sizeof(T));
+  }
+}
+
+// Items [first, first + items.size()) of a list, after one that was `before`.
+template <class T>
+Status check_order(std::span<const T> items, std::int64_t first, T before) {
+  if (first == 0 && items[0] != 0) {
+    return invalid_argument("Invalid ragged splits: first element of ragged splits must be 0, but is ", items[0]);
+  }
+  bool ascending = before <= items[0];  // without a branch in the loop
+  for (std::size_t i = 1; i < items.size(); ++i) ascending &= items[i - 1] <= items[i];
+  if (ascending) return Status();
+  std::size_t i = 0;
+  for (T last = before; last <= items[i]; ++i) last = items[i];
+  const std::int64_t at = first + static_cast<std::int64_t>(i);
+  return invalid_argument("Invalid ragged splits: ragged splits must be monotonically increasing, but ragged_splits[",
+                          at, "]=", items[i], " is smaller than row_splits[", at - 1,
+                          "]=", i == 0 ? before : items[i - 1]);
+}
+
+// Copies one list to `copy`, or nowhere, and returns what it ends at.
+template <class T>
+Result<std::int64_t> check_items(const Tensor& list, T* copy) {
+  const ConstView view = list.view();
+  const std::int64_t count = view.elements();
+  T scratch[kBlock];
+  T last = 0;
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    const std::int64_t now = std::min(kBlock, count - first);
+    T* block = copy != nullptr ? copy + first : scratch;
+    copy_items(view, first, now, block);
+    const std::span<const T> items(block, static_cast<std::size_t>(now));
+    BACKSLICE_RETURN_IF_ERROR(check_order(items, first, last));
+    last = items.back();
+  }
+  return last;
+}
+
+// One list: its copy goes to `kept`, unless that is null.
+Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept) {
+  if (list.shape()[0] == 0) {
+    return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
+                            "] is empty; it has one item more than there are rows");
+  }
+  std::byte* copy = nullptr;
+  if (kept != nullptr) {
+    auto made = Tensor::make(list.dtype(), list.shape());
+    if (!made.ok()) return made.status();
+    copy = made->view().data;
+    (*kept)[level] = *std::move(made);
+  }
+  if (list.dtype() == DType::Int32) return check_items(list, reinterpret_cast<std::int32_t*>(copy));
+  return check_items(list, reinterpret_cast<std::int64_t*>(copy));
+}
+
+Status check_end(std::int64_t last, std::int64_t expected, std::size_t level, bool innermost) {
+  if (last == expected) return Status();
+  return invalid_argument("Invalid ragged splits: the last of nested_row_splits[", level, "] is ", last,
+                          ", but there are ", expected, innermost ? " values" : " rows in the next list");
+}
+
+}  // namespace
+
+Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep) {
+  const DType dtype = given[0].dtype();
+  for (std::size_t level = 0; level < given.size(); ++level) {
+    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_splits", level, dtype));
+  }
+  RowSplits splits;
+  if (keep == Keep::Yes) splits.lists = given;  // each is replaced by its copy
+  std::optional<std::int64_t> expected = values;
+  for (std::size_t level = given.size(); level-- > 0;) {  // innermost first, each fully
+    const bool innermost = level + 1 == given.size();
+    const auto last = check_one(given[level], level, keep == Keep::Yes ? &splits.lists : nullptr);
+    if (!last.ok()) return last.status();
+    if (expected) BACKSLICE_RETURN_IF_ERROR(check_end(*last, *expected, level, innermost));
+    if (innermost) splits.values = *last;
+    expected = splits.rows = given[level].shape()[0] - 1;
+  }
+  return splits;
+}
+
+namespace {
+
+// The splits of one list of lengths. Each length is read once.
+template <class T>
+Result<Tensor> sums_of(const Tensor& lengths, std::size_t level) {
+  const ConstView view = lengths.view();
+  auto splits = SplitsBuilder::make(view.dtype, view.elements());
+  if (!splits.ok()) return splits.status();
+  T sum = 0;
+  for (std::int64_t i = 0; i < view.elements(); ++i) {
+    T length;
+    copy_items(view, i, 1, &length);
+    if (length < 0) return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0");
+    if (__builtin_add_overflow(sum, length, &sum)) {
+      return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(view.dtype), " holds");
+    }
+    splits->push(sum);
+  }
+  return splits->finish();
+}
+
+}  // namespace
+
+Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values) {
+  const DType dtype = given[0].dtype();
+  std::vector<Tensor> lists;
+  for (std::size_t level = 0; level < given.size(); ++level) {
+    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_lengths", level, dtype));
+    auto list =
+        dtype == DType::Int32 ? sums_of<std::int32_t>(given[level], level) : sums_of<std::int64_t>(given[level], level);
+    if (!list.ok()) return list.status();
+    lists.push_back(*std::move(list));
+  }
+  auto splits = check_row_splits(lists, values, Keep::No);
+  if (splits.ok()) splits->lists = std::move(lists);
+  return splits;
+}
+
+}  // namespace backslice

@@ -1,0 +1,83 @@
+#include "backslice/variant_array.h"
+
+#include "tensor_array/elements.h"
+#include "core/errors.h"
+
+namespace backslice {
+
+Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>> elements, Ints dims) {
+  return without_throwing([&]() -> Result<VariantArray> {
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    if (shape->elements() != static_cast<std::int64_t>(elements.size())) {
+      return invalid_argument("shape ", dims, " has ", shape->elements(), " elements, but there are ", elements.size());
+    }
+    List list;
+    list.pieces.reserve(elements.size());
+    list.buffers.reserve(elements.size());
+    for (const auto& element : elements) {
+      if (!element) {
+        list.has_missing = true;
+        list.pieces.push_back({});
+        list.buffers.push_back({});
+        continue;
+      }
+      const ConstView view = element->values().view();
+      list.pieces.push_back({view.data, view.elements(), false, view.dtype, view.layout.item_size});
+      list.buffers.push_back(element->values().buffer());
+    }
+    list.elements = std::move(elements);
+    return VariantArray(*shape, std::move(list));
+  });
+}
+
+VariantArray VariantArray::rows_of(RaggedTensor batch) {
+  Shape shape = *Shape::make({batch.rows()});
+  return VariantArray(std::move(shape), std::move(batch));
+}
+
+Result<VariantArray> VariantArray::reshape(Ints dims) const {
+  return without_throwing([&]() -> Result<VariantArray> {
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
+    if (shape->elements() != size()) {
+      return invalid_argument("cannot reshape ", size(), " elements of shape ", Ints(shape_), " to ", dims);
+    }
+    return VariantArray(*shape, elements_);
+  });
+}
+
+Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i) const {
+  return without_throwing([&] { return element(i); });
+}
+
+Result<std::optional<RaggedTensor>> VariantArray::element(std::int64_t i) const {
+  if (i < 0 || i >= size()) return out_of_range("element ", i, " is out of bounds for ", size(), " elements");
+  if (const RaggedTensor* rt = batch()) {
+    auto row = rt->row(i);
+    if (!row.ok()) return row.status();
+    return std::optional(*std::move(row));
+  }
+  return std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
+}
+
+const RaggedTensor* VariantArray::listed(std::int64_t i) const {
+  const auto& element = std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
+  return element ? &*element : nullptr;
+}
+
+VariantArray::Piece VariantArray::piece(std::int64_t i) const {
+  const RaggedTensor* rt = batch();
+  if (rt == nullptr) return std::get<List>(elements_).pieces[static_cast<std::size_t>(i)];
+  const auto [lo, hi] = rt->values_of({i, i + 1});
+  const ConstView view = rt->values().view();
+  const std::int64_t rows = std::max<std::int64_t>(1, view.shape()[0]), inner = view.elements() / rows;
+  return {view.data + lo * inner * view.layout.item_size, (hi - lo) * inner, false, view.dtype, view.layout.item_size};
+}
+
+const Buffer& VariantArray::buffer(std::int64_t i) const {
+  if (const RaggedTensor* rt = batch()) return rt->values().buffer();
+  return std::get<List>(elements_).buffers[static_cast<std::size_t>(i)];
+}
+
+}  // namespace backslice

@@ -1,0 +1,158 @@
+// The gradient of a ragged tensor that was encoded row by row: sizes first, then the pieces one after the other.
+#include "backslice/ragged_variant.h"
+#include "ragged/row_splits.h"
+#include "core/checked_math.h"
+#include "core/errors.h"
+#include "ops/checks.h"
+#include "ragged/joined_pieces.h"
+
+namespace backslice {
+namespace {
+
+// The splits of what was encoded, as far as they are known: enough to size the pieces that are missing.
+class KnownSplits {
+ public:
+  static Result<KnownSplits> make(const std::vector<Tensor>& given, const VariantArray& encoded, const Shape& shape) {
+    if (given.empty()) return invalid_argument("row_splits: at least one list is needed");
+    KnownSplits known;
+    if (given.size() == 1 && given[0].shape().rank() == 0) {
+      if (!encoded.has_missing()) return known;
+      return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits");
+    }
+    // Checked as those of a ragged tensor are, with as many values as the last list says.
+    auto splits = check_row_splits(given, std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No);
+    if (!splits.ok()) return Status(splits.status().code(), "row_splits: " + splits.status().message());
+    if (splits->rows < encoded.size()) {
+      return invalid_argument("row_splits is for ", splits->rows, " rows, but there are ", encoded.size(), " pieces");
+    }
+    if (given.size() > 1 && (shape.rank() == 0 || splits->values != shape[0])) {
+      return invalid_argument("the innermost of row_splits ends at ", splits->values, ", but dense_values_shape is ",
+                              Ints(shape));
+    }
+    known.splits_ = std::move(splits->lists);
+    return known;
+  }
+
+  // How many values piece i has, along the first axis. Precondition: a piece is missing.
+  std::int64_t values_of(std::int64_t i) const {
+    std::int64_t lo = i, hi = i + 1;
+    for (const Tensor& list : splits_) {
+      lo = at(list, lo);
+      hi = at(list, hi);
+    }
+    return hi - lo;
+  }
+
+ private:
+  static std::int64_t at(const Tensor& list, std::int64_t i) {
+    if (list.dtype() == DType::Int32) return reinterpret_cast<const std::int32_t*>(list.data())[i];
+    return reinterpret_cast<const std::int64_t*>(list.data())[i];
+  }
+
+  std::vector<Tensor> splits_;
+};
+
+// The elements of a missing piece: its rows times those of a row. Of no rows there are none, however large a row is.
+class MissingPieces {
+ public:
+  MissingPieces(const KnownSplits& splits, const Shape& shape) : splits_(splits), shape_(shape) {
+    Dims dims(shape);
+    if (!dims.empty()) dims.erase_first();
+    if (const auto row = Shape::make(dims); row.ok()) row_ = row->elements();
+  }
+
+  Result<std::int64_t> elements(std::int64_t i) const {
+    const std::int64_t rows = splits_.values_of(i);
+    const auto elements = rows == 0 ? std::optional<std::int64_t>(0)
+                          : row_    ? checked_multiply(rows, *row_)
+                                    : std::nullopt;
+    if (elements) return *elements;
+    return invalid_argument("piece ", i, " is missing, and its ", rows, " rows of dense_values_shape ", Ints(shape_),
+                            " have more than 2**63 - 1 elements");
+  }
+
+ private:
+  const KnownSplits& splits_;
+  const Shape& shape_;
+  std::optional<std::int64_t> row_;  // nothing where it does not fit
+};
+
+Status check_total(const VariantArray& encoded, std::int64_t total, const Shape& shape) {
+  if (total == shape.elements()) return Status();
+  return invalid_argument("the ", encoded.size(), " pieces have ", total, " elements in all, but dense_values_shape ",
+                          Ints(shape), " has ", shape.elements());
+}
+
+Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type) {
+  if (piece.missing) {
+    if (piece.elements == 0 || has_zero(type.dtype)) return Status();
+    return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing");
+  }
+  if (piece.dtype != type.dtype) {
+    return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype));
+  }
+  if (piece.item_size == type.item_size) return Status();
+  return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size);
+}
+
+// The rows of one ragged tensor: what holds for all of them is looked at once.
+Result<Tensor> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type) {
+  const Tensor& values = encoded.batch()->values();
+  const ConstView view = values.view();
+  BACKSLICE_RETURN_IF_ERROR(
+      check_piece({view.data, view.elements(), false, view.dtype, view.layout.item_size}, 0, type));
+  BACKSLICE_RETURN_IF_ERROR(check_total(encoded, view.elements(), shape));
+  return Tensor::of(values.buffer(),
+                    View{const_cast<std::byte*>(view.data), type.dtype, contiguous_layout(shape, type.item_size)});
+}
+
+// Sizes first: every piece, then their total.
+Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
+                           const ValuesType& type, const TaskRunner& runner) {
+  const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
+  if (!bytes.ok()) return bytes.status();
+  const MissingPieces missing(splits, shape);
+  JoinedPieces pieces(encoded, type.item_size);
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < encoded.size(); ++i) {
+    VariantArray::Piece piece = encoded.piece(i);
+    if (piece.missing) {
+      const auto elements = missing.elements(i);
+      if (!elements.ok()) return elements.status();
+      piece.elements = *elements;
+    }
+    BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type));
+    if (piece.elements > shape.elements() - total) {
+      return invalid_argument("piece ", i, " of ", piece.elements, " elements does not fit: dense_values_shape ",
+                              Ints(shape), " has ", shape.elements(), ", of which ", total,
+                              " are taken by the pieces before it");
+    }
+    total += piece.elements;
+    pieces.push(i, piece);
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_total(encoded, total, shape));
+  return pieces.join(shape, type.dtype, runner);
+}
+
+}  // namespace
+
+Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
+                                                 Ints dense_values_shape, std::optional<ValuesType> Tvalues,
+                                                 const Options& options) {
+  return without_throwing([&]() -> Result<Tensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
+    const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
+    if (!shape.ok()) return shape.status();
+    const auto type = values_type(encoded, Tvalues);
+    if (!type.ok()) return type.status();
+    const auto splits = KnownSplits::make(row_splits, encoded, *shape);
+    if (!splits.ok()) return splits.status();
+    if (encoded.has_missing() && shape->rank() == 0) {
+      return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
+    }
+    if (encoded.batch() != nullptr) return whole_batch(encoded, *shape, *type);
+    return join_pieces(encoded, *splits, *shape, *type, runner_of(options));
+  });
+}
+
+}  // namespace backslice
