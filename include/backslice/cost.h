@@ -6,23 +6,12 @@
 //     cost.strategy         Strategy::Streaming: dx is larger than the caches
 #pragma once
 
-#include <string_view>
+#include <string>
 
-#include "backslice/plan.h"
+#include "backslice/selection.h"
+#include "backslice/strategy.h"
 
 namespace backslice {
-
-// How slice_grad makes its result.
-enum class Strategy {
-  Nothing,     // dx has no elements
-  FreshZeros,  // memory from the system is zero already: only the pages that dy goes to are written
-  Cached,      // one pass of ordinary stores
-  Streaming,   // one pass of stores past the caches, for results larger than those
-  OneByOne,    // strings are assigned, not moved
-};
-
-// "fresh zeros", "cached", ...
-BACKSLICE_EXPORT std::string_view name(Strategy strategy);
 
 struct GradientCost {
   std::int64_t bytes_read = 0;     // of dy
@@ -30,7 +19,7 @@ struct GradientCost {
   std::int64_t bytes_result = 0;   // the size of dx
   Strategy strategy = Strategy::Nothing;
   std::int64_t pieces = 1;  // that threads may take
-  Plan plan;                // of a contiguous dy into a contiguous dx
+  std::string plan;         // the loops that run, one per line
 };
 
 // The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor. Refuses what

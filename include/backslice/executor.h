@@ -5,7 +5,7 @@
 // BACKSLICE_NUM_THREADS or set_num_threads() says. Where the system refuses threads, fewer do the work, down to the
 // calling thread alone. Results do not depend on the executor or its number of threads.
 //
-// A framework that has its own pool derives from Executor and passes it in Options.
+// A framework that has its own pool derives from Executor and passes it in a Context.
 #pragma once
 
 #include <cstdint>

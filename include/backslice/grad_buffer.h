@@ -25,13 +25,13 @@ class BACKSLICE_EXPORT GradBuffer {
   static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0);
 
   // The content becomes the gradient of this slice: dy where selected, zero elsewhere.
-  Status write(const Selection& selection, const ConstView& dy, const Options& = {});
+  Status write(const Selection& selection, const ConstView& dy, const Context& = {});
 
   // The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
-  Status add(const Selection& selection, const ConstView& dy, const Options& = {});
+  Status add(const Selection& selection, const ConstView& dy, const Context& = {});
 
   // The content becomes zero.
-  void zero(const Options& = {});
+  void zero(const Context& = {});
 
   ConstView view() const { return tensor_.view(); }
   const Tensor& tensor() const { return tensor_; }
@@ -46,7 +46,6 @@ class BACKSLICE_EXPORT GradBuffer {
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
 
   Status check(const Selection& selection, const ConstView& dy);
-  void clear(const Selection& region, const Options& options) noexcept;
 
   // Precondition: there is room for one more region.
   void remember(const Selection& region) noexcept;

@@ -21,8 +21,8 @@ struct SliceGradient {
 
 // At least one slice is needed, for the dtype.
 BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices,
-                                                 const Options& = {});
+                                                 const Context& = {});
 BACKSLICE_EXPORT Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
-                                              const Options& = {});
+                                              Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

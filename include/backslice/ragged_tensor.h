@@ -73,11 +73,11 @@ class BACKSLICE_EXPORT RaggedTensor {
 };
 
 // rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
-BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Options& = {});
+BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
 
 // The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere. `grad_values` has
 // the dtype of rt's values and the shape of the slice's.
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
-                                                  const ConstView& grad_values, const Options& = {});
+                                                  const ConstView& grad_values, const Context& = {});
 
 }  // namespace backslice

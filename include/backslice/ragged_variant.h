@@ -26,7 +26,7 @@ struct FromVariantTypes {
 // stacks dense elements of one shape instead. Elements that lie next to each other are not copied.
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                                  int output_ragged_rank, const FromVariantTypes& = {},
-                                                                 const Options& = {});
+                                                                 const Context& = {});
 
 // The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the
 // result has the shape of what was decoded.
@@ -41,6 +41,6 @@ BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantA
                                                                   const std::vector<Tensor>& row_splits,
                                                                   Ints dense_values_shape,
                                                                   std::optional<ValuesType> Tvalues = {},
-                                                                  const Options& = {});
+                                                                  const Context& = {});
 
 }  // namespace backslice

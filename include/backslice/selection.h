@@ -101,4 +101,11 @@ struct Restriction {
 BACKSLICE_EXPORT View select(const Selection& selection, const View& view);
 BACKSLICE_EXPORT ConstView select(const Selection& selection, const ConstView& view);
 
+// The same of a layout alone: where the selected elements lie, and the first of them, in bytes from the layout's first.
+struct SelectedLayout {
+  std::int64_t offset = 0;
+  Layout layout;
+};
+BACKSLICE_EXPORT SelectedLayout select(const Selection& selection, const Layout& layout);
+
 }  // namespace backslice

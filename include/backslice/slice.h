@@ -6,51 +6,42 @@
 //
 // Each operation comes as a pair: one makes its result, the other (..._into) fills the caller's. An output has exactly
 // the result's dtype and shape, any strides, and overlaps neither itself nor an input. A refused call changes nothing.
+//
+//     slice_grad_into(s, dy, dx);                       // writes all of dx
+//     slice_grad_into(s, dy, dx, Write::Accumulate);    // dx[1:3, ::2] += dy
 #pragma once
 
-#include "backslice/executor.h"
+#include "backslice/context.h"
 #include "backslice/selection.h"
 #include "backslice/tensor.h"
 
 namespace backslice {
 
-struct Options {
-  // out[selected] += dy, all else untouched, instead of writing the whole of `out`. Only for ..._grad_into.
-  // float16, bfloat16 and float8 add in float32 and round to nearest even; integers wrap.
-  bool accumulate = false;
-
-  // Where the work runs; null for default_executor().
-  Executor* executor = nullptr;
-
-  // Ends the operation early; null where nobody will. Operations of one piece do not ask.
-  const CancelledTest* cancelled = nullptr;
-};
-
-BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x, const Options& = {});
+BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstView& x, const Context& = {});
 BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out,
-                                   const Options& = {});
+                                   const Context& = {});
 
-BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Options& = {});
+BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Context& = {});
 BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,
-                                        const Options& = {});
+                                        Write write = Write::Overwrite, const Context& = {});
 
 // TensorFlow's StridedSlice and StridedSliceGrad. dy has exactly the shape of the slice.
-BACKSLICE_EXPORT Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const Options& = {});
+BACKSLICE_EXPORT Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const Context& = {});
 BACKSLICE_EXPORT Status strided_slice_into(const ConstView& input, const TfSlice& spec, const View& out,
-                                           const Options& = {});
+                                           const Context& = {});
 BACKSLICE_EXPORT Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstView& dy,
-                                                   const Options& = {});
+                                                   const Context& = {});
 BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
-                                                const Options& = {});
+                                                Write write = Write::Overwrite, const Context& = {});
 
 // ONNX's Slice and ONNX Runtime's SliceGrad. grad, ONNX's dY, may have any shape with as many elements as the slice,
 // and is then read in row-major order, as ONNX Runtime does.
-BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Options& = {});
+BACKSLICE_EXPORT Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Context& = {});
 BACKSLICE_EXPORT Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out,
-                                        const Options& = {});
+                                        const Context& = {});
 BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec,
-                                                const Options& = {});
+                                                const Context& = {});
 BACKSLICE_EXPORT Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
-                                             const Options& = {});
+                                             Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

@@ -24,7 +24,7 @@ struct SparseTensor {
 // SparseSlice. On an axis of n, the result has size where start + size < n, else what is left from start on. A negative
 // start shifts the indices up. Entries outside `shape` count if they are in the window.
 BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape,
-                                                   Ints start, Ints size, const Options& = {});
+                                                   Ints start, Ints size, const Context& = {});
 
 // How the rows of a slice find the rows they came from.
 enum class MatchOrder {
@@ -35,24 +35,22 @@ enum class MatchOrder {
   Any,
 };
 
-struct SparseGradOptions : Options {
-  MatchOrder order = MatchOrder::InOrder;
-};
-
 // The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has a row for each of
 // output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
 // error, as in TensorFlow.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_indices,
                                                   Ints input_start, const CooIndices& output_indices,
-                                                  const SparseGradOptions& = {});
+                                                  MatchOrder order = MatchOrder::InOrder, const Context& = {});
 BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_indices, Ints input_start,
                                                const CooIndices& output_indices, const View& out,
-                                               const SparseGradOptions& = {});
+                                               MatchOrder order = MatchOrder::InOrder, Write write = Write::Overwrite,
+                                               const Context& = {});
 
 // The same from the size of the slice: `grad` has a row for each entry in the window, in the order of the entries.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
-                                                          Ints start, Ints size, const Options& = {});
+                                                          Ints start, Ints size, const Context& = {});
 BACKSLICE_EXPORT Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices,
-                                                       Ints start, Ints size, const View& out, const Options& = {});
+                                                       Ints start, Ints size, const View& out,
+                                                       Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

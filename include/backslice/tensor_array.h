@@ -22,8 +22,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backslice/context.h"
+#include "backslice/ints.h"
 #include "backslice/partial_shape.h"
-#include "backslice/slice.h"
 #include "backslice/tensor.h"
 
 namespace backslice {
@@ -36,40 +37,38 @@ struct TensorArrayOptions {
   bool contiguous = false;                // one block, made at once: writes copy into it, stack() costs nothing
   std::string name = {};                  // for messages
   std::int64_t item_size = 0;             // for DType::Bytes only
-  Executor* executor = nullptr;           // where sums and copies run; null for default_executor()
-  const CancelledTest* cancelled = nullptr;  // ends an operation early, as in Options; must outlive the array
 };
 
 class BACKSLICE_EXPORT TensorArray {
  public:
   // `contiguous` needs a full element_shape and a fixed size.
-  static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {});
+  static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {}, const Context& = {});
 
   // Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
   // added up.
-  Status write(std::int64_t index, const Tensor& value);
+  Status write(std::int64_t index, const Tensor& value, const Context& = {});
   static constexpr std::size_t kMaxTerms = 8;
 
   // What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
-  Result<Tensor> read(std::int64_t index);
+  Result<Tensor> read(std::int64_t index, const Context& = {});
 
   // Reads many elements into one tensor, [indices, element...]. A shape that is given becomes the array's.
-  Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {});
+  Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {}, const Context& = {});
   // Writes row i of the value to indices[i].
-  Status scatter(Ints indices, const Tensor& value);
+  Status scatter(Ints indices, const Tensor& value, const Context& = {});
 
   // gather and scatter of all indices.
-  Result<Tensor> stack();
-  Status unstack(const Tensor& value);
+  Result<Tensor> stack(const Context& = {});
+  Status unstack(const Tensor& value, const Context& = {});
 
   struct Concatenated {
     Tensor value;
     std::vector<std::int64_t> lengths;
   };
   // Reads all elements, joined along their first axis.
-  Result<Concatenated> concat(const PartialShape& element_shape_except0 = {});
+  Result<Concatenated> concat(const PartialShape& element_shape_except0 = {}, const Context& = {});
   // Writes the first lengths[0] rows to index 0, and so on.
-  Status split(const Tensor& value, Ints lengths);
+  Status split(const Tensor& value, Ints lengths, const Context& = {});
 
   Result<std::int64_t> size() const;
 

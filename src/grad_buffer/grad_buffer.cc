@@ -2,13 +2,12 @@
 
 #include <memory>
 
-#include "backslice/plan.h"
-#include "core/caches.h"
 #include "core/errors.h"
-#include "kernels/slice/kernel.h"
+#include "core/items.h"
 #include "kernels/slice/reference.h"
 #include "ops/checks.h"
-#include "select/progression.h"
+#include "ops/move.h"
+#include "select/regions.h"
 
 namespace backslice {
 namespace {
@@ -16,113 +15,56 @@ namespace {
 // More regions than this are treated as one: the whole.
 constexpr std::size_t kMaxRegions = 1024;
 
-// A region of a buffer that is larger than the caches is not in them either, however small it is. What has begun to
-// change the buffer is finished: it cannot be cancelled.
-FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) noexcept {
-  return {.runner = executor_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
+// What has begun to change the buffer is finished: it cannot be cancelled.
+Call uncancelled(const Context& context) {
+  return Call({.executor = context.executor, .allocator = context.allocator});
 }
 
-std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }
-
-// The region of a selection: the same positions, ascending, with every axis kept.
-Selection region_of(const Selection& selection) {
-  const Selection all = Selection::all(selection.shape());
-  Selection::Axes axes;
-  const int rank = selection.shape().rank();
-  for (int i = 0; i < rank; ++i) {
-    const Progression p = ascending(selection.axis(i));
-    axes.push_back({p.start, p.step, p.count});
-  }
-  return *Selection::make(selection.shape(), axes, all.result_axes());
-}
-
-std::optional<Selection> intersection(const Selection& a, const Selection& b) {
-  Selection::Axes axes;
-  const int rank = a.shape().rank();
-  for (int i = 0; i < rank; ++i) {
-    const auto both = intersect(ascending(a.axis(i)), ascending(b.axis(i)));
-    if (!both) return std::nullopt;
-    axes.push_back({both->start, both->step, both->count});
-  }
-  return *Selection::make(a.shape(), axes, a.result_axes());
-}
-
-// A region inside another, in the coordinates of the other's elements.
-Selection relative_to(const Selection& inner, const Selection& outer) {
-  Selection::Axes axes;
-  const int rank = outer.shape().rank();
-  for (int i = 0; i < rank; ++i) {
-    const Selection::Axis &a = inner.axis(i), &b = outer.axis(i);
-    axes.push_back({(a.start - b.start) / b.step, std::max<std::int64_t>(1, a.step / b.step), a.count});
-  }
-  return *Selection::make(outer.result_shape(), axes, inner.result_axes());
-}
-
-// The union of two regions, where that is a region too: they agree on all axes but one, and there one continues the
-// other.
-std::optional<Selection> joined(const Selection& a, const Selection& b) {
-  Selection::Axes axes;
-  const int rank = a.shape().rank();
-  int differing = 0;
-  for (int i = 0; i < rank; ++i) {
-    const Selection::Axis &x = a.axis(i), &y = b.axis(i);
-    axes.push_back(x);
-    if (x == y) continue;
-    const bool touch = x.step == 1 && y.step == 1 && x.start <= y.start + y.count && y.start <= x.start + x.count;
-    if (++differing > 1 || !touch) return std::nullopt;
-    const std::int64_t start = std::min(x.start, y.start);
-    axes[i] = {start, 1, std::max(x.start + x.count, y.start + y.count) - start};
-  }
-  return *Selection::make(a.shape(), axes, a.result_axes());
-}
-
-bool contains(const Selection& outer, const Selection& inner) { return intersection(outer, inner) == inner; }
-
-// The slice whose result is `selection`'s, of a tensor that holds its region alone.
-Selection within_region(const Selection& selection, const Selection& region) {
-  Selection::Axes axes;
-  const int rank = region.shape().rank();
-  for (int i = 0; i < rank; ++i) {
-    const Selection::Axis &a = selection.axis(i), &r = region.axis(i);
-    axes.push_back({(a.start - r.start) / r.step, a.step < 0 ? -1 : 1, a.count});
-  }
-  return *Selection::make(region.result_shape(), axes, selection.result_axes());
+// A region of a buffer that is larger than the caches is not in them either, however small it is.
+Stores stores_within(const Tensor& buffer, Stores stores) {
+  const std::int64_t bytes = buffer.shape().elements() * buffer.view().layout.item_size;
+  return stores_for(bytes) == Stores::Streaming ? Stores::Streaming : stores;
 }
 
 // -- Writing that cannot fail. A kernel allocates before it runs anything; where there is no memory for that, the
 // reference kernel does without, one item at a time, on this thread.
 
-void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
-               const FillOptions& options) noexcept {
+void overwrite(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src,
+               const KernelContext& context) noexcept {
   try {
-    fill(plan, dtype, dst, src, options);
+    fill(schedule, dtype, dst, src, context);
   } catch (...) {
-    reference::overwrite(plan, dtype, dst, src);
+    reference::overwrite(schedule.plan, dtype, dst, src);
   }
 }
 
-void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) noexcept {
-  overwrite(plan_copy(dst.layout, src.layout, widen_for(src.dtype)), src.dtype, dst.data, src.data, options);
+void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) noexcept {
+  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
+  overwrite(schedule, src.dtype, dst.data, src.data, call.kernel(stores_within(buffer, schedule.stores)));
 }
 
-void add_elements(const View& dst, const ConstView& src, const FillOptions& options) noexcept {
-  const Plan plan = plan_copy(dst.layout, src.layout, Widen::No);
+void zero_elements(const View& dst, const Tensor& buffer, const Call& call) noexcept {
+  const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
+  overwrite(schedule, dst.dtype, dst.data, dst.data, call.kernel(stores_within(buffer, schedule.stores)));
+}
+
+void add_elements(const View& dst, const ConstView& src, const Call& call) noexcept {
+  const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype, call.threads());
   try {
-    backslice::add(plan, src.dtype, dst.data, src.data, options);
+    backslice::add(schedule, src.dtype, dst.data, src.data, call.kernel(schedule.stores));
   } catch (...) {
-    reference::accumulate(plan, src.dtype, dst.data, src.data);
+    reference::accumulate(schedule.plan, src.dtype, dst.data, src.data);
   }
 }
 
-// Strings are moved into place, since copying one allocates.
-void move_strings(const View& dst, const View& src, int axis = 0) noexcept {
+// Objects are moved into place, since copying one allocates.
+void move_objects(const View& dst, const View& src, int axis = 0) noexcept {
   if (axis == dst.shape().rank()) {
-    *reinterpret_cast<std::string*>(dst.data) = std::move(*reinterpret_cast<std::string*>(src.data));
-    return;
+    return operations_of(dst.dtype).move(dst.data, src.data, 1, dst.layout.item_size);
   }
   View to = dst, from = src;
   for (std::int64_t i = 0; i < dst.shape()[axis]; ++i) {
-    move_strings(to, from, axis + 1);
+    move_objects(to, from, axis + 1);
     to.data += dst.layout.strides[axis];
     from.data += src.layout.strides[axis];
   }
@@ -131,43 +73,43 @@ void move_strings(const View& dst, const View& src, int axis = 0) noexcept {
 // What will be copied into the buffer, with all memory that takes.
 class Copy {
  public:
-  static Result<Copy> make(const ConstView& src, const Options& options) {
+  static Result<Copy> make(const ConstView& src, const Call& call) {
     Copy copy(src);
-    if (src.dtype != DType::String) return copy;
-    auto own = slice(Selection::all(src.shape()), src, {.executor = options.executor, .cancelled = options.cancelled});
+    if (operations_of(src.dtype).are_bytes()) return copy;
+    auto own = copy_of(src, call);
     if (!own.ok()) return own.status();
-    copy.strings_ = std::make_unique<Tensor>(*std::move(own));
+    copy.objects_ = std::make_unique<Tensor>(*std::move(own));
     return copy;
   }
 
-  void run(const View& dst, const FillOptions& options) noexcept {
-    if (strings_ != nullptr) return move_strings(dst, strings_->view());
-    copy_elements(dst, src_, options);
+  void run(const View& dst, const Tensor& buffer, const Call& call) noexcept {
+    if (objects_ != nullptr) return move_objects(dst, objects_->view());
+    copy_elements(dst, src_, buffer, call);
   }
 
  private:
   explicit Copy(const ConstView& src) : src_(src) {}
   ConstView src_;
-  std::unique_ptr<Tensor> strings_;
+  std::unique_ptr<Tensor> objects_;
 };
 
 // What an addition leaves in a region of which only some holds a value already: dy where it does not (which must be
 // copied, not added to zero), sums where it does. (Met regions may overlap: a sum that is written twice is the same.)
 Result<Tensor> sums_in_region(const Selection& selection, const Selection& region, const std::vector<Selection>& met,
-                              const ConstView& before, const ConstView& dy, const Options& given) {
-  const Options options{.executor = given.executor, .cancelled = given.cancelled};
-  const auto terms = slice_grad(within_region(selection, region), dy, options);
+                              const ConstView& before, const ConstView& dy, const Context& context) {
+  const Call call(context);
+  const auto terms = slice_grad(within_region(selection, region), dy, context);
   if (!terms.ok()) return terms;
-  auto sums = slice(Selection::all(terms->shape()), terms->view(), options);
+  auto sums = copy_of(terms->view(), call);
   if (!sums.ok()) return sums;
   for (const Selection& both : met) {
     const Selection inside = relative_to(both, region);
-    auto sum = slice(inside, before, options);
+    auto sum = slice(inside, before, context);
     if (!sum.ok()) return sum;
     const ConstView term = select(inside, terms->view());
-    backslice::add(plan_copy(sum->view().layout, term.layout, Widen::No), dy.dtype, sum->view().data, term.data,
-                   fill_options(options));
-    copy_elements(select(inside, sums->view()), sum->view(), fill_options(options));
+    const Schedule schedule = schedule_addition(sum->view().layout, term.layout, dy.dtype, call.threads());
+    backslice::add(schedule, dy.dtype, sum->view().data, term.data, call.kernel(schedule.stores));
+    copy_into(select(inside, sums->view()), sum->view(), call);
   }
   return sums;
 }
@@ -181,9 +123,8 @@ Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_si
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
     auto tensor = Tensor::make(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
-    active_target();  // whatever is looked up once is looked up here, where it may fail
-    caches();
-    executor_of({});
+    const Call first({});  // whatever is looked up once is looked up here, where it may fail
+    stores_for(0);
     GradBuffer buffer(*std::move(tensor));
     buffer.regions_.reserve(1);  // so that writable() needs no memory
     return buffer;
@@ -198,24 +139,6 @@ Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
   BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy"));
   BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
   return check_output(tensor_.view(), tensor_.shape(), dy, "dy");
-}
-
-void GradBuffer::clear(const Selection& region, const Options& options) noexcept {
-  const View view = select(region, tensor_.view());
-  if (view.shape().rank() == 0) {  // a scalar: there is no axis to take nothing from
-    if (view.dtype == DType::String) {
-      reinterpret_cast<std::string*>(view.data)->clear();
-    } else {
-      std::fill_n(view.data, view.layout.item_size, std::byte{0});
-    }
-    return;
-  }
-  Selection::Axes none;
-  for (int axis = 0; axis < view.shape().rank(); ++axis) none.push_back({});
-  const Selection nothing = *Selection::make(view.shape(), none, Selection::all(view.shape()).result_axes());
-  const Layout empty = contiguous_layout(nothing.result_shape(), view.layout.item_size);
-  overwrite(plan_scatter(nothing, view.layout, empty, widen_for(view.dtype)), view.dtype, view.data, view.data,
-            fill_options(options, bytes_of(tensor_)));
 }
 
 void GradBuffer::remember(const Selection& region) noexcept {
@@ -244,25 +167,26 @@ void GradBuffer::remember_all() noexcept {
 // write and add take all memory they need first. Then they remember, then they write: neither can fail, and what holds
 // a value is always remembered.
 
-Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Options& options) {
+Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
-    auto copy = Copy::make(dy, options);
+    const Call finishing = uncancelled(context);
+    auto copy = Copy::make(dy, Call(context));
     if (!copy.ok()) return copy.status();
     for (const Selection& old : regions_) {
-      if (!region || !contains(*region, old)) clear(old, options);
+      if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, finishing);
     }
     regions_.clear();
     if (!region) return Status();
     regions_.push_back(*region);
-    copy->run(select(selection, tensor_.view()), fill_options(options, bytes_of(tensor_)));
+    copy->run(select(selection, tensor_.view()), tensor_, finishing);
     return Status();
   });
 }
 
-Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Options& options) {
+Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     if (dy.elements() == 0) return Status();
@@ -279,30 +203,31 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
       return dtype_error("the slice overlaps one that was written, and elements of dtype ", name(dy.dtype),
                          " cannot be added");
     }
-    const FillOptions filling = fill_options(options, bytes_of(tensor_));
+    const Call finishing = uncancelled(context);
     if (all_met) {  // and so remembered
-      add_elements(select(selection, tensor_.view()), dy, fill_options(options));
+      add_elements(select(selection, tensor_.view()), dy, finishing);
       return Status();
     }
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
     if (met.empty()) {
-      auto copy = Copy::make(dy, options);
+      auto copy = Copy::make(dy, Call(context));
       if (!copy.ok()) return copy.status();
       remember(region);
-      copy->run(select(selection, tensor_.view()), filling);
+      copy->run(select(selection, tensor_.view()), tensor_, finishing);
       return Status();
     }
     const View target = select(region, tensor_.view());
-    const auto sums = sums_in_region(selection, region, met, target, dy, options);
+    const auto sums = sums_in_region(selection, region, met, target, dy, context);
     if (!sums.ok()) return sums.status();
     remember(region);
-    copy_elements(target, sums->view(), filling);
+    copy_elements(target, sums->view(), tensor_, finishing);
     return Status();
   });
 }
 
-void GradBuffer::zero(const Options& options) {
-  for (const Selection& region : regions_) clear(region, options);
+void GradBuffer::zero(const Context& context) {
+  const Call finishing = uncancelled(context);
+  for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
   regions_.clear();
 }
 

@@ -1,25 +1,16 @@
 #include "ops/checks.h"
 
-#include <atomic>
-
 #include "core/errors.h"
+#include "core/items.h"
 #include "core/overlap.h"
-#include "execute/environment.h"
-#include "kernels/cpu/rows.h"
 
 namespace backslice {
 namespace {
 
-Status check_environment() {
-  BACKSLICE_RETURN_IF_ERROR(check_num_threads_variable());
-  return check_target_variable();
-}
-
-bool strings_are_aligned(const ConstView& view) {
-  constexpr std::int64_t kAlign = alignof(std::string);
-  if (reinterpret_cast<std::uintptr_t>(view.data) % kAlign != 0) return false;
+bool is_aligned(const ConstView& view, std::int64_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(alignment) != 0) return false;
   for (int i = 0; i < view.shape().rank(); ++i) {
-    if (view.shape()[i] > 1 && view.layout.strides[i] % kAlign != 0) return false;
+    if (view.shape()[i] > 1 && view.layout.strides[i] % alignment != 0) return false;
   }
   return true;
 }
@@ -36,10 +27,10 @@ Status check_input(const ConstView& view, const char* argument) {
   if (view.data == nullptr) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null");
   }
-  if (view.dtype == DType::String && !strings_are_aligned(view)) {
-    return invalid_argument(argument, ": strings must be aligned to ", alignof(std::string), " bytes");
-  }
-  return Status();
+  const std::int64_t alignment = operations_of(view.dtype).alignment;
+  if (alignment == 1 || is_aligned(view, alignment)) return Status();
+  return invalid_argument(argument, ": elements of dtype ", name(view.dtype), " must be aligned to ", alignment,
+                          " bytes");
 }
 
 Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning) {
@@ -74,8 +65,8 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
   return Status();
 }
 
-Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options) {
-  if (options.accumulate) {
+Status check_gradient_dtype(DType dtype, const Selection& selection, Write write) {
+  if (write == Write::Accumulate) {
     if (can_add(dtype)) return Status();
     return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added");
   }
@@ -83,22 +74,6 @@ Status check_gradient_dtype(DType dtype, const Selection& selection, const Optio
   return dtype_error(name(dtype), " has no zero, and the gradient is zero in the ",
                      selection.shape().elements() - selection.result_shape().elements(),
                      " elements that the slice does not select");
-}
-
-Executor& executor_of(const Options& options) noexcept {
-  return options.executor != nullptr ? *options.executor : default_executor();
-}
-
-TaskRunner runner_of(const Options& options) {
-  static const Status environment = check_environment();
-  static std::atomic<bool> told = environment.ok();
-  if (!told.load(std::memory_order_relaxed) && !told.exchange(true)) throw StatusException(environment);
-  return {executor_of(options), options.cancelled};
-}
-
-Status check_makes_result(const Options& options) {
-  if (!options.accumulate) return Status();
-  return invalid_argument("accumulate needs out, the tensor to add to");
 }
 
 }  // namespace backslice

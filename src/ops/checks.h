@@ -1,10 +1,9 @@
 // The checks every operation makes at its boundary, before anything is allocated or written.
 #pragma once
 
+#include "backslice/context.h"
 #include "backslice/selection.h"
-#include "backslice/slice.h"
 #include "backslice/view.h"
-#include "execute/task_runner.h"
 
 namespace backslice {
 
@@ -18,16 +17,6 @@ Status check_shape(const ConstView& view, const char* argument, const Shape& exp
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
 
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
-Status check_gradient_dtype(DType dtype, const Selection& selection, const Options& options);
-
-// The caller's executor, or the default one.
-Executor& executor_of(const Options& options) noexcept;
-
-// How the tasks of a call run. The first call of all throws a StatusException when an environment variable of ours
-// has a value that means nothing; later ones go on without it.
-TaskRunner runner_of(const Options& options);
-
-// accumulate without an output to accumulate into.
-Status check_makes_result(const Options& options);
+Status check_gradient_dtype(DType dtype, const Selection& selection, Write write);
 
 }  // namespace backslice

@@ -1,11 +1,10 @@
 // multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
 #include "backslice/multi_slice.h"
-#include "backslice/plan.h"
 #include "core/errors.h"
+#include "core/items.h"
 #include "kernels/tiles/kernel.h"
-#include "kernels/slice/kernel.h"
-#include "kernels/slice/reference.h"
 #include "ops/checks.h"
+#include "ops/move.h"
 
 namespace backslice {
 namespace {
@@ -60,17 +59,10 @@ Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient>
   return dtype_error(name(dtype), " has no zero, and the slices do not cover every element");
 }
 
-// Strings are moved one by one: cleared, then assigned.
-void fill_strings(std::span<const SliceGradient> slices, const View& out) {
-  const Selection all = Selection::all(out.shape());
-  const Selection none =
-      *Selection::make(out.shape(), std::vector<Selection::Axis>(out.shape().rank()), all.result_axes());
-  const Layout nothing = contiguous_layout(none.result_shape(), out.layout.item_size);
-  reference::overwrite(plan_scatter(none, out.layout, nothing, Widen::No), DType::String, out.data, out.data);
-  for (const auto& [selection, dy] : slices) {
-    const View selected = select(selection, out);
-    reference::overwrite(plan_copy(selected.layout, dy.layout, Widen::No), DType::String, selected.data, dy.data);
-  }
+// Objects are moved one by one: cleared, then assigned.
+void fill_objects(std::span<const SliceGradient> slices, const View& out, const Call& call) {
+  zero_all(out, call);
+  for (const auto& [selection, dy] : slices) copy_into(select(selection, out), dy, call);
 }
 
 // Everything that can be refused, before anything is allocated or written. The axes do not depend on where the output
@@ -93,47 +85,49 @@ Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const La
   return checked;
 }
 
-void run(const Checked& checked, std::span<const SliceGradient> slices, const View& out, const Options& options) {
+void run(const Checked& checked, std::span<const SliceGradient> slices, const View& out, const Call& call) {
   if (out.elements() == 0) return;
-  if (out.dtype == DType::String) return fill_strings(slices, out);
-  fill_tiles(checked.common, out.dtype, out.layout.item_size, checked.disjoint, out.data, runner_of(options));
+  if (!operations_of(out.dtype).are_bytes()) return fill_objects(slices, out, call);
+  const std::int64_t item_size = out.layout.item_size;
+  fill_tiles(checked.common, out.dtype, item_size, checked.disjoint, out.data,
+             call.kernel(stores_for(out.elements() * item_size)));
 }
 
 }  // namespace
 
-Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices, const Options& options) {
+Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype");
     const DType dtype = slices[0].dy.dtype;
     const auto checked = check(dims, slices, nullptr, dtype);
     if (!checked.ok()) return checked.status();
     BACKSLICE_RETURN_IF_ERROR(check_sum(checked->shape, dtype, slices, checked->disjoint));
-    auto out = Tensor::make(dtype, checked->shape, slices[0].dy.layout.item_size);
-    if (out.ok()) run(*checked, slices, out->view(), options);
+    const Call call(context);
+    auto out = call.allocate(dtype, checked->shape, slices[0].dy.layout.item_size);
+    if (out.ok()) run(*checked, slices, out->view(), call);
     return out;
   });
 }
 
 Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out,
-                             const Options& options) {
+                             Write write, const Context& context) {
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", *shape, "the shape of the result"));
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out));
-    if (options.accumulate) {
+    if (write == Write::Accumulate) {
       if (!can_add(out.dtype))
         return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
       for (const auto& [selection, dy] : slices)
-        BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, options));
+        BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, write, context));
       return Status();
     }
     const auto checked = check(dims, slices, &out.layout, out.dtype);
     if (!checked.ok()) return checked.status();
     BACKSLICE_RETURN_IF_ERROR(check_sum(*shape, out.dtype, slices, checked->disjoint));
-    run(*checked, slices, out, options);
+    run(*checked, slices, out, Call(context));
     return Status();
   });
 }

@@ -3,6 +3,7 @@
 #include "core/errors.h"
 #include "core/reshape.h"
 #include "ops/checks.h"
+#include "ops/move.h"
 
 namespace backslice {
 namespace {
@@ -19,13 +20,13 @@ struct ShapedGradient {
   std::optional<Tensor> copy;
 };
 
-Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape) {
+Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, const Context& context) {
   if (grad.elements() != shape.elements()) {
     return invalid_argument("grad has ", grad.elements(), " elements (shape ", Ints(grad.shape()), "), the slice has ",
                             shape.elements(), " (shape ", Ints(shape), ")");
   }
   if (const auto layout = reshape(grad.layout, shape)) return ShapedGradient{{grad.data, grad.dtype, *layout}, {}};
-  auto copy = slice(Selection::all(grad.shape()), grad);
+  auto copy = copy_of(grad, Call(context));
   if (!copy.ok()) return copy.status();
   const ConstView view{copy->view().data, grad.dtype, contiguous_layout(shape, grad.layout.item_size)};
   return ShapedGradient{view, *std::move(copy)};
@@ -34,48 +35,49 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape) {
 // Lowers, shapes the gradient and hands both to `run`. An output is checked against the original grad, as a copy would
 // hide that they overlap; with_shape comes last, since it may allocate.
 template <class Run>
-auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out, Run run)
+auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out,
+                  const Context& context, Run run)
     -> decltype(run(std::declval<Selection>(), grad)) {
   const auto selection = Selection::from_onnx(shape, spec);
   if (!selection.ok()) return selection.status();
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
   if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection->shape(), grad, "grad"));
-  const auto shaped = with_shape(grad, selection->result_shape());
+  const auto shaped = with_shape(grad, selection->result_shape(), context);
   if (!shaped.ok()) return shaped.status();
   return run(*selection, shaped->view);
 }
 
 }  // namespace
 
-Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Options& options) {
+Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
     const auto selection = lower_forward(data, spec);
     if (!selection.ok()) return selection.status();
-    return slice(*selection, data, options);
+    return slice(*selection, data, context);
   });
 }
 
-Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Options& options) {
+Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Context& context) {
   return without_throwing([&]() -> Status {
     const auto selection = lower_forward(data, spec);
     if (!selection.ok()) return selection.status();
-    return slice_into(*selection, data, out, options);
+    return slice_into(*selection, data, out, context);
   });
 }
 
-Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Options& options) {
+Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    return run_gradient(grad, shape, spec, nullptr, [&](const Selection& selection, const ConstView& shaped) {
-      return slice_grad(selection, shaped, options);
+    return run_gradient(grad, shape, spec, nullptr, context, [&](const Selection& selection, const ConstView& shaped) {
+      return slice_grad(selection, shaped, context);
     });
   });
 }
 
 Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
-                            const Options& options) {
+                            Write write, const Context& context) {
   return without_throwing([&]() -> Status {
-    return run_gradient(grad, shape, spec, &out, [&](const Selection& selection, const ConstView& shaped) {
-      return slice_grad_into(selection, shaped, out, options);
+    return run_gradient(grad, shape, spec, &out, context, [&](const Selection& selection, const ConstView& shaped) {
+      return slice_grad_into(selection, shaped, out, write, context);
     });
   });
 }

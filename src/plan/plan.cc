@@ -1,4 +1,4 @@
-#include "backslice/plan.h"
+#include "plan/plan.h"
 
 #include <algorithm>
 #include <cassert>
@@ -11,7 +11,12 @@ namespace backslice {
 // Builds a Plan in the order of the steps: one loop an axis, turned forward, ordered, merged, widened.
 class Planner {
  public:
-  explicit Planner(std::int64_t item_size) { plan_.item_size_ = item_size; }
+  // Of tensors whose first elements lie that far from where a kernel will be told they are.
+  explicit Planner(std::int64_t item_size, std::int64_t dst_offset = 0, std::int64_t src_offset = 0) {
+    plan_.item_size_ = item_size;
+    plan_.dst_offset_ = dst_offset;
+    plan_.src_offset_ = src_offset;
+  }
 
   // Another plan, with its outermost loop cut.
   Planner(const Plan& plan, Range positions) : plan_(plan) {
@@ -173,12 +178,39 @@ Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& s
   return planner.finish(widen);
 }
 
+namespace {
+
+Plan plan_copy(const SelectedLayout& dst, const SelectedLayout& src, Widen widen) {
+  assert(dst.layout.shape == src.layout.shape && dst.layout.item_size == src.layout.item_size);
+  if (has_no_bytes(dst.layout)) return Plan();
+  Planner planner(dst.layout.item_size, dst.offset, src.offset);
+  for (int i = 0; i < dst.layout.shape.rank(); ++i) {
+    const std::int64_t extent = dst.layout.shape[i];
+    planner.add(extent, {0, 1, extent}, dst.layout.strides[i], src.layout.strides[i]);
+  }
+  return planner.finish(widen);
+}
+
+}  // namespace
+
 Plan plan_copy(const Layout& dst, const Layout& src, Widen widen) {
-  assert(dst.shape == src.shape && dst.item_size == src.item_size);
+  return plan_copy(SelectedLayout{0, dst}, SelectedLayout{0, src}, widen);
+}
+
+Plan plan_scatter_taken(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
+  return plan_copy(select(selection, dst), SelectedLayout{0, src}, widen);
+}
+
+Plan plan_gather(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
+  return plan_copy(SelectedLayout{0, dst}, select(selection, src), widen);
+}
+
+Plan plan_zero(const Layout& dst, Widen widen) {
   if (has_no_bytes(dst)) return Plan();
   Planner planner(dst.item_size);
+  planner.add(1, {0, 1, 0}, dst.item_size, 0);  // takes nothing, also where there are no axes
   for (int i = 0; i < dst.shape.rank(); ++i) {
-    planner.add(dst.shape[i], {0, 1, dst.shape[i]}, dst.strides[i], src.strides[i]);
+    if (dst.shape[i] > 1) planner.add(dst.shape[i], {0, 1, 0}, dst.strides[i], 0);
   }
   return planner.finish(widen);
 }

@@ -1,5 +1,5 @@
 // Plans are values: these tests run no kernel and touch no tensor.
-#include "backslice/plan.h"
+#include "plan/plan.h"
 
 #include <limits>
 

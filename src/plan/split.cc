@@ -1,6 +1,6 @@
 #include "plan/split.h"
 
-#include "core/cut.h"
+#include "plan/cut.h"
 
 namespace backslice {
 namespace {

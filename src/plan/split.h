@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backslice/plan.h"
+#include "plan/plan.h"
 
 namespace backslice {
 

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
-#include "tensor_array/elements.h"
 #include "ragged/row_splits.h"
 #include "ragged/splits_builder.h"
 #include "core/errors.h"
+#include "core/items.h"
+#include "memory/tensor_rows.h"
+#include "ops/move.h"
 
 namespace backslice {
 namespace {
 
 Result<Tensor> without_gaps(const Tensor& tensor) {
   if (is_dense(tensor)) return tensor;
-  return slice(Selection::all(tensor.shape()), tensor.view());
+  return copy_of(tensor.view(), Call({}));
 }
 
 // splits[lo..hi] with the first subtracted.
@@ -76,12 +78,8 @@ bool RaggedTensor::equals(const RaggedTensor& other) const {
     }
   }
   const std::int64_t count = values_.shape().elements(), size = values_.view().layout.item_size;
-  if (dtype() == DType::String) {
-    const auto* strings = reinterpret_cast<const std::string*>(values_.data());
-    return std::equal(strings, strings + count, reinterpret_cast<const std::string*>(other.values_.data()));
-  }
   return size == other.values_.view().layout.item_size &&
-         std::equal(values_.data(), values_.data() + count * size, other.values_.data());
+         operations_of(dtype()).equal(values_.data(), other.values_.data(), count, size);
 }
 
 std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }

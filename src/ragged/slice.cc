@@ -1,13 +1,13 @@
 // Slices of the rows of a ragged tensor, and their gradients.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "ragged/ragged_parts.h"
 #include "ragged/splits_builder.h"
 #include "core/errors.h"
-#include "kernels/concat/pieces.h"
+#include "kernels/concat/kernel.h"
 #include "ops/checks.h"
+#include "ops/move.h"
 
 namespace backslice {
 namespace {
@@ -63,33 +63,22 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
   return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
-Result<Tensor> join_strings(const RaggedTensor& rt, const std::vector<Range>& taken, const Shape& shape) {
-  auto joined = Tensor::make(DType::String, shape);
-  if (!joined.ok() || shape.elements() == 0) return joined;
-  const std::int64_t width = shape.elements() / shape[0];
-  const auto* from = reinterpret_cast<const std::string*>(rt.values().data());
-  auto to = joined->elements<std::string>().begin();
-  for (const Range& range : taken) to = std::copy(from + range.lo * width, from + range.hi * width, to);
-  return joined;
-}
-
 // The values of the rows that are taken, one after the other. There may be millions of rows: as little as possible is
 // made per row.
-Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, const TaskRunner& runner) {
+Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, const Call& call) {
   std::int64_t rows = 0;
   for (const Range& range : taken) rows += range.hi - range.lo;
   const Shape shape = with_rows(rt.values().shape(), rows);
-  if (rt.dtype() == DType::String) return join_strings(rt, taken, shape);
   const std::int64_t item_size = rt.values().view().layout.item_size;
-  auto joined = Tensor::make(rt.dtype(), shape, item_size);
+  auto joined = call.allocate(rt.dtype(), shape, item_size);
   if (!joined.ok() || shape.elements() == 0) return joined;
   const std::int64_t row_bytes = shape.elements() / rows * item_size;
-  std::vector<PieceOfBytes> pieces;
+  std::vector<Segment> pieces;
   pieces.reserve(taken.size());
   for (const Range& range : taken) {
     pieces.push_back({rt.values().data() + range.lo * row_bytes, (range.hi - range.lo) * row_bytes});
   }
-  write_pieces(joined->view().data, pieces, runner);
+  concat(joined->view().data, pieces, rt.dtype(), item_size, call.kernel(stores_for(rows * row_bytes)));
   return joined;
 }
 
@@ -108,11 +97,11 @@ Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
 }
 
 // The rows in the order of memory, and the gaps between them.
-std::vector<PieceOfBytes> pieces_in_order(const RaggedTensor& rt, const Selection& rows, const std::byte* grad,
+std::vector<Segment> pieces_in_order(const RaggedTensor& rt, const Selection& rows, const std::byte* grad,
                                           std::int64_t grad_rows, std::int64_t row_bytes) {
   const std::int64_t count = rows.axis(0).count;
   const bool backwards = rows.axis(0).step < 0;
-  std::vector<PieceOfBytes> pieces;
+  std::vector<Segment> pieces;
   pieces.reserve(2 * static_cast<std::size_t>(count) + 1);
   std::int64_t written = 0, from = backwards ? grad_rows : 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -130,14 +119,14 @@ std::vector<PieceOfBytes> pieces_in_order(const RaggedTensor& rt, const Selectio
 
 }  // namespace
 
-Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Options& options) {
+Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
     const Selection::Axis& axis = rows.axis(0);
     if (rows.is_dropped(0)) return rt.row(axis.start);
     if (axis.step == 1) return rt.slice_rows(axis.start, axis.start + axis.count);
     if (rt.ragged_rank() == 0) {
-      auto values = slice(of_dense_values(rt.values().shape(), rows), rt.values().view(), options);
+      auto values = slice(of_dense_values(rt.values().shape(), rows), rt.values().view(), context);
       if (!values.ok()) return values.status();
       return RaggedParts::join(*std::move(values), {});
     }
@@ -150,21 +139,20 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
       if (!list.ok()) return list.status();
       splits.push_back(*std::move(list));
     }
-    auto values = join_values(rt, taken, runner_of(options));
+    auto values = join_values(rt, taken, Call(context));
     if (!values.ok()) return values.status();
     return RaggedParts::join(*std::move(values), std::move(splits));
   });
 }
 
 Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& grad_values,
-                                 const Options& options) {
+                                 const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
     BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
     BACKSLICE_RETURN_IF_ERROR(check_dtype(rt, grad_values));
     BACKSLICE_RETURN_IF_ERROR(check_input(grad_values, "grad_values"));
     const Shape& shape = rt.values().shape();
-    if (rt.ragged_rank() == 0) return slice_grad(of_dense_values(shape, rows), grad_values, options);
+    if (rt.ragged_rank() == 0) return slice_grad(of_dense_values(shape, rows), grad_values, context);
     std::int64_t grad_rows = 0;
     for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
       const Range range = rt.values_of(nth_row(rows, i));
@@ -176,14 +164,14 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
       return dtype_error(name(grad_values.dtype),
                          " has no zero, and the gradient is zero in the rows that the slice does not take");
     }
-    auto out = Tensor::make(grad_values.dtype, shape, grad_values.layout.item_size);
+    const Call call(context);
+    const std::int64_t item_size = grad_values.layout.item_size, row_bytes = shape.elements() / std::max<std::int64_t>(1, shape[0]) * item_size;
+    auto out = call.allocate(grad_values.dtype, shape, item_size);
     if (!out.ok() || shape.elements() == 0) return out;
-    const auto dense =
-        slice(Selection::all(expected), grad_values, {.executor = options.executor, .cancelled = options.cancelled});
+    const auto dense = copy_of(grad_values, call);
     if (!dense.ok()) return dense;
-    const std::int64_t row_bytes = shape.elements() / shape[0] * grad_values.layout.item_size;
     const auto pieces = pieces_in_order(rt, rows, dense->view().data, grad_rows, row_bytes);
-    write_pieces(out->view().data, pieces, runner_of(options));
+    concat(out->view().data, pieces, grad_values.dtype, item_size, call.kernel(stores_for(shape[0] * row_bytes)));
     return out;
   });
 }

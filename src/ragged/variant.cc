@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "tensor_array/elements.h"
 #include "ragged/ragged_parts.h"
 #include "ragged/splits_builder.h"
 #include "core/errors.h"
-#include "ops/checks.h"
-#include "ragged/joined_pieces.h"
+#include "memory/tensor_rows.h"
+#include "ops/joiner.h"
+#include "ragged/values_type.h"
 
 namespace backslice {
 
@@ -29,7 +29,7 @@ struct Decoder {
   int input_ragged_rank;
   ValuesType type;
   DType splits_dtype;
-  TaskRunner runner;
+  Call call;
 
   using Elements = std::vector<const RaggedTensor*>;
 
@@ -76,9 +76,12 @@ struct Decoder {
   }
 
   Result<Tensor> join_values(const Shape& shape) const {
-    JoinedPieces pieces(encoded, type.item_size);
-    for (std::int64_t i = 0; i < encoded.size(); ++i) pieces.push(i, encoded.piece(i));
-    return pieces.join(shape, type.dtype, runner);
+    Joiner pieces(type.dtype, type.item_size, static_cast<std::size_t>(encoded.size()));
+    for (std::int64_t i = 0; i < encoded.size(); ++i) {
+      const VariantArray::Piece piece = encoded.piece(i);
+      pieces.push(piece.data, piece.elements, [&]() -> const Buffer& { return encoded.buffer(i); });
+    }
+    return pieces.join(shape, call);
   }
 
   Result<RaggedTensor> empty(int output_ragged_rank) const {
@@ -90,7 +93,7 @@ struct Decoder {
       if (!list.ok()) return list.status();
       splits.push_back(*std::move(list));
     }
-    auto values = Tensor::make(type.dtype, *Shape::make({0}), type.item_size);
+    auto values = call.allocate(type.dtype, *Shape::make({0}), type.item_size);
     if (!values.ok()) return values.status();
     return RaggedParts::join(*std::move(values), std::move(splits));
   }
@@ -207,7 +210,7 @@ struct Decoder {
 
 Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                 int output_ragged_rank, const FromVariantTypes& types,
-                                                const Options& options) {
+                                                const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
     const int d = encoded.shape().rank();
     if (input_ragged_rank < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input_ragged_rank);
@@ -246,7 +249,7 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
     if (splits_dtype != DType::Int32 && splits_dtype != DType::Int64) {
       return dtype_error("Tsplits is ", name(splits_dtype), ", expected int64 or int32");
     }
-    const Decoder decoder{encoded, in, *type, splits_dtype, runner_of(options)};
+    const Decoder decoder{encoded, in, *type, splits_dtype, Call(context)};
     if (dense) return decoder.dense_stack();
     if (d == 0) {
       std::vector<RaggedTensor> rows;

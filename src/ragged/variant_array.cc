@@ -1,6 +1,5 @@
 #include "backslice/variant_array.h"
 
-#include "tensor_array/elements.h"
 #include "core/errors.h"
 
 namespace backslice {

@@ -4,7 +4,8 @@
 #include "core/checked_math.h"
 #include "core/errors.h"
 #include "ops/checks.h"
-#include "ragged/joined_pieces.h"
+#include "ops/joiner.h"
+#include "ragged/values_type.h"
 
 namespace backslice {
 namespace {
@@ -108,11 +109,11 @@ Result<Tensor> whole_batch(const VariantArray& encoded, const Shape& shape, cons
 
 // Sizes first: every piece, then their total.
 Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
-                           const ValuesType& type, const TaskRunner& runner) {
+                           const ValuesType& type, const Call& call) {
   const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
   if (!bytes.ok()) return bytes.status();
   const MissingPieces missing(splits, shape);
-  JoinedPieces pieces(encoded, type.item_size);
+  Joiner pieces(type.dtype, type.item_size, static_cast<std::size_t>(encoded.size()));
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < encoded.size(); ++i) {
     VariantArray::Piece piece = encoded.piece(i);
@@ -128,19 +129,22 @@ Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& split
                               " are taken by the pieces before it");
     }
     total += piece.elements;
-    pieces.push(i, piece);
+    if (piece.missing) {
+      pieces.push_zeros(piece.elements);
+    } else {
+      pieces.push(piece.data, piece.elements, [&]() -> const Buffer& { return encoded.buffer(i); });
+    }
   }
   BACKSLICE_RETURN_IF_ERROR(check_total(encoded, total, shape));
-  return pieces.join(shape, type.dtype, runner);
+  return pieces.join(shape, call);
 }
 
 }  // namespace
 
 Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
                                                  Ints dense_values_shape, std::optional<ValuesType> Tvalues,
-                                                 const Options& options) {
+                                                 const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_makes_result(options));
     const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
     if (!shape.ok()) return shape.status();
     const auto type = values_type(encoded, Tvalues);
@@ -151,7 +155,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
       return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
     }
     if (encoded.batch() != nullptr) return whole_batch(encoded, *shape, *type);
-    return join_pieces(encoded, *splits, *shape, *type, runner_of(options));
+    return join_pieces(encoded, *splits, *shape, *type, Call(context));
   });
 }
 

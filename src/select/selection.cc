@@ -108,28 +108,30 @@ std::string Selection::explain() const {
   return text;
 }
 
-namespace {
-
-template <class AnyView>
-AnyView select_view(const Selection& selection, AnyView view) {
-  assert(view.shape() == selection.shape());
+SelectedLayout select(const Selection& selection, const Layout& layout) {
+  assert(layout.shape == selection.shape());
   if (selection.result_shape().elements() == 0) {
-    view.layout = contiguous_layout(selection.result_shape(), view.layout.item_size);
-    return view;
+    return {0, contiguous_layout(selection.result_shape(), layout.item_size)};
   }
-  Dims strides;
+  SelectedLayout selected;
+  selected.layout.shape = selection.result_shape();
+  selected.layout.item_size = layout.item_size;
   for (std::int64_t source : selection.result_axes()) {
-    strides.push_back(source == Selection::kNewAxis ? 0 : view.layout.strides[source] * selection.axis(source).step);
+    const bool is_new = source == Selection::kNewAxis;
+    selected.layout.strides.push_back(is_new ? 0 : layout.strides[source] * selection.axis(source).step);
   }
-  for (int i = 0; i < view.shape().rank(); ++i) view.data += selection.axis(i).start * view.layout.strides[i];
-  view.layout.strides = strides;
-  view.layout.shape = selection.result_shape();
-  return view;
+  for (int i = 0; i < layout.shape.rank(); ++i) selected.offset += selection.axis(i).start * layout.strides[i];
+  return selected;
 }
 
-}  // namespace
+View select(const Selection& selection, const View& view) {
+  const SelectedLayout selected = select(selection, view.layout);
+  return {view.data + selected.offset, view.dtype, selected.layout};
+}
 
-View select(const Selection& selection, const View& view) { return select_view(selection, view); }
-ConstView select(const Selection& selection, const ConstView& view) { return select_view(selection, view); }
+ConstView select(const Selection& selection, const ConstView& view) {
+  const SelectedLayout selected = select(selection, view.layout);
+  return {view.data + selected.offset, view.dtype, selected.layout};
+}
 
 }  // namespace backslice

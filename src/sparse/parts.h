@@ -21,7 +21,7 @@ struct SparsePart {
 
 using SparseParts = std::vector<SparsePart>;  // at least one, also of no rows
 
-SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner);
+SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, int threads);
 
 // Runs `body` on every part.
 void run_parts(SparseParts& parts, const TaskRunner& runner, const std::function<void(SparsePart&)>& body);

@@ -5,6 +5,7 @@
 
 #include "core/errors.h"
 #include "kernels/sparse/kernel.h"
+#include "ops/call.h"
 #include "ops/checks.h"
 #include "sparse/checks.h"
 #include "sparse/parts.h"
@@ -41,9 +42,9 @@ Status check_indices_fit(const CooIndices& indices, Ints start, Ints size) {
 }
 
 // [rows, rank], the columns one after the other where the input's are.
-Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows) {
-  if (!like.is_columns()) return Tensor::make(like.dtype(), *Shape::make({rows, like.rank()}));
-  auto columns = Tensor::make(like.dtype(), *Shape::make({like.rank(), rows}));
+Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows, const Call& call) {
+  if (!like.is_columns()) return call.allocate(like.dtype(), *Shape::make({rows, like.rank()}), 0);
+  auto columns = call.allocate(like.dtype(), *Shape::make({like.rank(), rows}), 0);
   if (!columns.ok()) return columns;
   View view = columns->view();
   const std::int64_t item = view.layout.item_size;
@@ -54,9 +55,8 @@ Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows) {
 }  // namespace
 
 Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
-                                  const Options& options) {
+                                  const Context& context) {
   return without_throwing([&]() -> Result<SparseTensor> {
-    if (options.accumulate) return invalid_argument("accumulate is for gradients; a slice has nothing to add to");
     BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
     BACKSLICE_RETURN_IF_ERROR(check_input(values, "values"));
     if (indices.rows() != values.shape()[0]) {
@@ -75,19 +75,19 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
     auto result = result_shape(*dense_shape, start, size);
     if (!result.ok()) return result.status();
 
-    const TaskRunner runner = runner_of(options);
+    const Call call(context);
     const auto matcher = match_window(indices, start, size);
-    SparseParts parts = cut_rows(indices.rows(), row_bytes(indices, values), runner);
-    count_parts(*matcher, parts, runner);
+    SparseParts parts = cut_rows(indices.rows(), row_bytes(indices, values), call.threads());
+    count_parts(*matcher, parts, call.tasks);
     const std::int64_t found = parts.back().end;
 
     Dims values_shape(values.shape());
     values_shape[0] = found;
-    auto out_indices = make_indices(indices, found);
+    auto out_indices = make_indices(indices, found, call);
     if (!out_indices.ok()) return out_indices.status();
-    auto out_values = Tensor::make(values.dtype, *Shape::make(values_shape), values.layout.item_size);
+    auto out_values = call.allocate(values.dtype, *Shape::make(values_shape), values.layout.item_size);
     if (!out_values.ok()) return out_values.status();
-    run_parts(parts, runner, [&](SparsePart& part) {
+    run_parts(parts, call.tasks, [&](SparsePart& part) {
       write_slice(*matcher, part.rows, part.slice_rows(), indices, start, values, out_indices->view(),
                   out_values->view());
     });

@@ -8,7 +8,8 @@ namespace {
 constexpr char kBeforeSource = '@';
 }
 
-Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, const TensorArrayOptions& given) {
+Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, const TensorArrayOptions& given,
+                                               const Context& context) {
   return without_throwing([&]() -> Result<TensorArray> {
     if (given.name.find(kBeforeSource) != std::string::npos) {
       return invalid_argument("name \"", given.name, "\" has an '@', which separates an array from the source of its ",
@@ -18,7 +19,7 @@ Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, c
     std::int64_t& number = made_[given.name];
     TensorArrayOptions options = given;
     options.name += "_" + std::to_string(number);
-    auto array = TensorArray::make(size, dtype, options);
+    auto array = TensorArray::make(size, dtype, options, context);
     if (!array.ok()) return array;
     arrays_.emplace(options.name, *array);
     ++number;

@@ -15,7 +15,7 @@
 #include "tensor_array/elements.h"
 #include "tensor_array/slot_table.h"
 #include "core/errors.h"
-#include "ops/checks.h"
+#include "memory/tensor_rows.h"
 
 namespace backslice {
 
@@ -34,17 +34,17 @@ class TensorArray::Impl {
         size_(size) {}
 
   // Makes the block of contiguous mode.
-  Status preallocate();
+  Status preallocate(const Context& context);
 
-  Status write(std::int64_t index, const Tensor& value);
-  Status scatter(Ints indices, const Tensor& value);
-  Status unstack(const Tensor& value);
-  Status split(const Tensor& value, Ints lengths);
+  Status write(std::int64_t index, const Tensor& value, const Context& context);
+  Status scatter(Ints indices, const Tensor& value, const Context& context);
+  Status unstack(const Tensor& value, const Context& context);
+  Status split(const Tensor& value, Ints lengths, const Context& context);
 
-  Result<Tensor> read(std::int64_t index);
-  Result<Tensor> gather(Ints indices, const PartialShape& element_shape);
-  Result<Tensor> stack();
-  Result<Concatenated> concat(const PartialShape& element_shape_except0);
+  Result<Tensor> read(std::int64_t index, const Context& context);
+  Result<Tensor> gather(Ints indices, const PartialShape& element_shape, const Context& context);
+  Result<Tensor> stack(const Context& context);
+  Result<Concatenated> concat(const PartialShape& element_shape_except0, const Context& context);
 
   Result<std::int64_t> size() const;
   void close();
@@ -113,7 +113,7 @@ class TensorArray::Impl {
     // For `writes`, which are to one slot, in order, and were checked.
     explicit Prepared(std::span<const Write> writes) : writes_(writes) {}
 
-    Status take_memory(const Impl& array, const Tensor& value);
+    Status take_memory(const Impl& array, const Tensor& value, const Context& context);
     // Returns what the slot held and does not hold any longer.
     std::vector<Tensor> commit(const Impl& array, const Tensor& value) noexcept;
 
@@ -130,7 +130,7 @@ class TensorArray::Impl {
     BlockRows(const BlockRows&) = delete;
     BlockRows& operator=(const BlockRows&) = delete;
 
-    Status write(const Tensor& value, const Write& write);
+    void write(const Tensor& value, const Write& write, const Call& call);
     void keep() { begun_.clear(); }
 
    private:
@@ -140,10 +140,6 @@ class TensorArray::Impl {
 
   std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
   std::string prefix() const { return title() + ": "; }
-
-  // How sums and copies run.
-  Options call_options() const { return {.executor = options_.executor, .cancelled = options_.cancelled}; }
-  TaskRunner runner() const { return runner_of(call_options()); }
 
   Status check_open() const {
     if (!closed_) return Status();
@@ -172,9 +168,9 @@ class TensorArray::Impl {
 
   bool changes_structure(std::int64_t index) const;
   bool changes_structure(std::span<const Write> writes) const;
-  Status write_locked(const Tensor& value, Write& write, Released& released);
-  Status write_locked(const Tensor& value, std::span<Write> writes, Released& released);
-  Status write_all(const Tensor& value, std::span<Write> writes);
+  Status write_locked(const Tensor& value, Write& write, const Context& context, Released& released);
+  Status write_locked(const Tensor& value, std::span<Write> writes, const Context& context, Released& released);
+  Status write_all(const Tensor& value, std::span<Write> writes, const Context& context);
   Status check_range(std::int64_t index) const;
   Status check_write(const Slot& slot, std::int64_t index, const Shape& shape, const PartialShape& element_shape) const;
 
@@ -184,7 +180,7 @@ class TensorArray::Impl {
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes. `element_shape` is
   // what is known after them.
   Status store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape,
-               Released& released);
+               const Context& context, Released& released);
 
   // Appends what a slot holds after a write: the part of the value, or the row of the block that it was copied to.
   void append_stored(std::vector<Tensor>& terms, const Tensor& value, const Write& write) const {
@@ -223,12 +219,13 @@ class TensorArray::Impl {
   Result<Rows> rows_of_all(std::span<const Element> elements, const PartialShape& element_shape_except0) const;
 
   // [count, inner...] from the elements.
-  Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, Ints inner) const;
+  Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, Ints inner,
+                        const Context& context) const;
 
   // [0, shape...]
-  Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation) const;
-  Result<Tensor> empty_gather(const PartialShape& element_shape);
-  Result<Tensor> empty_concat(const PartialShape& element_shape_except0) const;
+  Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation, const Context& context) const;
+  Result<Tensor> empty_gather(const PartialShape& element_shape, const Context& context);
+  Result<Tensor> empty_concat(const PartialShape& element_shape_except0, const Context& context) const;
 
   const DType dtype_;
   const std::int64_t item_size_;

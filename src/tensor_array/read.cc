@@ -60,14 +60,14 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
   return result;
 }
 
-Result<Tensor> TensorArray::Impl::read(std::int64_t index) {
+Result<Tensor> TensorArray::Impl::read(std::int64_t index, const Context& context) {
   return with_elements({&index, 1}, {}, [&](std::span<const Element> elements) {
-    return sum_of(elements[0], dtype_, item_size_, runner());
+    return sum_of(elements[0], dtype_, item_size_, Call(context));
   });
 }
 
-Result<Tensor> TensorArray::Impl::gather(Ints indices, const PartialShape& element_shape) {
-  if (indices.empty()) return empty_gather(element_shape);
+Result<Tensor> TensorArray::Impl::gather(Ints indices, const PartialShape& element_shape, const Context& context) {
+  if (indices.empty()) return empty_gather(element_shape, context);
   return with_elements(indices, element_shape, [&](std::span<const Element> elements) -> Result<Tensor> {
     const Shape& first = elements[0].shape;
     for (std::size_t i = 1; i < elements.size(); ++i) {
@@ -76,11 +76,11 @@ Result<Tensor> TensorArray::Impl::gather(Ints indices, const PartialShape& eleme
                               Ints(first), ", the element at index ", indices[i], " has shape ",
                               Ints(elements[i].shape));
     }
-    return joined(elements, static_cast<std::int64_t>(elements.size()), first);
+    return joined(elements, static_cast<std::int64_t>(elements.size()), first, context);
   });
 }
 
-Result<Tensor> TensorArray::Impl::stack() {
+Result<Tensor> TensorArray::Impl::stack(const Context& context) {
   std::vector<std::int64_t> indices;
   {
     const std::unique_lock lock(mutex_);
@@ -94,10 +94,11 @@ Result<Tensor> TensorArray::Impl::stack() {
     if (!all.ok()) return all.status();
     indices = *std::move(all);
   }
-  return gather(indices, {});
+  return gather(indices, {}, context);
 }
 
-Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& element_shape_except0) {
+Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& element_shape_except0,
+                                                              const Context& context) {
   Result<std::vector<std::int64_t>> indices = [&]() -> Result<std::vector<std::int64_t>> {
     const std::shared_lock lock(mutex_);
     BACKSLICE_RETURN_IF_ERROR(check_open());
@@ -105,7 +106,7 @@ Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& 
   }();
   if (!indices.ok()) return indices.status();
   if (indices->empty()) {
-    auto nothing = empty_concat(element_shape_except0);
+    auto nothing = empty_concat(element_shape_except0, context);
     if (!nothing.ok()) return nothing.status();
     return Concatenated{*std::move(nothing), {}};
   }
@@ -114,7 +115,7 @@ Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& 
     auto rows = rows_of_all(elements, element_shape_except0);
     if (!rows.ok()) return rows.status();
     lengths = std::move(rows->lengths);
-    return joined(elements, rows->total, rows->inner);
+    return joined(elements, rows->total, rows->inner, context);
   });
   if (!value.ok()) return value.status();
   return Concatenated{*std::move(value), std::move(lengths)};
@@ -192,34 +193,37 @@ Result<PartialShape> TensorArray::Impl::merged_shape(const PartialShape& given) 
                           ", does not fit the array's element shape, ", element_shape_.to_string());
 }
 
-Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count, Ints inner) const {
+Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count, Ints inner,
+                                          const Context& context) const {
   const auto shape = stacked_shape(count, inner);
   if (!shape.ok()) return invalid_argument(prefix(), shape.status().message());
-  return join_elements(elements, *shape, dtype_, item_size_, runner());
+  return join_elements(elements, *shape, dtype_, item_size_, Call(context));
 }
 
-Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* operation) const {
+Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* operation,
+                                            const Context& context) const {
   const Ints dims = element_shape.has_rank() ? element_shape.dims() : Ints();
   if (!element_shape.has_rank() || std::find(dims.begin(), dims.end(), PartialShape::kUnknown) != dims.end()) {
     return unimplemented(prefix(), operation, " of no elements needs a fully defined element shape, got ",
                          element_shape.to_string());
   }
-  return joined({}, 0, dims);
+  return joined({}, 0, dims, context);
 }
 
-Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape) {
+Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape, const Context& context) {
   const std::unique_lock lock(mutex_);
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(element_shape);
   if (!merged.ok()) return merged.status();
-  auto result = empty_of(*merged, "gather");
+  auto result = empty_of(*merged, "gather", context);
   if (result.ok()) element_shape_ = *merged;
   return result;
 }
 
-Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0) const {
+Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0,
+                                                const Context& context) const {
   const std::shared_lock lock(mutex_);
-  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, "concat");
+  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, "concat", context);
   const Ints dims = element_shape_.dims();
   if (dims.empty()) {
     return invalid_argument(prefix(), "Concat requires elements that are at least vectors, but the element shape is ",
@@ -231,7 +235,7 @@ Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape
     return invalid_argument(prefix(), "element_shape_except0 is ", element_shape_except0.to_string(),
                             ", but the array's element shape is ", element_shape_.to_string());
   }
-  return empty_of(own->merged_with(element_shape_except0), "concat");
+  return empty_of(own->merged_with(element_shape_except0), "concat", context);
 }
 
 }  // namespace backslice

@@ -1,23 +1,23 @@
 // TensorArray: making it, closing it, and its gradient arrays.
 #include "backslice/tensor_array.h"
 
+#include "core/items.h"
 #include "tensor_array/impl.h"
-#include "core/boundary.h"
 
 namespace backslice {
 
-Status TensorArray::Impl::preallocate() {
+Status TensorArray::Impl::preallocate(const Context& context) {
   const auto shape = element_shape_.full();
   if (!shape || options_.dynamic_size) {
     return invalid_argument(prefix(), "contiguous needs a full element_shape and a fixed size, got ",
                             element_shape_.to_string(), options_.dynamic_size ? " and dynamic_size" : "");
   }
-  if (dtype_ == DType::String || !has_zero(dtype_)) {
+  if (!operations_of(dtype_).are_bytes() || !has_zero(dtype_)) {
     return dtype_error(prefix(), "contiguous does not take elements of dtype ", backslice::name(dtype_));
   }
   const auto all = stacked_shape(size_, *shape);
   if (!all.ok()) return invalid_argument(prefix(), all.status().message());
-  auto block = Tensor::make(dtype_, *all, item_size_, Contents::Zero);
+  auto block = Call(context).allocate(dtype_, *all, item_size_, Contents::Zero);
   if (!block.ok()) return block.status();
   block_ = *std::move(block);
   return Status();
@@ -105,7 +105,8 @@ Status TensorArray::Impl::check_product(const PartialShape& shape, const char* a
   return Shape::make(shape.dims(), argument).status();
 }
 
-Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const TensorArrayOptions& options) {
+Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const TensorArrayOptions& options,
+                                      const Context& context) {
   return without_throwing([&]() -> Result<TensorArray> {
     if (size < 0) return invalid_argument("TensorArray ", options.name, ": Size should be >= 0. (got ", size, ")");
     if (size > Impl::kMaxSize) {
@@ -115,34 +116,34 @@ Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const Tens
       return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");
     }
     auto impl = std::make_shared<Impl>(size, dtype, options);
-    if (options.contiguous) BACKSLICE_RETURN_IF_ERROR(impl->preallocate());
+    if (options.contiguous) BACKSLICE_RETURN_IF_ERROR(impl->preallocate(context));
     return TensorArray(std::move(impl));
   });
 }
 
-Status TensorArray::write(std::int64_t index, const Tensor& value) {
-  return without_throwing([&] { return impl_->write(index, value); });
+Status TensorArray::write(std::int64_t index, const Tensor& value, const Context& context) {
+  return without_throwing([&] { return impl_->write(index, value, context); });
 }
-Result<Tensor> TensorArray::read(std::int64_t index) {
-  return without_throwing([&] { return impl_->read(index); });
+Result<Tensor> TensorArray::read(std::int64_t index, const Context& context) {
+  return without_throwing([&] { return impl_->read(index, context); });
 }
-Result<Tensor> TensorArray::gather(Ints indices, const PartialShape& element_shape) {
-  return without_throwing([&] { return impl_->gather(indices, element_shape); });
+Result<Tensor> TensorArray::gather(Ints indices, const PartialShape& element_shape, const Context& context) {
+  return without_throwing([&] { return impl_->gather(indices, element_shape, context); });
 }
-Status TensorArray::scatter(Ints indices, const Tensor& value) {
-  return without_throwing([&] { return impl_->scatter(indices, value); });
+Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& context) {
+  return without_throwing([&] { return impl_->scatter(indices, value, context); });
 }
-Result<Tensor> TensorArray::stack() {
-  return without_throwing([&] { return impl_->stack(); });
+Result<Tensor> TensorArray::stack(const Context& context) {
+  return without_throwing([&] { return impl_->stack(context); });
 }
-Status TensorArray::unstack(const Tensor& value) {
-  return without_throwing([&] { return impl_->unstack(value); });
+Status TensorArray::unstack(const Tensor& value, const Context& context) {
+  return without_throwing([&] { return impl_->unstack(value, context); });
 }
-Result<TensorArray::Concatenated> TensorArray::concat(const PartialShape& element_shape_except0) {
-  return without_throwing([&] { return impl_->concat(element_shape_except0); });
+Result<TensorArray::Concatenated> TensorArray::concat(const PartialShape& element_shape_except0, const Context& context) {
+  return without_throwing([&] { return impl_->concat(element_shape_except0, context); });
 }
-Status TensorArray::split(const Tensor& value, Ints lengths) {
-  return without_throwing([&] { return impl_->split(value, lengths); });
+Status TensorArray::split(const Tensor& value, Ints lengths, const Context& context) {
+  return without_throwing([&] { return impl_->split(value, lengths, context); });
 }
 Result<std::int64_t> TensorArray::size() const {
   return without_throwing([&] { return impl_->size(); });

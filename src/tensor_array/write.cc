@@ -1,19 +1,19 @@
 // TensorArray: writing elements. An operation locks its slots, checks everything, and only then changes anything.
 #include <unordered_map>
 
-#include "backslice/slice.h"
+#include "ops/move.h"
 #include "tensor_array/impl.h"
 
 namespace backslice {
 
-Status TensorArray::Impl::write(std::int64_t index, const Tensor& value) {
+Status TensorArray::Impl::write(std::int64_t index, const Tensor& value, const Context& context) {
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
   Write write{.index = index};
   Released released;
-  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write, released); });
+  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write, context, released); });
 }
 
-Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
+Status TensorArray::Impl::scatter(Ints indices, const Tensor& value, const Context& context) {
   if (value.shape().rank() < 1) {
     return invalid_argument(prefix(), "the value to scatter must have a row for each index, got a scalar");
   }
@@ -35,19 +35,19 @@ Status TensorArray::Impl::scatter(Ints indices, const Tensor& value) {
   for (std::size_t i = 0; i < indices.size(); ++i) {
     writes.push_back({.index = indices[i], .part = Write::Part::Row, .lo = static_cast<std::int64_t>(i)});
   }
-  return write_all(value, writes);
+  return write_all(value, writes, context);
 }
 
-Status TensorArray::Impl::unstack(const Tensor& value) {
+Status TensorArray::Impl::unstack(const Tensor& value, const Context& context) {
   if (value.shape().rank() < 1) {
     return invalid_argument(prefix(), "the value to unstack must have a row for each index, got a scalar");
   }
   const auto indices = indices_up_to(value.shape()[0], "unstacked");
   if (!indices.ok()) return indices.status();
-  return scatter(*indices, value);
+  return scatter(*indices, value, context);
 }
 
-Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
+Status TensorArray::Impl::split(const Tensor& value, Ints lengths, const Context& context) {
   if (value.shape().rank() < 1) {
     return invalid_argument(prefix(),
                             "expected value to be at least a vector, but received shape: ", Ints(value.shape()));
@@ -81,7 +81,7 @@ Status TensorArray::Impl::split(const Tensor& value, Ints lengths) {
     writes.push_back({.index = index, .part = Write::Part::Rows, .lo = row, .hi = row + lengths[i]});
     row += lengths[i];
   }
-  return write_all(value, writes);
+  return write_all(value, writes, context);
 }
 
 bool TensorArray::Impl::changes_structure(std::int64_t index) const {
@@ -97,7 +97,8 @@ Tensor TensorArray::Impl::Write::of(const Tensor& value) const {
   return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
 }
 
-Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, Released& released) {
+Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, const Context& context,
+                                         Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
   write.slot = &slots_[write.index];
@@ -106,20 +107,21 @@ Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, Releas
   const bool fixes_shape = options_.identical_element_shapes && !element_shape_.full();
   const PartialShape element_shape = fixes_shape ? element_shape_.merged_with(value.shape()) : PartialShape();
   Slot& slot = *write.slot;
-  if (block_ || slot.terms.size() == kMaxTerms) return store(value, {&write, 1}, element_shape, released);
+  if (block_ || slot.terms.size() == kMaxTerms) return store(value, {&write, 1}, element_shape, context, released);
   slot.terms.push_back(value);  // only this can fail, and it comes first
   slot.mark_written(value.shape());
   commit_structure({&write, 1}, element_shape);
   return Status();
 }
 
-Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes) {
+Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes, const Context& context) {
   Released released;
   return holding_mutex([&] { return changes_structure(writes); },
-                       [&] { return write_locked(value, writes, released); });
+                       [&] { return write_locked(value, writes, context, released); });
 }
 
-Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes, Released& released) {
+Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes, const Context& context,
+                                         Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   if (writes.empty()) return Status();
   std::vector<std::int64_t> indices;
@@ -141,7 +143,7 @@ Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> wri
     BACKSLICE_RETURN_IF_ERROR(check_duplicates(value, writes));
     std::stable_sort(writes.begin(), writes.end(), [](const Write& a, const Write& b) { return a.index < b.index; });
   }
-  return store(value, writes, element_shape, released);
+  return store(value, writes, element_shape, context, released);
 }
 
 Status TensorArray::Impl::check_range(std::int64_t index) const {
@@ -192,7 +194,7 @@ Status TensorArray::Impl::check_duplicates(const Tensor& value, std::span<const 
   return Status();
 }
 
-Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor& value) {
+Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor& value, const Context& context) {
   std::vector<Tensor>& held = writes_[0].slot->terms;
   const std::size_t count = held.size() + writes_.size();
   if (count <= kMaxTerms) {
@@ -203,7 +205,7 @@ Status TensorArray::Impl::Prepared::take_memory(const Impl& array, const Tensor&
   for (const Write& write : writes_) {
     array.append_stored(terms, value, write);
     if (terms.size() <= kMaxTerms) continue;
-    auto sum = sum_of({terms[0].shape(), terms}, array.dtype_, array.item_size_, array.runner());
+    auto sum = sum_of({terms[0].shape(), terms}, array.dtype_, array.item_size_, Call(context));
     if (!sum.ok()) return sum.status();
     terms = {*std::move(sum)};
   }
@@ -229,21 +231,21 @@ TensorArray::Impl::BlockRows::~BlockRows() {
   }
 }
 
-Status TensorArray::Impl::BlockRows::write(const Tensor& value, const Write& write) {
+void TensorArray::Impl::BlockRows::write(const Tensor& value, const Write& write, const Call& call) {
   Tensor row = row_of(*array_.block_, write.index);
   begun_.push_back(row);
-  const Tensor part = write.of(value);
-  return slice_into(Selection::all(row.shape()), part.view(), row.view(), array_.call_options());
+  copy_into(row.view(), write.of(value).view(), call);
 }
 
 Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape,
-                                Released& released) {
+                                const Context& context, Released& released) {
   BlockRows rows(*this, block_ ? writes.size() : 0);
-  for (std::size_t i = 0; block_ && i < writes.size(); ++i) {
-    BACKSLICE_RETURN_IF_ERROR(rows.write(value, writes[i]));
+  if (block_) {
+    const Call call(context);
+    for (const Write& write : writes) rows.write(value, write, call);
   }
   const auto commit_all = [&](std::span<Prepared> prepared) -> Status {
-    for (Prepared& one : prepared) BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value));
+    for (Prepared& one : prepared) BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value, context));
     released.reserve(prepared.size());
     // From here on nothing can fail.
     rows.keep();

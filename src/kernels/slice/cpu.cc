@@ -1,9 +1,9 @@
 #include "kernels/slice/kernel.h"
 
-#include "kernels/slice/reference.h"
+#include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/slice/reference.h"
 #include "plan/split.h"
-#include "plan/strategy.h"
 
 namespace backslice {
 namespace {
@@ -128,13 +128,13 @@ void fill_boxes(Loops outer, Loops dense, std::int64_t item_size, std::byte* dst
   }
 }
 
-void fill_piece(const Plan& plan, std::byte* dst, const std::byte* src, const RowKernels& rows, bool streaming) {
+void fill_piece(const Plan& plan, std::byte* dst, const std::byte* src, const RowKernels& rows, Stores stores) {
   const Loops loops = plan.loops();
   const std::size_t first = first_dense_loop(loops, plan.item_size());
   const Loops outer = loops.subspan(0, first), dense = loops.subspan(first);
   dst += plan.dst_offset();
   src += plan.src_offset();
-  if (streaming) {
+  if (stores == Stores::Streaming) {
     fill_boxes<StreamWriter>(outer, dense, plan.item_size(), dst, src, true, rows);
   } else {
     fill_boxes<DirectWriter>(outer, dense, plan.item_size(), dst, src, true, rows);
@@ -148,36 +148,31 @@ void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src)
   }
 }
 
-// Cuts the plan into tasks and runs them; small plans stay on this thread.
 template <class Body>
-void for_each_piece(const Plan& plan, std::int64_t bytes, const TaskRunner& runner, const Body& body) {
-  const std::int64_t pieces = bytes < kParallelBytes ? 1 : pieces_for(bytes, runner.concurrency());
-  if (pieces == 1) return body(plan);
-  const std::vector<Plan> parts = split(plan, pieces);
-  runner.run(static_cast<std::int64_t>(parts.size()),
-             [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+void for_each_piece(const Schedule& schedule, const TaskRunner& tasks, const Body& body) {
+  if (schedule.pieces == 1) return body(schedule.plan);
+  const std::vector<Plan> parts = split(schedule.plan, schedule.pieces);
+  tasks.run(static_cast<std::int64_t>(parts.size()),
+            [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 }  // namespace
 
-void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
-  if (dtype == DType::String) return reference::overwrite(plan, dtype, dst, src);
-  if (plan.is_empty()) return;
-  const std::int64_t bytes = plan.dst_bytes();
-  const bool streaming =
-      options.stores == Stores::Streaming || (options.stores == Stores::Auto && prefers_streaming(bytes));
-  for_each_piece(plan, bytes, options.runner,
-                 [&](const Plan& piece) { fill_piece(piece, dst, src, options.rows, streaming); });
+void fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+  if (schedule.strategy == Strategy::OneByOne) return reference::overwrite(schedule.plan, dtype, dst, src);
+  if (schedule.plan.is_empty()) return;
+  for_each_piece(schedule, context.tasks,
+                 [&](const Plan& piece) { fill_piece(piece, dst, src, context.rows, context.stores); });
 }
 
-void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
-  if (plan.is_empty()) return;
-  const AddRow add_row = options.rows.add[static_cast<int>(dtype)];
-  for_each_piece(plan, plan.dst_bytes(), options.runner, [&](const Plan& piece) {
+void add(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+  if (schedule.plan.is_empty()) return;
+  const AddRow add_row = addition_of(dtype, context.rows);
+  for_each_piece(schedule, context.tasks, [&](const Plan& piece) {
     const Loops loops = piece.loops();
     const bool dense_rows =
         !loops.empty() && loops.back().dst_stride == piece.item_size() && loops.back().src_stride == piece.item_size();
-    if (add_row == nullptr || !dense_rows) return reference::accumulate(piece, dtype, dst, src);
+    if (!dense_rows) return reference::accumulate(piece, dtype, dst, src);
     add_rows(loops, add_row, dst + piece.dst_offset(), src + piece.src_offset());
   });
 }

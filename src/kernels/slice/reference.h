@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "backslice/dtype.h"
-#include "backslice/plan.h"
+#include "plan/plan.h"
 
 namespace backslice::reference {
 

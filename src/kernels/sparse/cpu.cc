@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "backslice/plan.h"
-#include "kernels/slice/kernel.h"
-#include "kernels/slice/reference.h"
+#include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/slice/reference.h"
 #include "kernels/sparse/row_copier.h"
-#include "kernels/concat/sum.h"
 
 namespace backslice {
 namespace {
@@ -50,8 +48,8 @@ std::int64_t for_each_run(const Matcher& matcher, Range rows, Range slice_rows, 
 
 // Both sides dense: blocks are composed in the cache, zeros first, and written once.
 template <class Writer>
-std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, const RowCopier& copier) {
-  const RowKernels& kernels = *active_target().rows;
+std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, const RowCopier& copier,
+                         const RowKernels& kernels) {
   const std::int64_t row_bytes = copier.dense_row();
   Writer writer(copier.dst() + rows.lo * row_bytes, kernels);
   const std::int64_t block_rows = std::min(kBlockRows, kMaxReserve / row_bytes);
@@ -90,28 +88,18 @@ void zero_rows(const View& out, std::int64_t lo, std::int64_t hi) {
   Dims extents(out.shape());
   extents[0] = hi - lo;
   part.layout.shape = *Shape::make(extents);
-  // A selection that takes nothing, so that everything is zeroed.
-  Selection::Axes nothing;
-  Dims axes;
-  for (int axis = 0; axis < extents.size(); ++axis) {
-    nothing.push_back({0, 1, 0});
-    axes.push_back(axis);
-  }
-  const Selection selection = *Selection::make(part.layout.shape, nothing, axes);
-  const Layout source = contiguous_layout(selection.result_shape(), out.layout.item_size);
-  reference::overwrite(plan_scatter(selection, part.layout, source, widen_for(out.dtype)), out.dtype, part.data,
-                       part.data);
+  reference::overwrite(plan_zero(part.layout, Widen::No), out.dtype, part.data, part.data);
 }
 
 }  // namespace
 
 std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
-                            const View& out, bool streaming) {
+                            const View& out, const KernelContext& context) {
   if (rows.lo == rows.hi) return slice_rows.lo;
   const RowCopier copier(out, grad);
   if (copier.dense_row() > 0) {
-    return streaming ? write_dense<StreamWriter>(matcher, rows, slice_rows, copier)
-                     : write_dense<DirectWriter>(matcher, rows, slice_rows, copier);
+    const auto write = context.stores == Stores::Streaming ? write_dense<StreamWriter> : write_dense<DirectWriter>;
+    return write(matcher, rows, slice_rows, copier, context.rows);
   }
   std::int64_t written = rows.lo;
   const std::int64_t next = for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
@@ -123,12 +111,20 @@ std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows
   return next;
 }
 
-void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
+void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
+  if (rows.lo == rows.hi || out.elements() == 0) return;
+  const RowCopier copier(out, grad);
+  for_each_run(matcher, rows, slice_rows,
+               [&](const RowRun& run) { copier.copy(run.row, run.slice_row, run.count); });
+}
+
+void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out,
+                  const KernelContext& context) {
   if (rows.lo == rows.hi || out.elements() == 0) return;
   const Layout out_row = row_layout(out.layout), grad_row = row_layout(grad.layout);
   const Plan plan = plan_copy(out_row, grad_row, Widen::No), wide = plan_copy(out_row, grad_row, Widen::Yes);
   const bool dense = wide.loops().empty();  // a row is one run on both sides
-  const AddRow add = addition_of(out.dtype);
+  const AddRow add = addition_of(out.dtype, context.rows);
   const std::int64_t out_stride = out.layout.strides[0], grad_stride = grad.layout.strides[0];
   for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
     std::byte* to = out.data + run.row * out_stride;

@@ -11,7 +11,7 @@
 #include "backslice/tensor.h"
 #include "core/boundary.h"
 #include "core/checked_math.h"
-#include "core/cut.h"
+#include "plan/cut.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
 
@@ -32,12 +32,12 @@ struct Entry {
   std::int64_t row;
 };
 
-// Uninitialised, from the pool.
+// Uninitialised.
 template <class T>
-Buffer allocate(std::int64_t count) {
+Buffer allocate(std::int64_t count, Allocator& allocator) {
   const auto bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)));
   if (!bytes) throw std::bad_alloc();
-  auto memory = Buffer::allocate(*bytes);
+  auto memory = allocator.allocate(*bytes, Contents::Uninitialised);
   if (!memory.ok()) throw StatusException(memory.status());
   return *std::move(memory);
 }
@@ -45,15 +45,13 @@ Buffer allocate(std::int64_t count) {
 // The rows of a list, cut for the threads.
 class Parts {
  public:
-  Parts(std::int64_t rows, const TaskRunner& runner)
-      : rows_(rows),
-        count_(std::clamp<std::int64_t>(rows / kLeast, 1,
-                                        std::max<std::int64_t>(4 * runner.concurrency(), rows / kMost))) {}
+  Parts(std::int64_t rows, const KernelContext& context)
+      : rows_(rows), count_(pieces_for(rows * kWork, context.tasks.concurrency())) {}
   std::int64_t count() const { return count_; }
   Range operator[](std::int64_t part) const { return {cut_at(rows_, count_, part), cut_at(rows_, count_, part + 1)}; }
 
  private:
-  static constexpr std::int64_t kLeast = 1 << 14, kMost = 1 << 22;  // rows in a part
+  static constexpr std::int64_t kWork = 32;  // bytes that could be written while a row is looked at
   std::int64_t rows_, count_;
 };
 
@@ -62,9 +60,9 @@ class Parts {
 template <class Rows>
 class Keys {
  public:
-  Keys(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner)
+  Keys(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context)
       : input_(input), output_(output) {
-    const Box box = box_of(output.rows(), runner);
+    const Box box = box_of(output.rows(), context);
     Key positions = 1;
     for (int axis = input_.rank() - 1; axis >= 0; --axis) {
       const std::int64_t shift = start[static_cast<std::size_t>(axis)];
@@ -122,13 +120,13 @@ class Keys {
     return true;
   }
 
-  Box box_of(std::int64_t rows, const TaskRunner& runner) const {
+  Box box_of(std::int64_t rows, const KernelContext& context) const {
     Box none;
     none.low.fill(std::numeric_limits<std::int64_t>::max());
     none.high.fill(std::numeric_limits<std::int64_t>::min());
-    const Parts parts(rows, runner);
+    const Parts parts(rows, context);
     std::vector<Box> boxes(static_cast<std::size_t>(parts.count()), none);
-    runner.run(parts.count(), [&](std::int64_t part) {
+    context.tasks.run(parts.count(), [&](std::int64_t part) {
       Box box = none;
       for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
         for (int axis = 0; axis < output_.rank(); ++axis) {
@@ -178,14 +176,14 @@ std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bit
 // depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what
 // was counted.
 template <class KeyOf>
-Dealt deal(std::int64_t rows, int bits, const TaskRunner& runner, const KeyOf& key_of) {
-  const Parts parts(rows, runner);
+Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyOf& key_of) {
+  const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
-  const Buffer kept_memory = allocate<Entry>(rows);  // the entries of each part, from where its rows begin
+  const Buffer kept_memory = allocate<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
   auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
   std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions, 0));
-  runner.run(parts.count(), [&](std::int64_t part) {
+  context.tasks.run(parts.count(), [&](std::int64_t part) {
     const KeyOf key = key_of;  // a copy that nothing else can change
     std::int64_t* const counts = at[static_cast<std::size_t>(part)].data();
     Entry* next = kept_entries + parts[part].lo;
@@ -205,8 +203,8 @@ Dealt deal(std::int64_t rows, int bits, const TaskRunner& runner, const KeyOf& k
     for (Offsets& counts : at) total += std::exchange(counts[p], total);
   }
   dealt.begin.push_back(total);
-  dealt.memory = allocate<Entry>(total);
-  runner.run(parts.count(), [&](std::int64_t part) {
+  dealt.memory = allocate<Entry>(total, context.allocator);
+  context.tasks.run(parts.count(), [&](std::int64_t part) {
     Entry* const entries = dealt.entries();
     std::int64_t* const place = at[static_cast<std::size_t>(part)].data();
     const Entry* const mine = kept_entries + parts[part].lo;
@@ -274,33 +272,33 @@ class Table {
 };
 
 // kNoRow for each row.
-Buffer filled(std::int64_t rows, const TaskRunner& runner) {
-  Buffer buffer = allocate<std::int32_t>(rows);
+Buffer filled(std::int64_t rows, const KernelContext& context) {
+  Buffer buffer = allocate<std::int32_t>(rows, context.allocator);
   auto* const slice_rows = reinterpret_cast<std::int32_t*>(buffer.data());
-  const Parts parts(rows, runner);
-  runner.run(parts.count(), [&](std::int64_t part) {
+  const Parts parts(rows, context);
+  context.tasks.run(parts.count(), [&](std::int64_t part) {
     std::fill(slice_rows + parts[part].lo, slice_rows + parts[part].hi, static_cast<std::int32_t>(kNoRow));
   });
   return buffer;
 }
 
 template <class Rows>
-Joined join(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner) {
-  Joined joined{filled(input.rows(), runner)};
+Joined join(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
+  Joined joined{filled(input.rows(), context)};
   if (output.rows() == 0) return joined;
   constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
-  const Keys<Rows> keys(input, start, output, runner);
+  const Keys<Rows> keys(input, start, output, context);
   const Dealt outputs =
-      deal(output.rows(), bits, runner, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
+      deal(output.rows(), bits, context, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
   const Dealt inputs =
-      deal(input.rows(), bits, runner, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
+      deal(input.rows(), bits, context, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
 
   const std::int64_t partitions = std::int64_t{1} << bits;
-  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * runner.concurrency());
+  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * context.tasks.concurrency());
   std::int32_t* const slice_rows = joined.rows();
   std::atomic<std::int64_t> found = 0;
-  runner.run(tasks, [&](std::int64_t task) {
+  context.tasks.run(tasks, [&](std::int64_t task) {
     Table<Rows> table(keys, bits);
     std::int64_t found_here = 0;
     for (std::int64_t p = task; p < partitions; p += tasks) {
@@ -320,8 +318,8 @@ Joined join(const CooIndices& input, Ints start, const CooIndices& output, const
 
 }  // namespace
 
-Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner) {
-  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, runner); });
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
+  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, context); });
 }
 
 }  // namespace backslice

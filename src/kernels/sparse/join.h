@@ -8,7 +8,7 @@
 #include "backslice/coo_indices.h"
 #include "backslice/ints.h"
 #include "backslice/tensor.h"
-#include "execute/task_runner.h"
+#include "kernels/cpu/kernel_context.h"
 
 namespace backslice {
 
@@ -20,6 +20,6 @@ struct Joined {
 };
 
 // Precondition: the slice has fewer than 2^31 rows.
-Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const TaskRunner& runner);
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context);
 
 }  // namespace backslice

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "backslice/plan.h"
+#include "plan/plan.h"
+#include "core/items.h"
 #include "core/row_layout.h"
-#include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "kernels/cpu/writer.h"
 
@@ -15,10 +15,10 @@ namespace backslice {
 class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
-      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), widen_for(src.dtype))) {
+      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), operations_of(src.dtype).are_bytes() ? Widen::Yes : Widen::No)) {
     // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
     // last in memory.
-    one_run_ = row_.loops().empty() && src.dtype != DType::String;
+    one_run_ = row_.loops().empty() && operations_of(src.dtype).are_bytes();
     if (one_run_) {
       dst_.data += row_.dst_offset();
       src_.data += row_.src_offset();

@@ -4,10 +4,11 @@
 #include <cstring>
 #include <memory>
 
-#include "core/caches.h"
 #include "kernels/tiles/grid.h"
 #include "kernels/tiles/tile_rows.h"
+#include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
+#include "plan/cut.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -30,7 +31,7 @@ struct Scratch {
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, std::byte* dst, bool streaming)
+             bool disjoint, std::byte* dst, const KernelContext& context)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
@@ -38,7 +39,7 @@ class TileFiller {
         item_size_(item_size),
         disjoint_(disjoint),
         dst_(dst),
-        streaming_(streaming),
+        context_(context),
         tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
 
   void fill(std::int64_t tile, Scratch& scratch) const {
@@ -57,7 +58,7 @@ class TileFiller {
 
     const std::int64_t covered = find_parts(outer.data(), run, positions, scratch);
     if (are_runs(scratch)) {
-      if (streaming_) return write_runs<StreamWriter>(scratch, dst, elements);
+      if (context_.stores == Stores::Streaming) return write_runs<StreamWriter>(scratch, dst, elements);
       return write_runs<DirectWriter>(scratch, dst, elements);
     }
     if (covered < elements || !disjoint_) zero_bytes(scratch.tile.get(), elements * item_size_);
@@ -124,7 +125,7 @@ class TileFiller {
     const auto start = [&](const TilePart& part) { return scratch.axes[part.first_axis].start; };
     const auto earlier = [&](const TilePart& a, const TilePart& b) { return start(a) < start(b); };
     if (!std::is_sorted(parts.begin(), parts.end(), earlier)) std::sort(parts.begin(), parts.end(), earlier);
-    Writer writer(dst, *active_target().rows);
+    Writer writer(dst, context_.rows);
     std::int64_t written = 0;
     for (const TilePart& part : parts) {
       const AxisPart& axis = scratch.axes[part.first_axis];
@@ -159,7 +160,7 @@ class TileFiller {
       if (few) fresh[i] = is_fresh;
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
-    const RowAdd<T> add{active_target().rows->add[static_cast<int>(dtype_)]};
+    const RowAdd<T> add{addition_of(dtype_, context_.rows)};
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i == 0 || (few && fresh[i])) {
         walk(scratch, parts[i], RowCopy{item_size_});
@@ -212,8 +213,8 @@ class TileFiller {
   const std::byte* write_boxes(const std::byte* tile, std::byte* dst, int axis, int dense, std::int64_t extent,
                                std::int64_t bytes) const {
     if (axis == dense) {
-      if (streaming_) {
-        StreamWriter writer(dst, *active_target().rows);
+      if (context_.stores == Stores::Streaming) {
+        StreamWriter writer(dst, context_.rows);
         writer.copy(tile, bytes);
         writer.finish();
       } else {
@@ -235,33 +236,30 @@ class TileFiller {
   std::int64_t item_size_;
   bool disjoint_;
   std::byte* dst_;
-  bool streaming_;
+  const KernelContext& context_;
   int tile_rank_;  // axes from the cut one on
 };
 
 }  // namespace
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const TaskRunner& runner) {
+                const KernelContext& context) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size);
   const Buckets buckets(common, grid);
-  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset,
-                          bytes > caches().l3);
+  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, context);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
-  // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
-  constexpr std::int64_t kLargestTask = 64 << 20;
-  const std::int64_t tasks =
-      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestTask));
+  // A task is a run of tiles that share one scratch.
+  const std::int64_t tasks = std::min(grid.tiles, pieces_for(bytes, context.tasks.concurrency()));
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
     scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
-    const auto cut = [&](std::int64_t k) { return grid.tiles / tasks * k + grid.tiles % tasks * k / tasks; };
-    for (std::int64_t tile = cut(task); tile < cut(task + 1); ++tile) filler.fill(tile, scratch);
+    const std::int64_t end = cut_at(grid.tiles, tasks, task + 1);
+    for (std::int64_t tile = cut_at(grid.tiles, tasks, task); tile < end; ++tile) filler.fill(tile, scratch);
   };
-  runner.run(tasks, work);
+  context.tasks.run(tasks, work);
 }
 
 }  // namespace backslice

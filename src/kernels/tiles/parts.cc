@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backslice/plan.h"
+#include "plan/plan.h"
 
 namespace backslice {
 namespace {

@@ -31,7 +31,7 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-class BACKSLICE_EXPORT Plan {
+class Plan {
  public:
   std::span<const Loop> loops() const { return loops_; }
   std::int64_t item_size() const { return item_size_; }
@@ -64,13 +64,22 @@ class BACKSLICE_EXPORT Plan {
 // Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.
 enum class Widen { Yes, No };
 
-// Fills `dst` (of selection.shape()) from `src` (of selection.result_shape()): the gradient.
-BACKSLICE_EXPORT Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
+// The gradient: fills `dst` (of selection.shape()) from `src` (of selection.result_shape()), zero where nothing is taken.
+Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
+
+// The part of that which is not zero: what is not selected is left alone.
+Plan plan_scatter_taken(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
+
+// The slice: fills `dst` (of selection.result_shape()) from `src` (of selection.shape()).
+Plan plan_gather(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
 
 // Fills `dst` from `src` of the same shape.
-BACKSLICE_EXPORT Plan plan_copy(const Layout& dst, const Layout& src, Widen widen);
+Plan plan_copy(const Layout& dst, const Layout& src, Widen widen);
 
-// One line a loop, for people.
-BACKSLICE_EXPORT std::string to_string(const Plan& plan);
+// Fills `dst` with zeros.
+Plan plan_zero(const Layout& dst, Widen widen);
+
+// One line per loop, for people.
+std::string to_string(const Plan& plan);
 
 }  // namespace backslice

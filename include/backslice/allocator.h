@@ -1,0 +1,40 @@
+// Allocator: where results get their memory.
+//
+// The default is a pool that keeps the memory of dead results for the next ones (buffer_pool.h). A framework that has
+// its own memory derives from Allocator and passes it in a Context:
+//
+//     class Arena final : public Allocator {
+//       Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+//         auto* data = static_cast<std::byte*>(arena_.take(bytes));            // aligned to kAlignment
+//         if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
+//         return Buffer::wrap(keeps_arena_alive_, data);
+//       }
+//     };
+#pragma once
+
+#include <cstdint>
+
+#include "backslice/buffer.h"
+#include "backslice/result.h"
+
+namespace backslice {
+
+class BACKSLICE_EXPORT Allocator {
+ public:
+  static constexpr std::int64_t kAlignment = 64;
+
+  virtual ~Allocator() = default;
+
+  // At least that many bytes, from an address that is a multiple of kAlignment. Several threads may call it at once.
+  // Where there is no memory: ResourceExhausted, or std::bad_alloc thrown.
+  virtual Result<Buffer> allocate(std::int64_t bytes, Contents contents) = 0;
+
+  // Whether Contents::Zero costs nothing until the memory is touched, as pages fresh from the system do. A gradient
+  // that is nearly all zero is then made from such memory.
+  virtual bool has_free_zeros() const { return false; }
+};
+
+// The process's pool.
+BACKSLICE_EXPORT Allocator& pool_allocator() noexcept;
+
+}  // namespace backslice

@@ -1,0 +1,32 @@
+// Context: where an operation runs, where its memory comes from, and who may end it early.
+//
+//     Tensor dx = *slice_grad(s, dy);                                                   // the defaults
+//     Tensor dx = *slice_grad(s, dy, {.executor = &my_pool, .allocator = &my_arena});
+//
+// Results do not depend on it. One Context may serve any number of calls, at once and after each other; what it points
+// to must outlive them.
+#pragma once
+
+#include "backslice/allocator.h"
+#include "backslice/executor.h"
+
+namespace backslice {
+
+struct Context {
+  Executor* executor = nullptr;              // null: default_executor()
+  Allocator* allocator = nullptr;            // null: pool_allocator()
+  const CancelledTest* cancelled = nullptr;  // null: nobody ends it early. Operations of one piece do not ask.
+};
+
+// How a gradient is written into memory that the caller owns.
+enum class Write {
+  // All of it: dy where selected, zero elsewhere.
+  Overwrite,
+  // It is all zero already, as the caller promises: the same result, without writing the zeros again.
+  IntoZeros,
+  // out[selected] += dy, and nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
+  // even; integers wrap.
+  Accumulate,
+};
+
+}  // namespace backslice

@@ -1,0 +1,51 @@
+#include "memory/tensor_rows.h"
+
+#include "core/errors.h"
+#include "core/row_layout.h"
+
+namespace backslice {
+namespace {
+
+std::byte* data_of(const Tensor& tensor) { return const_cast<std::byte*>(tensor.view().data); }
+
+}  // namespace
+
+Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi) {
+  View view{data_of(tensor), tensor.dtype(), tensor.view().layout};
+  Dims extents(view.shape());
+  extents[0] = hi - lo;
+  if (view.elements() > 0) view.data += lo * view.layout.strides[0];
+  view.layout.shape = *Shape::make(extents);
+  return Tensor::of(tensor.buffer(), view);
+}
+
+Tensor row_of(const Tensor& tensor, std::int64_t row) {
+  const ConstView all = tensor.view();
+  View view{data_of(tensor), all.dtype, row_layout(all.layout)};
+  if (all.elements() > 0) view.data += row * all.layout.strides[0];
+  return Tensor::of(tensor.buffer(), view);
+}
+
+bool is_dense(const Tensor& tensor) {
+  const ConstView view = tensor.view();
+  const Layout& layout = view.layout;
+  if (view.elements() == 0) return true;  // and its other extents may have a product that overflows
+  std::int64_t expected = layout.item_size;
+  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
+    expected *= layout.shape[axis];
+  }
+  return true;
+}
+
+Result<Shape> stacked_shape(std::int64_t count, Ints inner) {
+  if (inner.size() + 1 > kMaxRank) {
+    return invalid_argument("the result would have ", inner.size() + 1, " axes; at most ", kMaxRank, " are supported");
+  }
+  Dims dims;
+  dims.push_back(count);
+  for (std::int64_t dim : inner) dims.push_back(dim);
+  return Shape::make(dims, "the result's shape");
+}
+
+}  // namespace backslice

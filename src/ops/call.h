@@ -1,0 +1,29 @@
+// Call: one call of an operation, with the defaults of its Context filled in. The only place where globals are read.
+#pragma once
+
+#include "backslice/context.h"
+#include "backslice/tensor.h"
+#include "kernels/cpu/kernel_context.h"
+
+namespace backslice {
+
+struct Call {
+  // The first call of all throws a StatusException when an environment variable of ours has a value that means nothing;
+  // later ones go on without it.
+  explicit Call(const Context& context);
+
+  int threads() const { return tasks.concurrency(); }
+  KernelContext kernel(Stores stores) const { return {rows, stores, tasks, allocator}; }
+
+  // Contiguous, from the caller's allocator.
+  Result<Tensor> allocate(DType dtype, const Shape& shape, std::int64_t item_size,
+                          Contents contents = Contents::Uninitialised) const {
+    return Tensor::make(dtype, shape, item_size, contents, allocator);
+  }
+
+  TaskRunner tasks;
+  Allocator& allocator;
+  const RowKernels& rows;
+};
+
+}  // namespace backslice

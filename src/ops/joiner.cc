@@ -1,0 +1,16 @@
+#include "ops/joiner.h"
+
+namespace backslice {
+
+Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
+  if (adjacent_ && first_ != nullptr) {
+    return Tensor::of(*block_, View{const_cast<std::byte*>(first_), dtype_, contiguous_layout(shape, item_size_)});
+  }
+  auto out = call.allocate(dtype_, shape, item_size_);
+  if (!out.ok()) return out;
+  const Stores stores = stores_for(shape.elements() * item_size_);
+  concat(out->view().data, segments_, dtype_, item_size_, call.kernel(stores));
+  return out;
+}
+
+}  // namespace backslice

@@ -1,0 +1,61 @@
+// Joiner: parts of memory, one after the other, as one tensor. Where they lie next to each other in one block already,
+// the tensor is a view of it, and nothing is moved.
+#pragma once
+
+#include <deque>
+
+#include "kernels/concat/kernel.h"
+#include "ops/call.h"
+
+namespace backslice {
+
+class Joiner {
+ public:
+  Joiner(DType dtype, std::int64_t item_size, std::size_t parts) : dtype_(dtype), item_size_(item_size) {
+    segments_.reserve(parts);
+  }
+
+  // Zeros. Preconditions of all: the size of the part in bytes fits int64_t.
+  void push_zeros(std::int64_t elements) {
+    segments_.push_back({nullptr, elements * item_size_});
+    if (elements > 0) adjacent_ = false;
+  }
+
+  // Dense elements at `data`. owner() is the Buffer they lie in; it is asked while all are neighbours.
+  template <class Owner>
+  void push(const std::byte* data, std::int64_t elements, const Owner& owner) {
+    segments_.push_back({data, elements * item_size_});
+    if (elements == 0 || !adjacent_) return;
+    const Buffer& block = owner();
+    if (first_ == nullptr) {
+      first_ = data;
+      block_ = &block;
+    } else {
+      adjacent_ = data == expected_ && block.is_same_block(*block_);
+    }
+    expected_ = data + elements * item_size_;
+  }
+
+  // The sum of two or more terms, all dense.
+  void push_sum(Terms terms, std::int64_t elements) {
+    const std::byte* first = terms[0];
+    terms.erase(terms.begin());
+    sums_.push_back(std::move(terms));
+    segments_.push_back({first, elements * item_size_, &sums_.back()});
+    if (elements > 0) adjacent_ = false;
+  }
+
+  // As a tensor of that shape, which has room for exactly them.
+  Result<Tensor> join(const Shape& shape, const Call& call) const;
+
+ private:
+  DType dtype_;
+  std::int64_t item_size_;
+  std::vector<Segment> segments_;
+  std::deque<Terms> sums_;  // which segments point to
+  bool adjacent_ = true;
+  const std::byte *first_ = nullptr, *expected_ = nullptr;
+  const Buffer* block_ = nullptr;
+};
+
+}  // namespace backslice

@@ -1,0 +1,27 @@
+// Moving whole tensors: the plain copies, additions and zeros that operations are made of. No checks.
+#pragma once
+
+#include "kernels/slice/kernel.h"
+#include "ops/call.h"
+
+namespace backslice {
+
+// dst = src, of one shape and dtype.
+inline void copy_into(const View& dst, const ConstView& src, const Call& call) {
+  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
+  fill(schedule, src.dtype, dst.data, src.data, call.kernel(schedule.stores));
+}
+
+// A contiguous copy.
+inline Result<Tensor> copy_of(const ConstView& src, const Call& call) {
+  auto made = call.allocate(src.dtype, src.shape(), src.layout.item_size);
+  if (made.ok()) copy_into(made->view(), src, call);
+  return made;
+}
+
+inline void zero_all(const View& dst, const Call& call) {
+  const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
+  fill(schedule, dst.dtype, dst.data, dst.data, call.kernel(schedule.stores));
+}
+
+}  // namespace backslice

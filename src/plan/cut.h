@@ -1,0 +1,26 @@
+// Cutting work into pieces: the one policy that every operation follows.
+//
+// Work is counted in bytes that are written at the speed of memory; what takes longer per byte says so by counting
+// more. Pieces are several per thread, so that a slow thread holds nobody up; none is so small that handing it over
+// would cost more than doing it, and none so large that it could not be waited for when the operation is cancelled.
+#pragma once
+
+#include <cstdint>
+
+namespace backslice {
+
+// Less than this is not worth a second thread.
+inline constexpr std::int64_t kParallelBytes = 512 << 10;
+
+// A piece of this size takes some hundredths of a second.
+inline constexpr std::int64_t kLargestPiece = 64 << 20;
+
+// At least one.
+std::int64_t pieces_for(std::int64_t bytes, int threads);
+
+// Where part `part` of `parts` begins: total * part / parts, without the product.
+inline std::int64_t cut_at(std::int64_t total, std::int64_t parts, std::int64_t part) {
+  return total / parts * part + total % parts * part / parts;
+}
+
+}  // namespace backslice

@@ -1,0 +1,33 @@
+// The dtype of the values of a VariantArray.
+#pragma once
+
+#include <optional>
+
+#include "backslice/ragged_variant.h"
+#include "core/errors.h"
+
+namespace backslice {
+
+// The first piece that is not missing, for its dtype; of no rows of a ragged tensor, an empty one of its dtype.
+inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encoded) {
+  if (encoded.batch() != nullptr && encoded.size() == 0) {
+    const ConstView view = encoded.batch()->values().view();
+    return VariantArray::Piece{nullptr, 0, false, view.dtype, view.layout.item_size};
+  }
+  for (std::int64_t i = 0; i < encoded.size(); ++i) {
+    if (const auto piece = encoded.piece(i); !piece.missing) return piece;
+  }
+  return std::nullopt;
+}
+
+// What is asked for, or else what the pieces have, with the size of its items.
+inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked) {
+  const auto first = first_piece(encoded);
+  if (!asked && !first) return invalid_argument("Tvalues must be given: there is no element to take it from");
+  if (!asked) return ValuesType{first->dtype, first->item_size};
+  if (asked->dtype != DType::Bytes) return ValuesType{asked->dtype, item_size(asked->dtype)};
+  if (asked->item_size < 0) return invalid_argument("Tvalues: item_size ", asked->item_size, " must be >= 0");
+  return *asked;
+}
+
+}  // namespace backslice
