@@ -21,37 +21,38 @@ Call uncancelled(const Context& context) {
 }
 
 // A region of a buffer that is larger than the caches is not in them either, however small it is.
-Stores stores_within(const Tensor& buffer, Stores stores) {
-  const std::int64_t bytes = buffer.shape().elements() * buffer.view().layout.item_size;
-  return stores_for(bytes) == Stores::Streaming ? Stores::Streaming : stores;
+KernelContext kernel_within(const Tensor& buffer, const Schedule& schedule, const Call& call) {
+  KernelContext context = call.kernel(schedule);
+  context.stores = stores_for(buffer.shape().elements() * buffer.view().layout.item_size);
+  return context;
 }
 
 // -- Writing that cannot fail. A kernel allocates before it runs anything; where there is no memory for that, the
 // reference kernel does without, one item at a time, on this thread.
 
-void overwrite(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src,
+void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
                const KernelContext& context) noexcept {
   try {
-    fill(schedule, dtype, dst, src, context);
+    fill(plan, dtype, dst, src, context);
   } catch (...) {
-    reference::overwrite(schedule.plan, dtype, dst, src);
+    reference::overwrite(plan, dtype, dst, src);
   }
 }
 
 void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) noexcept {
   const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
-  overwrite(schedule, src.dtype, dst.data, src.data, call.kernel(stores_within(buffer, schedule.stores)));
+  overwrite(schedule.plan, src.dtype, dst.data, src.data, kernel_within(buffer, schedule, call));
 }
 
 void zero_elements(const View& dst, const Tensor& buffer, const Call& call) noexcept {
   const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
-  overwrite(schedule, dst.dtype, dst.data, dst.data, call.kernel(stores_within(buffer, schedule.stores)));
+  overwrite(schedule.plan, dst.dtype, dst.data, dst.data, kernel_within(buffer, schedule, call));
 }
 
 void add_elements(const View& dst, const ConstView& src, const Call& call) noexcept {
   const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype, call.threads());
   try {
-    backslice::add(schedule, src.dtype, dst.data, src.data, call.kernel(schedule.stores));
+    backslice::add(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
   } catch (...) {
     reference::accumulate(schedule.plan, src.dtype, dst.data, src.data);
   }
@@ -108,7 +109,7 @@ Result<Tensor> sums_in_region(const Selection& selection, const Selection& regio
     if (!sum.ok()) return sum;
     const ConstView term = select(inside, terms->view());
     const Schedule schedule = schedule_addition(sum->view().layout, term.layout, dy.dtype, call.threads());
-    backslice::add(schedule, dy.dtype, sum->view().data, term.data, call.kernel(schedule.stores));
+    backslice::add(schedule.plan, dy.dtype, sum->view().data, term.data, call.kernel(schedule));
     copy_into(select(inside, sums->view()), sum->view(), call);
   }
   return sums;

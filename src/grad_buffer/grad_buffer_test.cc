@@ -130,7 +130,7 @@ class NoMemoryExecutor final : public Executor {
 TEST(GradBuffer, WritesAllTheSameWhenTheExecutorCannotBegin) {
   constexpr std::int64_t kRows = 64, kColumns = 1 << 16;
   NoMemoryExecutor executor;
-  const Options options{.executor = &executor};
+  const Context options{.executor = &executor};
   GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Float32).value();
   const std::vector<float> ones(32 * kColumns, 1);
   EXPECT_TRUE(buffer.write(at({kRows, kColumns}, "::2"), view_of(ones, {32, kColumns}), options).ok());

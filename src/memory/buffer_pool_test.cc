@@ -14,6 +14,9 @@ namespace {
 
 using namespace testing;
 
+Result<Buffer> memory(std::int64_t bytes) { return pool_allocator().allocate(bytes, Contents::Uninitialised); }
+Result<Buffer> zeros(std::int64_t bytes) { return pool_allocator().allocate(bytes, Contents::Zero); }
+
 constexpr std::int64_t kMegabyte = 1 << 20;
 
 class BufferPool : public ::testing::Test {
@@ -28,21 +31,20 @@ class BufferPool : public ::testing::Test {
 };
 
 TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
-  Buffer::allocate(kMegabyte).value();  // kept from now on: sizes that wrap around must not find it
+  memory(kMegabyte).value();  // kept from now on: sizes that wrap around must not find it
   for (std::int64_t bytes : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max() - 4095,
                              std::int64_t{1} << 62, std::int64_t{1} << 50}) {
-    EXPECT_TRUE(is_error(Buffer::allocate(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
+    EXPECT_TRUE(is_error(memory(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
     EXPECT_TRUE(
-        is_error(Buffer::allocate_zeroed(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
-    EXPECT_FALSE(Buffer::allocate_strings(bytes).ok());
+        is_error(zeros(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
   }
-  EXPECT_TRUE(is_error(Buffer::allocate(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
-  EXPECT_TRUE(is_error(Buffer::allocate_zeroed(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
+  EXPECT_TRUE(is_error(memory(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
+  EXPECT_TRUE(is_error(zeros(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
 }
 
 TEST_F(BufferPool, ReusesABlockAfterItsLastOwnerIsGone) {
   const PoolStats before = pool_stats();
-  Buffer a = Buffer::allocate(8 * kMegabyte).value();
+  Buffer a = memory(8 * kMegabyte).value();
   const std::byte* address = a.data();
   Buffer copy = a;
   a = Buffer();
@@ -50,28 +52,28 @@ TEST_F(BufferPool, ReusesABlockAfterItsLastOwnerIsGone) {
   EXPECT_EQ(pool_stats().bytes_in_use, before.bytes_in_use + 8 * kMegabyte);
   copy = Buffer();
   EXPECT_EQ(pool_stats().bytes_kept, 8 * kMegabyte);
-  EXPECT_EQ(Buffer::allocate(8 * kMegabyte - 100)->data(), address);
+  EXPECT_EQ(memory(8 * kMegabyte - 100)->data(), address);
   EXPECT_EQ(pool_stats().reused, before.reused + 1);
   EXPECT_EQ(pool_stats().mapped, before.mapped + 1);
 }
 
 TEST_F(BufferPool, LargeBlocksAreAlignedToHugePages) {
-  const Buffer buffer = Buffer::allocate(5 * kMegabyte).value();
+  const Buffer buffer = memory(5 * kMegabyte).value();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % (2 * kMegabyte), 0u);
 }
 
 TEST_F(BufferPool, DoesNotWasteABlockOnAMuchSmallerResult) {
-  (void)Buffer::allocate(32 * kMegabyte).value();
+  (void)memory(32 * kMegabyte).value();
   EXPECT_EQ(pool_stats().bytes_kept, 32 * kMegabyte);
-  const Buffer small = Buffer::allocate(4 * kMegabyte).value();
+  const Buffer small = memory(4 * kMegabyte).value();
   EXPECT_EQ(pool_stats().bytes_kept, 32 * kMegabyte);
 }
 
 TEST_F(BufferPool, KeepsNoMoreThanItsLimit) {
   EXPECT_TRUE(set_pool_limit(20 * kMegabyte).ok());
   {
-    const Buffer a = Buffer::allocate(8 * kMegabyte).value(), b = Buffer::allocate(12 * kMegabyte).value();
-    const Buffer c = Buffer::allocate(30 * kMegabyte).value(), d = Buffer::allocate(6 * kMegabyte).value();
+    const Buffer a = memory(8 * kMegabyte).value(), b = memory(12 * kMegabyte).value();
+    const Buffer c = memory(30 * kMegabyte).value(), d = memory(6 * kMegabyte).value();
   }
   EXPECT_LE(pool_stats().bytes_kept, 20 * kMegabyte);
   EXPECT_GT(pool_stats().bytes_kept, 0);
@@ -87,7 +89,7 @@ TEST_F(BufferPool, RecycledMemoryShowsNoStaleBytes) {
   const std::vector<std::byte> expected(first.view().data, first.view().data + 4 * kMegabyte);
   for (int i = 0; i < 3; ++i) {
     {
-      Buffer poison = Buffer::allocate(4 * kMegabyte).value();
+      Buffer poison = memory(4 * kMegabyte).value();
       std::fill_n(poison.data(), 4 * kMegabyte, std::byte{0xff});
     }
     const Tensor again = slice_grad(middle, view_of(dy, middle.result_shape())).value();

@@ -6,7 +6,7 @@ namespace {
 
 using namespace testing;
 
-constexpr Options kAccumulate{.accumulate = true};
+constexpr Write kAccumulate = Write::Accumulate;
 
 Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
 
@@ -51,10 +51,12 @@ TEST(Accumulate, ComplexAddsBothParts) {
   EXPECT_THAT(out, ElementsAre(11, 22));
 }
 
-TEST(Accumulate, NeedsAnOutput) {
-  const std::vector<float> dy = {1};
-  EXPECT_TRUE(is_error(slice_grad(at({1}, ":"), view_of(dy, {1}), kAccumulate), kInvalid, "accumulate needs out"));
-  EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {1}), {1}, {}, kAccumulate), kInvalid, "accumulate needs out"));
+// Memory that is zero already: the same gradient, and what is not selected is not even touched.
+TEST(IntoZeros, WritesWhatIsSelectedAlone) {
+  const std::vector<float> dy = {1, 2};
+  std::vector<float> out = {0, 0, 0, 0, 7};  // not all zero, so that a write of zeros would show
+  EXPECT_TRUE(slice_grad_into(at({5}, "3:0:-2"), view_of(dy, {2}), view_of(out, {5}), Write::IntoZeros).ok());
+  EXPECT_THAT(out, ElementsAre(0, 2, 0, 1, 7));
 }
 
 TEST(Accumulate, UnalignedElementsAdd) {

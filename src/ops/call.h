@@ -4,6 +4,7 @@
 #include "backslice/context.h"
 #include "backslice/tensor.h"
 #include "kernels/cpu/kernel_context.h"
+#include "plan/cut.h"
 
 namespace backslice {
 
@@ -13,7 +14,14 @@ struct Call {
   explicit Call(const Context& context);
 
   int threads() const { return tasks.concurrency(); }
-  KernelContext kernel(Stores stores) const { return {rows, stores, tasks, allocator}; }
+
+  // How a kernel is to run a schedule, or work that writes so many bytes.
+  KernelContext kernel(const Schedule& schedule) const {
+    return {rows, schedule.stores, schedule.pieces, tasks, allocator};
+  }
+  KernelContext kernel(std::int64_t bytes) const {
+    return {rows, stores_for(bytes), pieces_for(bytes, threads()), tasks, allocator};
+  }
 
   // Contiguous, from the caller's allocator.
   Result<Tensor> allocate(DType dtype, const Shape& shape, std::int64_t item_size,

@@ -41,9 +41,13 @@ TEST(SliceGradCost, EmptyResultsAndStrings) {
 }
 
 TEST(SliceGradCost, ThePlanIsTheOneThatRuns) {
-  const GradientCost cost = cost_of({4, 5}, "1:3").value();
-  ASSERT_EQ(cost.plan.loops().size(), 1u);
-  EXPECT_EQ(cost.plan.dst_bytes(), 4 * 5 * 4);
+  EXPECT_EQ(cost_of({4, 5}, "1:3").value().plan,
+            "items of 4 bytes, first at 0 from 0\n"
+            "  for 20 positions 4 bytes apart: take 10 from position 5 by 1, 4 bytes apart\n");
+  // Of fresh zeros, only what is selected is written.
+  const GradientCost cost = cost_of({1 << 13, 1 << 10}, "7").value();
+  EXPECT_EQ(cost.strategy, Strategy::FreshZeros);
+  EXPECT_EQ(cost.plan, "items of 4096 bytes, first at 28672 from 0\n");
 }
 
 TEST(SliceGradCost, RefusesWhatTheGradientRefuses) {

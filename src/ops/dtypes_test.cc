@@ -48,7 +48,7 @@ TEST_P(EveryDType, AddsOrSaysThatItCannot) {
     std::memset(out.view().data, 0, static_cast<std::size_t>(4 * size));
     std::memset(dy.view().data, 1, static_cast<std::size_t>(2 * size));
   }
-  const Status status = slice_grad_into(at({4}, "1:3"), dy.view(), out.view(), {.accumulate = true});
+  const Status status = slice_grad_into(at({4}, "1:3"), dy.view(), out.view(), Write::Accumulate);
   EXPECT_EQ(status.ok(), can_add(GetParam())) << status.to_string();
   if (!status.ok()) {
     EXPECT_TRUE(is_error(status, kInvalid, "accumulate", std::string(name(GetParam())), "cannot be added"));

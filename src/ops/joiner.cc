@@ -8,8 +8,7 @@ Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
   }
   auto out = call.allocate(dtype_, shape, item_size_);
   if (!out.ok()) return out;
-  const Stores stores = stores_for(shape.elements() * item_size_);
-  concat(out->view().data, segments_, dtype_, item_size_, call.kernel(stores));
+  concat(out->view().data, segments_, dtype_, item_size_, call.kernel(shape.elements() * item_size_));
   return out;
 }
 

@@ -90,7 +90,7 @@ void run(const Checked& checked, std::span<const SliceGradient> slices, const Vi
   if (!operations_of(out.dtype).are_bytes()) return fill_objects(slices, out, call);
   const std::int64_t item_size = out.layout.item_size;
   fill_tiles(checked.common, out.dtype, item_size, checked.disjoint, out.data,
-             call.kernel(stores_for(out.elements() * item_size)));
+             call.kernel(out.elements() * item_size));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_P(MultiSliceGrad, IsTheSumInListOrder) {
     const auto expected = sum_of(slices, dst.view, dst);
     RandomTensor out = dst;
     out.view.data = out.memory.data() + (dst.view.data - dst.memory.data());
-    const Status status = multi_slice_grad_into(shape, slices, out.view, {.executor = pool.get()});
+    const Status status = multi_slice_grad_into(shape, slices, out.view, Write::Overwrite, {.executor = pool.get()});
     ASSERT_TRUE(status.ok()) << status.to_string();
     ASSERT_EQ(out.memory, expected) << Ints(shape).size();
   }
@@ -99,7 +99,7 @@ TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
       slices[i].dy.data = reinterpret_cast<const std::byte*>(dys[i].data());
     std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
     for (const auto& [s, dy] : slices) {
-      ASSERT_TRUE(slice_grad_into(s, dy, view_of(expected, shape), {.accumulate = true}).ok());
+      ASSERT_TRUE(slice_grad_into(s, dy, view_of(expected, shape), Write::Accumulate).ok());
     }
     Tensor dx = multi_slice_grad(shape, slices).value();
     EXPECT_EQ(elements<float>(dx), expected) << kind;
@@ -156,7 +156,7 @@ TEST(MultiSliceGradErrors, AccumulateAddsToWhatIsThere) {
   std::vector<float> out = {10, 20, 30, 40};
   const std::vector<float> dy = {1, 2};
   const std::vector<SliceGradient> slices = {{at({4}, "0:2"), view_of(dy, {2})}, {at({4}, "1:3"), view_of(dy, {2})}};
-  EXPECT_TRUE(multi_slice_grad_into({4}, slices, view_of(out, {4}), {.accumulate = true}).ok());
+  EXPECT_TRUE(multi_slice_grad_into({4}, slices, view_of(out, {4}), Write::Accumulate).ok());
   EXPECT_THAT(out, ElementsAre(11, 23, 32, 40));
 }
 

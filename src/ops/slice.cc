@@ -22,7 +22,7 @@ Status check_slice_grad(const Selection& selection, const ConstView& dy, Write w
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Call& call) {
   const Schedule schedule = schedule_slice(selection, out.layout, x.layout, x.dtype, call.threads());
-  fill(schedule, x.dtype, out.data, x.data, call.kernel(schedule.stores));
+  fill(schedule.plan, x.dtype, out.data, x.data, call.kernel(schedule));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Status slice_grad_into(const Selection& selection, const ConstView& dy, const Vi
     const Call call(context);
     const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype, call.threads());
     const auto run = write == Write::Accumulate ? add : fill;
-    run(schedule, dy.dtype, out.data, dy.data, call.kernel(schedule.stores));
+    run(schedule.plan, dy.dtype, out.data, dy.data, call.kernel(schedule));
     return Status();
   });
 }
@@ -68,7 +68,7 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
         schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype, call.threads());
     const Contents contents = schedule.strategy == Strategy::FreshZeros ? Contents::Zero : Contents::Uninitialised;
     auto out = call.allocate(dy.dtype, selection.shape(), dy.layout.item_size, contents);
-    if (out.ok()) fill(schedule, dy.dtype, out->view().data, dy.data, call.kernel(schedule.stores));
+    if (out.ok()) fill(schedule.plan, dy.dtype, out->view().data, dy.data, call.kernel(schedule));
     return out;
   });
 }

@@ -61,7 +61,8 @@ class Planner {
   Plan finish(Widen widen) {
     order();
     merge();
-    if (widen == Widen::Yes) widen_item();
+    plan_.moves_bytes_ = widen == Widen::Yes;
+    if (plan_.moves_bytes_) widen_item();
     return plan_;
   }
 
@@ -152,7 +153,7 @@ bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 ||
 }  // namespace
 
 Plan Plan::byte_by_byte() const {
-  assert(loops_.empty());
+  assert(loops_.empty() && moves_bytes_);
   Plan plan = *this;
   plan.item_size_ = 1;
   plan.loops_.push_back({item_size_, 0, 1, item_size_, 1, 1});
@@ -208,10 +209,10 @@ Plan plan_gather(const Selection& selection, const Layout& dst, const Layout& sr
 Plan plan_zero(const Layout& dst, Widen widen) {
   if (has_no_bytes(dst)) return Plan();
   Planner planner(dst.item_size);
-  planner.add(1, {0, 1, 0}, dst.item_size, 0);  // takes nothing, also where there are no axes
   for (int i = 0; i < dst.shape.rank(); ++i) {
     if (dst.shape[i] > 1) planner.add(dst.shape[i], {0, 1, 0}, dst.strides[i], 0);
   }
+  planner.add(1, {0, 1, 0}, dst.item_size, 0);  // takes nothing, also where there are no axes
   return planner.finish(widen);
 }
 

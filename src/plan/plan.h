@@ -47,7 +47,10 @@ class Plan {
   // 0 <= lo < hi <= its extent.
   Plan restrict(std::int64_t lo, std::int64_t hi) const;
 
-  // The same with one loop over the bytes of its item. Precondition: there is no loop.
+  // Whether its items are bytes, of which a run may be cut anywhere; else they are elements.
+  bool moves_bytes() const { return moves_bytes_; }
+
+  // The same with one loop over the bytes of its item. Precondition: there is no loop, and it moves bytes.
   Plan byte_by_byte() const;
 
   // Where the first position of the loops lies in each tensor, in bytes from its first element.
@@ -59,6 +62,7 @@ class Plan {
 
   InlineVector<Loop> loops_;
   std::int64_t item_size_ = 0, dst_offset_ = 0, src_offset_ = 0;
+  bool moves_bytes_ = false;
 };
 
 // Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.

@@ -78,7 +78,7 @@ Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& tak
   for (const Range& range : taken) {
     pieces.push_back({rt.values().data() + range.lo * row_bytes, (range.hi - range.lo) * row_bytes});
   }
-  concat(joined->view().data, pieces, rt.dtype(), item_size, call.kernel(stores_for(rows * row_bytes)));
+  concat(joined->view().data, pieces, rt.dtype(), item_size, call.kernel(rows * row_bytes));
   return joined;
 }
 
@@ -171,7 +171,7 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     const auto dense = copy_of(grad_values, call);
     if (!dense.ok()) return dense;
     const auto pieces = pieces_in_order(rt, rows, dense->view().data, grad_rows, row_bytes);
-    concat(out->view().data, pieces, grad_values.dtype, item_size, call.kernel(stores_for(shape[0] * row_bytes)));
+    concat(out->view().data, pieces, grad_values.dtype, item_size, call.kernel(shape[0] * row_bytes));
     return out;
   });
 }

@@ -234,8 +234,7 @@ TEST(RaggedFromVariantGradient, EncodesAgain) {
 TEST(RaggedVariants, ManyPiecesOnManyThreads) {
   std::mt19937 random(1);
   const auto pool = make_thread_executor(3);
-  Options options;
-  options.executor = pool.get();
+  const Context context{.executor = pool.get()};
   std::vector<std::int64_t> lengths(5000), splits = {0};
   for (auto& n : lengths) splits.push_back(splits.back() + (n = static_cast<std::int64_t>(random() % 120)));
   lengths[17] = 0;
@@ -252,7 +251,7 @@ TEST(RaggedVariants, ManyPiecesOnManyThreads) {
     elements.push_back(missing ? std::nullopt : dense(piece));
   }
   auto out =
-      ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, options);
+      ragged_tensor_to_variant_gradient(array(elements), {splits_of(splits)}, {std::ssize(expected)}, {}, context);
   EXPECT_EQ(::backslice::testing::elements<float>(out.value()), expected);
 }
 

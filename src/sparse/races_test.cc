@@ -45,16 +45,16 @@ TEST(SparseRaces, ChangingIndicesTouchNothingElse) {
   const CooIndices out = CooIndices::from_matrix(view_of(output, {kRows / 2, 2})).value();
   const auto values = counting<float>(kRows), grad = counting<float>(kRows / 2);
   const auto pool = make_thread_executor(3);
-  SparseGradOptions options;
-  options.executor = pool.get();
+  const Context context{.executor = pool.get()};
   const Changer change_input(input), change_output(output);
   for (int i = 0; i < 30; ++i) {
-    options.order = i % 2 == 0 ? MatchOrder::InOrder : MatchOrder::Any;
-    (void)sparse_slice_grad(view_of(grad, {kRows / 2}), in, {0, 0}, out, options);
+    const MatchOrder order = i % 2 == 0 ? MatchOrder::InOrder : MatchOrder::Any;
+    (void)sparse_slice_grad(view_of(grad, {kRows / 2}), in, {0, 0}, out, order, context);
     std::vector<float> dx(kRows);
-    (void)sparse_slice_grad_into(view_of(grad, {kRows / 2}), in, {0, 0}, out, view_of(dx, {kRows}), options);
-    (void)sparse_slice_grad_by_size(view_of(grad, {kRows / 2}), in, {0, 0}, {32, 64}, options);
-    auto y = sparse_slice(in, view_of(values, {kRows}), {64, 64}, {0, 0}, {32, 64}, options);
+    (void)sparse_slice_grad_into(view_of(grad, {kRows / 2}), in, {0, 0}, out, view_of(dx, {kRows}), order,
+                                 Write::Overwrite, context);
+    (void)sparse_slice_grad_by_size(view_of(grad, {kRows / 2}), in, {0, 0}, {32, 64}, context);
+    auto y = sparse_slice(in, view_of(values, {kRows}), {64, 64}, {0, 0}, {32, 64}, context);
     ASSERT_TRUE(y.ok());
     for (float value : y->values.elements<float>()) ASSERT_TRUE(value >= 0 && value <= kRows);
   }

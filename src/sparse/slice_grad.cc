@@ -98,7 +98,7 @@ Status left_over(std::int64_t rows, std::int64_t used) {
 }
 
 KernelContext kernel_for(const View& out, const Call& call) {
-  return call.kernel(stores_for(out.elements() * out.layout.item_size));
+  return call.kernel(out.elements() * out.layout.item_size);
 }
 
 // The second pass, when the parts are known.

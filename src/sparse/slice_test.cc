@@ -159,10 +159,8 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnRandomLists) {
     const CooIndices in_list = by_columns ? in.columns() : in.indices(), out_list = out.indices();
     expect_gradient(in_order(grad, input, start, output), output.size(),
                     sparse_slice_grad(dy, in_list, start, out_list));
-    SparseGradOptions any;
-    any.order = MatchOrder::Any;
     expect_gradient(in_any_order(grad, input, start, output), output.size(),
-                    sparse_slice_grad(dy, in_list, start, out_list, any));
+                    sparse_slice_grad(dy, in_list, start, out_list, MatchOrder::Any));
     const List<std::int32_t> in32(input, rank), out32(output, rank);
     expect_gradient(in_order(grad, input, start, output), output.size(),
                     sparse_slice_grad(dy, in32.indices(), start, out32.indices()));
@@ -184,13 +182,12 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
     const List in(input, 2), out(output, 2);
     const Truth truth = in_order(grad, input, start, output);
     for (Executor* executor : {&serial_executor(), pool.get()}) {
-      SparseGradOptions options;
-      options.executor = executor;
+      const Context context{.executor = executor};
       expect_gradient(truth, output.size(),
-                      sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options));
+                      sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), MatchOrder::InOrder, context));
       std::vector<float> into(input.size(), -1);
       ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {out.count}), in.indices(), start, out.indices(),
-                                         view_of(into, {in.count}), options)
+                                         view_of(into, {in.count}), MatchOrder::InOrder, Write::Overwrite, context)
                       .ok());
       EXPECT_EQ(into, truth.gradient);
     }
@@ -214,12 +211,10 @@ TEST(SparseSliceGrad, AnyOrderMatchesShuffledRows) {
       expected.push_back(queue.empty() ? 0 : queue.back());
       if (!queue.empty()) queue.pop_back();
     }
-    SparseGradOptions options;
-    options.order = MatchOrder::Any;
-    options.executor = pool.get();
+    const Context context{.executor = pool.get()};
     const List in(input, 3), out(output, 3);
     EXPECT_EQ(elements<float>(
-                  sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), options).value()),
+                  sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), MatchOrder::Any, context).value()),
               expected);
   }
 }
@@ -229,10 +224,8 @@ TEST(SparseSliceGrad, AnyOrderTakesIndicesOfAnySize) {
   const Rows input = {{kMax, kMin, 5}, {0, 0, 0}, {kMin, kMax, 5}, {kMax, kMin, 5}, {1, 2, 3}};
   const Rows output = {{kMin, kMax, 5}, {1, 2, 3}, {kMax, kMin, 5}};
   const std::vector<float> grad = {1, 2, 3};
-  SparseGradOptions any;
-  any.order = MatchOrder::Any;
   EXPECT_THAT(elements<float>(sparse_slice_grad(view_of(grad, {3}), List(input, 3).indices(), {0, 0, 0},
-                                                List(output, 3).indices(), any)
+                                                List(output, 3).indices(), MatchOrder::Any)
                                   .value()),
               ElementsAre(3, 0, 1, 0, 2));
 }
@@ -242,9 +235,7 @@ TEST(SparseSliceGrad, SumsThatOverflowMatchNothing) {
   // kMax + 2 would wrap to kMin + 1.
   const List input(Rows{{kMin + 1}}, 1), output(Rows{{kMax}}, 1);
   for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
-    SparseGradOptions options;
-    options.order = order;
-    const auto dx = sparse_slice_grad(view_of(grad, {1}), input.indices(), {2}, output.indices(), options);
+    const auto dx = sparse_slice_grad(view_of(grad, {1}), input.indices(), {2}, output.indices(), order);
     EXPECT_EQ(dx.status().code(), StatusCode::Internal);
   }
   const List far(Rows{{kMax}}, 1), near(Rows{{0}}, 1);
@@ -277,10 +268,8 @@ TEST(SparseSliceGrad, LeavesOutAloneWhenRefused) {
   std::vector<float> out = {7, 8, 9};
   const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {5}}, 1);
   for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
-    SparseGradOptions options;
-    options.order = order;
     EXPECT_FALSE(
-        sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {0}, output.indices(), view_of(out, {3}), options)
+        sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {0}, output.indices(), view_of(out, {3}), order)
             .ok());
     EXPECT_THAT(out, ElementsAre(7, 8, 9));
   }
@@ -291,17 +280,16 @@ TEST(SparseSliceGrad, LeavesOutAloneWhenRefused) {
 TEST(SparseSliceGrad, AccumulatesIntoWhatIsThere) {
   const std::vector<float> grad = {1, 2};
   const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {1}}, 1);
-  SparseGradOptions options;
-  options.accumulate = true;
   std::vector<float> out = {10, 20, 30};
   ASSERT_TRUE(
-      sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}), options)
+      sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}),
+                             MatchOrder::InOrder, Write::Accumulate)
           .ok());
   EXPECT_THAT(out, ElementsAre(10, 21, 32));
   ASSERT_TRUE(
-      sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), options).ok());
+      sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), Write::Accumulate)
+          .ok());
   EXPECT_THAT(out, ElementsAre(11, 23, 32));
-  EXPECT_FALSE(sparse_slice_grad(view_of(grad, {2}), input.indices(), {1}, output.indices(), options).ok());
 }
 
 TEST(SparseSliceGrad, MovesRowsOfValuesOfEveryDTypeAndLayout) {
@@ -344,13 +332,14 @@ TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   const ConstView dy = backwards(grad, 1, 0);
   for (bool accumulate : {false, true}) {
     std::vector<float> out(4 * kN, 9);  // a row before and a row after it that nobody may touch
-    SparseGradOptions options;
-    options.accumulate = accumulate;
-    ASSERT_TRUE(sparse_slice_grad_into(dy, input.indices(), {0}, output.indices(), backwards(out, 2, 1), options).ok());
+    const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+    ASSERT_TRUE(sparse_slice_grad_into(dy, input.indices(), {0}, output.indices(), backwards(out, 2, 1),
+                                       MatchOrder::InOrder, write)
+                    .ok());
     const float b = accumulate ? 9 : 0;
     EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
     std::fill(out.begin(), out.end(), 9.f);
-    ASSERT_TRUE(sparse_slice_grad_by_size_into(dy, input.indices(), {1}, {1}, backwards(out, 2, 1), options).ok());
+    ASSERT_TRUE(sparse_slice_grad_by_size_into(dy, input.indices(), {1}, {1}, backwards(out, 2, 1), write).ok());
     EXPECT_THAT(out, ElementsAre(9, 9, 9, 9, b, b, b, b, b + 1, b + 2, b + 3, b + 4, 9, 9, 9, 9));
   }
   const auto y = sparse_slice(input.indices(), backwards(grad, 1, 0), {2}, {0}, {2});
@@ -363,11 +352,10 @@ TEST(SparseSliceGrad, RowsOfNoElementsAreMatched) {
   const ConstView grad = ConstView::contiguous(nullptr, DType::Float32, {2, 0}).value();
   const View out = View::contiguous(nullptr, DType::Float32, {3, 0}).value();
   for (bool accumulate : {false, true}) {
-    SparseGradOptions options;
-    options.accumulate = accumulate;
-    EXPECT_TRUE(sparse_slice_grad_into(grad, input.indices(), {0}, output.indices(), out, options).ok());
-    EXPECT_TRUE(sparse_slice_grad_by_size_into(grad, input.indices(), {0}, {2}, out, options).ok());
-    EXPECT_FALSE(sparse_slice_grad_into(grad, input.indices(), {0}, other.indices(), out, options).ok());
+    const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+    EXPECT_TRUE(sparse_slice_grad_into(grad, input.indices(), {0}, output.indices(), out, MatchOrder::InOrder, write).ok());
+    EXPECT_TRUE(sparse_slice_grad_by_size_into(grad, input.indices(), {0}, {2}, out, write).ok());
+    EXPECT_FALSE(sparse_slice_grad_into(grad, input.indices(), {0}, other.indices(), out, MatchOrder::InOrder, write).ok());
   }
   EXPECT_FALSE(sparse_slice_grad(grad, input.indices(), {0}, other.indices()).ok());
   const ConstView values = ConstView::contiguous(nullptr, DType::Float32, {3, 0}).value();
@@ -422,12 +410,11 @@ TEST(SparseSlice, AgreesWithTheRuleAndTheGradientIsItsAdjoint) {
     const Rows expected = window(input, start, size, &kept);
     const List in(input, rank), want(expected, rank);
     const auto x = counting<float>(in.count);
-    Options options;
-    options.executor = pool.get();
+    const Context context{.executor = pool.get()};
     for (bool by_columns : {false, true}) {
       if (by_columns && rank == 0) continue;
       const CooIndices list = by_columns ? in.columns() : in.indices();
-      auto y = sparse_slice(list, view_of(x, {in.count}), shape, start, size, options);
+      auto y = sparse_slice(list, view_of(x, {in.count}), shape, start, size, context);
       ASSERT_TRUE(y.ok()) << y.status().message();
       ASSERT_EQ(y->values.shape()[0], want.count);
       for_each_index(y->indices.shape(), [&](const Row& at) {
@@ -442,7 +429,7 @@ TEST(SparseSlice, AgreesWithTheRuleAndTheGradientIsItsAdjoint) {
         EXPECT_EQ(values[k], x[kept[k]]);
         forward += double{values[k]} * dy[k];
       }
-      auto dx = sparse_slice_grad_by_size(view_of(dy, {want.count}), list, start, size, options);
+      auto dx = sparse_slice_grad_by_size(view_of(dy, {want.count}), list, start, size, context);
       ASSERT_TRUE(dx.ok()) << dx.status().message();
       const auto gradient = elements<float>(*dx);
       for (std::size_t k = 0; k < x.size(); ++k) backward += double{x[k]} * gradient[k];

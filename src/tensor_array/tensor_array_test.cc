@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "backslice/tensor_array_container.h"
-#include "tensor_array/elements.h"
+#include "memory/tensor_rows.h"
 #include "testing.h"
 
 namespace backslice {
@@ -371,32 +371,34 @@ TEST(TensorArray, SumsOfItemsWithoutBytesTakeNoTime) {
 
 TEST(TensorArray, AFailedSumLeavesTheTerms) {
   FailingExecutor executor;
-  TensorArray g = TensorArray::make(2, DType::Float32, {.executor = &executor}).value().grad("x").value();
-  for (std::size_t i = 0; i < TensorArray::kMaxTerms; ++i) ASSERT_TRUE(g.write(0, large(1)).ok());
+  const Context context{.executor = &executor};
+  TensorArray g = TensorArray::make(2, DType::Float32).value().grad("x").value();
+  for (std::size_t i = 0; i < TensorArray::kMaxTerms; ++i) ASSERT_TRUE(g.write(0, large(1), context).ok());
   executor.fails = true;
-  EXPECT_TRUE(is_error(g.write(0, large(1)), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(g.write(0, large(1), context), StatusCode::ResourceExhausted));
   const Tensor two_rows = tensor_of(std::vector<float>(2 * kLarge, 5), {2, kLarge});
-  EXPECT_TRUE(is_error(g.scatter(std::vector<std::int64_t>{1, 0}, two_rows), StatusCode::ResourceExhausted));
-  EXPECT_TRUE(is_error(g.read(0), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(g.scatter(std::vector<std::int64_t>{1, 0}, two_rows, context), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(g.read(0, context), StatusCode::ResourceExhausted));
   executor.fails = false;
-  EXPECT_TRUE(g.write(1, large(3)).ok());
-  EXPECT_EQ(g.read(0).value().elements<float>()[0], 8);
-  EXPECT_EQ(g.read(1).value().elements<float>()[0], 3);
+  EXPECT_TRUE(g.write(1, large(3), context).ok());
+  EXPECT_EQ(g.read(0, context).value().elements<float>()[0], 8);
+  EXPECT_EQ(g.read(1, context).value().elements<float>()[0], 3);
 }
 
 TEST(TensorArray, AFailedWriteToABlockLeavesZeros) {
   FailingExecutor executor;
-  const TensorArrayOptions options{.element_shape = *Shape::make({kLarge}), .contiguous = true, .executor = &executor};
+  const Context context{.executor = &executor};
+  const TensorArrayOptions options{.element_shape = *Shape::make({kLarge}), .contiguous = true};
   TensorArray array = TensorArray::make(2, DType::Float32, options).value();
   // With gaps, so that copying it is more than one task.
   Tensor memory = tensor_of(std::vector<float>(4 * kLarge, 5), {2, 2 * kLarge});
   const View gaps = View::strided(memory.view().data, DType::Float32, {2, kLarge}, {8 * kLarge, 8}).value();
   const Tensor rows = Tensor::of(memory.buffer(), gaps);
   executor.fails = true;
-  EXPECT_TRUE(is_error(array.write(0, row_of(rows, 1)), StatusCode::ResourceExhausted));
-  EXPECT_TRUE(is_error(array.unstack(rows), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(array.write(0, row_of(rows, 1), context), StatusCode::ResourceExhausted));
+  EXPECT_TRUE(is_error(array.unstack(rows, context), StatusCode::ResourceExhausted));
   executor.fails = false;
-  ASSERT_TRUE(array.write(1, large(2)).ok());
+  ASSERT_TRUE(array.write(1, large(2), context).ok());
   Tensor all = array.stack().value();
   const auto values = all.elements<float>();
   EXPECT_EQ(std::count(values.begin(), values.end(), 0), kLarge);

@@ -103,10 +103,9 @@ Result<Tensor> run_sparse_gradient(const json& test, const ConstView& grad) {
   if (test["op"] == "sparse_slice_grad_by_size") {
     return sparse_slice_grad_by_size(grad, input.indices, args["start"].get<Numbers>(), args["size"].get<Numbers>());
   }
-  SparseGradOptions options;
-  if (args.value("order", "in_order") == "any") options.order = MatchOrder::Any;
+  const MatchOrder order = args.value("order", "in_order") == "any" ? MatchOrder::Any : MatchOrder::InOrder;
   return sparse_slice_grad(grad, input.indices, args["input_start"].get<Numbers>(),
-                           IndexRows(args["output_indices"]).indices, options);
+                           IndexRows(args["output_indices"]).indices, order);
 }
 
 TEST(Conformance, SparseSlices) {

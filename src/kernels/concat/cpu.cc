@@ -4,7 +4,6 @@
 #include "kernels/concat/kernel.h"
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
-#include "plan/cut.h"
 
 namespace backslice {
 namespace {
@@ -84,9 +83,8 @@ void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std:
   std::int64_t total = 0;
   for (const Segment& segment : segments) total += segment.bytes;
   if (total == 0) return;
-  const std::int64_t pieces = pieces_for(total, context.tasks.concurrency());
   const std::int64_t items = total / item_size;  // so that no item is cut
-  const std::vector<Part> parts = cut(segments, (items + pieces - 1) / pieces * item_size);
+  const std::vector<Part> parts = cut(segments, (items + context.pieces - 1) / context.pieces * item_size);
   const AddRow add = addition_of(dtype, context.rows);
   context.tasks.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
     const Part& part = parts[static_cast<std::size_t>(i)];

@@ -149,26 +149,26 @@ void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src)
 }
 
 template <class Body>
-void for_each_piece(const Schedule& schedule, const TaskRunner& tasks, const Body& body) {
-  if (schedule.pieces == 1) return body(schedule.plan);
-  const std::vector<Plan> parts = split(schedule.plan, schedule.pieces);
-  tasks.run(static_cast<std::int64_t>(parts.size()),
-            [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+void for_each_piece(const Plan& plan, const KernelContext& context, const Body& body) {
+  if (context.pieces == 1) return body(plan);
+  const std::vector<Plan> parts = split(plan, context.pieces);
+  context.tasks.run(static_cast<std::int64_t>(parts.size()),
+                    [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 }  // namespace
 
-void fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
-  if (schedule.strategy == Strategy::OneByOne) return reference::overwrite(schedule.plan, dtype, dst, src);
-  if (schedule.plan.is_empty()) return;
-  for_each_piece(schedule, context.tasks,
+void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+  if (!operations_of(dtype).are_bytes()) return reference::overwrite(plan, dtype, dst, src);
+  if (plan.is_empty()) return;
+  for_each_piece(plan, context,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, context.rows, context.stores); });
 }
 
-void add(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
-  if (schedule.plan.is_empty()) return;
+void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+  if (plan.is_empty()) return;
   const AddRow add_row = addition_of(dtype, context.rows);
-  for_each_piece(schedule, context.tasks, [&](const Plan& piece) {
+  for_each_piece(plan, context, [&](const Plan& piece) {
     const Loops loops = piece.loops();
     const bool dense_rows =
         !loops.empty() && loops.back().dst_stride == piece.item_size() && loops.back().src_stride == piece.item_size();

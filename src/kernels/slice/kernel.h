@@ -1,4 +1,4 @@
-// The slice kernels: a schedule run with SIMD rows, in parallel.
+// The slice kernels: a plan run with SIMD rows, in parallel.
 //
 // They do what the reference kernels do, bit for bit, and have the same preconditions.
 #pragma once
@@ -7,14 +7,14 @@
 
 #include "backslice/dtype.h"
 #include "kernels/cpu/kernel_context.h"
-#include "plan/schedule.h"
+#include "plan/plan.h"
 
 namespace backslice {
 
 // Writes every item of the destination once: from the source where the plan takes one, zero elsewhere.
-void fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
+void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
 
 // Adds the source to the destination. The plan takes every item and is not widened. Precondition: can_add(dtype).
-void add(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
+void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
 
 }  // namespace backslice

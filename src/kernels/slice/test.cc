@@ -3,6 +3,7 @@
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "testing.h"
+#include "kernel_contexts.h"
 
 namespace backslice {
 namespace {
@@ -24,7 +25,7 @@ std::byte* in_copy(std::vector<std::byte>& copy, const RandomTensor& original, I
   return copy.data() + (address(original.view, index) - original.memory.data());
 }
 
-// A kernel under test: the reference, or the fast one on one SIMD target with one kind of stores.
+// A kernel under test: the reference, or the fast one in one of its ways.
 struct Kernel {
   std::string name;
   std::function<void(const Plan&, DType, std::byte*, const std::byte*)> overwrite, accumulate;
@@ -32,13 +33,11 @@ struct Kernel {
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate}};
-  for (const Target& target : available_targets()) {
-    for (Stores stores : {Stores::Ordinary, Stores::Streaming}) {
-      const FillOptions options{.runner = serial_executor(), .rows = *target.rows, .stores = stores};
-      kernels.push_back({std::string(target.name) + (stores == Stores::Ordinary ? "_ordinary" : "_streaming"),
-                         [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, options); },
-                         [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, options); }});
-    }
+  for (const KernelWay& way : kernel_ways()) {
+    const KernelContext* context = &way.context;
+    kernels.push_back({way.name,
+                       [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, *context); },
+                       [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, *context); }});
   }
   return kernels;
 }

@@ -243,19 +243,19 @@ class TileFiller {
 }  // namespace
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const KernelContext& context) {
+                const KernelContext& context, std::int64_t tile_bytes) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
-  const Grid grid = make_grid(common, item_size);
+  const Grid grid = make_grid(common, item_size, tile_bytes);
   const Buckets buckets(common, grid);
   const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, context);
-  const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
+  const std::int64_t largest_tile = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch.
-  const std::int64_t tasks = std::min(grid.tiles, pieces_for(bytes, context.tasks.concurrency()));
+  const std::int64_t tasks = std::min(grid.tiles, context.pieces);
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
-    scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
+    scratch.tile.reset(new std::byte[static_cast<std::size_t>(largest_tile)]);
     const std::int64_t end = cut_at(grid.tiles, tasks, task + 1);
     for (std::int64_t tile = cut_at(grid.tiles, tasks, task); tile < end; ++tile) filler.fill(tile, scratch);
   };

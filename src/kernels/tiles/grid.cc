@@ -4,10 +4,10 @@
 
 namespace backslice {
 
-Grid make_grid(const CommonAxes& common, std::int64_t item_size) {
+Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t tile_bytes) {
   Grid grid;
   grid.cut = common.rank() - 1;
-  const std::int64_t most = std::max<std::int64_t>(1, kTileBytes / std::max<std::int64_t>(item_size, 1));
+  const std::int64_t most = std::max<std::int64_t>(1, tile_bytes / std::max<std::int64_t>(item_size, 1));
   while (grid.cut > 0 && grid.inner * common.axes[grid.cut].extent <= most) {
     grid.inner *= common.axes[grid.cut--].extent;
   }

@@ -19,7 +19,7 @@ struct Grid {
   std::int64_t tiles = 1;
 };
 
-Grid make_grid(const CommonAxes& common, std::int64_t item_size);
+Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t tile_bytes);
 
 // Which slices meet each position (or run, on the cut axis) of one axis: the one that tells them apart best.
 class Buckets {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/tiles/grid.h"
 #include "kernels/tiles/parts.h"
 
 namespace backslice {
@@ -9,6 +10,14 @@ namespace backslice {
 // Fills `dst` with the sum of the slices, zero where there is none. Preconditions: the slices are disjoint, or the
 // dtype can be added; dst has no element in two places; dtype is not String.
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const KernelContext& context);
+                const KernelContext& context, std::int64_t tile_bytes = kTileBytes);
+
+namespace reference {
+
+// The same from the slices themselves, element by element: the first contribution to an element is copied, later ones
+// are added, in the order of the list; zero where there is none.
+void sum_slices(std::span<const SliceGradient> slices, const View& dst);
+
+}  // namespace reference
 
 }  // namespace backslice

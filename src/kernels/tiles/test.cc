@@ -1,0 +1,85 @@
+// Many slices in one pass, in every way the kernel can run, against one slice after the other.
+#include <deque>
+
+#include "kernel_contexts.h"
+#include "kernels/tiles/kernel.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+class TilesKernel : public ::testing::TestWithParam<KernelWay> {
+ protected:
+  // Every byte of the destination's memory is compared, those between elements included.
+  void expect_sum(const RandomTensor& dst, const std::vector<SliceGradient>& slices, std::int64_t tile_bytes) {
+    const auto run = [&](const auto& kernel) {
+      std::vector<std::byte> memory = dst.memory;
+      View view = dst.view;
+      view.data = memory.data() + (dst.view.data - dst.memory.data());
+      kernel(view);
+      return memory;
+    };
+    const auto expected = run([&](const View& out) { reference::sum_slices(slices, out); });
+    const auto got = run([&](const View& out) {
+      const CommonAxes common = common_axes(slices, out.layout);
+      fill_tiles(common, out.dtype, out.layout.item_size, are_disjoint(common), out.data, GetParam().context,
+                 tile_bytes);
+    });
+    const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());
+    ASSERT_EQ(got, expected) << "at byte " << differ.first - got.begin() << " of " << got.size() << ", which begins at "
+                             << dst.view.data - dst.memory.data() << ": " << to_string(Ints(dst.view.shape())) << " in tiles of " << tile_bytes << " bytes";
+  }
+};
+
+// A byte without its bit 6 starts no NaN, whose bits depend on the order of operands.
+void remove_nans(RandomTensor& tensor) {
+  for (std::byte& b : tensor.memory) b &= std::byte{0xbf};
+}
+
+TEST_P(TilesKernel, SumsWhateverMeets) {
+  std::mt19937 random(21);
+  constexpr DType kTypes[] = {DType::Float32, DType::Int64, DType::BFloat16, DType::Float16, DType::UInt8,
+                              DType::Complex128, DType::Float8E4M3FN, DType::Float8E8M0FNU};
+  for (int i = 0; i < 60; ++i) {
+    const DType dtype = kTypes[random() % std::size(kTypes)];
+    Dims dims;
+    for (std::size_t rank = random() % 4; rank > 0; --rank) dims.push_back(1 + static_cast<std::int64_t>(random() % 12));
+    const Shape shape = *Shape::make(dims);
+    RandomTensor dst = random() % 2 == 0 ? random_tensor(random, dtype, dims) : contiguous_tensor(random, dtype, dims);
+    std::deque<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    for (std::size_t count = random() % 24; count > 0; --count) {
+      const Selection selection = random_slice_of(random, shape);
+      sources.push_back(random_tensor(random, dtype, selection.result_shape()));
+      remove_nans(sources.back());
+      slices.push_back({selection, sources.back().view});
+    }
+    const std::int64_t tiles[] = {1, 64, 777, kTileBytes};
+    expect_sum(dst, slices, tiles[random() % 4]);
+  }
+}
+
+// Rows next to each other are runs of bytes, which are not composed but written as they are.
+TEST_P(TilesKernel, WritesRunsThatDoNotMeet) {
+  std::mt19937 random(22);
+  for (std::int64_t width : {1, 7, 300}) {
+    const Dims dims(std::vector<std::int64_t>{40, width});
+    RandomTensor dst = contiguous_tensor(random, DType::Float32, dims);
+    std::deque<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    for (std::int64_t row : {30, 3, 4, 17, 39}) {
+      const Selection selection = *Selection::from_index(dims, {SliceRange{row, row + 1}});
+      sources.push_back(contiguous_tensor(random, DType::Float32, selection.result_shape()));
+      slices.push_back({selection, sources.back().view});
+    }
+    for (std::int64_t tile_bytes : {64, 4096}) expect_sum(dst, slices, tile_bytes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, TilesKernel, ::testing::ValuesIn(kernel_ways()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace backslice
