@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/cpu/targets.h"
 
 namespace backslice::testing {
 

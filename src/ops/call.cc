@@ -4,6 +4,7 @@
 
 #include "core/errors.h"
 #include "execute/environment.h"
+#include "kernels/cpu/targets.h"
 
 namespace backslice {
 namespace {

@@ -1,17 +1,12 @@
 // The row kernels: what the innermost loops do, compiled with Highway once for each SIMD target.
 //
-// A row kernel knows widths and bytes, nothing of plans. Which target's rows are used is decided once, at the first
-// call: the best that the machine has, or the one that BACKSLICE_FORCE_TARGET names.
+// A row kernel knows widths and bytes, nothing of plans.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "backslice/dtype.h"
-#include "backslice/status.h"
 
 namespace backslice {
 
@@ -67,19 +62,5 @@ constexpr int width_index(std::int64_t item_size) {
     default: return -1;
   }
 }
-
-struct Target {
-  std::string_view name;
-  const RowKernels* rows;
-};
-
-// The targets this machine can run, best first.
-const std::vector<Target>& available_targets();
-
-// The one in use.
-const Target& active_target();
-
-// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run.
-Status check_target_variable();
 
 }  // namespace backslice

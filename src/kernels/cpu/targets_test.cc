@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/targets.h"
 #include "testing.h"
 
 namespace backslice {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "backslice/executor.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/targets.h"
 
 namespace backslice {
 namespace {

@@ -1,0 +1,158 @@
+// Rows added to rows, by the rule on sums. Included once for each target by foreach_target.h; the part under HWY_ONCE is compiled once.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/add.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "core/visit_dtype.h"
+#include "kernels/cpu/targets.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace backslice::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows of T, kParts lanes per element.
+template <class T, int kParts = 1>
+void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t total = count * kParts;
+  auto* to = reinterpret_cast<T*>(dst);
+  const auto* from = reinterpret_cast<const T*>(src);
+  std::int64_t i = 0;
+  for (; i + lanes <= total; i += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
+  }
+  for (; i < total; ++i) {
+    T a, b;
+    std::memcpy(&a, dst + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    std::memcpy(&b, src + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    a = static_cast<T>(a + b);
+    std::memcpy(dst + i * static_cast<std::int64_t>(sizeof(T)), &a, sizeof(T));
+  }
+}
+
+// Elements that are added in a wider form: Sum adds one vector of 16-bit patterns.
+template <class Element, class Sum>
+void add_in_float(std::byte* dst, const std::byte* src, std::int64_t count, Sum sum) {
+  const hn::ScalableTag<float> wide;
+  const hn::Rebind<std::uint16_t, decltype(wide)> narrow;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
+  auto* to = reinterpret_cast<std::uint16_t*>(dst);
+  const auto* from = reinterpret_cast<const std::uint16_t*>(src);
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(sum(hn::LoadU(narrow, to + i), hn::LoadU(narrow, from + i)), narrow, to + i);
+  }
+  for (; i < count; ++i) {
+    Element a, b;
+    std::memcpy(&a, dst + 2 * i, 2);
+    std::memcpy(&b, src + 2 * i, 2);
+    a = a + b;
+    std::memcpy(dst + 2 * i, &a, 2);
+  }
+}
+
+// bfloat16 is the upper half of a float32. Highway 1.0.3 would truncate on the way back; this rounds to nearest even.
+void add_bfloat16(std::byte* dst, const std::byte* src, std::int64_t count) {
+  const hn::ScalableTag<float> f32;
+  const hn::RebindToUnsigned<decltype(f32)> u32;
+  const hn::Rebind<std::uint16_t, decltype(f32)> u16;
+  const auto widen = [&](auto bits) { return hn::BitCast(f32, hn::ShiftLeft<16>(hn::PromoteTo(u32, bits))); };
+  add_in_float<BFloat16>(dst, src, count, [&](auto a, auto b) {
+    const auto sum = hn::Add(widen(a), widen(b));
+    const auto bits = hn::BitCast(u32, sum);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 1));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(u32, 0x7fff))));
+    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 0x8000));
+    const auto nan = hn::Or(sign, hn::Set(u32, 0x7fc0));
+    const auto is_nan = hn::RebindMask(u32, hn::IsNaN(sum));
+    return hn::TruncateTo(u16, hn::IfThenElse(is_nan, nan, rounded));
+  });
+}
+
+
+// float16 to float32 and back, by the bits, so that every target rounds the same way: to nearest even. A subnormal
+// number becomes a normal one by adding and subtracting 2^-14 or its like; the hardware's own addition does the rest.
+template <class U32, class Bits>
+auto widen_float16(U32 u32, Bits half) {
+  const hn::RebindToFloat<U32> f32;
+  const auto bits = hn::PromoteTo(u32, half);
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(u32, 0x7fff)));
+  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(u32, 0x8000)));
+  const auto smallest_normal = hn::Set(u32, 0x0400u << 13), largest_finite = hn::Set(u32, 0x7bffu << 13);
+  const auto rebased = hn::Add(magnitude, hn::Set(u32, (127u - 15) << 23));
+  const auto special = hn::Add(rebased, hn::Set(u32, (128u - 16) << 23));
+  const auto offset = hn::Set(u32, (127u - 14) << 23);
+  const auto subnormal = hn::BitCast(
+      u32, hn::Sub(hn::BitCast(f32, hn::Add(rebased, hn::Set(u32, 1u << 23))), hn::BitCast(f32, offset)));
+  const auto finite = hn::IfThenElse(hn::Lt(magnitude, smallest_normal), subnormal, rebased);
+  return hn::BitCast(f32, hn::Or(sign, hn::IfThenElse(hn::Gt(magnitude, largest_finite), special, finite)));
+}
+
+template <class F32, class Sum>
+auto narrow_to_float16(F32 f32, Sum sum) {
+  const hn::RebindToUnsigned<F32> u32;
+  const auto bits = hn::BitCast(u32, sum);
+  const auto magnitude = hn::And(bits, hn::Set(u32, 0x7fffffff));
+  const auto sign = hn::ShiftRight<16>(hn::And(bits, hn::Set(u32, 0x80000000u)));
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(u32, 1));
+  const auto rebased = hn::Sub(magnitude, hn::Set(u32, (127u - 15) << 23));
+  const auto normal = hn::ShiftRight<13>(hn::Add(hn::Add(rebased, hn::Set(u32, 0xfff)), odd));
+  const auto offset = hn::Set(u32, (127u - 15 + 23 - 10 + 1) << 23);
+  const auto subnormal =
+      hn::Sub(hn::BitCast(u32, hn::Add(hn::BitCast(f32, magnitude), hn::BitCast(f32, offset))), offset);
+  const auto finite = hn::IfThenElse(hn::Lt(magnitude, hn::Set(u32, (127u - 14) << 23)), subnormal, normal);
+  const auto overflows = hn::Gt(magnitude, hn::Set(u32, ((127u + 16) << 23) - 1));
+  const auto is_nan = hn::Gt(magnitude, hn::Set(u32, 0x7f800000));
+  const auto special = hn::IfThenElse(is_nan, hn::Set(u32, 0x7e00), hn::Set(u32, 0x7c00));
+  return hn::Or(sign, hn::IfThenElse(overflows, special, finite));
+}
+
+void add_float16(std::byte* dst, const std::byte* src, std::int64_t count) {
+  const hn::ScalableTag<float> f32;
+  const hn::RebindToUnsigned<decltype(f32)> u32;
+  const hn::Rebind<std::uint16_t, decltype(f32)> u16;
+  add_in_float<Float16>(dst, src, count, [&](auto a, auto b) {
+    const auto sum = hn::Add(widen_float16(u32, a), widen_float16(u32, b));
+    return hn::TruncateTo(u16, narrow_to_float16(f32, sum));
+  });
+}
+
+template <class T>
+constexpr int index_of(T dtype) {
+  return static_cast<int>(dtype);
+}
+
+}  // namespace
+
+void set_add(RowKernels& rows) {
+  rows.add[index_of(DType::Int8)] = rows.add[index_of(DType::UInt8)] = add_lanes<std::uint8_t>;
+  rows.add[index_of(DType::Int16)] = rows.add[index_of(DType::UInt16)] = add_lanes<std::uint16_t>;
+  rows.add[index_of(DType::Int32)] = rows.add[index_of(DType::UInt32)] = add_lanes<std::uint32_t>;
+  rows.add[index_of(DType::Int64)] = rows.add[index_of(DType::UInt64)] = add_lanes<std::uint64_t>;
+  rows.add[index_of(DType::Float32)] = add_lanes<float>;
+  rows.add[index_of(DType::Float64)] = add_lanes<double>;
+  rows.add[index_of(DType::Complex64)] = add_lanes<float, 2>;
+  rows.add[index_of(DType::Complex128)] = add_lanes<double, 2>;
+  rows.add[index_of(DType::Float16)] = add_float16;
+  rows.add[index_of(DType::BFloat16)] = add_bfloat16;
+}
+
+}  // namespace backslice::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace backslice {
+
+void set_add_rows(std::int64_t target, RowKernels& rows) {
+  static constexpr PerTarget<void(RowKernels&)> kSetters[] = BACKSLICE_PER_TARGET(set_add);
+  call_for(target, kSetters, rows);
+}
+
+}  // namespace backslice
+#endif

@@ -1,0 +1,60 @@
+// Targets: the SIMD instructions that the row kernels are compiled for, and which of them this machine runs.
+//
+// Which target's rows are used is decided once, at the first call: the best that the machine has, or the one that
+// BACKSLICE_FORCE_TARGET names.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backslice/status.h"
+#include "kernels/cpu/rows.h"
+
+namespace backslice {
+
+struct Target {
+  std::string_view name;
+  const RowKernels* rows;
+};
+
+// The targets this machine can run, best first.
+const std::vector<Target>& available_targets();
+
+// The one in use.
+const Target& active_target();
+
+// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run.
+Status check_target_variable();
+
+// Each sets its part of the table, where this build has the target.
+void set_spread_rows(std::int64_t target, RowKernels& rows);
+void set_stream_rows(std::int64_t target, RowKernels& rows);
+void set_add_rows(std::int64_t target, RowKernels& rows);
+
+// A function compiled for one target; null where this build leaves the target out.
+template <class Function>
+struct PerTarget {
+  std::int64_t target;
+  Function* function;
+};
+
+template <class Function, std::size_t kCount, class... Arguments>
+void call_for(std::int64_t target, const PerTarget<Function> (&all)[kCount], Arguments&&... arguments) {
+  for (const auto& one : all) {
+    if (one.target == target && one.function != nullptr) one.function(std::forward<Arguments>(arguments)...);
+  }
+}
+
+}  // namespace backslice
+
+// The versions of `function` in backslice::N_AVX2 and so on, as an array of PerTarget. For files that Highway compiles
+// once for each target.
+#define BACKSLICE_PER_TARGET(function)                                                               \
+  {                                                                                                  \
+    {HWY_AVX3, HWY_CHOOSE_AVX3(function)}, {HWY_AVX2, HWY_CHOOSE_AVX2(function)},                    \
+        {HWY_SSE4, HWY_CHOOSE_SSE4(function)}, {HWY_SVE2_128, HWY_CHOOSE_SVE2_128(function)},        \
+        {HWY_SVE_256, HWY_CHOOSE_SVE_256(function)}, {HWY_SVE2, HWY_CHOOSE_SVE2(function)},          \
+        {HWY_SVE, HWY_CHOOSE_SVE(function)}, {HWY_NEON, HWY_CHOOSE_NEON(function)},                  \
+        {HWY_SCALAR, HWY_CHOOSE_FALLBACK(function)},                                                 \
+  }
