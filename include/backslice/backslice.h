@@ -5,7 +5,7 @@
 #include "backslice/cost.h"
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
-#include "plan/plan.h"
+#include "backslice/prepared_slice.h"
 #include "backslice/ragged_variant.h"
 #include "backslice/slice.h"
 #include "backslice/sparse_slice.h"

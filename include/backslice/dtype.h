@@ -14,46 +14,47 @@
 
 namespace backslice {
 
+// The numbers are part of the ABI: they never change, and new dtypes get new ones.
 enum class DType : std::uint8_t {
-  Bool,
-  Int1,  // the integers of 1, 2 and 4 bits take one byte an element, as in ml_dtypes
-  Int2,
-  Int4,
-  Int8,
-  Int16,
-  Int32,
-  Int64,
-  UInt1,
-  UInt2,
-  UInt4,
-  UInt8,
-  UInt16,
-  UInt32,
-  UInt64,
-  Float16,
-  BFloat16,
-  Float32,
-  Float64,
-  Float8E3M4,
-  Float8E4M3,
-  Float8E4M3B11FNUZ,
-  Float8E4M3FN,
-  Float8E4M3FNUZ,
-  Float8E5M2,
-  Float8E5M2FNUZ,
-  Float8E8M0FNU,
-  Float6E2M3FN,
-  Float6E3M2FN,
-  Float4E2M1FN,
-  Complex64,
-  Complex128,
-  QInt8,
-  QUInt8,
-  QInt16,
-  QUInt16,
-  QInt32,
-  String,  // std::string elements
-  Bytes,   // opaque items of any fixed size; their zero is all zero bytes
+  Bool = 0,
+  Int1 = 1,  // the integers of 1, 2 and 4 bits take one byte per element, as in ml_dtypes
+  Int2 = 2,
+  Int4 = 3,
+  Int8 = 4,
+  Int16 = 5,
+  Int32 = 6,
+  Int64 = 7,
+  UInt1 = 8,
+  UInt2 = 9,
+  UInt4 = 10,
+  UInt8 = 11,
+  UInt16 = 12,
+  UInt32 = 13,
+  UInt64 = 14,
+  Float16 = 15,
+  BFloat16 = 16,
+  Float32 = 17,
+  Float64 = 18,
+  Float8E3M4 = 19,
+  Float8E4M3 = 20,
+  Float8E4M3B11FNUZ = 21,
+  Float8E4M3FN = 22,
+  Float8E4M3FNUZ = 23,
+  Float8E5M2 = 24,
+  Float8E5M2FNUZ = 25,
+  Float8E8M0FNU = 26,
+  Float6E2M3FN = 27,
+  Float6E3M2FN = 28,
+  Float4E2M1FN = 29,
+  Complex64 = 30,
+  Complex128 = 31,
+  QInt8 = 32,
+  QUInt8 = 33,
+  QInt16 = 34,
+  QUInt16 = 35,
+  QInt32 = 36,
+  String = 37,  // std::string elements
+  Bytes = 38,   // opaque items of any fixed size; their zero is all zero bytes
 };
 
 // The name Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...
@@ -65,7 +66,7 @@ BACKSLICE_EXPORT std::optional<DType> dtype_from_name(std::string_view name);
 // All dtypes, in the order of the enumeration.
 BACKSLICE_EXPORT std::span<const DType> all_dtypes();
 
-// Bytes an element; 0 for Bytes, whose size each view carries itself.
+// Bytes per element; 0 for Bytes, whose size each view carries itself.
 BACKSLICE_EXPORT std::int64_t item_size(DType dtype);
 
 // Whether two elements can be added: false for bool, quantised types, strings and bytes.

@@ -1,0 +1,115 @@
+#include "backslice/prepared_slice.h"
+
+#include "core/errors.h"
+#include "core/overlap.h"
+#include "kernels/slice/kernel.h"
+#include "ops/call.h"
+#include "ops/checks.h"
+
+namespace backslice {
+
+struct PreparedSlice::Impl {
+  Selection selection;
+  DType dtype;
+  Layout x, y;
+  Plan forward, gradient, addition;
+};
+
+namespace {
+
+Status check_layout(const Layout& layout, DType dtype, const char* argument, const Shape& expected,
+                    const char* meaning) {
+  // Memory is not looked at: any address will do for the checks that every view goes through.
+  alignas(Allocator::kAlignment) static const std::byte somewhere{};
+  const ConstView view{&somewhere, dtype, layout};
+  BACKSLICE_RETURN_IF_ERROR(check_input(view, argument));
+  return check_shape(view, argument, expected, meaning);
+}
+
+Status check_prepared(const ConstView& view, const char* argument, DType dtype, const Layout& layout) {
+  if (view.dtype != dtype) {
+    return dtype_error(argument, " has dtype ", name(view.dtype), ", but the slice was prepared for ", name(dtype));
+  }
+  if (view.layout != layout) {
+    return invalid_argument(argument, " has shape ", Ints(view.shape()), " and byte strides ",
+                            Ints(view.layout.strides), ", but the slice was prepared for shape ", Ints(layout.shape),
+                            " and byte strides ", Ints(layout.strides));
+  }
+  return check_input(view, argument);
+}
+
+Status check_apart(const View& out, const char* out_argument, const ConstView& in, const char* in_argument) {
+  if (overlaps_itself(out.layout)) {
+    return invalid_argument(out_argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
+                            Ints(out.layout.strides));
+  }
+  if (overlap(out, in)) return invalid_argument(out_argument, " shares memory with ", in_argument);
+  return Status();
+}
+
+}  // namespace
+
+Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, std::int64_t item_size) {
+  return without_throwing([&]() -> Result<PreparedSlice> {
+    const auto x = make_contiguous_layout(dtype, selection.shape(), item_size);
+    const auto y = make_contiguous_layout(dtype, selection.result_shape(), item_size);
+    if (!x.ok()) return x.status();
+    if (!y.ok()) return y.status();
+    return make(selection, dtype, *x, *y);
+  });
+}
+
+Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, const Layout& x, const Layout& y) {
+  return without_throwing([&]() -> Result<PreparedSlice> {
+    BACKSLICE_RETURN_IF_ERROR(check_layout(x, dtype, "x", selection.shape(), "the shape the selection is for"));
+    BACKSLICE_RETURN_IF_ERROR(check_layout(y, dtype, "y", selection.result_shape(), "the shape of the slice"));
+    if (x.item_size != y.item_size) {
+      return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size);
+    }
+    constexpr int kAnyThreads = 1;  // how many there are is known when it runs
+    auto impl = std::make_shared<Impl>(Impl{
+        selection, dtype, x, y, schedule_slice(selection, y, x, dtype, kAnyThreads).plan,
+        schedule_gradient(selection, x, y, Write::Overwrite, dtype, kAnyThreads).plan,
+        schedule_gradient(selection, x, y, Write::Accumulate, dtype, kAnyThreads).plan});
+    return PreparedSlice(std::move(impl));
+  });
+}
+
+Status PreparedSlice::forward(const ConstView& x, const View& y, const Context& context) const {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(y, "y", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(y, "y", x, "x"));
+    fill(impl_->forward, x.dtype, y.data, x.data, Call(context).kernel(impl_->forward.dst_bytes()));
+    return Status();
+  });
+}
+
+Status PreparedSlice::gradient(const ConstView& dy, const View& dx, const Context& context) const {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(dx, "dx", impl_->dtype, impl_->x));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(dx, "dx", dy, "dy"));
+    fill(impl_->gradient, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->gradient.dst_bytes()));
+    return Status();
+  });
+}
+
+Status PreparedSlice::accumulate(const ConstView& dy, const View& dx, const Context& context) const {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(dx, "dx", impl_->dtype, impl_->x));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(dx, "dx", dy, "dy"));
+    add(impl_->addition, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes()));
+    return Status();
+  });
+}
+
+const Selection& PreparedSlice::selection() const { return impl_->selection; }
+DType PreparedSlice::dtype() const { return impl_->dtype; }
+const Layout& PreparedSlice::x() const { return impl_->x; }
+const Layout& PreparedSlice::y() const { return impl_->y; }
+
+}  // namespace backslice
