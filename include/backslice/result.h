@@ -33,13 +33,6 @@ class [[nodiscard]] Result {
   T* operator->() { return &get(); }
   const T* operator->() const { return &**this; }
 
-  // Copies or moves the value into `out`, or leaves it alone and returns the error.
-  Status get(T& out) && {
-    if (!ok()) return status();
-    out = std::move(get());
-    return Status();
-  }
-
   // Returns the value, or throws std::runtime_error with the message.
   T& value() & {
     if (!ok()) throw std::runtime_error(status().to_string());

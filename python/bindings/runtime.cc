@@ -6,12 +6,12 @@
 
 #include "backslice/buffer_pool.h"
 #include "backslice/executor.h"
-#include "backslice/probe.h"
 #include "backslice/targets.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
+#include "memory_probe.h"
 
 namespace backslice::python {
 namespace {

@@ -1,16 +1,11 @@
-// The sizes of this machine's caches.
+// The size of this machine's cache.
 #pragma once
 
 #include <cstdint>
 
 namespace backslice {
 
-struct Caches {
-  std::int64_t l2 = 1 << 20;   // of one core
-  std::int64_t l3 = 16 << 20;  // shared
-};
-
-// Asked of the system once; the defaults stand where it does not know.
-const Caches& caches();
+// In bytes: the last level, which all cores share. Asked of the system once; 16 MiB where it does not know.
+std::int64_t last_level_cache();
 
 }  // namespace backslice

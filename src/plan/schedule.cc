@@ -56,7 +56,7 @@ std::string_view name(Strategy strategy) {
   return "unknown";
 }
 
-Stores stores_for(std::int64_t bytes) { return bytes > caches().l3 ? Stores::Streaming : Stores::Ordinary; }
+Stores stores_for(std::int64_t bytes) { return bytes > last_level_cache() ? Stores::Streaming : Stores::Ordinary; }
 
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype, int threads) {
   return scheduled(plan_gather(selection, y, x, widen_for(dtype)), dtype, threads);

@@ -4,18 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backslice/export.h"
-
 namespace backslice {
 
 enum class ProbeStores { Ordinary, Streaming };
 
 // Zeroes or copies bytes on all threads of the default executor, with the kind of stores that is asked for whatever the
 // size. Precondition: the ranges do not overlap.
-BACKSLICE_EXPORT void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores);
-BACKSLICE_EXPORT void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores);
+void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores);
+void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores);
 
 // Reads every cache line once. What it returns is of no use, except that it keeps the reads from being left out.
-BACKSLICE_EXPORT std::int64_t probe_read(const std::byte* src, std::int64_t bytes);
+std::int64_t probe_read(const std::byte* src, std::int64_t bytes);
 
 }  // namespace backslice

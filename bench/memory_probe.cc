@@ -1,5 +1,5 @@
 // Plain loops over memory, with nothing of plans or slices in them, so that they measure the memory and not us.
-#include "backslice/probe.h"
+#include "memory_probe.h"
 
 #include <algorithm>
 #include <atomic>
