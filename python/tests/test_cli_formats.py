@@ -242,9 +242,12 @@ def test_names_of_files_as_long_as_the_system_takes(folder):
 def test_convert_says_what_tensorflow_cannot(folder, items):
     """More entries than StridedSlice takes, also where they could nearly be shortened to an ellipsis."""
     index = ", ".join(items)
-    code, out, error = answer("convert", "2,3,4,5", index, "--to", "tf")
-    assert (code, out) == (0, "")
-    assert error.startswith("warning: this slice cannot be written for TensorFlow: ") and error.count("\n") == 1
+    for output in ([], ["--json"]):
+        code, out, error = answer("convert", "2,3,4,5", index, "--to", "tf", *output)
+        assert (code, out) == (1, "") and "error: this slice cannot be written for TensorFlow: " in error
+    code, out, error = answer("convert", "2,3,4,5", index)
+    assert code == 0 and "# NumPy" in out and "StridedSlice" not in out
+    assert "warning: this slice cannot be written for TensorFlow: " in error
     told = json.loads(answer("convert", "2,3,4,5", index, "--json")[1])
     assert "tf" not in told and bs.Selection.from_index((2, 3, 4, 5), told["python"]["arguments"]["index"])
     assert "cannot be written for TensorFlow" in answer("explain", "2,3,4,5", index)[1]

@@ -230,6 +230,7 @@ def check(
     selection = read_selection(read_spec(index, tf, onnx), read_shape(shape))
     if is_array_file(given) and dy is None:
         raise Usage("--dy is missing: a gradient in a file was computed from a dy, say which")
+    command.check_size(selection)
     result = command.check(given, selection, command.read_dy(dy, selection, dtype), dtype, rtol, forward)
     _tell(result, as_json, lambda: command.show(result, Console()))
     if not result["agrees"]:

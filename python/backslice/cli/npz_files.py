@@ -12,7 +12,7 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from . import Failure, Usage, npy_files, quoted
-from .memory import must_fit
+from .memory import MAPPED, must_fit
 from .streams import standard_input
 
 MAX_NAME = 65_535 - len(".npy")  # a zip archive has two bytes for the length of a name
@@ -47,7 +47,7 @@ def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, 
         chosen = [the_one(path, names, name) for name in wanted] if wanted else names
         for name in chosen:
             size = archive.getinfo(f"{name}.npy").file_size
-            must_fit(size, f"{path}:{name}", "save the array as an .npy file")
+            must_fit(size, f"{path}:{name}", f"save the array as an .npy file, {MAPPED}")
         return {name: npy_files.read_stream(archive.open(f"{name}.npy"), f"{path}:{name}") for name in chosen}
 
 
