@@ -148,9 +148,11 @@ Selection PyRagged::read_rows(nb::handle index) const {
   if (count == 0 || (count == 1 && is_ellipsis(0))) return Selection::all(unwrap(Shape::make({rows})));
   const bool is_one = count == 1 || (count == 2 && is_ellipsis(1));
   const nb::object item = items[0];
-  if (!is_one || item.is_none() || is_ellipsis(0)) {
-    raise_invalid_argument("index " + repr_text(index) +
-                           " reaches inside rows; a RaggedTensor is indexed along its rows alone, by an int or a "
+  const auto is_new_axis = [](nb::handle i) { return i.is_none(); };
+  const bool adds_axes = std::any_of(items.begin(), items.end(), is_new_axis);
+  if (!is_one || adds_axes || is_ellipsis(0)) {
+    raise_invalid_argument("index " + repr_text(index) + (adds_axes ? " adds an axis" : " reaches inside rows") +
+                           "; a RaggedTensor is indexed along its rows alone, by an int or a "
                            "slice: take a row with rt[i], then index that");
   }
   std::int64_t i = 0;

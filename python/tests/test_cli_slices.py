@@ -61,7 +61,17 @@ def test_explain_of_what_has_no_gradient():
     assert "zero" in told("explain", "4", "::2", "--dtype", "float8_e8m0fnu")["cost"]["error"]
     run = backslice("explain", str(1 << 62), "::2")
     assert run.returncode == 0 and "cannot be computed" in run.stdout
-    assert "datetime64" in told("explain", "4", "::2", "--dtype", "datetime64[s]")["cost"]["error"]
+
+
+@pytest.mark.parametrize("dtype", ["V8", "M8[s]", "2f4", "f4,f4", "S", "U", "longdouble"])
+def test_explain_refuses_what_has_no_gradient_in_any_slice(dtype):
+    fails(2, f"--dtype {dtype!r}", "explain", "4,6", "1:3", "--dtype", dtype)
+
+
+@pytest.mark.parametrize("dtype", ["object", "S5", "U5"])
+def test_explain_says_who_has_no_strings(dtype):
+    peers = json.loads(backslice("explain", "4,6", "1:3", "--dtype", dtype, "--json").stdout)["peers"]
+    assert peers["PyTorch"] == peers["JAX"] == "has no strings"
 
 
 def test_explain_takes_every_dialect_and_negative_indices():

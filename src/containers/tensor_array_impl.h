@@ -226,7 +226,7 @@ class TensorArray::Impl {
   Result<Tensor> joined(std::span<const Element> elements, std::int64_t count, Ints inner) const;
 
   // [0, shape...]
-  Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation) const;
+  Result<Tensor> empty_of(const PartialShape& element_shape, const char* needed) const;
   Result<Tensor> empty_gather(const PartialShape& element_shape);
   Result<Tensor> empty_concat(const PartialShape& element_shape_except0) const;
 

@@ -198,11 +198,10 @@ Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std:
   return join_elements(elements, *shape, dtype_, item_size_, runner());
 }
 
-Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* operation) const {
+Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* needed) const {
   const Ints dims = element_shape.has_rank() ? element_shape.dims() : Ints();
   if (!element_shape.has_rank() || std::find(dims.begin(), dims.end(), PartialShape::kUnknown) != dims.end()) {
-    return unimplemented(prefix(), operation, " of no elements needs a fully defined element shape, got ",
-                         element_shape.to_string());
+    return unimplemented(prefix(), needed, ", got ", element_shape.to_string());
   }
   return joined({}, 0, dims);
 }
@@ -212,14 +211,17 @@ Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(element_shape);
   if (!merged.ok()) return merged.status();
-  auto result = empty_of(*merged, "gather");
+  auto result = empty_of(*merged, "gather of no elements needs a fully defined element shape");
   if (result.ok()) element_shape_ = *merged;
   return result;
 }
 
+constexpr const char* kConcatNeeds =
+    "concat of no elements needs an element shape whose extents after the first are defined";
+
 Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0) const {
   const std::shared_lock lock(mutex_);
-  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, "concat");
+  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, kConcatNeeds);
   const Ints dims = element_shape_.dims();
   if (dims.empty()) {
     return invalid_argument(prefix(), "Concat requires elements that are at least vectors, but the element shape is ",
@@ -231,7 +233,7 @@ Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape
     return invalid_argument(prefix(), "element_shape_except0 is ", element_shape_except0.to_string(),
                             ", but the array's element shape is ", element_shape_.to_string());
   }
-  return empty_of(own->merged_with(element_shape_except0), "concat");
+  return empty_of(own->merged_with(element_shape_except0), kConcatNeeds);
 }
 
 }  // namespace backslice

@@ -42,7 +42,7 @@ Result<int> parse_num_threads(std::string_view text) {
 
 int initial_threads() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
-  if (text == nullptr) return cores();
+  if (text == nullptr || *text == '\0') return cores();
   const auto threads = parse_num_threads(text);
   return threads.ok() ? *threads : cores();
 }
@@ -130,7 +130,7 @@ int num_threads() { return Default::instance().threads(); }
 
 Status check_num_threads_variable() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
-  return text == nullptr ? Status() : parse_num_threads(text).status();
+  return text == nullptr || *text == '\0' ? Status() : parse_num_threads(text).status();
 }
 
 }  // namespace backslice
