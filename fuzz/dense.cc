@@ -1,9 +1,10 @@
 // Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
 #include "backslice/slice.h"
 #include "fuzz/input.h"
+#include "fuzz/kernel_options.h"
 #include "fuzz/must.h"
 #include "fuzz/placed.h"
-#include "kernels/slice/fill.h"
+#include "fuzz/shared_block.h"
 #include "kernels/slice/reference.h"
 
 namespace backslice::fuzz {
@@ -107,11 +108,6 @@ void fuzz_onnx_grad(Input& in, const Case& given) {
   if (agree(dx.status(), possible, "onnx_slice_grad")) check(c, *dx, gradient(c, dy.values()));
 }
 
-FillOptions any_fill_options(Input& in) {
-  constexpr Stores kStores[] = {Stores::Auto, Stores::Ordinary, Stores::Streaming};
-  return {.runner = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
-}
-
 void fuzz_overwrite_kernels(Input& in, const Case& c) {
   const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
   const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
@@ -140,43 +136,13 @@ void fuzz_accumulate_kernels(Input& in, const Case& c) {
   check(c, out, expected);
 }
 
-// Which of the bytes of a block an output of any strides takes, and whether it takes one twice.
-struct Taken {
-  std::vector<bool> bytes;
-  bool twice = false;
-};
-
-Taken taken_by(const ConstView& view, const std::byte* block, std::size_t size) {
-  Taken taken{std::vector<bool>(size)};
-  for_each_index(view.shape(), [&](const Numbers& index) {
-    const auto at = static_cast<std::size_t>(view.data + offset_of(view.layout, index) - block);
-    for (std::size_t i = at; i < at + static_cast<std::size_t>(view.layout.item_size); ++i) {
-      taken.twice |= taken.bytes[i];
-      taken.bytes[i] = true;
-    }
-  });
-  return taken;
-}
-
 // Two tensors of any strides in one block: an output that overlaps itself or the input is refused, any other is not.
 void fuzz_overlap(Input& in, const Case& c) {
-  if (c.dtype == DType::String || c.selection.shape().elements() > 4096) return;
-  constexpr std::size_t kBlock = 1 << 16;
-  std::vector<std::byte> block(kBlock);
-  const auto view_of = [&](const Shape& shape) {
-    Numbers strides(static_cast<std::size_t>(shape.rank()));
-    for (std::int64_t& stride : strides) stride = in.within(-24, 24);
-    auto* data = block.data() + kBlock / 2 + in.within(-64, 64);
-    return must_get(View::strided(data, c.dtype, dims(shape), strides, c.item_size), "a small view");
-  };
-  const View x = view_of(c.selection.shape()), out = view_of(c.selection.result_shape());
-  for (std::int64_t extent : c.selection.shape()) {
-    if (extent > 64) return;  // the strides would leave the block
-  }
-  const Taken from = taken_by(x, block.data(), kBlock), to = taken_by(out, block.data(), kBlock);
-  bool shared = to.twice;
-  for (std::size_t i = 0; i < kBlock; ++i) shared |= from.bytes[i] && to.bytes[i];
-  agree(slice_into(c.selection, x, out), !shared, "an output of these strides");
+  const Shape &shape = c.selection.shape(), &result = c.selection.result_shape();
+  if (c.dtype == DType::String || !SharedBlock::has_room_for(shape)) return;
+  SharedBlock block;
+  const View x = block.view(in, c.dtype, c.item_size, shape), out = block.view(in, c.dtype, c.item_size, result);
+  agree(slice_into(c.selection, x, out), !block.overlaps(out, {x}), "an output of these strides");
 }
 
 // Shapes of astronomic extents over one element: what is taken may be small, or is refused.

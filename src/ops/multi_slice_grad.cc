@@ -96,7 +96,8 @@ Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const La
 void run(const Checked& checked, std::span<const SliceGradient> slices, const View& out, const Options& options) {
   if (out.elements() == 0) return;
   if (out.dtype == DType::String) return fill_strings(slices, out);
-  fill_tiles(checked.common, out.dtype, out.layout.item_size, checked.disjoint, out.data, runner_of(options));
+  fill_tiles(checked.common, out.dtype, out.layout.item_size, checked.disjoint, out.data,
+             {.runner = runner_of(options)});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Scratch {
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, std::byte* dst, bool streaming)
+             bool disjoint, std::byte* dst, const RowKernels& rows, bool streaming)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
@@ -38,6 +38,7 @@ class TileFiller {
         item_size_(item_size),
         disjoint_(disjoint),
         dst_(dst),
+        rows_(rows),
         streaming_(streaming),
         tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
 
@@ -124,7 +125,7 @@ class TileFiller {
     const auto start = [&](const TilePart& part) { return scratch.axes[part.first_axis].start; };
     const auto earlier = [&](const TilePart& a, const TilePart& b) { return start(a) < start(b); };
     if (!std::is_sorted(parts.begin(), parts.end(), earlier)) std::sort(parts.begin(), parts.end(), earlier);
-    Writer writer(dst, *active_target().rows);
+    Writer writer(dst, rows_);
     std::int64_t written = 0;
     for (const TilePart& part : parts) {
       const AxisPart& axis = scratch.axes[part.first_axis];
@@ -159,7 +160,7 @@ class TileFiller {
       if (few) fresh[i] = is_fresh;
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
-    const RowAdd<T> add{active_target().rows->add[static_cast<int>(dtype_)]};
+    const RowAdd<T> add{rows_.add[static_cast<int>(dtype_)]};
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i == 0 || (few && fresh[i])) {
         walk(scratch, parts[i], RowCopy{item_size_});
@@ -213,7 +214,7 @@ class TileFiller {
                                std::int64_t bytes) const {
     if (axis == dense) {
       if (streaming_) {
-        StreamWriter writer(dst, *active_target().rows);
+        StreamWriter writer(dst, rows_);
         writer.copy(tile, bytes);
         writer.finish();
       } else {
@@ -235,6 +236,7 @@ class TileFiller {
   std::int64_t item_size_;
   bool disjoint_;
   std::byte* dst_;
+  const RowKernels& rows_;
   bool streaming_;
   int tile_rank_;  // axes from the cut one on
 };
@@ -242,26 +244,27 @@ class TileFiller {
 }  // namespace
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const TaskRunner& runner) {
+                const FillOptions& options) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size);
   const Buckets buckets(common, grid);
-  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset,
-                          bytes > caches().l3);
+  const bool streaming = options.stores == Stores::Streaming || (options.stores == Stores::Auto && bytes > caches().l3);
+  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, options.rows,
+                          streaming);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
   constexpr std::int64_t kLargestTask = 64 << 20;
   const std::int64_t tasks =
-      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestTask));
+      std::min(grid.tiles, std::max<std::int64_t>(8 * options.runner.concurrency(), bytes / kLargestTask));
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
     scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
     const auto cut = [&](std::int64_t k) { return grid.tiles / tasks * k + grid.tiles % tasks * k / tasks; };
     for (std::int64_t tile = cut(task); tile < cut(task + 1); ++tile) filler.fill(tile, scratch);
   };
-  runner.run(tasks, work);
+  options.runner.run(tasks, work);
 }
 
 }  // namespace backslice
