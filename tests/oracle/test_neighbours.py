@@ -48,7 +48,9 @@ def test_strings_stay_strings(rows: list) -> None:
     assert to_arrow(rt).to_pylist() == rows and from_arrow(to_arrow(rt)) == rt
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4", "uint2", "qint8", "qint32", ">f8", ">i2", ">c16"])
+@pytest.mark.parametrize(
+    "name", ["bfloat16", "float8_e4m3fn", "int4", "uint2", "qint8", "qint32", ">f8", ">i2", ">c16"]
+)
 @pytest.mark.parametrize("convert", [to_awkward, to_arrow])
 def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.RaggedTensor], Any]) -> None:
     """The advice works, and loses nothing."""
@@ -68,7 +70,9 @@ def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.Rag
 
 def test_complex_numbers_are_two_arrays_in_arrow() -> None:
     rt = bs.RaggedTensor(np.array([1 + 2j, 3, 4j]), [0, 1, 3])
-    with pytest.raises(bs.UnimplementedError, match=r"rt\.values\.real and rt\.values\.imag, each in its own RaggedTensor"):
+    with pytest.raises(
+        bs.UnimplementedError, match=r"rt\.values\.real and rt\.values\.imag, each in its own RaggedTensor"
+    ):
         to_arrow(rt)
     assert to_arrow(bs.RaggedTensor(rt.values.imag, rt.nested_row_splits)).to_pylist() == [[2], [0, 4]]
 

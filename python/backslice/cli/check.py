@@ -64,7 +64,7 @@ def read_dy(file: str | None, selection: bs.Selection, dtype: str | None) -> NDA
 
 
 def check_size(selection: bs.Selection) -> None:
-    """Before anything is read or made: x and its slice must be arrays that NumPy has, in memory that the machine has."""
+    """Before anything is read or made: x and its slice must be arrays that NumPy and the machine can hold."""
     for shape in (selection.shape, selection.result_shape):
         must_fit(BYTES_PER_ELEMENT * math.prod(shape), f"checking a gradient of shape {list(shape)}",
                  "check a smaller shape")  # fmt: skip

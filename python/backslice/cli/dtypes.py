@@ -30,7 +30,9 @@ def movable_dtype(name: str) -> np.dtype[Any]:
     try:
         bs.Selection.from_index((1,), ...).cost(dtype)
     except bs.DTypeError:
-        dtypes = "bool, integers, floats, complex numbers, the types of ml_dtypes, qint8 and its like, S5, U5 and object"
+        dtypes = (
+            "bool, integers, floats, complex numbers, the types of ml_dtypes, qint8 and its like, S5, U5 and object"
+        )
         raise Usage(f"--dtype {quoted(name)}: backslice does not move {dtype}; it moves {dtypes}") from None
     if dtype.itemsize == 0:
         raise Usage(f"--dtype {quoted(name)} has no length: say it, such as {name}5")

@@ -49,7 +49,7 @@ def check_numbers(array: NDArray[Any], what: str) -> None:
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """sys.exit() among the errors: it would end the check without a result, and with a code that means something else."""
+    """sys.exit() among the errors: it would end the check without a result, and with a code that means something."""
     try:
         yield
     except (KeyboardInterrupt, Ended, Failure):

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from . import Failure, leaving, quoted
 from .memory import MAPPED, must_fit
 
-LENGTH_BYTES_AND_ENCODING: dict[tuple[int, ...], tuple[int, str]] = {(1, 0): (2, "latin1"), (2, 0): (4, "latin1"), (3, 0): (4, "utf8")}
+LENGTH_BYTES_AND_ENCODING: dict[tuple[int, ...], tuple[int, str]] = {
+    (1, 0): (2, "latin1"),
+    (2, 0): (4, "latin1"),
+    (3, 0): (4, "utf8"),
+}
 MAX_HEADER = 10_000  # as NumPy has it: longer ones could be made to crash the parser
 SMALL = 1 << 16  # mapping a page costs more than reading it
 
