@@ -3,6 +3,7 @@
 What CPython and NumPy allocate themselves is left out.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,20 +38,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, bs.TensorArray):
         return contents(value)
     if isinstance(value, bs.TensorArrayContainer):
-        return {name: contents(value.find(name)) for name in value.names()}
+        return {unnumbered(name): contents(value.find(name)) for name in value.names()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if isinstance(value, bs.Error):
-        return type(value), str(value)
+        return type(value), unnumbered(str(value))
     return value
+
+
+def unnumbered(name: str) -> str:
+    """A container gives no number twice, not even that of an array which it could not hand out."""
+    return re.sub(r"_\d+", "_N", name)
 
 
 def contents(array: bs.TensorArray) -> Any:
     """All that a TensorArray holds and knows. Reading may clear it."""
-    described = repr(array)
+    described = unnumbered(repr(array))
     if "closed" in described:
         return described
-    return described, array.name, array.size(), [plain(outcome(partial(array.read, i))) for i in range(array.size())]
+    return described, array.size(), [plain(outcome(partial(array.read, i))) for i in range(array.size())]
 
 
 def outcome(call: Callable[[], Any]) -> Any:
