@@ -79,6 +79,18 @@ class ArrayRules:
             assert gradient.name == f"{array.name}@{source}"
             self.arrays.append((gradient, made[0]))
 
+    @precondition(lambda self: any(model.sums for _, model in self.arrays))
+    @rule(data=st.data(), index=st.integers(0, 3), shape=SHAPES, times=st.integers(2, 10))
+    def add_to_a_gradient(self, data, index, shape, times):
+        """More terms than are kept before they are added up."""
+        array, model = data.draw(st.sampled_from([pair for pair in self.arrays if pair[1].sums]))
+        shape = model.shapes.get(index, shape)
+        for _ in range(times):
+            value = data.draw(laid_out(shape, array.dtype))
+            self.agree(
+                lambda value=value: array.write(index, value), lambda value=value: model.write_many([index], [value])
+            )
+
     @rule(data=st.data())
     def close(self, data):
         array, model = self.draw_array(data)

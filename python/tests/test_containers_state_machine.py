@@ -27,7 +27,7 @@ QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 def test_containers_agree_with_their_models():
     run_state_machine_as_test(
-        Containers, settings=settings(derandomize=True, max_examples=25, stateful_step_count=30, **QUIET)
+        Containers, settings=settings(derandomize=True, max_examples=150, stateful_step_count=40, **QUIET)
     )
 
 
