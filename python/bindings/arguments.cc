@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "bindings/errors.h"
+#include "bindings/interruption.h"
 
 namespace backslice::python {
 namespace {
@@ -32,8 +34,35 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   const nb::object items = items_of(sequence);  // an item's __index__ may change the list
   std::vector<std::int64_t> list;
   list.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  LongLoop loop;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    loop.step();
     list.push_back(read_item(PyTuple_GET_ITEM(items.ptr(), i), argument, list.size()));
+  }
+  return list;
+}
+
+// The array's memory as integers of that type, in order; not what a subclass says is in it.
+template <class Int>
+std::span<const Int> cast_integers(PyArrayObject* array, int type, nb::object& owner) {
+  owner = checked([&] { return PyArray_View(array, nullptr, &PyArray_Type); });
+  owner = checked([&] { return PyArray_CastToType(as_array(owner), PyArray_DescrFromType(type), 0); });
+  return {static_cast<const Int*>(PyArray_DATA(as_array(owner))), static_cast<std::size_t>(PyArray_SIZE(as_array(owner)))};
+}
+
+std::vector<std::int64_t> read_integers(PyArrayObject* array, const char* argument) {
+  nb::object owner;
+  if (PyArray_DESCR(array)->kind == 'i') {
+    const auto integers = cast_integers<std::int64_t>(array, NPY_INT64, owner);
+    return {integers.begin(), integers.end()};
+  }
+  std::vector<std::int64_t> list;
+  for (std::uint64_t integer : cast_integers<std::uint64_t>(array, NPY_UINT64, owner)) {
+    if (integer > std::numeric_limits<std::int64_t>::max()) {
+      raise_invalid_argument(std::string(argument) + "[" + std::to_string(list.size()) + "] is " +
+                             std::to_string(integer) + ", which does not fit int64");
+    }
+    list.push_back(static_cast<std::int64_t>(integer));
   }
   return list;
 }
@@ -90,10 +119,7 @@ std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* ar
   }
   note_type(PyArray_DESCR(source), argument);
   if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
-  // a subclass may iterate over anything
-  const nb::object plain = nb::steal(PyArray_View(source, nullptr, &PyArray_Type));
-  if (!plain.is_valid()) nb::raise_python_error();
-  return read_items(plain, argument);
+  return read_integers(source, argument);
 }
 
 void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {

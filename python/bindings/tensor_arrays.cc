@@ -120,7 +120,7 @@ class PyTensorArray {
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
     const std::string name(read_str(source, "source"));
     const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
-    return {unwrap(without_gil([&] { return array_.grad_with_shape(name, prepend); })), type_};
+    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend); })), type_};
   }
 
   nb::object dtype() const { return type_->numpy; }

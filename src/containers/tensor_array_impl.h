@@ -78,15 +78,18 @@ class TensorArray::Impl {
   // The slots of indices, locked in the order of the indices, each once.
   class Locked {
    public:
-    Locked(Impl& array, std::span<const std::int64_t> indices) {
+    Locked(Impl& array, std::span<const std::int64_t> indices, const TaskRunner& runner) {
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
       sorted.reserve(indices.size());
       slots_.reserve(indices.size());
+      std::int64_t step = 0;
       for (std::int64_t index : indices) {
+        runner.throw_if_cancelled_at(++step);
         slots_.push_back(&array.slots_[index]);
         sorted.push_back({index, slots_.back()});
       }
-      std::sort(sorted.begin(), sorted.end());
+      if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+      runner.throw_if_cancelled_at(step);
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
       has_duplicates_ = sorted.size() < slots_.size();
       order_.reserve(sorted.size());

@@ -30,7 +30,7 @@ struct Scratch {
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, std::byte* dst, bool streaming)
+             bool disjoint, std::byte* dst, bool streaming, const TaskRunner& runner)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
@@ -39,6 +39,7 @@ class TileFiller {
         disjoint_(disjoint),
         dst_(dst),
         streaming_(streaming),
+        runner_(runner),
         tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
 
   void fill(std::int64_t tile, Scratch& scratch) const {
@@ -76,7 +77,9 @@ class TileFiller {
     scratch.axes.clear();
     scratch.parts.clear();
     std::int64_t total = 0;
+    std::int64_t step = 0;
     for (std::int64_t s : buckets_.candidates(outer, run)) {
+      runner_.throw_if_cancelled_at(++step);
       const AxisPart* slice = common_.slice(s);
       const std::byte* source = common_.sources[static_cast<std::size_t>(s)];
       bool meets = true;
@@ -157,10 +160,12 @@ class TileFiller {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const bool is_fresh = i == 0 || (few && meets_none_before(scratch, i));
       if (few) fresh[i] = is_fresh;
+      runner_.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
     const RowAdd<T> add{active_target().rows->add[static_cast<int>(dtype_)]};
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      runner_.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (i == 0 || (few && fresh[i])) {
         walk(scratch, parts[i], RowCopy{item_size_});
       } else {
@@ -236,6 +241,7 @@ class TileFiller {
   bool disjoint_;
   std::byte* dst_;
   bool streaming_;
+  const TaskRunner& runner_;  // asked while a tile of very many parts is composed
   int tile_rank_;  // axes from the cut one on
 };
 
@@ -247,9 +253,9 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size);
-  const Buckets buckets(common, grid);
+  const Buckets buckets(common, grid, runner);
   const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset,
-                          bytes > caches().l3);
+                          bytes > caches().l3, runner);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
   constexpr std::int64_t kLargestTask = 64 << 20;
