@@ -6,7 +6,8 @@
 //     GradBuffer buffer = *GradBuffer::make({65536, 1024}, DType::Float32);
 //     buffer.write(rows_k, dy);       // = slice_grad(rows_k, dy), touching the old rows and the new ones alone
 //
-// A call that fails changes nothing. Not thread-safe: one writer at a time. It can be moved but not copied: a copy
+// A call that fails changes nothing; but a write() that is cancelled half-way leaves unspecified values where it and the
+// slices before it wrote, which the next write() or zero() clears. Not thread-safe: one writer at a time. It can be moved but not copied: a copy
 // would share the memory and not what is known of it.
 #pragma once
 
@@ -30,7 +31,7 @@ class BACKSLICE_EXPORT GradBuffer {
   // The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
   Status add(const Selection& selection, const ConstView& dy, const Options& = {});
 
-  // The content becomes zero.
+  // The content becomes zero. It cannot be cancelled.
   void zero(const Options& = {});
 
   ConstView view() const { return tensor_.view(); }
@@ -46,7 +47,7 @@ class BACKSLICE_EXPORT GradBuffer {
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
 
   Status check(const Selection& selection, const ConstView& dy);
-  void clear(const Selection& region, const Options& options) noexcept;
+  void clear(const Selection& region, const Options& options);
 
   // Precondition: there is room for one more region.
   void remember(const Selection& region) noexcept;

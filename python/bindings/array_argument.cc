@@ -31,6 +31,14 @@ nb::object keep_from_resizing(nb::handle array) {
 struct HeldArray {
   nb::object guard;  // of NumPy's arrays
   InputArray array;
+
+  HeldArray(nb::object guard, InputArray array) : guard(std::move(guard)), array(std::move(array)) {}
+  HeldArray(const HeldArray&) = delete;
+  HeldArray& operator=(const HeldArray&) = delete;
+  ~HeldArray() {
+    drop(guard.release().ptr());
+    drop(array.owner.release().ptr());
+  }
 };
 
 }  // namespace
@@ -93,8 +101,8 @@ InputArray ArrayArgument::view() const {
 Tensor ArrayArgument::held() const {
   nb::object guard = dlpack_ || guard_.is_valid() ? guard_ : keep_from_resizing(array_);
   // The last owner may be a thread without the GIL.
-  const std::shared_ptr<HeldArray> owner(new HeldArray{std::move(guard), view()}, [](HeldArray* array) {
-    release_with_gil([](void* p) noexcept { delete static_cast<HeldArray*>(p); }, array);
+  const std::shared_ptr<HeldArray> owner(new HeldArray(std::move(guard), view()), [](HeldArray* array) {
+    release_with_gil([](void* p) { delete static_cast<HeldArray*>(p); }, array);
   });
   const ConstView& view = owner->array.view;
   auto* data = const_cast<std::byte*>(view.data);

@@ -144,7 +144,7 @@ DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument) 
   DlpackArray array = view_of(managed->tensor, argument);
   if (PyCapsule_SetName(capsule.ptr(), AnyManaged::kUsedName) != 0) nb::raise_python_error();
   array.owner = std::shared_ptr<void>(managed, [managed](void*) {
-    if (managed->deleter != nullptr) managed->deleter(managed);
+    if (managed->deleter != nullptr) call_python([managed] { managed->deleter(managed); });
   });
   return array;
 }

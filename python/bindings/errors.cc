@@ -37,6 +37,16 @@ void raise(const Status& status) {
   raise_named(exception_name(status), status.message());
 }
 
+void set_error(const Status& status) noexcept {
+  try {
+    raise(status);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& other) {  // no memory to say it
+    PyErr_SetString(PyExc_MemoryError, other.what());
+  }
+}
+
 void pass_on_unless_ordinary(const nb::python_error& error) {
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw nb::python_error(error);
 }

@@ -19,6 +19,9 @@ namespace nb = nanobind;
 [[noreturn]] void raise_unimplemented(const std::string& message);
 [[noreturn]] void raise(const Status& status);
 
+// The same without a C++ exception, for who returns to Python at once.
+void set_error(const Status& status) noexcept;
+
 inline void check(const Status& status) {
   if (!status.ok()) raise(status);
 }

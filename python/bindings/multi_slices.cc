@@ -12,6 +12,7 @@
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
+#include "core/fork.h"
 
 namespace backslice::python {
 namespace {
@@ -164,7 +165,7 @@ class PyGradBuffer {
   ElementType type_;
   GradBuffer buffer_;
   const Options options_{.cancelled = ctrl_c_test()};
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
 };
 
 }  // namespace

@@ -218,6 +218,8 @@ MANY_CALLS = {  # what is made before, and the call
     "scatter": ("a = array(); indices = list(range(1 << 21))", "a.scatter(indices, rows)"),
     "split": ("a = array(); lengths = [1] * (1 << 21)", "a.split(rows, lengths)"),
     "to_list": ("rt = bs.RaggedTensor(np.ones(1 << 25), np.arange(0, (1 << 25) + 1, 4))", "rt.to_list()"),
+    "GradBuffer.write": ("buffer = bs.GradBuffer((1 << 30,), np.float32); x = np.broadcast_to(one, (1 << 30,))",
+        "buffer.write(':', x)"),
     "a long list": ("x = np.ones(4); shape = [4]; many = [0] * (1 << 25)", "bs.Selection.from_onnx(shape, many, many)"),
 }  # fmt: skip
 

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "backslice/tensor.h"
+#include "core/fork.h"
 
 namespace backslice {
 
 // One index of the array.
 struct Slot {
-  std::mutex mutex;
+  ForkAwareMutex mutex;
   std::vector<Tensor> terms;  // what was written; several only in gradient arrays
   Shape shape;                // of what was written
   bool written = false;       // with no terms and not cleared: zeros of that shape
@@ -55,7 +56,7 @@ class SlotTable {
   static constexpr std::int64_t kChunk = 32;
   using Chunk = std::array<Slot, kChunk>;
 
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::unordered_map<std::int64_t, std::unique_ptr<Chunk>> chunks_;
 };
 

@@ -92,13 +92,18 @@ class TensorArray::Impl {
       runner.throw_if_cancelled_at(step);
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
       has_duplicates_ = sorted.size() < slots_.size();
-      order_.reserve(sorted.size());
-      for (const auto& [index, slot] : sorted) order_.push_back(slot);
-      for (Slot* slot : order_) slot->mutex.lock();  // nothing after this can fail
+      locked_.reserve(sorted.size());
+      try {
+        for (const auto& [index, slot] : sorted) {
+          slot->mutex.lock();
+          locked_.push_back(slot);
+        }
+      } catch (...) {  // in a forked child
+        unlock();
+        throw;
+      }
     }
-    ~Locked() {
-      for (Slot* slot : order_) slot->mutex.unlock();
-    }
+    ~Locked() { unlock(); }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
 
@@ -106,7 +111,11 @@ class TensorArray::Impl {
     bool has_duplicates() const { return has_duplicates_; }
 
    private:
-    std::vector<Slot*> slots_, order_;
+    void unlock() noexcept {
+      for (Slot* slot : locked_) slot->mutex.unlock();
+    }
+
+    std::vector<Slot*> slots_, locked_;
     bool has_duplicates_ = false;
   };
 
@@ -238,7 +247,7 @@ class TensorArray::Impl {
   TensorArrayOptions options_;
   bool is_gradient_ = false;
 
-  mutable std::shared_mutex mutex_;
+  mutable ForkAwareSharedMutex mutex_;
   PartialShape element_shape_;
   std::int64_t size_;
   bool closed_ = false;

@@ -8,6 +8,7 @@
 #include "kernels/multi/grid.h"
 #include "kernels/multi/tile_rows.h"
 #include "kernels/slice/writer.h"
+#include "plan/strategy.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -258,9 +259,8 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
                           bytes > caches().l3, runner);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
-  constexpr std::int64_t kLargestTask = 64 << 20;
   const std::int64_t tasks =
-      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestTask));
+      std::min(grid.tiles, std::max<std::int64_t>(8 * runner.concurrency(), bytes / kLargestPieceBytes));
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
     scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);
