@@ -25,8 +25,8 @@ class BACKSLICE_EXPORT Executor {
   virtual int concurrency() const = 0;
 
   // Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
-  // it may throw itself only before the first of them, or in a child that a task forked. Several threads may call it at once, and a task may call it
-  // again.
+  // it may throw itself only before the first of them, or in a child that a task forked. Several threads may call it at
+  // once, and a task may call it again.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 };
 

@@ -32,14 +32,14 @@
 namespace backslice {
 
 struct TensorArrayOptions {
-  PartialShape element_shape = {};        // every element's; enforced where it is known
-  bool dynamic_size = false;              // writing past the end makes the array longer
-  bool clear_after_read = true;           // an element is let go of when it is read
-  bool identical_element_shapes = false;  // the first write fixes element_shape
-  bool contiguous = false;                // one block, made at once: writes copy into it, stack() costs nothing
-  std::string name = {};                  // for messages
-  std::int64_t item_size = 0;             // for DType::Bytes only
-  Executor* executor = nullptr;           // where sums and copies run; null for default_executor()
+  PartialShape element_shape = {};           // every element's; enforced where it is known
+  bool dynamic_size = false;                 // writing past the end makes the array longer
+  bool clear_after_read = true;              // an element is let go of when it is read
+  bool identical_element_shapes = false;     // the first write fixes element_shape
+  bool contiguous = false;                   // one block, made at once: writes copy into it, stack() costs nothing
+  std::string name = {};                     // for messages
+  std::int64_t item_size = 0;                // for DType::Bytes only
+  Executor* executor = nullptr;              // where sums and copies run; null for default_executor()
   const CancelledTest* cancelled = nullptr;  // ends an operation early, as in Options; must outlive the array
 };
 

@@ -21,8 +21,8 @@ class Interval {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// A long loop that holds the GIL, in which Python code may run: lets the handlers of signals run now and then, and throws
-// what they raise.
+// A long loop that holds the GIL, in which Python code may run: lets the handlers of signals run now and then, and
+// throws what they raise.
 class LongLoop {
  public:
   void step() {
@@ -38,8 +38,8 @@ class LongLoop {
   Interval interval_;
 };
 
-// The same where no Python code may run: true once Ctrl-C came. Then the loop ends, handle_ctrl_c() is called, and where
-// that throws nothing the loop starts again.
+// The same where no Python code may run: true once Ctrl-C came. Then the loop ends, handle_ctrl_c() is called, and
+// where that throws nothing the loop starts again.
 class LongSilentLoop {
  public:
   bool is_interrupted() { return ++steps_ % kStepsBetween == 0 && look(); }

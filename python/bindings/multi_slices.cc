@@ -1,6 +1,7 @@
 // multi_slice_grad and GradBuffer.
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <mutex>
 
 #include "backslice/grad_buffer.h"
@@ -125,16 +126,19 @@ class PyGradBuffer {
     without_gil([&] {
       const std::lock_guard lock(mutex_);
       buffer_.zero();
+      expect_changes();
       return 0;
     });
   }
   nb::object writable() {
-    without_gil([&] {
+    const Tensor lent = without_gil([&] {
       const std::lock_guard lock(mutex_);
-      buffer_.writable();
-      return 0;
+      const View view = buffer_.writable();
+      auto owner = lent_.lock();
+      if (owner == nullptr) lent_ = owner = std::make_shared<Buffer>(buffer_.tensor().buffer());
+      return Tensor::of(Buffer::wrap(owner, view.data), view);
     });
-    return to_numpy(buffer_.tensor(), dtype_);
+    return to_numpy(lent, dtype_);
   }
 
   // These read what never changes: the tensor is the same as long as the buffer lives.
@@ -157,14 +161,22 @@ class PyGradBuffer {
     }
     check(interruptible([&] {
       const std::lock_guard lock(mutex_);
-      return body(selection, input.view);
+      const Status status = body(selection, input.view);
+      expect_changes();
+      return status;
     }));
+  }
+
+  // While somebody has a writable view, everything counts as written. Precondition: the lock is held.
+  void expect_changes() {
+    if (!lent_.expired()) buffer_.writable();
   }
 
   nb::object dtype_;
   ElementType type_;
   GradBuffer buffer_;
   const Options options_{.cancelled = ctrl_c_test()};
+  std::weak_ptr<void> lent_;  // what writable views own, while there are any; guarded by the mutex
   ForkAwareMutex mutex_;
 };
 
@@ -182,7 +194,8 @@ void bind_multi_slices(nb::module_& m) {
            "The content becomes the gradient of x[index]: dy there, zero elsewhere.")
       .def("add", &PyGradBuffer::add, any("index"), any("dy"), "Adds the gradient of x[index].")
       .def("zero", &PyGradBuffer::zero, "The content becomes zero.")
-      .def("writable", &PyGradBuffer::writable, "A writable view; everything counts as written from now on.")
+      .def("writable", &PyGradBuffer::writable,
+           "A writable view; everything counts as written for as long as it, or a view of it, lives.")
       .def_prop_ro("array", &PyGradBuffer::array, "The content, as a read-only view.")
       .def_prop_ro("shape", &PyGradBuffer::shape, "The shape of the gradient.")
       .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.");

@@ -177,7 +177,7 @@ Selection PyRagged::read_rows(nb::handle index) const {
   }
   std::int64_t i = 0;
   int overflow = 0;
-  const bool is_int = !PyArray_Check(item.ptr()) && read_int(item, i, overflow);
+  const bool is_int = !PyArray_Check(item.ptr()) && find_int(item, i, overflow);
   if (is_int && (i < -rows || i >= rows)) {
     raise_out_of_range("row " + repr_text(item) + " is out of bounds for " + std::to_string(rows) + " rows");
   }

@@ -97,9 +97,11 @@ class PyTensorArray {
   nb::tuple concat(nb::handle element_shape_except0) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
     ArrayOwner owner = new_array_owner();
+    nb::object lengths = new_lengths(size());
     auto result = unwrap(interruptible([&] { return array_.concat(shape); }));
-    const npy_intp count = std::ssize(result.lengths);
-    nb::object lengths = checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+    if (PyArray_SIZE(as_array(lengths)) != std::ssize(result.lengths)) {  // another thread has made the array longer
+      lengths = new_lengths(std::ssize(result.lengths));
+    }
     std::copy(result.lengths.begin(), result.lengths.end(),
               static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
     return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
@@ -144,6 +146,10 @@ class PyTensorArray {
   }
 
  private:
+  static nb::object new_lengths(npy_intp count) {
+    return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+  }
+
   // Lists and numbers become arrays of the dtype; arrays must have it.
   ArrayArgument read_value(nb::handle value) const {
     const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");

@@ -107,7 +107,7 @@ COLLECTED = {  # calls that make Python objects: any of them may start the garba
     "VariantArray": "list(bs.VariantArray([None, values[:2], values[3:5]]))",
     "object arrays": "bs.slice(np.array(['a', 'b'] * 50, object), '::2')",
     "element_shape": "bs.TensorArray(1, float, (2, None)).element_shape",
-    "concat": "array.write(0, dy); array.concat()",
+    "concat": "array = bs.TensorArray(1, np.float32); array.write(0, dy); array.concat()",
 }
 GARBAGE = """
 import gc
@@ -128,7 +128,7 @@ def test_daemon_threads_inside_finalizers_that_calls_start(call):
 
 DROPPED = {  # calls that let go of the last reference to somebody's array
     "TensorArray": "array.write(0, made(), copy=False); array.read(0)",
-    "TensorArray.close": "array.write(0, made(), copy=False); array.close(); array = bs.TensorArray(1, float).grad('x')",
+    "TensorArray.close": "array.write(0, made(), copy=False); array.close()",
     "RaggedTensor": "bs.RaggedTensor(made(), [0, 2])",
     "VariantArray": "bs.VariantArray([made(), made()])",
 }
@@ -144,7 +144,9 @@ def made():
 @pytest.mark.parametrize("call", DROPPED.values(), ids=DROPPED)
 def test_daemon_threads_inside_finalizers_of_arrays(call):
     program = PROGRAM.replace("started =", SLOW_ARRAY + "started =", 1)
-    program = program.replace("    while True:", "    while True:\n        array = bs.TensorArray(1, np.float32).grad('x')")
+    program = program.replace(
+        "    while True:", "    while True:\n        array = bs.TensorArray(1, np.float32).grad('x')"
+    )
     for _ in range(3):
         run(program.replace("CALL", call))
 

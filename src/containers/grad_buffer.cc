@@ -91,8 +91,8 @@ Selection within_region(const Selection& selection, const Selection& region) {
   return *Selection::make(region.result_shape(), axes, selection.result_axes());
 }
 
-// -- Writing that cannot fail, though it may be cancelled where the options say so. A kernel allocates before it runs anything; where there is no memory for that, the
-// reference kernel does without, one item at a time, on this thread.
+// -- Writing that cannot fail, though it may be cancelled where the options say so. A kernel allocates before it runs
+// anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
 
 void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
   try {

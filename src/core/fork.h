@@ -28,8 +28,8 @@ class ForkAwareMutex {
   std::atomic<std::uint32_t> holder_ = kFree;  // or the holder's generation, plus one
 };
 
-// The same for std::shared_lock and std::unique_lock. Threads that only shared it, and are not in the child, do not keep
-// others there from sharing it.
+// The same for std::shared_lock and std::unique_lock. Threads that only shared it, and are not in the child, do not
+// keep others there from sharing it.
 class ForkAwareSharedMutex {
  public:
   void lock();

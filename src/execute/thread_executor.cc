@@ -66,8 +66,8 @@ struct Job {
   Job* after = nullptr;          // in the pool's list
 };
 
-// Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as SIGBUS
-// where a mapped file became shorter: blocked, they end the process without their handler.
+// Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as
+// SIGBUS where a mapped file became shorter: blocked, they end the process without their handler.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -8,8 +8,8 @@
 namespace backslice {
 
 SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner) {
-  constexpr std::int64_t kPartBytes = 64 << 10;    // less is not worth a thread
-  constexpr std::int64_t kLargestRows = 1 << 20;   // more would take long to wait for
+  constexpr std::int64_t kPartBytes = 64 << 10;   // less is not worth a thread
+  constexpr std::int64_t kLargestRows = 1 << 20;  // more would take long to wait for
   constexpr std::int64_t kPartsPerThread = 8;
   const auto rows_in = [&](std::int64_t bytes) {
     return std::max<std::int64_t>(1, bytes / std::max<std::int64_t>(1, bytes_per_row));

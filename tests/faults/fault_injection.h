@@ -23,7 +23,6 @@ struct Operation {
   std::function<Attempt()> prepare;
 };
 
-
 class FaultInjection : public ::testing::TestWithParam<Operation> {};
 
 inline std::string name_of_operation(const ::testing::TestParamInfo<Operation>& info) { return info.param.name; }

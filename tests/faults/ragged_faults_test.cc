@@ -51,16 +51,13 @@ std::vector<Operation> ragged_operations() {
            [](const VariantArray& array) { return ragged_tensor_from_variant(array, 1, 2).status(); })},
       {"ragged_decode_gradient",
        operation(ragged,
-                 [](const RaggedTensor& rt) {
-                   return ragged_tensor_from_variant_gradient(rt, {rt.rows()}).status();
-                 })},
+                 [](const RaggedTensor& rt) { return ragged_tensor_from_variant_gradient(rt, {rt.rows()}).status(); })},
       {"ragged_gradient", operation(pieces,
                                     [lists = std::vector{splits()}](const VariantArray& array) {
                                       return ragged_tensor_to_variant_gradient(array, lists, {6}).status();
                                     })},
   };
 }
-
 
 INSTANTIATE_TEST_SUITE_P(Ragged, FaultInjection, ::testing::ValuesIn(ragged_operations()), name_of_operation);
 

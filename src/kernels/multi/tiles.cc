@@ -243,7 +243,7 @@ class TileFiller {
   std::byte* dst_;
   bool streaming_;
   const TaskRunner& runner_;  // asked while a tile of very many parts is composed
-  int tile_rank_;  // axes from the cut one on
+  int tile_rank_;             // axes from the cut one on
 };
 
 }  // namespace
