@@ -215,7 +215,8 @@ struct Making {
     options.contiguous = read_flag(contiguous, "contiguous");
     options.name = read_str(name, "name");
     options.item_size = type->element.item_size;
-    options.cancelled = ctrl_c_test();
+    // Strings are written with the GIL held: who has the array's locks then must not ask for it.
+    if (!type->element.is_object) options.cancelled = ctrl_c_test();
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,10 +39,28 @@ class SlotTable {
     return (*chunk)[static_cast<std::size_t>(index % kChunk)];
   }
 
+  // Calls body(index, slot) for many indices; neighbours cost one look-up for all of them.
+  template <class Body>
+  void for_each_of(std::span<const std::int64_t> indices, const Body& body) {
+    const std::lock_guard lock(mutex_);
+    std::int64_t number = -1;
+    Chunk* chunk = nullptr;
+    for (std::int64_t index : indices) {
+      if (index / kChunk != number) {
+        number = index / kChunk;
+        auto& found = chunks_[number];
+        if (found == nullptr) found = std::make_unique<Chunk>();
+        chunk = found.get();
+      }
+      body(index, (*chunk)[static_cast<std::size_t>(index % kChunk)]);
+    }
+  }
+
   // Calls body(index, slot) for the slots that were written. Precondition: nobody else uses the table.
   template <class Body>
   void for_each_written(const Body& body) const {
     for (const auto& [number, chunk] : chunks_) {
+      if (chunk == nullptr) continue;  // there was no memory for it
       for (std::int64_t i = 0; i < kChunk; ++i) {
         const Slot& slot = (*chunk)[static_cast<std::size_t>(i)];
         if (slot.written) body(number * kChunk + i, slot);

@@ -83,11 +83,11 @@ class TensorArray::Impl {
       sorted.reserve(indices.size());
       slots_.reserve(indices.size());
       std::int64_t step = 0;
-      for (std::int64_t index : indices) {
+      array.slots_.for_each_of(indices, [&](std::int64_t index, Slot& slot) {
         runner.throw_if_cancelled_at(++step);
-        slots_.push_back(&array.slots_[index]);
-        sorted.push_back({index, slots_.back()});
-      }
+        slots_.push_back(&slot);
+        sorted.push_back({index, &slot});
+      });
       if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
       runner.throw_if_cancelled_at(step);
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
