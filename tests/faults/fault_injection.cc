@@ -6,8 +6,6 @@
 
 namespace backslice::testing {
 
-void PrintTo(const Operation& operation, std::ostream* stream) { *stream << operation.name; }
-
 TEST_P(FaultInjection, EveryRequestMayFail) {
   const Status expected = GetParam().prepare().call();
   trim_pool();

@@ -23,6 +23,8 @@ struct Operation {
   std::function<Attempt()> prepare;
 };
 
+inline void PrintTo(const Operation& operation, std::ostream* stream) { *stream << operation.name; }
+
 class FaultInjection : public ::testing::TestWithParam<Operation> {};
 
 inline std::string name_of_operation(const ::testing::TestParamInfo<Operation>& info) { return info.param.name; }
