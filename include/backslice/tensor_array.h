@@ -13,6 +13,9 @@
 // Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
 // and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
 //
+// In a child that was forked while another thread was using the array, operations are FailedPrecondition, and functions
+// that return no Result throw a std::exception, where that thread is in the way.
+//
 // Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to different
 // indices do not wait for each other.
 #pragma once

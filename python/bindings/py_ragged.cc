@@ -1,5 +1,7 @@
 #include "bindings/py_ragged.h"
 
+#include <algorithm>
+
 #include "bindings/arguments.h"
 #include "bindings/call_options.h"
 #include "bindings/errors.h"
@@ -10,16 +12,35 @@
 namespace backslice::python {
 namespace {
 
-nb::object group(nb::list items, const RaggedTensor& rt) {
-  for (int level = rt.ragged_rank() - 1; level >= 0; --level) {
-    nb::list rows;
-    const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
-    for (std::int64_t i = 0; i < count; ++i) {
-      rows.append(nb::steal(PyList_GetSlice(items.ptr(), rt.split(level, i), rt.split(level, i + 1))));
-    }
-    items = rows;
+// values.tolist(), a block at a time.
+nb::object list_of(nb::handle values) {
+  constexpr npy_intp kBlock = 1 << 18;  // elements
+  PyArrayObject* array = as_array(values);
+  if (PyArray_NDIM(array) == 0 || PyArray_SIZE(array) <= kBlock) return call(attribute(values, "tolist"));
+  const npy_intp rows = PyArray_DIM(array, 0), step = std::max<npy_intp>(1, kBlock / (PyArray_SIZE(array) / rows));
+  nb::object list = checked([] { return PyList_New(0); });
+  LongLoop loop;
+  for (npy_intp lo = 0; lo < rows; lo += step) {
+    loop.look();
+    const nb::object block = checked([&] { return PySequence_GetSlice(values.ptr(), lo, std::min(lo + step, rows)); });
+    const nb::object part = call(attribute(block, "tolist"));
+    if (call_python([&] { return PyList_SetSlice(list.ptr(), lo, lo, part.ptr()); }) != 0) nb::raise_python_error();
   }
-  return items;
+  return list;
+}
+
+// The lists of one level of rows, of the list of all their items.
+nb::object grouped(nb::handle items, const RaggedTensor& rt, int level) {
+  const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+  nb::object rows = checked([] { return PyList_New(0); });
+  LongLoop loop;
+  for (std::int64_t i = 0; i < count; ++i) {
+    loop.step();
+    const nb::object row =
+        checked([&] { return PyList_GetSlice(items.ptr(), rt.split(level, i), rt.split(level, i + 1)); });
+    if (call_python([&] { return PyList_Append(rows.ptr(), row.ptr()); }) != 0) nb::raise_python_error();
+  }
+  return rows;
 }
 
 bool equal_arrays(nb::handle a, nb::handle b) {
@@ -69,8 +90,9 @@ std::int64_t PyRagged::size() const {
 }
 
 nb::object PyRagged::to_list() const {
-  const nb::object items = call(attribute(values(), "tolist"));
-  return rt_.ragged_rank() == 0 ? items : group(nb::list(items), rt_);
+  nb::object items = list_of(values());
+  for (int level = rt_.ragged_rank() - 1; level >= 0; --level) items = grouped(items, rt_, level);
+  return items;
 }
 
 nb::object PyRagged::get(nb::handle index) const {
@@ -157,7 +179,7 @@ Selection PyRagged::read_rows(nb::handle index) const {
   }
   std::int64_t i = 0;
   int overflow = 0;
-  const bool is_int = !PyArray_Check(item.ptr()) && read_int(item, i, overflow);
+  const bool is_int = !PyArray_Check(item.ptr()) && find_int(item, i, overflow);
   if (is_int && (i < -rows || i >= rows)) {
     raise_out_of_range("row " + repr_text(item) + " is out of bounds for " + std::to_string(rows) + " rows");
   }

@@ -97,9 +97,11 @@ class PyTensorArray {
   nb::tuple concat(nb::handle element_shape_except0) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
     ArrayOwner owner = new_array_owner();
+    nb::object lengths = new_lengths(size());
     auto result = unwrap(interruptible([&] { return array_.concat(shape); }));
-    const npy_intp count = std::ssize(result.lengths);
-    nb::object lengths = checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+    if (PyArray_SIZE(as_array(lengths)) != std::ssize(result.lengths)) {  // another thread has made the array longer
+      lengths = new_lengths(std::ssize(result.lengths));
+    }
     std::copy(result.lengths.begin(), result.lengths.end(),
               static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
     return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
@@ -120,7 +122,7 @@ class PyTensorArray {
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
     const std::string name(read_str(source, "source"));
     const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
-    return {unwrap(without_gil([&] { return array_.grad_with_shape(name, prepend); })), type_};
+    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend); })), type_};
   }
 
   nb::object dtype() const { return type_->numpy; }
@@ -144,6 +146,10 @@ class PyTensorArray {
   }
 
  private:
+  static nb::object new_lengths(npy_intp count) {
+    return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+  }
+
   // Lists and numbers become arrays of the dtype; arrays must have it.
   ArrayArgument read_value(nb::handle value) const {
     const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
@@ -209,7 +215,8 @@ struct Making {
     options.contiguous = read_flag(contiguous, "contiguous");
     options.name = read_str(name, "name");
     options.item_size = type->element.item_size;
-    options.cancelled = ctrl_c_test();
+    // Strings are written with the GIL held: who has the array's locks then must not ask for it.
+    if (!type->element.is_object) options.cancelled = ctrl_c_test();
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
 };

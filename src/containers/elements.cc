@@ -115,7 +115,9 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
   std::vector<Sum> sums;
   std::vector<Tensor> copies;  // of terms with gaps
   std::byte* to = out->view().data;
+  std::int64_t step = 0;
   for (const Element& element : elements) {
+    runner.throw_if_cancelled_at(step++);
     Sum sum{to, {}, element.shape.elements()};
     for (const Tensor& term : element.terms) {
       if (is_dense(term)) {

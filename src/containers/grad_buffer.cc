@@ -17,9 +17,11 @@ namespace {
 constexpr std::size_t kMaxRegions = 1024;
 
 // A region of a buffer that is larger than the caches is not in them either, however small it is. What has begun to
-// change the buffer is finished: it cannot be cancelled.
-FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0) noexcept {
-  return {.runner = executor_of(options), .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
+// change the buffer is finished, unless it is `cancellable`.
+FillOptions fill_options(const Options& options, std::int64_t buffer_bytes = 0,
+                         const CancelledTest* cancellable = nullptr) noexcept {
+  return {.runner = {executor_of(options), cancellable},
+          .stores = buffer_bytes > caches().l3 ? Stores::Streaming : Stores::Auto};
 }
 
 std::int64_t bytes_of(const Tensor& tensor) { return tensor.shape().elements() * tensor.view().layout.item_size; }
@@ -89,19 +91,20 @@ Selection within_region(const Selection& selection, const Selection& region) {
   return *Selection::make(region.result_shape(), axes, selection.result_axes());
 }
 
-// -- Writing that cannot fail. A kernel allocates before it runs anything; where there is no memory for that, the
-// reference kernel does without, one item at a time, on this thread.
+// -- Writing that cannot fail, though it may be cancelled where the options say so. A kernel allocates before it runs
+// anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
 
-void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
-               const FillOptions& options) noexcept {
+void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const FillOptions& options) {
   try {
     fill(plan, dtype, dst, src, options);
+  } catch (const StatusException&) {
+    throw;  // cancelled
   } catch (...) {
     reference::overwrite(plan, dtype, dst, src);
   }
 }
 
-void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) noexcept {
+void copy_elements(const View& dst, const ConstView& src, const FillOptions& options) {
   overwrite(plan_copy(dst.layout, src.layout, widen_for(src.dtype)), src.dtype, dst.data, src.data, options);
 }
 
@@ -140,7 +143,7 @@ class Copy {
     return copy;
   }
 
-  void run(const View& dst, const FillOptions& options) noexcept {
+  void run(const View& dst, const FillOptions& options) {
     if (strings_ != nullptr) return move_strings(dst, strings_->view());
     copy_elements(dst, src_, options);
   }
@@ -200,7 +203,7 @@ Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
   return check_output(tensor_.view(), tensor_.shape(), dy, "dy");
 }
 
-void GradBuffer::clear(const Selection& region, const Options& options) noexcept {
+void GradBuffer::clear(const Selection& region, const Options& options) {
   const View view = select(region, tensor_.view());
   if (view.shape().rank() == 0) {  // a scalar: there is no axis to take nothing from
     if (view.dtype == DType::String) {
@@ -215,7 +218,7 @@ void GradBuffer::clear(const Selection& region, const Options& options) noexcept
   const Selection nothing = *Selection::make(view.shape(), none, Selection::all(view.shape()).result_axes());
   const Layout empty = contiguous_layout(nothing.result_shape(), view.layout.item_size);
   overwrite(plan_scatter(nothing, view.layout, empty, widen_for(view.dtype)), view.dtype, view.data, view.data,
-            fill_options(options, bytes_of(tensor_)));
+            fill_options(options, bytes_of(tensor_), options.cancelled));
 }
 
 void GradBuffer::remember(const Selection& region) noexcept {
@@ -251,13 +254,17 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     if (dy.elements() > 0) region = region_of(selection);
     auto copy = Copy::make(dy, options);
     if (!copy.ok()) return copy.status();
+    if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
+    runner_of(options).throw_if_cancelled();
     for (const Selection& old : regions_) {
       if (!region || !contains(*region, old)) clear(old, options);
     }
+    if (region) {
+      remember(*region);  // beside the old ones, which may be no zeros either when this is cancelled
+      copy->run(select(selection, tensor_.view()), fill_options(options, bytes_of(tensor_), options.cancelled));
+    }
     regions_.clear();
-    if (!region) return Status();
-    regions_.push_back(*region);
-    copy->run(select(selection, tensor_.view()), fill_options(options, bytes_of(tensor_)));
+    if (region) regions_.push_back(*region);
     return Status();
   });
 }
@@ -301,7 +308,8 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Op
   });
 }
 
-void GradBuffer::zero(const Options& options) {
+void GradBuffer::zero(const Options& given) {
+  const Options options{.executor = given.executor};
   for (const Selection& region : regions_) clear(region, options);
   regions_.clear();
 }

@@ -63,7 +63,10 @@ Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::st
   auto gradient = std::make_shared<Impl>(size_, dtype_, options);
   gradient->is_gradient_ = true;
   Status status;
+  const TaskRunner runner = this->runner();
+  std::int64_t step = 0;
   slots_.for_each_written([&](std::int64_t index, const Slot& slot) {
+    runner.throw_if_cancelled_at(++step);
     auto shape_of_slot = PartialShape(slot.shape).prepended(*prepend);
     const auto full = shape_of_slot.ok() ? Shape::make(shape_of_slot->dims(), "the gradient's element shape")
                                          : Result<Shape>(shape_of_slot.status());

@@ -78,24 +78,32 @@ class TensorArray::Impl {
   // The slots of indices, locked in the order of the indices, each once.
   class Locked {
    public:
-    Locked(Impl& array, std::span<const std::int64_t> indices) {
+    Locked(Impl& array, std::span<const std::int64_t> indices, const TaskRunner& runner) {
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
       sorted.reserve(indices.size());
       slots_.reserve(indices.size());
-      for (std::int64_t index : indices) {
-        slots_.push_back(&array.slots_[index]);
-        sorted.push_back({index, slots_.back()});
-      }
-      std::sort(sorted.begin(), sorted.end());
+      std::int64_t step = 0;
+      array.slots_.for_each_of(indices, [&](std::int64_t index, Slot& slot) {
+        runner.throw_if_cancelled_at(++step);
+        slots_.push_back(&slot);
+        sorted.push_back({index, &slot});
+      });
+      if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+      runner.throw_if_cancelled_at(step);
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
       has_duplicates_ = sorted.size() < slots_.size();
-      order_.reserve(sorted.size());
-      for (const auto& [index, slot] : sorted) order_.push_back(slot);
-      for (Slot* slot : order_) slot->mutex.lock();  // nothing after this can fail
+      locked_.reserve(sorted.size());
+      try {
+        for (const auto& [index, slot] : sorted) {
+          slot->mutex.lock();
+          locked_.push_back(slot);
+        }
+      } catch (...) {  // in a forked child
+        unlock();
+        throw;
+      }
     }
-    ~Locked() {
-      for (Slot* slot : order_) slot->mutex.unlock();
-    }
+    ~Locked() { unlock(); }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
 
@@ -103,7 +111,11 @@ class TensorArray::Impl {
     bool has_duplicates() const { return has_duplicates_; }
 
    private:
-    std::vector<Slot*> slots_, order_;
+    void unlock() noexcept {
+      for (Slot* slot : locked_) slot->mutex.unlock();
+    }
+
+    std::vector<Slot*> slots_, locked_;
     bool has_duplicates_ = false;
   };
 
@@ -235,7 +247,7 @@ class TensorArray::Impl {
   TensorArrayOptions options_;
   bool is_gradient_ = false;
 
-  mutable std::shared_mutex mutex_;
+  mutable ForkAwareSharedMutex mutex_;
   PartialShape element_shape_;
   std::int64_t size_;
   bool closed_ = false;

@@ -22,10 +22,12 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
   const auto merged = merged_shape(given);
   if (!merged.ok()) return merged.status();
   for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(index));
-  Locked slots(*this, indices);
+  const TaskRunner runner = this->runner();
+  Locked slots(*this, indices, runner);
   std::vector<Element> elements;
   elements.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
+    runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     auto element = element_of(slots[i], indices[i], *merged);
     if (!element.ok()) return element.status();
     elements.push_back(*std::move(element));

@@ -3,19 +3,20 @@
 #include <algorithm>
 
 #include "core/cut.h"
+#include "plan/strategy.h"
 
 namespace backslice {
 
 SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner) {
-  constexpr std::int64_t kPartBytes = 64 << 10;                             // less is not worth a thread
-  constexpr std::int64_t kLargestRows = 1 << 20, kLargestBytes = 64 << 20;  // more would take long to wait for
+  constexpr std::int64_t kPartBytes = 64 << 10;   // less is not worth a thread
+  constexpr std::int64_t kLargestRows = 1 << 20;  // more would take long to wait for
   constexpr std::int64_t kPartsPerThread = 8;
   const auto rows_in = [&](std::int64_t bytes) {
     return std::max<std::int64_t>(1, bytes / std::max<std::int64_t>(1, bytes_per_row));
   };
   const int threads = runner.concurrency();
   const std::int64_t for_threads = threads == 1 ? 1 : kPartsPerThread * threads;
-  const std::int64_t to_wait_for = rows / std::min(kLargestRows, rows_in(kLargestBytes));
+  const std::int64_t to_wait_for = rows / std::min(kLargestRows, rows_in(kLargestPieceBytes));
   const std::int64_t worth = rows / rows_in(kPartBytes);
   const std::int64_t count = std::clamp<std::int64_t>(worth, 1, std::max(for_threads, to_wait_for));
   SparseParts parts;

@@ -18,10 +18,8 @@ bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
 bool prefers_streaming(std::int64_t bytes) { return bytes > caches().l3; }
 
 std::int64_t pieces_for(std::int64_t bytes, int threads) {
-  // A piece takes some hundredths of a second at most: what is to be cancelled waits for the end of one.
-  constexpr std::int64_t kLargestPiece = 64 << 20;
   const std::int64_t for_threads = threads == 1 ? 1 : 4 * threads;
-  return std::min(std::max(for_threads, bytes / kLargestPiece), bytes / (kParallelBytes / 4));
+  return std::min(std::max(for_threads, bytes / kLargestPieceBytes), bytes / (kParallelBytes / 4));
 }
 
 }  // namespace backslice

@@ -15,6 +15,10 @@ bool prefers_streaming(std::int64_t bytes);
 // Less than this is not worth a second thread.
 inline constexpr std::int64_t kParallelBytes = 512 << 10;
 
+// More than this is more than one piece, for one thread as well. A piece takes some hundredths of a second at most:
+// what is to be cancelled waits for the end of one.
+inline constexpr std::int64_t kLargestPieceBytes = 64 << 20;
+
 // Into how many pieces a destination of at least kParallelBytes is cut for that many threads. Several per thread, and
 // none so large that it could not be waited for.
 std::int64_t pieces_for(std::int64_t bytes, int threads);

@@ -8,6 +8,7 @@
 #include "kernels/multi/grid.h"
 #include "kernels/multi/tile_rows.h"
 #include "kernels/slice/writer.h"
+#include "plan/strategy.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -30,7 +31,7 @@ struct Scratch {
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, std::byte* dst, const RowKernels& rows, bool streaming)
+             bool disjoint, std::byte* dst, const RowKernels& rows, bool streaming, const TaskRunner& runner)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
@@ -40,6 +41,7 @@ class TileFiller {
         dst_(dst),
         rows_(rows),
         streaming_(streaming),
+        runner_(runner),
         tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
 
   void fill(std::int64_t tile, Scratch& scratch) const {
@@ -77,7 +79,9 @@ class TileFiller {
     scratch.axes.clear();
     scratch.parts.clear();
     std::int64_t total = 0;
+    std::int64_t step = 0;
     for (std::int64_t s : buckets_.candidates(outer, run)) {
+      runner_.throw_if_cancelled_at(++step);
       const AxisPart* slice = common_.slice(s);
       const std::byte* source = common_.sources[static_cast<std::size_t>(s)];
       bool meets = true;
@@ -158,10 +162,12 @@ class TileFiller {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const bool is_fresh = i == 0 || (few && meets_none_before(scratch, i));
       if (few) fresh[i] = is_fresh;
+      runner_.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
     const RowAdd<T> add{rows_.add[static_cast<int>(dtype_)]};
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      runner_.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (i == 0 || (few && fresh[i])) {
         walk(scratch, parts[i], RowCopy{item_size_});
       } else {
@@ -238,7 +244,8 @@ class TileFiller {
   std::byte* dst_;
   const RowKernels& rows_;
   bool streaming_;
-  int tile_rank_;  // axes from the cut one on
+  const TaskRunner& runner_;  // asked while a tile of very many parts is composed
+  int tile_rank_;             // axes from the cut one on
 };
 
 }  // namespace
@@ -249,15 +256,14 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size);
-  const Buckets buckets(common, grid);
+  const Buckets buckets(common, grid, options.runner);
   const bool streaming = options.stores == Stores::Streaming || (options.stores == Stores::Auto && bytes > caches().l3);
   const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, options.rows,
-                          streaming);
+                          streaming, options.runner);
   const std::int64_t tile_bytes = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch; none is so long that it could not be waited for.
-  constexpr std::int64_t kLargestTask = 64 << 20;
   const std::int64_t tasks =
-      std::min(grid.tiles, std::max<std::int64_t>(8 * options.runner.concurrency(), bytes / kLargestTask));
+      std::min(grid.tiles, std::max<std::int64_t>(8 * options.runner.concurrency(), bytes / kLargestPieceBytes));
   const auto work = [&](std::int64_t task) {
     Scratch scratch;
     scratch.tile.reset(new std::byte[static_cast<std::size_t>(tile_bytes)]);

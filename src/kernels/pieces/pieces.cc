@@ -6,6 +6,7 @@
 #include "core/caches.h"
 #include "kernels/slice/rows.h"
 #include "kernels/slice/writer.h"
+#include "plan/strategy.h"
 
 namespace backslice {
 namespace {
@@ -58,19 +59,17 @@ void run(std::byte* dst, std::span<const PieceOfBytes> pieces, const Part& part)
 }  // namespace
 
 void write_pieces(std::byte* dst, std::span<const PieceOfBytes> pieces, const TaskRunner& runner) {
-  constexpr std::int64_t kParallel = 512 << 10;
   std::int64_t total = 0;
   for (const PieceOfBytes& piece : pieces) total += piece.bytes;
-  constexpr std::int64_t kLargestPart = 64 << 20;  // so that none takes long to wait for
-  const int threads = total < kParallel ? 1 : runner.concurrency();
+  const int threads = total < kParallelBytes ? 1 : runner.concurrency();
   const std::vector<Part> parts =
-      cut(pieces, std::min(kLargestPart, std::max<std::int64_t>(1, total / (4 * threads)) + 1));
+      cut(pieces, std::min(kLargestPieceBytes, std::max<std::int64_t>(1, total / (4 * threads)) + 1));
   const bool streaming = total > caches().l3;
   const auto task = [&](std::int64_t i) {
     const Part& part = parts[static_cast<std::size_t>(i)];
     streaming ? run<StreamWriter>(dst, pieces, part) : run<DirectWriter>(dst, pieces, part);
   };
-  if (total >= kParallel) return runner.run(static_cast<std::int64_t>(parts.size()), task);
+  if (total >= kParallelBytes) return runner.run(static_cast<std::int64_t>(parts.size()), task);
   for (std::size_t i = 0; i < parts.size(); ++i) task(static_cast<std::int64_t>(i));
 }
 
