@@ -1,8 +1,11 @@
 // Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
 #include "backslice/slice.h"
 #include "fuzz/input.h"
+#include "fuzz/kernel_contexts.h"
 #include "fuzz/must.h"
 #include "fuzz/placed.h"
+#include "fuzz/shared_block.h"
+#include "core/items.h"
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 
@@ -71,26 +74,33 @@ void check(const Case& c, const Tensor& out, const Values& expected) {
 void fuzz_slice(Input& in, const Case& c) {
   const Placed x = place(in, c, c.selection.shape(), Strides::Any);
   const Values expected = sliced(c, x.values());
-  const Options options{.executor = &in.executor()};
-  if (in.flag()) return check(c, must_get(slice(c.selection, x.view(), options), "slice"), expected);
+  const Context context{.executor = &in.executor()};
+  if (in.flag()) return check(c, must_get(slice(c.selection, x.view(), context), "slice"), expected);
   const Placed out = place(in, c, c.selection.result_shape(), Strides::Distinct);
-  agree(slice_into(c.selection, x.view(), out.view(), options), true, "slice_into");
+  agree(slice_into(c.selection, x.view(), out.view(), context), true, "slice_into");
   check(c, out, expected);
 }
 
 void fuzz_slice_grad(Input& in, const Case& c) {
   const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
-  const Options options{.accumulate = in.flag(), .executor = &in.executor()};
-  const bool possible = options.accumulate ? can_add(c.dtype) : has_zero(c.dtype) || c.selection.covers_input();
-  if (!options.accumulate && in.flag()) {
-    const auto dx = slice_grad(c.selection, dy.view(), options);
+  const bool accumulate = in.flag();
+  const Context context{.executor = &in.executor()};
+  const bool possible = accumulate ? can_add(c.dtype) : has_zero(c.dtype) || c.selection.covers_input();
+  if (!accumulate && in.flag()) {
+    const auto dx = slice_grad(c.selection, dy.view(), context);
     if (agree(dx.status(), possible, "slice_grad")) check(c, *dx, gradient(c, dy.values()));
     return;
   }
   const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
+  Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+  if (!accumulate && in.flag()) {
+    write = Write::IntoZeros;
+    reference::overwrite(plan_zero(out.view().layout, Widen::No), c.dtype, out.view().data, out.view().data);
+  }
   const Values before = out.values();
-  const bool done = agree(slice_grad_into(c.selection, dy.view(), out.view(), options), possible, "slice_grad_into");
-  check(c, out, !done ? before : options.accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
+  const Status status = slice_grad_into(c.selection, dy.view(), out.view(), write, context);
+  const bool done = agree(status, possible, "slice_grad_into");
+  check(c, out, !done ? before : accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
 }
 
 // ONNX's gradient reads dy of any shape in row-major order.
@@ -107,20 +117,15 @@ void fuzz_onnx_grad(Input& in, const Case& given) {
   if (agree(dx.status(), possible, "onnx_slice_grad")) check(c, *dx, gradient(c, dy.values()));
 }
 
-FillOptions any_fill_options(Input& in) {
-  constexpr Stores kStores[] = {Stores::Auto, Stores::Ordinary, Stores::Streaming};
-  return {.runner = in.executor(), .rows = *in.pick(available_targets()).rows, .stores = in.pick(kStores)};
-}
-
 void fuzz_overwrite_kernels(Input& in, const Case& c) {
   const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
   const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
-  const Widen widen = in.flag() ? widen_for(c.dtype) : Widen::No;
+  const Widen widen = in.flag() && operations_of(c.dtype).are_bytes() ? Widen::Yes : Widen::No;
   const Plan plan = plan_scatter(c.selection, out.view().layout, dy.view().layout, widen);
   if (in.one_in(6)) {
     reference::overwrite(plan, c.dtype, out.view().data, dy.view().data);
   } else {
-    fill(plan, c.dtype, out.view().data, dy.view().data, any_fill_options(in));
+    fill(plan, c.dtype, out.view().data, dy.view().data, any_kernel_context(in));
   }
   check(c, out, gradient(c, dy.values()));
 }
@@ -135,48 +140,18 @@ void fuzz_accumulate_kernels(Input& in, const Case& c) {
   if (in.one_in(6)) {
     reference::accumulate(plan, c.dtype, selected.data, dy.view().data);
   } else {
-    add(plan, c.dtype, selected.data, dy.view().data, any_fill_options(in));
+    add(plan, c.dtype, selected.data, dy.view().data, any_kernel_context(in));
   }
   check(c, out, expected);
 }
 
-// Which of the bytes of a block an output of any strides takes, and whether it takes one twice.
-struct Taken {
-  std::vector<bool> bytes;
-  bool twice = false;
-};
-
-Taken taken_by(const ConstView& view, const std::byte* block, std::size_t size) {
-  Taken taken{std::vector<bool>(size)};
-  for_each_index(view.shape(), [&](const Numbers& index) {
-    const auto at = static_cast<std::size_t>(view.data + offset_of(view.layout, index) - block);
-    for (std::size_t i = at; i < at + static_cast<std::size_t>(view.layout.item_size); ++i) {
-      taken.twice |= taken.bytes[i];
-      taken.bytes[i] = true;
-    }
-  });
-  return taken;
-}
-
 // Two tensors of any strides in one block: an output that overlaps itself or the input is refused, any other is not.
 void fuzz_overlap(Input& in, const Case& c) {
-  if (c.dtype == DType::String || c.selection.shape().elements() > 4096) return;
-  constexpr std::size_t kBlock = 1 << 16;
-  std::vector<std::byte> block(kBlock);
-  const auto view_of = [&](const Shape& shape) {
-    Numbers strides(static_cast<std::size_t>(shape.rank()));
-    for (std::int64_t& stride : strides) stride = in.within(-24, 24);
-    auto* data = block.data() + kBlock / 2 + in.within(-64, 64);
-    return must_get(View::strided(data, c.dtype, dims(shape), strides, c.item_size), "a small view");
-  };
-  const View x = view_of(c.selection.shape()), out = view_of(c.selection.result_shape());
-  for (std::int64_t extent : c.selection.shape()) {
-    if (extent > 64) return;  // the strides would leave the block
-  }
-  const Taken from = taken_by(x, block.data(), kBlock), to = taken_by(out, block.data(), kBlock);
-  bool shared = to.twice;
-  for (std::size_t i = 0; i < kBlock; ++i) shared |= from.bytes[i] && to.bytes[i];
-  agree(slice_into(c.selection, x, out), !shared, "an output of these strides");
+  const Shape &shape = c.selection.shape(), &result = c.selection.result_shape();
+  if (c.dtype == DType::String || !SharedBlock::has_room_for(shape)) return;
+  SharedBlock block;
+  const View x = block.view(in, c.dtype, c.item_size, shape), out = block.view(in, c.dtype, c.item_size, result);
+  agree(slice_into(c.selection, x, out), !block.overlaps(out, {x}), "an output of these strides");
 }
 
 // Shapes of astronomic extents over one element: what is taken may be small, or is refused.
@@ -191,16 +166,16 @@ void fuzz_huge(Input& in) {
   const auto broadcast = [&](const Shape& s) {
     return ConstView::strided(one.view().data, dtype, s, Numbers(static_cast<std::size_t>(s.rank())), item_size);
   };
-  const Options options{.executor = &in.executor()};
+  const Context context{.executor = &in.executor()};
   if (in.flag()) {
     const auto x = broadcast(selection->shape());
     if (!x.ok() || !in_reach(selection->result_shape())) return;
-    const auto y = slice(*selection, *x, options);
+    const auto y = slice(*selection, *x, context);
     agree(y.status(), selection->result_shape().elements() <= 1000, "a slice of a huge tensor");
   } else {
     const auto dy = broadcast(selection->result_shape());
     if (!dy.ok() || !in_reach(selection->shape())) return;
-    const auto dx = slice_grad(*selection, *dy, options);
+    const auto dx = slice_grad(*selection, *dy, context);
     if (selection->shape().elements() > 1000) agree(dx.status(), false, "a huge gradient");
   }
 }

@@ -4,7 +4,7 @@ and leave nothing behind.
     python fuzz/files.py --seconds 60 --seed 0
 
 The same seed gives the same files and commands. What is found is kept in the folder that is printed: the file, and the
-command in command.json; a crash of the process leaves the same.
+command in command.json; a crash of the process leaves the same. Without a finding the folder is removed.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,19 +147,29 @@ def main() -> int:
     typer.main.get_command = functools.cache(typer.main.get_command)  # half of the time otherwise
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(Hang()))
-    os.chdir(tempfile.mkdtemp(prefix="backslice-fuzz-"))
+    folder = tempfile.mkdtemp(prefix="backslice-fuzz-")
+    os.chdir(folder)
     np.save("good.npy", np.ones((2, 4)))
-    rng = random.Random(options.seed)
+    found = search(options.seconds, options.seed)
+    if not found:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    return int(found)
+
+
+def search(seconds: float, seed: int) -> bool:
+    """Whether there is a finding."""
+    rng = random.Random(seed)
     began, cases = time.monotonic(), 0
-    while time.monotonic() - began < options.seconds:
+    while time.monotonic() - began < seconds:
         cases += 1
         problem = one_case(rng)
         if problem:
-            print(f"case {cases} of seed {options.seed}, kept in {os.getcwd()}: {Path('command.json').read_text()}")
+            print(f"case {cases} of seed {seed}, kept in {os.getcwd()}: {Path('command.json').read_text()}")
             print(problem)
-            return 1
-    print(f"{cases} files in {options.seconds:g} s without a finding (seed {options.seed})")
-    return 0
+            return True
+    print(f"{cases} files in {seconds:g} s without a finding (seed {seed})")
+    return False
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Program {
   }
 
  private:
-  Options options() { return {.executor = &in_.executor()}; }
+  Context context() { return {.executor = &in_.executor()}; }
 
   Placed dy_of(const Selection& s) {
     return Placed(in_, dtype_, item_size_, Numbers(s.result_shape().begin(), s.result_shape().end()), Strides::Any);
@@ -43,7 +43,7 @@ class Program {
   }
 
   void zero_all() {
-    buffer_.zero(options());
+    buffer_.zero(context());
     clear();
     must(buffer_.regions().empty(), "nothing is left after zero()");
   }
@@ -59,7 +59,7 @@ class Program {
   void write() {
     const Selection s = any_selection(in_, shape_);
     const Placed dy = dy_of(s);
-    agree(buffer_.write(s, dy.view(), options()), true, "write");
+    agree(buffer_.write(s, dy.view(), context()), true, "write");
     clear();
     put(s, dy.values());
   }
@@ -67,7 +67,7 @@ class Program {
   void add() {
     const Selection s = any_selection(in_, shape_);
     const Placed dy = dy_of(s);
-    const Status status = buffer_.add(s, dy.view(), options());
+    const Status status = buffer_.add(s, dy.view(), context());
     bool meets = false;
     for (std::int64_t at : positions(s)) meets |= written_[static_cast<std::size_t>(at)];
     // What counts as written are regions, which may be larger than what was: a refusal is right only for such dtypes.

@@ -2,8 +2,11 @@
 // copied, later ones are added.
 #include "backslice/multi_slice.h"
 #include "fuzz/input.h"
+#include "fuzz/kernel_contexts.h"
 #include "fuzz/must.h"
 #include "fuzz/placed.h"
+#include "fuzz/shared_block.h"
+#include "kernels/tiles/kernel.h"
 
 namespace backslice::fuzz {
 namespace {
@@ -102,13 +105,52 @@ void fuzz_into(Input& in, const Case& c) {
   const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
   const Model model = added_up(c);
   const Values before = out.values();
-  const Options options{.accumulate = in.flag(), .executor = &in.executor()};
-  const Status status = multi_slice_grad_into(c.shape, c.slices, out.view(), options);
+  const bool accumulate = in.flag();
+  const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+  const Context context{.executor = &in.executor()};
+  const Status status = multi_slice_grad_into(c.shape, c.slices, out.view(), write, context);
   const bool done =
-      options.accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
-  const Values expected = !done ? before : options.accumulate ? accumulated(c, before) : model.sum;
+      accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
+  const Values expected = !done ? before : accumulate ? accumulated(c, before) : model.sum;
   must(same(c.dtype, out.values(), expected), "the sum in the order of the list: " + describe(c));
   out.check_gaps();
+}
+
+constexpr std::int64_t kTiles[] = {kTileBytes, 1, 100};
+
+// The kernel itself, with any target and stores. (The public function takes the best.)
+void fuzz_kernel(Input& in, const Case& c) {
+  const Model model = added_up(c);
+  if (c.dtype == DType::String || (model.overlaps && !can_add(c.dtype))) return;
+  const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
+  const CommonAxes common = common_axes(c.slices, out.view().layout);
+  const bool disjoint = are_disjoint(common);
+  must(disjoint == !model.overlaps, "slices are disjoint where no element is taken twice: " + describe(c));
+  if (out.view().elements() > 0) {
+    fill_tiles(common, c.dtype, c.item_size, disjoint, out.view().data, any_kernel_context(in), in.pick(kTiles));
+  }
+  must(same(c.dtype, out.values(), model.sum), "the sum from this kernel: " + describe(c));
+  out.check_gaps();
+}
+
+// An output of any strides, and gradients that may lie in the same memory: refused where they overlap, and only there.
+void fuzz_overlap(Input& in, const Case& c) {
+  const Shape shape = *Shape::make(c.shape);
+  if (!can_add(c.dtype) || !has_zero(c.dtype) || !SharedBlock::has_room_for(shape)) return;
+  SharedBlock block;
+  const View out = block.view(in, c.dtype, c.item_size, shape);
+  std::vector<SliceGradient> slices = c.slices;
+  std::vector<ConstView> inside;
+  for (SliceGradient& slice : slices) {
+    if (!in.one_in(3)) continue;
+    slice.dy = block.view(in, c.dtype, c.item_size, slice.selection.result_shape());
+    inside.push_back(slice.dy);
+  }
+  const bool accumulate = in.flag();
+  const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+  const Context context{.executor = &in.executor()};
+  agree(multi_slice_grad_into(c.shape, slices, out, write, context), !block.overlaps(out, inside),
+        "many slices into an output of these strides");
 }
 
 }  // namespace
@@ -118,10 +160,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice::fuzz;
   Input in(data, size);
   const Case c = any_case(in);
-  if (in.flag()) {
-    fuzz_result(in, c);
-  } else {
-    fuzz_into(in, c);
+  switch (in.within(0, 5)) {
+    case 0:
+    case 1: fuzz_result(in, c); break;
+    case 2:
+    case 3: fuzz_into(in, c); break;
+    case 4: fuzz_kernel(in, c); break;
+    default: fuzz_overlap(in, c); break;
   }
   return 0;
 }

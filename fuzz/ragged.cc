@@ -1,139 +1,14 @@
 // Ragged tensors against vectors of vectors: making, rows, slices, encoding row by row, decoding, gradients.
-#include "backslice/ragged_variant.h"
 #include "fuzz/input.h"
 #include "fuzz/must.h"
-#include "fuzz/placed.h"
+#include "fuzz/ragged_model.h"
 
 namespace backslice::fuzz {
 namespace {
 
-// A row: rows again, or the elements of one row of the values.
-struct Nested {
-  std::vector<Nested> rows;
-  Values elements;
-
-  friend bool operator==(const Nested&, const Nested&) = default;
-};
-
-// What a ragged tensor is made of, and what it is.
-struct Case {
-  DType dtype = DType::Float32, splits_dtype = DType::Int64;
-  std::int64_t item_size = 0;
-  Numbers values_shape;
-  std::vector<Numbers> splits;
-  Tensor values;
-  std::vector<Tensor> split_tensors;
-};
-
-Tensor tensor_of(Input& in, DType dtype, const Numbers& list) {
-  Placed placed(in, dtype, item_size(dtype), {static_cast<std::int64_t>(list.size())}, Strides::Distinct);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    std::byte* p = placed.view().data + static_cast<std::int64_t>(i) * placed.view().layout.strides[0];
-    const auto narrow = static_cast<std::int32_t>(list[i]);
-    std::memcpy(p, dtype == DType::Int32 ? static_cast<const void*>(&narrow) : &list[i],
-                static_cast<std::size_t>(item_size(dtype)));
-  }
-  return owned(std::move(placed));
-}
-
-// Splits of every level, each ending where the next has rows, and how many values they need.
-std::int64_t any_splits(Input& in, std::vector<Numbers>& splits) {
-  std::int64_t rows = in.within(0, 5);
-  for (auto levels = in.within(0, 3); levels > 0; --levels) {
-    Numbers list = {0};
-    for (; rows > 0; --rows) list.push_back(list.back() + in.within(0, 3));
-    rows = list.back();
-    splits.push_back(list);
-  }
-  return rows;
-}
-
-Case any_case(Input& in) {
-  std::vector<Numbers> splits;
-  const std::int64_t rows = any_splits(in, splits);
-  const DType dtype = in.dtype(), splits_dtype = in.flag() ? DType::Int64 : DType::Int32;
-  const std::int64_t item_size = any_item_size(in, dtype);
-  Numbers shape = {rows};
-  if (in.flag()) shape.push_back(in.within(0, 4));
-  if (in.one_in(12)) shape.push_back(in.within(0, 3));
-  for (Numbers& list : splits) {
-    if (in.one_in(24)) in.pick(std::vector<std::int64_t*>{&list.front(), &list.back()})[0] = in.integer();
-  }
-  Tensor values = owned(Placed(in, dtype, item_size, shape, Strides::Distinct));
-  std::vector<Tensor> tensors;
-  for (Numbers& list : splits) {
-    if (splits_dtype == DType::Int32) {
-      for (std::int64_t& split : list) split = static_cast<std::int32_t>(split);
-    }
-    tensors.push_back(tensor_of(in, splits_dtype, list));
-  }
-  return {dtype, splits_dtype, item_size, shape, splits, values, tensors};
-}
-
-bool is_valid(const Case& c) {
-  for (std::size_t level = 0; level < c.splits.size(); ++level) {
-    const Numbers& list = c.splits[level];
-    const std::int64_t inner =
-        level + 1 < c.splits.size() ? static_cast<std::int64_t>(c.splits[level + 1].size()) - 1 : c.values_shape[0];
-    if (list.front() != 0 || !std::ranges::is_sorted(list) || list.back() != inner) return false;
-  }
-  return true;
-}
-
-std::vector<Nested> value_rows(const ConstView& values) {
-  std::vector<Nested> rows(static_cast<std::size_t>(values.shape()[0]));
-  const Values all = values_of(values);
-  const std::size_t width = rows.empty() ? 0 : all.size() / rows.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * width);
-    rows[i].elements.assign(first, first + static_cast<std::ptrdiff_t>(width));
-  }
-  return rows;
-}
-
-// From the innermost level out: the rows of a level are runs of what is inside.
-Nested nested(std::vector<Nested> rows, const std::vector<Numbers>& splits) {
-  for (std::size_t level = splits.size(); level-- > 0;) {
-    std::vector<Nested> outer;
-    for (std::size_t i = 1; i < splits[level].size(); ++i) {
-      outer.push_back({{rows.begin() + splits[level][i - 1], rows.begin() + splits[level][i]}, {}});
-    }
-    rows = std::move(outer);
-  }
-  return {rows, {}};
-}
-
-// The same from the library's form, through its splits.
-Nested nested(const RaggedTensor& rt) {
-  if (rt.values().shape().rank() == 0) return {{}, values_of(rt.values().view())};
-  std::vector<Numbers> splits;
-  for (int level = 0; level < rt.ragged_rank(); ++level) {
-    Numbers list;
-    const Tensor& tensor = rt.nested_row_splits()[static_cast<std::size_t>(level)];
-    for (std::int64_t i = 0; i < tensor.shape()[0]; ++i) list.push_back(rt.split(level, i));
-    must(list.front() == 0 && std::ranges::is_sorted(list), "the splits of a ragged tensor are valid");
-    splits.push_back(list);
-  }
-  return nested(value_rows(rt.values().view()), splits);
-}
-
-// A row of a dense tensor is a tensor of one axis less, whose rows the model does not tell apart.
-Values flattened(const Nested& row) {
-  Values all = row.elements;
-  for (const Nested& inner : row.rows) {
-    const Values more = flattened(inner);
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-void check_row(const RaggedTensor& found, const Nested& expected, int ragged_rank, const std::string& what) {
-  must(ragged_rank == 0 ? flattened(nested(found)) == flattened(expected) : nested(found) == expected, what);
-}
-
 class Program {
  public:
-  Program(Input& in, const Case& c, const RaggedTensor& rt)
+  Program(Input& in, const RaggedParts& c, const RaggedTensor& rt)
       : in_(in), c_(c), rt_(rt), model_(nested(value_rows(c.values.view()), c.splits)) {}
 
   void run() {
@@ -208,23 +83,16 @@ class Program {
     }
     const Placed grad(in_, c_.dtype, c_.item_size, shape, Strides::Any);
     const auto dx = ragged_slice_grad(rt_, s, grad.view(), {.executor = &in_.executor()});
-    const bool any_zeros = !flattened({zero_rows(c_.values_shape[0] - shape[0]), {}}).empty();
+    const bool any_zeros = !flattened({zero_rows(c_, c_.values_shape[0] - shape[0]), {}}).empty();
     const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || !any_zeros);
     if (!agree(dx.status(), possible, "ragged_slice_grad")) return;
-    std::vector<Nested> expected = zero_rows(c_.values_shape[0]);
+    std::vector<Nested> expected = zero_rows(c_, c_.values_shape[0]);
     const std::vector<Nested> dy = value_rows(grad.view());
     std::size_t next = 0;
     for (const auto& [lo, hi] : taken) {
       for (std::int64_t i = lo; i < hi; ++i) expected[static_cast<std::size_t>(i)] = dy[next++];
     }
     must(value_rows(dx->view()) == expected, "ragged_slice_grad");
-  }
-
-  std::vector<Nested> zero_rows(std::int64_t rows) const {
-    std::int64_t width = rows > 0 ? 1 : 0;
-    for (std::size_t i = 1; i < c_.values_shape.size(); ++i) width *= c_.values_shape[i];
-    const Nested row{{}, Values(static_cast<std::size_t>(width), zero(c_.dtype, c_.item_size))};
-    return std::vector<Nested>(static_cast<std::size_t>(rows), row);
   }
 
   void encode() {
@@ -276,7 +144,7 @@ class Program {
       const Range range = rt_.values_of({i, i + 1});
       const bool missing = in_.one_in(3);
       pieces.push_back(missing ? std::nullopt : std::optional(must_get(rt_.row(i), "a row")));
-      const std::vector<Nested> zeros = zero_rows(range.hi - range.lo);
+      const std::vector<Nested> zeros = zero_rows(c_, range.hi - range.lo);
       if (missing)
         expected.insert(expected.end(), zeros.begin(), zeros.end());
       else
@@ -317,7 +185,7 @@ class Program {
   }
 
   Input& in_;
-  const Case& c_;
+  const RaggedParts& c_;
   const RaggedTensor& rt_;
   Nested model_;
 };
@@ -329,7 +197,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice;
   using namespace backslice::fuzz;
   Input in(data, size);
-  const Case c = any_case(in);
+  const RaggedParts c = any_ragged_parts(in);
   const auto rt = RaggedTensor::make(c.values, c.split_tensors);
   if (agree(rt.status(), is_valid(c), "RaggedTensor::make")) Program(in, c, *rt).run();
   return 0;

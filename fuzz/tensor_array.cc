@@ -103,14 +103,14 @@ class Program {
     const std::int64_t index = any_index();
     const Tensor value =
         any_value(pair, in_.flag() && is_short(pair) ? any_element_shape() : with_rows(in_.within(0, 3)));
-    agree(pair.array.write(index, value), pair.model->write(index, dense(value)), "write");
+    agree(pair.array.write(index, value, context_), pair.model->write(index, dense(value)), "write");
   }
 
   void scatter(Pair& pair) {
     const Numbers indices = any_indices(in_.within(0, 4));
     const auto rows = static_cast<std::int64_t>(indices.size());
     const Tensor value = any_value(pair, in_.one_in(16) ? any_element_shape() : with_rows(rows));
-    agree(pair.array.scatter(indices, value), pair.model->scatter(indices, dense(value)), "scatter");
+    agree(pair.array.scatter(indices, value, context_), pair.model->scatter(indices, dense(value)), "scatter");
   }
 
   void unstack(Pair& pair) {
@@ -118,7 +118,7 @@ class Program {
     const Dense all = dense(value);
     Numbers indices;
     for (std::int64_t i = 0; !all.shape.empty() && i < all.shape[0]; ++i) indices.push_back(i);
-    agree(pair.array.unstack(value), pair.model->scatter(indices, all), "unstack");
+    agree(pair.array.unstack(value, context_), pair.model->scatter(indices, all), "unstack");
   }
 
   void split(Pair& pair) {
@@ -130,7 +130,7 @@ class Program {
     }
     if (!lengths.empty() && in_.one_in(12)) lengths.back() = in_.integer();
     const Tensor value = any_value(pair, in_.one_in(16) ? Numbers{} : with_rows(rows));
-    agree(pair.array.split(value, lengths), pair.model->split(dense(value), lengths), "split");
+    agree(pair.array.split(value, lengths, context_), pair.model->split(dense(value), lengths), "split");
   }
 
   void check(const Pair& pair, const Tensor& found, const Dense& expected, const std::string& what) {
@@ -143,7 +143,7 @@ class Program {
 
   void read(Pair& pair) {
     const std::int64_t index = any_index();
-    const auto found = pair.array.read(index);
+    const auto found = pair.array.read(index, context_);
     const auto expected = pair.model->read(index);
     if (agree(found.status(), expected.has_value(), "read")) check(pair, *found, *expected, "read");
   }
@@ -151,7 +151,7 @@ class Program {
   void gather(Pair& pair) {
     const Numbers indices = any_indices(in_.within(0, 4));
     const Partial shape = any_partial();
-    const auto found = pair.array.gather(indices, partial(shape));
+    const auto found = pair.array.gather(indices, partial(shape), context_);
     const auto expected = pair.model->gather(indices, shape);
     if (agree(found.status(), expected.has_value(), "gather")) check(pair, *found, *expected, "gather");
   }
@@ -160,7 +160,7 @@ class Program {
     if (!is_short(pair)) return;
     Numbers indices;
     for (std::int64_t i = 0; i < pair.model->size(); ++i) indices.push_back(i);
-    const auto found = pair.array.stack();
+    const auto found = pair.array.stack(context_);
     const auto expected = pair.model->gather(indices, {});
     if (agree(found.status(), expected.has_value(), "stack")) check(pair, *found, *expected, "stack");
   }
@@ -169,7 +169,7 @@ class Program {
     if (!is_short(pair)) return;
     const Partial shape = any_partial();
     if (pair.model->size() == 0) return concat_nothing(pair, shape);
-    const auto found = pair.array.concat(partial(shape));
+    const auto found = pair.array.concat(partial(shape), context_);
     const auto expected = pair.model->concat(shape);
     if (!agree(found.status(), expected.has_value(), "concat")) return;
     check(pair, found->value, expected->value, "concat");
@@ -177,7 +177,7 @@ class Program {
   }
 
   void concat_nothing(Pair& pair, const Partial& shape) {
-    const auto found = pair.array.concat(partial(shape));
+    const auto found = pair.array.concat(partial(shape), context_);
     if (!found.ok()) return;
     must(!pair.model->is_closed(), "a closed array is refused");
     must(found->lengths.empty() && found->value.shape()[0] == 0, "no elements give no rows");
@@ -211,6 +211,7 @@ class Program {
   }
 
   Input& in_;
+  const Context context_{.executor = &in_.executor()};
   std::deque<Pair> pairs_;                      // stay where they are when another is made
   std::vector<std::pair<Tensor, Dense>> seen_;  // tensors that were written or returned, and what was in them
 };
@@ -235,7 +236,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.identical_element_shapes = kind.identical_element_shapes;
   options.contiguous = contiguous && slots < 1000;
   options.item_size = kind.item_size;
-  options.executor = &in.executor();
   auto array = TensorArray::make(slots, dtype, options);
   const bool full = shape && std::ranges::count(*shape, -1) == 0;
   const bool possible =

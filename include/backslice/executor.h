@@ -25,8 +25,8 @@ class BACKSLICE_EXPORT Executor {
   virtual int concurrency() const = 0;
 
   // Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
-  // it may throw itself only before the first of them. Several threads may call it at once, and a task may call it
-  // again.
+  // it may throw itself only before the first of them, or in a child that a task forked. Several threads may call it at
+  // once, and a task may call it again.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 };
 
@@ -40,8 +40,8 @@ BACKSLICE_EXPORT Executor& default_executor() noexcept;
 // Cancelled, and what it was writing holds unspecified values.
 using CancelledTest = std::function<bool()>;
 
-// A pool of that many threads, the caller's included. They are started when they are first needed. It belongs to the
-// process that made it: a forked child must neither use nor destroy it.
+// A pool of that many threads, the caller's included. They are started when they are first needed. In a
+// forked child it has no threads but the caller's.
 BACKSLICE_EXPORT std::unique_ptr<Executor> make_thread_executor(int threads);
 
 // How many threads the default executor uses. Less than one is InvalidArgument; more than four per core (or 32, where

@@ -6,8 +6,9 @@
 //     GradBuffer buffer = *GradBuffer::make({65536, 1024}, DType::Float32);
 //     buffer.write(rows_k, dy);       // = slice_grad(rows_k, dy), touching the old rows and the new ones alone
 //
-// A call that fails changes nothing. Not thread-safe: one writer at a time. It can be moved but not copied: a copy
-// would share the memory and not what is known of it.
+// A call that fails changes nothing; but a write() that is cancelled half-way leaves unspecified values where it and
+// the slices before it wrote, which the next write() or zero() clears. Not thread-safe: one writer at a time. It can be
+// moved but not copied: a copy would share the memory and not what is known of it.
 #pragma once
 
 #include <vector>
@@ -30,13 +31,13 @@ class BACKSLICE_EXPORT GradBuffer {
   // The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
   Status add(const Selection& selection, const ConstView& dy, const Context& = {});
 
-  // The content becomes zero.
+  // The content becomes zero. It cannot be cancelled.
   void zero(const Context& = {});
 
   ConstView view() const { return tensor_.view(); }
   const Tensor& tensor() const { return tensor_; }
 
-  // For writing by other means; everything counts as written from now on.
+  // For writing by other means; everything counts as written, until the next write() or zero().
   View writable();
 
   // The regions that may not be zero; all of them after writable().

@@ -13,6 +13,9 @@
 // Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
 // and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
 //
+// In a child that was forked while another thread was using the array, operations are FailedPrecondition, and functions
+// that return no Result throw a std::exception, where that thread is in the way.
+//
 // Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to different
 // indices do not wait for each other.
 #pragma once
@@ -76,9 +79,11 @@ class BACKSLICE_EXPORT TensorArray {
   void close();
 
   // The gradient array of that source; made at the first call, which fixes the size of a dynamic array.
-  Result<TensorArray> grad(const std::string& source) { return grad_with_shape(source, {}); }
+  Result<TensorArray> grad(const std::string& source, const Context& context = {}) {
+    return grad_with_shape(source, {}, context);
+  }
   // Its elements have shape_to_prepend before the element shape. The first call for a source decides.
-  Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend);
+  Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend, const Context& = {});
 
   // The gradient of that source if it was made.
   std::optional<TensorArray> find_grad(std::string_view source) const;

@@ -1,10 +1,11 @@
 // TensorArrayContainer: names for tensor arrays, for those who want to look them up.
 //
-// Containers know nothing of each other, and arrays need none. Thread-safe.
+// Containers know nothing of each other, and arrays need none. Thread-safe. In a child that was forked while another
+// thread was changing the container, functions that return no Result throw a std::exception.
 #pragma once
 
 #include <map>
-#include <mutex>
+#include <memory>
 
 #include "backslice/tensor_array.h"
 
@@ -12,6 +13,11 @@ namespace backslice {
 
 class BACKSLICE_EXPORT TensorArrayContainer {
  public:
+  TensorArrayContainer();
+  ~TensorArrayContainer();
+  TensorArrayContainer(const TensorArrayContainer&) = delete;
+  TensorArrayContainer& operator=(const TensorArrayContainer&) = delete;
+
   // Makes an array and keeps a handle to it under its name, which is options.name with a number: "steps_0". The name
   // has no '@': that is what separates an array from the source of its gradient, and no two names can be the same.
   Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& options = {},
@@ -26,9 +32,8 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   std::vector<std::string> names() const;  // of forward arrays, sorted
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, TensorArray, std::less<>> arrays_;
-  std::map<std::string, std::int64_t> made_;  // how many of each name
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace backslice

@@ -14,7 +14,7 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
 
     backslice_command.answer_interrupts()
 
-from . import pool
+from . import pool, ragged
 from ._core import (
     GradBuffer,
     RaggedTensor,
@@ -75,6 +75,7 @@ __all__ = [
     "onnx_slice",
     "onnx_slice_grad",
     "pool",
+    "ragged",
     "ragged_tensor_from_variant",
     "ragged_tensor_from_variant_gradient",
     "ragged_tensor_to_variant",

@@ -123,6 +123,7 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
 def slice_grad(
     dy: Array, shape: Shape, index: Index, out: NDArray[Any] | None = None, accumulate: bool = False
 ) -> NDArray[Any]: ...
+def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: NDArray[Any]) -> None: ...
 def strided_slice(
     input: Array,
     begin: Ints,

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._core import RaggedTensor
+from .conversion import without_loss
 from .errors import DTypeError, InvalidArgumentError, UnimplementedError
 
 
@@ -30,8 +31,7 @@ def _values_to_arrow(rt: RaggedTensor) -> Any:
         except (pa.ArrowException, TypeError, ValueError):
             pass
     raise UnimplementedError(
-        f"Arrow has no type for values of dtype {rt.dtype}; convert them first, for example "
-        "RaggedTensor(rt.values.astype('float32'), rt.nested_row_splits)"
+        f"Arrow has no type for values of dtype {rt.dtype}; convert them first, for example {without_loss(rt.dtype)}"
     )
 
 

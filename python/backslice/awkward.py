@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import RaggedTensor
+from .conversion import without_loss
 from .errors import DTypeError, UnimplementedError
 
 _STRINGS = {"string": "char", "bytestring": "byte"}
@@ -26,8 +27,7 @@ def _numbers_to_awkward(rt: RaggedTensor) -> Any:
 
     if rt.dtype.kind not in "biufc" or rt.dtype.isbuiltin != 1:
         raise UnimplementedError(
-            f"awkward has no dtype {rt.dtype}; convert the values first, for example "
-            "RaggedTensor(rt.values.astype('float32'), rt.nested_row_splits)"
+            f"awkward has no dtype {rt.dtype}; convert the values first, for example {without_loss(rt.dtype)}"
         )
     return ak.contents.NumpyArray(rt.values)
 

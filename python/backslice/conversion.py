@@ -9,13 +9,17 @@ Traceback (most recent call last):
 backslice.errors.DTypeError: value is of kind float, which does not become int32; convert it first
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import DTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:  # the package is imported without it
+    from numpy.typing import NDArray
 
 # What may become what: integers become floats and complex numbers, floats become complex numbers.
 _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc", "U": "U", "S": "S"}
@@ -45,6 +49,19 @@ def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
         _check_range(natural, dtype, argument)
     with np.errstate(over="ignore"):  # a float past the largest becomes infinite, as in TensorFlow
         return _cast(natural, dtype, argument)
+
+
+def without_loss(dtype: np.dtype[Any]) -> str:
+    """What to write to have values of that dtype, which a neighbour does not have, as what every library has."""
+    if dtype.kind == "c" and dtype.isnative:
+        return "rt.values.real and rt.values.imag, each in its own RaggedTensor"
+    if dtype.names is not None:
+        stored = f"rt.values.view({dtype[0].name!r})"
+    elif not dtype.isnative:
+        stored = f"rt.values.astype({dtype.newbyteorder('=').str!r})"
+    else:
+        stored = f"rt.values.astype({'int8' if 'int' in dtype.name else 'float32'!r})"
+    return f"RaggedTensor({stored}, rt.nested_row_splits)"
 
 
 def _as_objects(value: Any) -> NDArray[Any]:

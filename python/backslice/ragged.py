@@ -7,33 +7,45 @@
 [[1.0, 2.0], [], [3.0]]
 """
 
+from __future__ import annotations
+
+import operator
 from collections.abc import Sequence
-from typing import Any
+from reprlib import repr
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._core import RaggedTensor
 from .conversion import as_array
-from .errors import InvalidArgumentError
+from .errors import DTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:  # the package is imported without it
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 _MOST_LISTS = 1000  # levels of splits
 
 
 def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTensor:
     """From the lengths of the rows, outermost list first. The splits are int64, or int32 where the lengths are."""
-    splits = []
-    for number, lengths in enumerate(nested_row_lengths):
+    return RaggedTensor(values, [_splits(lengths, number) for number, lengths in enumerate(nested_row_lengths)])
+
+
+def _splits(lengths: Any, number: int) -> NDArray[Any]:
+    try:
         array = np.asarray(lengths)
-        if array.size == 0:
-            array = array.astype(np.int64)
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InvalidArgumentError(f"row lengths {number} must be a list of int, got {lengths!r}")
-        if array.size and array.min() < 0:
-            raise InvalidArgumentError(f"row lengths {number}: {array.min()} at {array.argmin()} is negative")
-        dtype = np.int32 if array.dtype == np.int32 else np.int64
-        splits.append(np.concatenate([np.zeros(1, dtype), np.cumsum(array, dtype=dtype)]))
-    return RaggedTensor(values, splits)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(f"row lengths {number} must be a list of int, got {repr(lengths)}") from None
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"row lengths {number} must be a list of int, got {repr(lengths)}")
+    if array.size and array.min() < 0:
+        raise InvalidArgumentError(f"row lengths {number}: {array.min()} at {array.argmin()} is negative")
+    dtype = np.int32 if array.dtype == np.int32 else np.int64
+    if int(array.sum(dtype=np.float64)) > np.iinfo(dtype).max:
+        raise InvalidArgumentError(f"row lengths {number} add up to more than {np.dtype(dtype)} holds")
+    return np.concatenate([np.zeros(1, dtype), np.cumsum(array, dtype=dtype)])
 
 
 def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: int | None = None) -> RaggedTensor:
@@ -41,33 +53,64 @@ def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: 
 
     What lies below `ragged_rank` lists (default: all but one of the levels) must be regular.
     """
-    if ragged_rank is None:
-        try:
-            ragged_rank = max(_depth(rows) - 1, 0)
-        except RecursionError:
-            raise InvalidArgumentError("rows are nested too deeply, or hold themselves") from None
-    if ragged_rank > _MOST_LISTS:
-        raise InvalidArgumentError(f"ragged_rank is {ragged_rank}, at most {_MOST_LISTS} are supported")
+    if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str | bytes):
+        raise DTypeError(f"rows is {repr(rows)}, expected nested lists")
+    levels = _levels(rows, ragged_rank)
+    wanted = None if dtype is None else _dtype(dtype)
     items: list[Any] = list(rows)
     splits = []
-    for level in range(ragged_rank):
+    for level in range(levels):
         for number, row in enumerate(items):
             if not isinstance(row, list | tuple | np.ndarray):
-                raise InvalidArgumentError(f"item {number} at depth {level} is {row!r}, expected a list")
+                raise InvalidArgumentError(f"item {number} at depth {level} is {repr(row)}, expected a list")
         splits.append(np.concatenate([[0], np.cumsum([len(row) for row in items], dtype=np.int64)]).astype(np.int64))
         items = [item for row in items for item in row]
-    return RaggedTensor(_values(items, dtype, ragged_rank), splits)
+    return RaggedTensor(_values(items, wanted, levels), splits)
 
 
-def _values(items: list[Any], dtype: DTypeLike | None, ragged_rank: int) -> NDArray[Any]:
+def _levels(rows: Any, ragged_rank: Any) -> int:
+    """How many levels of lists become splits."""
+    if ragged_rank is None:
+        try:
+            levels = max(_depth(rows) - 1, 0)
+        except RecursionError:
+            raise InvalidArgumentError("rows are nested too deeply, or hold themselves") from None
+    else:
+        try:
+            levels = operator.index(ragged_rank)
+        except TypeError:
+            raise DTypeError(f"ragged_rank is {repr(ragged_rank)}, expected an int") from None
+    if not 0 <= levels <= _MOST_LISTS:
+        raise InvalidArgumentError(f"ragged_rank is {repr(levels)}, expected 0 to {_MOST_LISTS}")
+    return levels
+
+
+def _dtype(given: DTypeLike) -> np.dtype[Any]:
+    try:
+        return np.dtype(given)
+    except (TypeError, ValueError):
+        raise DTypeError(f"dtype is {repr(given)}, which is not a dtype; try 'float32' or np.int64") from None
+
+
+def _values(items: list[Any], dtype: np.dtype[Any] | None, levels: int) -> NDArray[Any]:
     are_strings = bool(items) and isinstance(items[0], str | bytes)
-    if are_strings if dtype is None else np.dtype(dtype).kind == "O":
+    if are_strings if dtype is None else dtype.kind == "O":
         return np.array([*items, None], object)[:-1]
     try:
         values = np.array(items)
     except ValueError as error:
-        raise InvalidArgumentError(f"what lies below {ragged_rank} lists is not regular: {error}") from None
-    return values if dtype is None else as_array(values, np.dtype(dtype), "rows")
+        raise InvalidArgumentError(f"what lies below {levels} lists is not regular: {error}") from None
+    if values.dtype.kind in "US":
+        _check_strings(items)
+    return values if dtype is None else as_array(values, dtype, "rows")
+
+
+def _check_strings(items: list[Any]) -> None:
+    """NumPy writes numbers among strings as strings."""
+    kinds = {type(item) for item in np.array([*items, None], object)[:-1].flat if not isinstance(item, list | tuple)}
+    if len(kinds) > 1:
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise DTypeError(f"rows hold {names}, which have no dtype in common: convert them first")
 
 
 def _depth(rows: Any) -> int:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "bindings/errors.h"
+#include "bindings/interruption.h"
 
 namespace backslice::python {
 namespace {
@@ -32,8 +34,36 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   const nb::object items = items_of(sequence);  // an item's __index__ may change the list
   std::vector<std::int64_t> list;
   list.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  LongLoop loop;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    loop.step();
     list.push_back(read_item(PyTuple_GET_ITEM(items.ptr(), i), argument, list.size()));
+  }
+  return list;
+}
+
+// The array's memory as integers of that type, in order; not what a subclass says is in it.
+template <class Int>
+std::span<const Int> cast_integers(PyArrayObject* array, int type, nb::object& owner) {
+  owner = checked([&] { return PyArray_View(array, nullptr, &PyArray_Type); });
+  owner = checked([&] { return PyArray_CastToType(as_array(owner), PyArray_DescrFromType(type), 0); });
+  return {static_cast<const Int*>(PyArray_DATA(as_array(owner))),
+          static_cast<std::size_t>(PyArray_SIZE(as_array(owner)))};
+}
+
+std::vector<std::int64_t> read_integers(PyArrayObject* array, const char* argument) {
+  nb::object owner;
+  if (PyArray_DESCR(array)->kind == 'i') {
+    const auto integers = cast_integers<std::int64_t>(array, NPY_INT64, owner);
+    return {integers.begin(), integers.end()};
+  }
+  std::vector<std::int64_t> list;
+  for (std::uint64_t integer : cast_integers<std::uint64_t>(array, NPY_UINT64, owner)) {
+    if (integer > std::numeric_limits<std::int64_t>::max()) {
+      raise_invalid_argument(std::string(argument) + "[" + std::to_string(list.size()) + "] is " +
+                             std::to_string(integer) + ", which does not fit int64");
+    }
+    list.push_back(static_cast<std::int64_t>(integer));
   }
   return list;
 }
@@ -46,26 +76,40 @@ nb::object numpy_array_of(nb::handle object, const char* argument) {
   }
 }
 
-}  // namespace
-
-bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
+// Throws what __index__ raises.
+bool convert_int(nb::handle object, std::int64_t& value, int& overflow) {
   if (PyBool_Check(object.ptr())) return false;
   nb::object integer;
   if (PyLong_Check(object.ptr())) {
     integer = nb::borrow(object);
   } else {
     if (!PyIndex_Check(object.ptr())) return false;
-    integer = nb::steal(call_python([&] { return PyNumber_Index(object.ptr()); }));
-    if (!integer.is_valid()) {
-      pass_on_unless_ordinary(nb::python_error());
-      return false;
-    }
+    integer = checked([&] { return PyNumber_Index(object.ptr()); });
   }
   value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
   if (overflow != 0) {
     value = overflow < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
   }
   return true;
+}
+
+}  // namespace
+
+bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
+  try {
+    return convert_int(object, value, overflow);
+  } catch (nb::python_error& error) {
+    raise_dtype_error_from(error, type_text(object) + ".__index__ failed: " + message_of(error));
+  }
+}
+
+bool find_int(nb::handle object, std::int64_t& value, int& overflow) {
+  try {
+    return convert_int(object, value, overflow);
+  } catch (const nb::python_error& error) {
+    pass_on_unless_ordinary(error);
+    return false;
+  }
 }
 
 std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
@@ -75,7 +119,7 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
   }
   std::int64_t value = 0;
   int overflow = 0;
-  if (!has_attribute(object, "__array__") && read_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
+  if (!has_attribute(object, "__array__") && find_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || object.is_none()) {
     raise_dtype_error(std::string(argument) + " is " + repr_text(object) +
                       ", expected a list of int or an integer array");
@@ -90,10 +134,7 @@ std::vector<std::int64_t> IntReader::read_array(nb::handle array, const char* ar
   }
   note_type(PyArray_DESCR(source), argument);
   if (PyArray_NDIM(source) != 1) refuse_rank(argument, array.attr("shape"));
-  // a subclass may iterate over anything
-  const nb::object plain = nb::steal(PyArray_View(source, nullptr, &PyArray_Type));
-  if (!plain.is_valid()) nb::raise_python_error();
-  return read_items(plain, argument);
+  return read_integers(source, argument);
 }
 
 void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
@@ -128,7 +169,7 @@ void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
 std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
   std::int64_t value = 0;
   int overflow = 0;
-  if (!PyArray_Check(object.ptr()) && read_int(object, value, overflow)) {
+  if (!PyArray_Check(object.ptr()) && find_int(object, value, overflow)) {
     if (overflow != 0) raise_invalid_argument(std::string(argument) + " " + repr_text(object) + " does not fit int64");
     return {value};
   }

@@ -40,9 +40,12 @@ std::vector<std::int64_t> read_shape(nb::handle object, const char* argument);
 // A mask: an int that fits int32.
 std::int32_t read_mask(nb::handle object, const char* argument);
 
-// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all, or __index__ raises an
-// ordinary error. Integers past int64 saturate and set `overflow` to -1 or 1.
+// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. What __index__ raises
+// becomes the cause of a DTypeError. Integers past int64 saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, std::int64_t& value, int& overflow);
+
+// The same for objects that may be something else: false when __index__ raises an ordinary error, too.
+bool find_int(nb::handle object, std::int64_t& value, int& overflow);
 
 // True or False; anything else is a DTypeError.
 bool read_flag(nb::handle object, const char* argument);

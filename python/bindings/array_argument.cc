@@ -28,9 +28,19 @@ nb::object keep_from_resizing(nb::handle array) {
   return checked([&] { return PyWeakref_NewRef(owner, nullptr); });
 }
 
+// What keeps an array's memory alive, and where it is.
 struct HeldArray {
-  nb::object guard;  // of NumPy's arrays
-  InputArray array;
+  nb::object guard, array;             // of NumPy,
+  std::shared_ptr<void> dlpack_owner;  // or of another library
+
+  HeldArray(nb::object guard, nb::object array, std::shared_ptr<void> dlpack_owner)
+      : guard(std::move(guard)), array(std::move(array)), dlpack_owner(std::move(dlpack_owner)) {}
+  HeldArray(const HeldArray&) = delete;
+  HeldArray& operator=(const HeldArray&) = delete;
+  ~HeldArray() {
+    drop(guard.release().ptr());
+    drop(array.release().ptr());
+  }
 };
 
 }  // namespace
@@ -93,12 +103,12 @@ InputArray ArrayArgument::view() const {
 Tensor ArrayArgument::held() const {
   nb::object guard = dlpack_ || guard_.is_valid() ? guard_ : keep_from_resizing(array_);
   // The last owner may be a thread without the GIL.
-  const std::shared_ptr<HeldArray> owner(new HeldArray{std::move(guard), view()}, [](HeldArray* array) {
-    release_with_gil([](void* p) noexcept { delete static_cast<HeldArray*>(p); }, array);
-  });
-  const ConstView& view = owner->array.view;
-  auto* data = const_cast<std::byte*>(view.data);
-  return Tensor::of(Buffer::wrap(owner, data), View{data, view.dtype, view.layout});
+  InputArray input = view();
+  auto* held = new HeldArray(std::move(guard), std::move(input.owner), std::move(input.dlpack_owner));
+  const std::shared_ptr<HeldArray> owner(
+      held, [](HeldArray* array) { release_with_gil([](void* p) { delete static_cast<HeldArray*>(p); }, array); });
+  auto* data = const_cast<std::byte*>(input.view.data);
+  return Tensor::of(Buffer::wrap(owner, data), View{data, input.view.dtype, input.view.layout});
 }
 
 }  // namespace backslice::python

@@ -61,8 +61,8 @@ nb::object new_small_array(const Shape& shape, const InputArray& input, View& vi
   return array;
 }
 
-Tensor copied_tensor(const InputArray& input, const Options& options) {
-  return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view, options); }));
+Tensor copied_tensor(const InputArray& input, const Context& context) {
+  return unwrap(without_gil([&] { return slice(Selection::all(input.view.shape()), input.view, context); }));
 }
 
 nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner) {

@@ -33,7 +33,7 @@ bool is_small(const Shape& result_shape, const InputArray& input);
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
 // A copy of an argument as a tensor.
-Tensor copied_tensor(const InputArray& input, const Options& options);
+Tensor copied_tensor(const InputArray& input, const Context& context);
 
 // What keeps an array's memory alive. An operation that gives something away, and cannot take it back, has one made
 // before: there may be no memory for it afterwards.

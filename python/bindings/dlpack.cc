@@ -120,7 +120,7 @@ void refuse_other_devices(nb::handle device, const char* argument) {
   if (!PyTuple_Check(device.ptr()) || PyTuple_GET_SIZE(device.ptr()) != 2) return;
   std::int64_t type = 0;
   int overflow = 0;
-  if (!read_int(PyTuple_GET_ITEM(device.ptr(), 0), type, overflow) || type == nb::device::cpu::value) return;
+  if (!find_int(PyTuple_GET_ITEM(device.ptr(), 0), type, overflow) || type == nb::device::cpu::value) return;
   raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
                          ", not on the CPU; copy it there first");
 }
@@ -144,7 +144,7 @@ DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument) 
   DlpackArray array = view_of(managed->tensor, argument);
   if (PyCapsule_SetName(capsule.ptr(), AnyManaged::kUsedName) != 0) nb::raise_python_error();
   array.owner = std::shared_ptr<void>(managed, [managed](void*) {
-    if (managed->deleter != nullptr) managed->deleter(managed);
+    if (managed->deleter != nullptr) call_python([managed] { managed->deleter(managed); });
   });
   return array;
 }

@@ -28,6 +28,16 @@ const char* exception_name(const Status& status) {
 
 void raise_invalid_argument(const std::string& message) { raise_named("InvalidArgumentError", message); }
 void raise_dtype_error(const std::string& message) { raise_named("DTypeError", message); }
+void raise_dtype_error_from(nb::python_error& cause, const std::string& message) {
+  const nb::object value = nb::borrow(cause.value());
+  try {
+    raise_dtype_error(message);
+  } catch (nb::python_error& error) {
+    PyException_SetCause(error.value().ptr(), value.inc_ref().ptr());
+    PyException_SetContext(error.value().ptr(), value.inc_ref().ptr());
+    throw;
+  }
+}
 void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeError", message); }
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
 void raise(const Status& status) {
@@ -35,6 +45,16 @@ void raise(const Status& status) {
   // may not be what failed first on another.
   if (PyErr_Occurred() != nullptr) nb::raise_python_error();
   raise_named(exception_name(status), status.message());
+}
+
+void set_error(const Status& status) noexcept {
+  try {
+    raise(status);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& other) {  // no memory to say it
+    PyErr_SetString(PyExc_MemoryError, other.what());
+  }
 }
 
 void pass_on_unless_ordinary(const nb::python_error& error) {

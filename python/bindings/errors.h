@@ -15,9 +15,14 @@ namespace nb = nanobind;
 // Each raises the exception of that name.
 [[noreturn]] void raise_invalid_argument(const std::string& message);
 [[noreturn]] void raise_dtype_error(const std::string& message);
+// The error is its __cause__.
+[[noreturn]] void raise_dtype_error_from(nb::python_error& cause, const std::string& message);
 [[noreturn]] void raise_out_of_range(const std::string& message);
 [[noreturn]] void raise_unimplemented(const std::string& message);
 [[noreturn]] void raise(const Status& status);
+
+// The same without a C++ exception, for who returns to Python at once.
+void set_error(const Status& status) noexcept;
 
 inline void check(const Status& status) {
   if (!status.ok()) raise(status);

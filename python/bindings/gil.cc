@@ -19,7 +19,7 @@ void sleep_until_the_process_ends() noexcept {
   for (;;) pause();
 }
 
-void release_with_gil(void (*release)(void*) noexcept, void* object) noexcept {
+void release_with_gil(void (*release)(void*), void* object) noexcept {
   if (Py_IsInitialized() == 0) return;
   if (PyGILState_Check() != 0) return release(object);
   if (is_finalizing()) return;

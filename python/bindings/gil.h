@@ -55,6 +55,11 @@ auto without_gil(Body&& body) {
 
 // Calls release(object) with the lock held, from any thread, at any time. When the interpreter is shutting down or gone
 // and this thread does not hold the lock, the object is left to the end of the process.
-void release_with_gil(void (*release)(void*) noexcept, void* object) noexcept;
+void release_with_gil(void (*release)(void*), void* object) noexcept;
+
+// Gives a reference back, and runs what code that starts. For destructors, which nothing may be thrown through.
+inline void drop(PyObject* reference) noexcept {
+  call_python([reference] { Py_XDECREF(reference); });
+}
 
 }  // namespace backslice::python

@@ -55,6 +55,13 @@ bool Interval::has_passed() {
   return true;
 }
 
+void LongLoop::look() {
+  if (!is_main_thread() || !interval_.has_passed()) return;
+  if (call_python([] { return PyErr_CheckSignals(); }) != 0) nb::raise_python_error();
+}
+
+bool LongSilentLoop::look() { return is_main_thread() && interval_.has_passed() && PyOS_InterruptOccurred() != 0; }
+
 const CancelledTest* ctrl_c_test() {
   static const CancelledTest test = ctrl_c_came;
   return &test;

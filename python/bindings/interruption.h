@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 #include "backslice/executor.h"
 #include "backslice/result.h"
@@ -18,6 +19,37 @@ class Interval {
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// A long loop that holds the GIL, in which Python code may run: lets the handlers of signals run now and then, and
+// throws what they raise.
+class LongLoop {
+ public:
+  void step() {
+    if (++steps_ % kStepsBetween == 0) look();
+  }
+  // The same for a step that takes long itself.
+  void look();
+
+ private:
+  static constexpr std::int64_t kStepsBetween = 256;
+
+  std::int64_t steps_ = 0;
+  Interval interval_;
+};
+
+// The same where no Python code may run: true once Ctrl-C came. Then the loop ends, handle_ctrl_c() is called, and
+// where that throws nothing the loop starts again.
+class LongSilentLoop {
+ public:
+  bool is_interrupted() { return ++steps_ % kStepsBetween == 0 && look(); }
+
+ private:
+  static constexpr std::int64_t kStepsBetween = 256;
+  bool look();
+
+  std::int64_t steps_ = 0;
+  Interval interval_;
 };
 
 // Learns which thread Python handles signals on. Called once, at import.
@@ -61,7 +93,7 @@ class CtrlCWatch {
   Interval interval_;
 };
 
-// Runs the handler of a Ctrl-C that ctrl_c_test() found. Throws what it raises.
+// Runs the handler of a Ctrl-C that ctrl_c_test() or a LongSilentLoop found. Throws what it raises.
 void handle_ctrl_c();
 
 inline StatusCode code_of(const Status& status) { return status.code(); }

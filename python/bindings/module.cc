@@ -3,8 +3,25 @@
 
 #include "backslice/version.h"
 #include "bindings/dtypes.h"
+#include "bindings/errors.h"
 #include "bindings/interruption.h"
 #include "bindings/objects.h"
+#include "core/boundary.h"
+
+namespace {
+
+// What bound functions throw and nanobind knows nothing of. No exception at all stands for a thread that Python ends
+// (gil.h): call_python has not been in between, and its references are gone, but the process shall end in good order.
+void translate(const std::exception_ptr& thrown, void*) {
+  if (thrown == nullptr) backslice::python::sleep_until_the_process_ends();
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const backslice::StatusException& ended) {
+    backslice::python::set_error(ended.status());
+  }
+}
+
+}  // namespace
 
 nanobind::object backslice::python::picture_of(nanobind::handle object, const char* format) {
   const nanobind::object picture = checked([] { return PyImport_ImportModule("backslice.picture"); });
@@ -14,6 +31,8 @@ nanobind::object backslice::python::picture_of(nanobind::handle object, const ch
 NB_MODULE(_core, m) {
   if (_import_array() < 0) nanobind::raise_python_error();
   nanobind::set_leak_warnings(false);  // objects alive at exit are the user's business
+  nanobind::register_exception_translator(translate);
+  backslice::be_ready_to_throw();
   backslice::python::learn_ml_dtypes();
   backslice::python::learn_main_thread();
   m.attr("__version__") = BACKSLICE_VERSION;

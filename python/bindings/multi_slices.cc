@@ -1,39 +1,42 @@
 // multi_slice_grad and GradBuffer.
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <mutex>
 
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
+#include "core/fork.h"
 
 namespace backslice::python {
 namespace {
 
-// The list [(index, dy), ...], read but not viewed yet.
-struct GivenSlices {
-  std::vector<Selection> selections;
-  std::vector<ArrayArgument> arrays;
-};
-
-// The same, viewed in place.
+// The list [(index, dy), ...]: read first, viewed later.
 struct SliceList {
-  explicit SliceList(GivenSlices given) {
-    arrays.reserve(given.arrays.size());
-    slices.reserve(given.arrays.size());
-    for (std::size_t i = 0; i < given.arrays.size(); ++i) {
-      arrays.push_back(given.arrays[i].view());
-      slices.push_back({std::move(given.selections[i]), arrays.back().view});
-    }
-  }
-  std::vector<InputArray> arrays;  // keep the memory of the views alive
+  std::vector<ArrayArgument> arrays;  // keep the memory of the views alive
   std::vector<SliceGradient> slices;
+
+  // Takes the views. Runs no Python code but between two attempts.
+  void view_all() {
+    while (!try_to_view_all()) handle_ctrl_c();
+  }
+
+ private:
+  bool try_to_view_all() {
+    LongSilentLoop loop;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (loop.is_interrupted()) return false;
+      slices[i].dy = arrays[i].view().view;
+    }
+    return true;
+  }
 };
 
 void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
@@ -44,33 +47,40 @@ void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
   }
 }
 
-GivenSlices read_slices(const std::vector<std::int64_t>& shape, nb::handle list) {
+void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const char* expected, SliceList& list) {
+  if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
+  const nb::object pair = items_of(item);
+  if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
+  list.slices.push_back({read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
+  list.arrays.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), "slices[" + std::to_string(list.arrays.size()) + "].dy");
+}
+
+SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given) {
   const char* expected = "slices must be a list of (index, dy)";
-  if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr())) raise_dtype_error(expected);
-  GivenSlices result;
-  const nb::object items = items_of(list);
-  result.selections.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
-  result.arrays.reserve(result.selections.capacity());
+  if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr())) raise_dtype_error(expected);
+  SliceList list;
+  const nb::object items = items_of(given);
+  list.slices.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  list.arrays.reserve(list.slices.capacity());
+  LongLoop loop;
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
-    if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
-    const nb::object pair = items_of(item);
-    if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
-    result.selections.push_back(read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)));
-    result.arrays.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1),
-                               "slices[" + std::to_string(result.arrays.size()) + "].dy");
+    loop.step();
+    read_pair(shape, item, expected, list);
   }
-  if (result.arrays.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
-  check_same_dtypes(result.arrays);
-  return result;
+  if (list.arrays.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
+  check_same_dtypes(list.arrays);
+  list.view_all();
+  return list;
 }
 
 // The common zero of arrays of objects.
 nb::object empty_string_of_all(const SliceList& list) {
   nb::object zero;
   for (std::size_t i = 0; i < list.arrays.size(); ++i) {
-    if (list.arrays[i].view.elements() == 0) continue;
-    const std::string argument = "slices[" + std::to_string(i) + "].dy";
-    nb::object own = empty_string_of(list.arrays[i], argument.c_str());
+    const std::string& argument = list.arrays[i].name();
+    const InputArray array = list.arrays[i].view();
+    if (array.view.elements() == 0) continue;
+    nb::object own = empty_string_of(array, argument.c_str());
     if (zero.is_valid() && !own.type().is(zero.type())) {
       raise_dtype_error(argument + " mixes str and bytes with the slices before it; use one of them");
     }
@@ -80,23 +90,24 @@ nb::object empty_string_of_all(const SliceList& list) {
 }
 
 nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
-  const CallOptions options(accumulate, out);
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
   const auto dims = read_shape(shape, "shape");
-  const SliceList given(read_slices(dims, list));
-  const InputArray& first = given.arrays[0];
+  const SliceList given = read_slices(dims, list);
+  const InputArray first = given.arrays[0].view();
   if (first.type.is_object) {
     const nb::object zero = empty_string_of_all(given);
-    if (out.is_none()) return new_object_array(unwrap(multi_slice_grad(dims, given.slices, options)), zero);
+    if (out.is_none()) return new_object_array(unwrap(multi_slice_grad(dims, given.slices, context)), zero);
     move_objects(output_view(out, first, "slices[0].dy"), zero,
-                 [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, options); });
+                 [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
     return nb::borrow(out);
   }
   if (out.is_none()) {
-    return to_numpy(unwrap(without_gil([&] { return multi_slice_grad(dims, given.slices, options); })),
+    return to_numpy(unwrap(without_gil([&] { return multi_slice_grad(dims, given.slices, context); })),
                     first.numpy_dtype);
   }
   const View view = output_view(out, first, "slices[0].dy");
-  check(without_gil([&] { return multi_slice_grad_into(dims, given.slices, view, options); }));
+  check(without_gil([&] { return multi_slice_grad_into(dims, given.slices, view, write, context); }));
   return nb::borrow(out);
 }
 
@@ -107,25 +118,28 @@ class PyGradBuffer {
       : dtype_(as_numpy_dtype(dtype)), type_(element_type(dtype_, "the buffer")), buffer_(make(shape)) {}
 
   void write(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view, options_); });
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view, context_); });
   }
   void add(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view, options_); });
+    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view, context_); });
   }
   void zero() {
     without_gil([&] {
       const std::lock_guard lock(mutex_);
       buffer_.zero();
+      expect_changes();
       return 0;
     });
   }
   nb::object writable() {
-    without_gil([&] {
+    const Tensor lent = without_gil([&] {
       const std::lock_guard lock(mutex_);
-      buffer_.writable();
-      return 0;
+      const View view = buffer_.writable();
+      auto owner = lent_.lock();
+      if (owner == nullptr) lent_ = owner = std::make_shared<Buffer>(buffer_.tensor().buffer());
+      return Tensor::of(Buffer::wrap(owner, view.data), view);
     });
-    return to_numpy(buffer_.tensor(), dtype_);
+    return to_numpy(lent, dtype_);
   }
 
   // These read what never changes: the tensor is the same as long as the buffer lives.
@@ -148,15 +162,23 @@ class PyGradBuffer {
     }
     check(interruptible([&] {
       const std::lock_guard lock(mutex_);
-      return body(selection, input.view);
+      const Status status = body(selection, input.view);
+      expect_changes();
+      return status;
     }));
+  }
+
+  // While somebody has a writable view, everything counts as written. Precondition: the lock is held.
+  void expect_changes() {
+    if (!lent_.expired()) buffer_.writable();
   }
 
   nb::object dtype_;
   ElementType type_;
   GradBuffer buffer_;
-  const Options options_{.cancelled = ctrl_c_test()};
-  std::mutex mutex_;
+  const Context context_{.cancelled = ctrl_c_test()};
+  std::weak_ptr<void> lent_;  // what writable views own, while there are any; guarded by the mutex
+  ForkAwareMutex mutex_;
 };
 
 }  // namespace
@@ -173,7 +195,8 @@ void bind_multi_slices(nb::module_& m) {
            "The content becomes the gradient of x[index]: dy there, zero elsewhere.")
       .def("add", &PyGradBuffer::add, any("index"), any("dy"), "Adds the gradient of x[index].")
       .def("zero", &PyGradBuffer::zero, "The content becomes zero.")
-      .def("writable", &PyGradBuffer::writable, "A writable view; everything counts as written from now on.")
+      .def("writable", &PyGradBuffer::writable,
+           "A writable view; everything counts as written for as long as it, or a view of it, lives.")
       .def_prop_ro("array", &PyGradBuffer::array, "The content, as a read-only view.")
       .def_prop_ro("shape", &PyGradBuffer::shape, "The shape of the gradient.")
       .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.");

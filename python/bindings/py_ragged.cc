@@ -1,7 +1,9 @@
 #include "bindings/py_ragged.h"
 
+#include <algorithm>
+
 #include "bindings/arguments.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -10,16 +12,35 @@
 namespace backslice::python {
 namespace {
 
-nb::object group(nb::list items, const RaggedTensor& rt) {
-  for (int level = rt.ragged_rank() - 1; level >= 0; --level) {
-    nb::list rows;
-    const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
-    for (std::int64_t i = 0; i < count; ++i) {
-      rows.append(nb::steal(PyList_GetSlice(items.ptr(), rt.split(level, i), rt.split(level, i + 1))));
-    }
-    items = rows;
+// values.tolist(), a block at a time.
+nb::object list_of(nb::handle values) {
+  constexpr npy_intp kBlock = 1 << 18;  // elements
+  PyArrayObject* array = as_array(values);
+  if (PyArray_NDIM(array) == 0 || PyArray_SIZE(array) <= kBlock) return call(attribute(values, "tolist"));
+  const npy_intp rows = PyArray_DIM(array, 0), step = std::max<npy_intp>(1, kBlock / (PyArray_SIZE(array) / rows));
+  nb::object list = checked([] { return PyList_New(0); });
+  LongLoop loop;
+  for (npy_intp lo = 0; lo < rows; lo += step) {
+    loop.look();
+    const nb::object block = checked([&] { return PySequence_GetSlice(values.ptr(), lo, std::min(lo + step, rows)); });
+    const nb::object part = call(attribute(block, "tolist"));
+    if (call_python([&] { return PyList_SetSlice(list.ptr(), lo, lo, part.ptr()); }) != 0) nb::raise_python_error();
   }
-  return items;
+  return list;
+}
+
+// The lists of one level of rows, of the list of all their items.
+nb::object grouped(nb::handle items, const RaggedTensor& rt, int level) {
+  const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
+  nb::object rows = checked([] { return PyList_New(0); });
+  LongLoop loop;
+  for (std::int64_t i = 0; i < count; ++i) {
+    loop.step();
+    const nb::object row =
+        checked([&] { return PyList_GetSlice(items.ptr(), rt.split(level, i), rt.split(level, i + 1)); });
+    if (call_python([&] { return PyList_Append(rows.ptr(), row.ptr()); }) != 0) nb::raise_python_error();
+  }
+  return rows;
 }
 
 bool equal_arrays(nb::handle a, nb::handle b) {
@@ -69,14 +90,15 @@ std::int64_t PyRagged::size() const {
 }
 
 nb::object PyRagged::to_list() const {
-  const nb::object items = call(attribute(values(), "tolist"));
-  return rt_.ragged_rank() == 0 ? items : group(nb::list(items), rt_);
+  nb::object items = list_of(values());
+  for (int level = rt_.ragged_rank() - 1; level >= 0; --level) items = grouped(items, rt_, level);
+  return items;
 }
 
 nb::object PyRagged::get(nb::handle index) const {
   const Selection rows = read_rows(index);
-  const CallOptions options;
-  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows, options); }));
+  const CallContext context;
+  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows, context); }));
   if (rows.is_dropped(0)) return to_python(std::move(taken), type_);
   return nb::cast(PyRagged(std::move(taken), type_));
 }
@@ -91,8 +113,8 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
                       ", that of the values");
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
-  const CallOptions options;
-  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view, options); })),
+  const CallContext context;
+  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view, context); })),
                   input.numpy_dtype);
 }
 
@@ -148,14 +170,16 @@ Selection PyRagged::read_rows(nb::handle index) const {
   if (count == 0 || (count == 1 && is_ellipsis(0))) return Selection::all(unwrap(Shape::make({rows})));
   const bool is_one = count == 1 || (count == 2 && is_ellipsis(1));
   const nb::object item = items[0];
-  if (!is_one || item.is_none() || is_ellipsis(0)) {
-    raise_invalid_argument("index " + repr_text(index) +
-                           " reaches inside rows; a RaggedTensor is indexed along its rows alone, by an int or a "
+  const auto is_new_axis = [](nb::handle i) { return i.is_none(); };
+  const bool adds_axes = std::any_of(items.begin(), items.end(), is_new_axis);
+  if (!is_one || adds_axes || is_ellipsis(0)) {
+    raise_invalid_argument("index " + repr_text(index) + (adds_axes ? " adds an axis" : " reaches inside rows") +
+                           "; a RaggedTensor is indexed along its rows alone, by an int or a "
                            "slice: take a row with rt[i], then index that");
   }
   std::int64_t i = 0;
   int overflow = 0;
-  const bool is_int = !PyArray_Check(item.ptr()) && read_int(item, i, overflow);
+  const bool is_int = !PyArray_Check(item.ptr()) && find_int(item, i, overflow);
   if (is_int && (i < -rows || i >= rows)) {
     raise_out_of_range("row " + repr_text(item) + " is out of bounds for " + std::to_string(rows) + " rows");
   }

@@ -51,7 +51,7 @@ std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std
 
 bool read_plain_int(nb::handle object, std::int64_t& number) {
   int overflow = 0;
-  return !PyArray_Check(object.ptr()) && read_int(object, number, overflow);
+  return !PyArray_Check(object.ptr()) && find_int(object, number, overflow);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ nb::dict cost_of(const Selection& s, nb::handle dtype) {
   dict["bytes_result"] = cost.bytes_result;
   dict["strategy"] = nb::str(name(cost.strategy).data());
   dict["pieces"] = cost.pieces;
-  dict["plan"] = to_string(cost.plan);
+  dict["plan"] = cost.plan;
   return dict;
 }
 

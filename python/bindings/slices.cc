@@ -3,7 +3,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/array_argument.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
@@ -40,43 +40,56 @@ nb::object run(const InputArray& input, const char* argument, const Shape* resul
 }
 
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
-  const CallOptions options;
+  const CallContext context;
   const GivenIndex given(index);
   const InputArray input = ArrayArgument(x, "x").view();
   const Selection selection = given.on(input.view.shape());
   return run(
       input, "x", &selection.result_shape(), out,
-      [&](const ConstView& view) { return backslice::slice(selection, view, options); },
-      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, options); });
+      [&](const ConstView& view) { return backslice::slice(selection, view, context); },
+      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, context); });
 }
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
-  const CallOptions options(accumulate, out);
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
   return run(
       ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out,
-      [&](const ConstView& view) { return slice_grad(selection, view, options); },
-      [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, options); });
+      [&](const ConstView& view) { return slice_grad(selection, view, context); },
+      [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, write, context); });
+}
+
+// For outputs that are zero already: writes what is selected alone.
+void py_slice_grad_into_zeros(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out) {
+  const CallContext context;
+  const Selection selection = read_selection(read_shape(shape, "shape"), index);
+  const auto fill = [&](const ConstView& view, const View& result) {
+    return slice_grad_into(selection, view, result, Write::IntoZeros, context);
+  };
+  const auto make = [&](const ConstView& view) { return slice_grad(selection, view, context); };
+  run(ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out, make, fill);
 }
 
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
                             nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                             nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out) {
-  const CallOptions options;
+  const CallContext context;
   IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
       ArrayArgument(input, "input").view(), "input", nullptr, out,
-      [&](const ConstView& view) { return strided_slice(view, spec, options); },
-      [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result, options); });
+      [&](const ConstView& view) { return strided_slice(view, spec, context); },
+      [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result, context); });
 }
 
 nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle dy,
                                  nb::handle begin_mask, nb::handle end_mask, nb::handle ellipsis_mask,
                                  nb::handle new_axis_mask, nb::handle shrink_axis_mask, nb::handle out,
                                  nb::handle accumulate) {
-  const CallOptions options(accumulate, out);
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
@@ -84,33 +97,34 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
   return run(
       ArrayArgument(dy, "dy").view(), "dy", &result_shape, out,
-      [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, options); },
+      [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, context); },
       [&](const ConstView& view, const View& result) {
-        return strided_slice_grad_into(dims, spec, view, result, options);
+        return strided_slice_grad_into(dims, spec, view, result, write, context);
       });
 }
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,
                          nb::handle out) {
-  const CallOptions options;
+  const CallContext context;
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
       ArrayArgument(data, "data").view(), "data", nullptr, out,
-      [&](const ConstView& view) { return onnx_slice(view, spec, options); },
-      [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result, options); });
+      [&](const ConstView& view) { return onnx_slice(view, spec, context); },
+      [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result, context); });
 }
 
 nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes,
                               nb::handle steps, nb::handle out, nb::handle accumulate) {
-  const CallOptions options(accumulate, out);
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
   const Shape result_shape = unwrap(Shape::make(dims));
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
   return run(
       ArrayArgument(grad, "grad").view(), "grad", &result_shape, out,
-      [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, options); },
+      [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, context); },
       [&](const ConstView& view, const View& result) {
-        return onnx_slice_grad_into(view, dims, spec, result, options);
+        return onnx_slice_grad_into(view, dims, spec, result, write, context);
       });
 }
 
@@ -123,6 +137,8 @@ void bind_slices(nb::module_& m) {
         any("accumulate") = false,
         "The gradient of x[index] with respect to x of that shape: dy where x was taken, zero elsewhere.\n"
         "With accumulate=True, out[index] += dy instead.");
+  m.def("_slice_grad_into_zeros", py_slice_grad_into_zeros, any("dy"), any("shape"), any("index"), any("out"),
+        "slice_grad(dy, shape, index, out=out) where out is all zero already.");
   m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides"),
         any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
         any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), "TensorFlow's StridedSlice.");

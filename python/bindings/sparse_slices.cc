@@ -4,7 +4,7 @@
 #include "backslice/sparse_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
@@ -99,14 +99,14 @@ nb::object ints_to_numpy(Ints list) {
 }
 
 nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shape, nb::handle start, nb::handle size) {
-  const CallOptions options;
+  const CallContext context;
   const auto dims = IntReader().read(shape, "shape"), from = IntReader().read(start, "start"),
              sizes = IntReader().read(size, "size");
   const IndexArgument given_indices(indices, "indices");
   const ArrayArgument given_values(values, "values");
   const IndexList list = given_indices.view();
   const InputArray input = given_values.view();
-  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes, options); };
+  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes, context); };
   nb::object zero;
   if (input.type.is_object) zero = empty_string_of(input, "values");
   SparseTensor result = unwrap(input.type.is_object ? run() : without_gil(run));
@@ -126,8 +126,9 @@ nb::object run_gradient(const InputArray& grad, const char* argument, nb::handle
 
 nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_indices, nb::handle input_start,
                                 nb::handle output_indices, nb::handle order, nb::handle out, nb::handle accumulate) {
-  const CallOptions call(accumulate, out);
-  const SparseGradOptions options{call, read_order(order)};
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
+  const MatchOrder match_order = read_order(order);
   const auto start = IntReader().read(input_start, "input_start");
   const IndexArgument given_input(input_indices, "input_indices"), given_output(output_indices, "output_indices");
   const ArrayArgument given_grad = read_gradient(backprop_val_grad, "backprop_val_grad");
@@ -135,24 +136,26 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const InputArray grad = given_grad.view();
   return run_gradient(
       grad, "backprop_val_grad", out,
-      [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, options); },
+      [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
       [&](const View& view) {
-        return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, options);
+        return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
+                                      context);
       });
 }
 
 nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
                                         nb::handle size, nb::handle out, nb::handle accumulate) {
-  const CallOptions options(accumulate, out);
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
   const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
   const IndexArgument given_input(input_indices, "input_indices");
   const ArrayArgument given_grad = read_gradient(grad_values, "grad");
   const IndexList input = given_input.view();
   const InputArray grad = given_grad.view();
   return run_gradient(
-      grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, options); },
+      grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
       [&](const View& view) {
-        return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, options);
+        return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include "backslice/slice.h"
 #include "bindings/errors.h"
+#include "bindings/interruption.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
@@ -67,7 +68,11 @@ nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
   const Shape& shape = tensor.shape();
   nb::object array = checked([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
   auto** to = static_cast<PyObject**>(PyArray_DATA(as_array(array)));  // nulls, which count as None
-  for_each_string(tensor.view(), [&](const std::string& text) { *to++ = to_object(text, kind).release().ptr(); });
+  LongLoop loop;
+  for_each_string(tensor.view(), [&](const std::string& text) {
+    loop.step();
+    *to++ = to_object(text, kind).release().ptr();
+  });
   return array;
 }
 

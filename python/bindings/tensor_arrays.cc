@@ -9,7 +9,7 @@
 #include "backslice/tensor_array_container.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -73,40 +73,42 @@ class PyTensorArray {
 
   void write(nb::handle index, nb::handle value, nb::handle copy) {
     const std::int64_t i = read_index(index, "index");
-    store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor); });
+    store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor, context()); });
   }
   nb::object read(nb::handle index) {
     const std::int64_t i = read_index(index, "index");
-    return given_away([&] { return array_.read(i); });
+    return given_away([&] { return array_.read(i, context()); });
   }
   nb::object gather(nb::handle indices, nb::handle element_shape) {
     const auto list = IntReader().read(indices, "indices");
     const PartialShape shape = read_partial_shape(element_shape, "element_shape");
-    return given_away([&] { return array_.gather(list, shape); });
+    return given_away([&] { return array_.gather(list, shape, context()); });
   }
   void scatter(nb::handle indices, nb::handle value, nb::handle copy) {
     const auto list = IntReader().read(indices, "indices");
-    store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor); });
+    store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor, context()); });
   }
   nb::object stack() {
-    return given_away([&] { return array_.stack(); });
+    return given_away([&] { return array_.stack(context()); });
   }
   void unstack(nb::handle value, nb::handle copy) {
-    store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor); });
+    store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor, context()); });
   }
   nb::tuple concat(nb::handle element_shape_except0) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
     ArrayOwner owner = new_array_owner();
-    auto result = unwrap(interruptible([&] { return array_.concat(shape); }));
-    const npy_intp count = std::ssize(result.lengths);
-    nb::object lengths = checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+    nb::object lengths = new_lengths(size());
+    auto result = unwrap(interruptible([&] { return array_.concat(shape, context()); }));
+    if (PyArray_SIZE(as_array(lengths)) != std::ssize(result.lengths)) {  // another thread has made the array longer
+      lengths = new_lengths(std::ssize(result.lengths));
+    }
     std::copy(result.lengths.begin(), result.lengths.end(),
               static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
     return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
   }
   void split(nb::handle value, nb::handle lengths, nb::handle copy) {
     const auto list = IntReader().read(lengths, "lengths");
-    store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list); });
+    store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list, context()); });
   }
   std::int64_t size() const {
     return unwrap(without_gil([&] { return array_.size(); }));
@@ -120,7 +122,7 @@ class PyTensorArray {
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
     const std::string name(read_str(source, "source"));
     const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
-    return {unwrap(without_gil([&] { return array_.grad_with_shape(name, prepend); })), type_};
+    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend, context()); })), type_};
   }
 
   nb::object dtype() const { return type_->numpy; }
@@ -144,6 +146,13 @@ class PyTensorArray {
   }
 
  private:
+  // Strings are written with the GIL held: who has the array's locks then must not ask for it, and so not for Ctrl-C.
+  Context context() const { return {.cancelled = type_->element.is_object ? nullptr : ctrl_c_test()}; }
+
+  static nb::object new_lengths(npy_intp count) {
+    return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
+  }
+
   // Lists and numbers become arrays of the dtype; arrays must have it.
   ArrayArgument read_value(nb::handle value) const {
     const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
@@ -163,8 +172,8 @@ class PyTensorArray {
     const bool is_copied = read_flag(copy, "copy");
     const ArrayArgument input = read_value(value);
     if (type_->element.is_object) return store_strings(input.view(), write);
-    const CallOptions options;
-    const Tensor tensor = is_copied ? copied_tensor(input.view(), options) : input.held();
+    const CallContext context;
+    const Tensor tensor = is_copied ? copied_tensor(input.view(), context) : input.held();
     check(interruptible([&] { return write(tensor); }));
   }
 
@@ -209,7 +218,6 @@ struct Making {
     options.contiguous = read_flag(contiguous, "contiguous");
     options.name = read_str(name, "name");
     options.item_size = type->element.item_size;
-    options.cancelled = ctrl_c_test();
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
 };

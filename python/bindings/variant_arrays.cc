@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/arguments.h"
-#include "bindings/call_options.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -210,9 +210,9 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
     const ElementType splits = element_type(value_type(Tsplits).numpy, "Tsplits");
     types.splits = splits.dtype;
   }
-  const CallOptions options;
+  const CallContext context;
   RaggedTensor result =
-      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, options); }));
+      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); }));
   const ValueType type = given ? *given : *variants.first_type();
   return nb::cast(PyRagged(std::move(result), type));
 }
@@ -226,10 +226,10 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   check_types(variants, given, "piece");
   const std::optional<ValueType> type = given ? given : variants.first_type();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
-  const CallOptions options;
+  const CallContext context;
   const auto splits = given_splits.tensors();
   Tensor result = unwrap(
-      without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, options); }));
+      without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, context); }));
   return values_to_python(result, *type);
 }
 

@@ -76,3 +76,13 @@ def example(dtype) -> np.ndarray:
     if dtype.names:
         return np.arange(1, 7).astype(dtype[0]).view(dtype).reshape(2, 3)
     return np.array([[1, 0, 1], [0, 1, 1]]).astype(dtype)
+
+
+def npy(header: str | bytes, data: bytes = b"\0" * 8, version: tuple[int, int] = (1, 0)) -> bytes:
+    text = header if isinstance(header, bytes) else header.encode("latin1")
+    length = len(text).to_bytes(2 if version == (1, 0) else 4, "little")
+    return b"\x93NUMPY" + bytes(version) + length + text + data
+
+
+def header(descr: str = "'<f4'", order: str = "False", shape: str = "(2,)") -> str:
+    return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}"

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+from container_values import is_addable, of_dtype, zeros
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818  (it is an answer)
     """The container must refuse this, too."""
 
 
@@ -15,10 +16,11 @@ def require(condition: bool) -> None:
 
 
 class ArrayModel:
-    """A TensorArray of int64: what was written at each index, or the sum of it for a gradient."""
+    """A TensorArray: what was written at each index, or the sum of it for a gradient."""
 
-    def __init__(self, size: int, dynamic: bool, clear: bool, sums: bool = False):
-        self.size, self.dynamic, self.clear, self.sums = size, dynamic, clear, sums
+    def __init__(self, size: int, dynamic: bool, clear: bool, dtype: np.dtype, sums: bool = False):
+        self.size, self.dynamic, self.clear, self.dtype, self.sums = size, dynamic, clear, dtype, sums
+        self.adds = sums and is_addable(dtype)
         self.shapes: dict[int, tuple[int, ...]] = {}
         self.values: dict[int, np.ndarray] = {}
         self.read_once: set[int] = set()
@@ -26,14 +28,14 @@ class ArrayModel:
 
     def gradient(self) -> "ArrayModel":
         require(not self.closed and not self.sums)
-        gradient = ArrayModel(self.size, False, True, sums=True)
+        gradient = ArrayModel(self.size, False, True, self.dtype, sums=True)
         gradient.shapes = dict(self.shapes)
         self.dynamic = False
         return gradient
 
     def check_write(self, index: int, value: np.ndarray) -> None:
         require(0 <= index < (2**31 - 1 if self.dynamic else self.size))
-        require(index not in self.read_once and (self.sums or index not in self.values))
+        require(index not in self.read_once and (self.adds or index not in self.values))
         require(self.shapes.get(index, value.shape) == value.shape)
 
     def write_many(self, indices: list[int], values: list[np.ndarray]) -> None:
@@ -41,7 +43,7 @@ class ArrayModel:
         shapes: dict[int, tuple[int, ...]] = {}
         for index, value in zip(indices, values, strict=True):
             self.check_write(index, value)
-            require(self.sums or index not in shapes)
+            require(self.adds or index not in shapes)
             require(shapes.setdefault(index, value.shape) == value.shape)
         for index, value in zip(indices, values, strict=True):
             self.values[index] = self.values[index] + value if index in self.values else value.copy()
@@ -50,7 +52,7 @@ class ArrayModel:
 
     def peek(self, index: int) -> np.ndarray:
         require(0 <= index < self.size and index not in self.read_once and index in self.shapes)
-        return self.values.get(index, np.zeros(self.shapes[index], np.int64))
+        return self.values.get(index, zeros(self.shapes[index], self.dtype))
 
     def read_many(self, indices: list[int]) -> list[np.ndarray]:
         require(not self.closed)
@@ -69,9 +71,9 @@ class ArrayModel:
 class RaggedModel:
     """A RaggedTensor of one ragged axis: a list of arrays."""
 
-    def __init__(self, lengths: list[int]):
+    def __init__(self, lengths: list[int], dtype: np.dtype):
         self.splits = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self.values = np.arange(1, self.splits[-1] + 1)
+        self.values = of_dtype(np.arange(1, self.splits[-1] + 1), dtype)
 
     def rows(self) -> list[list[int]]:
         return [row.tolist() for row in np.split(self.values, self.splits[1:-1])] if len(self.splits) > 1 else []
@@ -87,5 +89,5 @@ class RaggedModel:
 
 def joined_pieces(pieces: list[np.ndarray | None], lengths: list[int], dtype: Any) -> np.ndarray:
     """RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing."""
-    parts = [np.zeros(n, dtype) if piece is None else piece for piece, n in zip(pieces, lengths, strict=True)]
-    return np.concatenate([np.zeros(0, dtype), *parts])
+    parts = [zeros((n,), dtype) if piece is None else piece for piece, n in zip(pieces, lengths, strict=True)]
+    return np.concatenate([zeros((0,), dtype), *parts])

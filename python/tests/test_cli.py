@@ -139,6 +139,17 @@ def test_doctor_sees_the_environment():
     assert found["threads"] == {"threads": 1, "BACKSLICE_NUM_THREADS": "1"}
 
 
+def test_doctor_and_targets_name_variables_that_mean_nothing():
+    bad = {"BACKSLICE_NUM_THREADS": "3x", "BACKSLICE_FORCE_TARGET": "MMX"}
+    threads = json.loads(backslice("doctor", "--json", env=bad).stdout)["threads"]
+    assert 'BACKSLICE_NUM_THREADS is "3x", expected' in threads["problem 1"]
+    assert 'BACKSLICE_FORCE_TARGET is "MMX", which is not a target' in threads["problem 2"]
+    said = backslice("targets", env=bad)
+    assert said.returncode == 0 and said.stderr.count("backslice: warning: BACKSLICE_") == 2
+    empty = dict.fromkeys(bad, "")
+    assert not any("problem" in name for name in json.loads(backslice("doctor", "--json", env=empty).stdout)["threads"])
+
+
 def test_a_closed_pipe_is_no_traceback():
     explain = subprocess.Popen([*COMMAND, "explain", "64,64", "::2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     explain.stdout.close()

@@ -8,19 +8,9 @@ import backslice as bs
 import numpy as np
 import pytest
 from backslice.cli import leaving
-from command_line import answer, fails, leftovers, refuses, run
+from command_line import answer, fails, header, leftovers, npy, refuses, run
 
 SLICE = ("--index", "...", "-o", "y.npy")
-
-
-def npy(header: str | bytes, data: bytes = b"\0" * 8, version: tuple[int, int] = (1, 0)) -> bytes:
-    text = header if isinstance(header, bytes) else header.encode("latin1")
-    length = len(text).to_bytes(2 if version == (1, 0) else 4, "little")
-    return b"\x93NUMPY" + bytes(version) + length + text + data
-
-
-def header(descr: str = "'<f4'", order: str = "False", shape: str = "(2,)") -> str:
-    return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}"
 
 
 HEADERS = {
@@ -52,6 +42,9 @@ HEADERS = {
     "no dict": (npy("[1, 2]"), "expected a dict of descr"),
     "a set of a dict": (npy("{{}}"), "header cannot be read"),
     "no UTF-8 in version 3": (npy(b"{'\xff'}", version=(3, 0)), "header cannot be read"),
+    "no version": (b"\x93NUMPY", "it ends before its version"),
+    "half a version": (b"\x93NUMPY\1", "it ends before its version"),
+    "half a length": (b"\x93NUMPY\1\0\3", "it ends within its header"),
     "nothing": (npy(""), "header cannot be read"),
     "trailing bytes": (npy(header(), b"\0" * 9), "9 bytes follow its header, 8 are needed"),
     "missing bytes": (npy(header(), b"\0" * 7), "7 bytes follow its header, 8 are needed"),
@@ -72,7 +65,7 @@ def test_npy_headers_that_break_the_format(folder, case):
 
 
 def test_trailing_bytes_on_standard_input(folder):
-    fails(1, "standard input is not a whole .npy file: 9 bytes follow", "slice", "-", *SLICE,
+    fails(1, "standard input is not a whole .npy file: at least 9 bytes follow", "slice", "-", *SLICE,
           input=npy(header(), b"\0" * 9))  # fmt: skip
 
 
@@ -136,6 +129,14 @@ def test_safetensors_that_no_array_can_hold(folder, shape, data, says):
     tensor = {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data)]}
     (folder / "x.safetensors").write_bytes(safetensors({"a": tensor}, data))
     refuses(1, says, "slice", "x.safetensors", *SLICE)
+
+
+def test_safetensors_with_more_to_say_of_a_tensor(folder):
+    """The library takes it, and so must we."""
+    tensor = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], "colour": "red"}
+    (folder / "x.safetensors").write_bytes(safetensors({"a": tensor}, np.array([1, 2], "<f4").tobytes()))
+    assert answer("slice", "x.safetensors", *SLICE)[0] == 0
+    assert np.load("y.npy").tolist() == [1, 2]
 
 
 def archive_of(name: str | bytes) -> bytes:
@@ -242,9 +243,12 @@ def test_names_of_files_as_long_as_the_system_takes(folder):
 def test_convert_says_what_tensorflow_cannot(folder, items):
     """More entries than StridedSlice takes, also where they could nearly be shortened to an ellipsis."""
     index = ", ".join(items)
-    code, out, error = answer("convert", "2,3,4,5", index, "--to", "tf")
-    assert (code, out) == (0, "")
-    assert error.startswith("warning: this slice cannot be written for TensorFlow: ") and error.count("\n") == 1
+    for output in ([], ["--json"]):
+        code, out, error = answer("convert", "2,3,4,5", index, "--to", "tf", *output)
+        assert (code, out) == (1, "") and "error: this slice cannot be written for TensorFlow: " in error
+    code, out, error = answer("convert", "2,3,4,5", index)
+    assert code == 0 and "# NumPy" in out and "StridedSlice" not in out
+    assert "warning: this slice cannot be written for TensorFlow: " in error
     told = json.loads(answer("convert", "2,3,4,5", index, "--json")[1])
     assert "tf" not in told and bs.Selection.from_index((2, 3, 4, 5), told["python"]["arguments"]["index"])
     assert "cannot be written for TensorFlow" in answer("explain", "2,3,4,5", index)[1]

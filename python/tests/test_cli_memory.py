@@ -8,7 +8,7 @@ import backslice as bs
 import numpy as np
 import pytest
 from backslice.cli import boxes
-from command_line import fails, run
+from command_line import fails, header, npy, run
 
 
 def test_results_that_must_fit_in_memory_say_so(folder):
@@ -23,6 +23,49 @@ def test_inputs_that_must_fit_in_memory_say_so(folder):
     np.savez_compressed("zeros.npz", a=np.zeros((1 << 15, 1 << 12), np.float32))  # 512 MB, in half a megabyte
     fails(1, "zeros.npz:a takes 512 MiB and must fit in memory, 390.6 MiB are free: save the array as an .npy file",
           "slice", "zeros.npz", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")  # fmt: skip
+
+
+# 1 GB follows, of which only the beginning may be read: all of it is more than the memory allowed.
+STREAMS = {
+    "an array too large": (npy(header(shape="(1099511627776,)")), "slice", "takes 4 TiB and must fit in memory"),
+    "an array beyond the machine": (npy(header(shape="(4611686018427387904,)")), "slice", "standard input"),
+    "another version": (npy(header(), version=(9, 9)), "slice", "its version is 9.9"),
+    "too many axes": (npy(header(shape=f"({'1,' * 65})")), "slice", "maximum supported dimension"),
+    "too many bytes": (npy(header(shape="(2,)")), "slice", "at least 9 bytes follow its header, 8 are needed"),
+    "no array": (b"anything", "slice", "magic bytes"),
+    "no archive": (b"anything", "sparse-grad", "it does not start as a zip archive does"),
+}
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_streams_are_judged_by_their_beginning(folder, case):
+    start, command, says = STREAMS[case]
+    (folder / "start").write_bytes(start)
+    arguments = ["--index", "0"] if command == "slice" else []
+    with subprocess.Popen(["bash", "-c", "cat start; head -c 1G /dev/zero"], stdout=subprocess.PIPE) as source:
+        fails(1, says, command, "-", *arguments, "-o", "y.npy", stdin=source.stdout, shell="ulimit -d 400000")
+        source.stdout.close()
+        assert source.wait() != 0, "all of it was read"
+
+
+def test_arrays_in_named_pipes_are_judged_by_their_beginning(folder):
+    os.mkfifo("x.npy")
+    (folder / "start").write_bytes(npy(header(shape="(1099511627776,)")))
+    with subprocess.Popen(["bash", "-c", "cat start /dev/zero > x.npy"]):
+        fails(1, "takes 4 TiB", "slice", "x.npy", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")
+
+
+def test_archives_on_standard_input_that_do_not_fit(folder):
+    (folder / "start").write_bytes(b"PK\3\4")
+    with subprocess.Popen(["bash", "-c", "cat start; head -c 1G /dev/zero"], stdout=subprocess.PIPE) as source:
+        fails(1, "standard input has more bytes than fit in memory, 390.6 MiB", "sparse-grad", "-", "-o", "y.npy",
+              stdin=source.stdout, shell="ulimit -d 400000")  # fmt: skip
+        source.stdout.close()
+
+
+def test_safetensors_come_from_files_alone(folder):
+    os.mkfifo("x.safetensors")
+    fails(1, "x.safetensors is a pipe or a device", "slice", "x.safetensors", "--index", "0", "-o", "y.npy")
 
 
 def test_too_little_address_space_says_which_limit(folder):

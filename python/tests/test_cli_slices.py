@@ -61,7 +61,17 @@ def test_explain_of_what_has_no_gradient():
     assert "zero" in told("explain", "4", "::2", "--dtype", "float8_e8m0fnu")["cost"]["error"]
     run = backslice("explain", str(1 << 62), "::2")
     assert run.returncode == 0 and "cannot be computed" in run.stdout
-    assert "datetime64" in told("explain", "4", "::2", "--dtype", "datetime64[s]")["cost"]["error"]
+
+
+@pytest.mark.parametrize("dtype", ["V8", "M8[s]", "2f4", "f4,f4", "S", "U", "longdouble"])
+def test_explain_refuses_what_has_no_gradient_in_any_slice(dtype):
+    fails(2, f"--dtype {dtype!r}", "explain", "4,6", "1:3", "--dtype", dtype)
+
+
+@pytest.mark.parametrize("dtype", ["object", "S5", "U5"])
+def test_explain_says_who_has_no_strings(dtype):
+    peers = json.loads(backslice("explain", "4,6", "1:3", "--dtype", dtype, "--json").stdout)["peers"]
+    assert peers["PyTorch"] == peers["JAX"] == "has no strings"
 
 
 def test_explain_takes_every_dialect_and_negative_indices():
@@ -170,8 +180,16 @@ def gradients(tmp_path, monkeypatch):
         "def fails(dy):\n    raise ValueError('no\\nidea')\n"
         "def forward(x):\n    return x[1:3, ::2]\n"
         "def other(x):\n    return x[1:3, 1::2]\n"
+        "def dates(dy):\n    return np.zeros((4, 6), 'M8[s]')\n"
+        "def leaves(dy):\n    raise SystemExit\n"
+        "def leaves_with_words(dy):\n    raise SystemExit('no idea')\n"
+        "class Odd(BaseException):\n    def __str__(self): raise ValueError\n"
+        "def odd(dy):\n    raise Odd\n"
+        "def killed(dy):\n    import os, signal; os.kill(os.getpid(), signal.SIGTERM); return right(dy)\n"
         "number = 3\n"
     )
+    (tmp_path / "leaver.py").write_text("raise SystemExit(0)")
+    (tmp_path / "broken.py").write_text("import sys; sys.nope")
     return tmp_path
 
 
@@ -273,6 +291,41 @@ def test_check_of_what_cannot_be_checked(gradients):
     fails(1, "mine:number is not a function", "check", "mine:number", *SLICE)
     fails(1, "mine:small has shape [2, 3]", "check", "mine:small", *SLICE)
     fails(2, "neither a file", "check", "mine", *SLICE)
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ("mine:leaves", "mine:leaves raised SystemExit\n"),
+        ("mine:leaves_with_words", "mine:leaves_with_words raised SystemExit: no idea"),
+        ("mine:odd", "mine:odd raised Odd, whose message cannot be shown"),
+        ("mine:dates", "mine:dates has dtype datetime64[s]: only gradients of numbers"),
+        ("leaver:f", "leaver:f: importing 'leaver' raised SystemExit: 0"),
+        ("broken:f", "broken:f: importing 'broken' raised AttributeError"),
+    ],
+)
+def test_check_of_functions_that_end_in_any_way(gradients, given, says):
+    fails(1, says, "check", given, *SLICE)
+    if given != "mine:dates":
+        fails(1, says, "check", "mine:right", *SLICE, "--forward", given)
+
+
+def test_check_is_still_ended_by_signals(gradients):
+    assert backslice("check", "mine:killed", *SLICE).returncode == 128 + 15
+
+
+@pytest.mark.parametrize(
+    "shape, index, says",
+    [
+        ("1000000000000,1000", "...", "checking a gradient of shape [1000000000000, 1000] takes"),
+        ("9223372036854775807", "...", "must fit in memory"),
+        ("9223372036854775807", ":1", "must fit in memory"),
+        ("0,9223372036854775807", "...", "NumPy has no array of shape [0, 9223372036854775807]"),
+        ("0,9223372036854775807", "..., :1", "check a smaller shape"),
+    ],
+)
+def test_check_of_shapes_beyond_the_machine(gradients, shape, index, says):
+    fails(1, says, "check", "mine:right", "--shape", shape, "--index", index)
     np.save("dy.npy", np.ones(7))
     fails(1, "dy.npy has shape [7], but the slice has shape [2, 3]", "check", "mine:right", "--dy", "dy.npy", *SLICE)
 

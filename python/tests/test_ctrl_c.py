@@ -195,3 +195,48 @@ try:
 except KeyboardInterrupt:
     print(len(list(times)) > 10)
 """) == "True"  # fmt: skip
+
+
+# Calls that go through millions of small things. Some hold Python's lock meanwhile, so Ctrl-C comes from outside.
+MANY = """
+import subprocess
+one = np.ones(1, np.float32)
+rows = np.ones((1 << 21, 1), np.float32)
+def array(n=1 << 21):
+    return bs.TensorArray(n, np.float32)
+"""
+MANY_CALLS = {  # what is made before, and the call
+    "multi_slice_grad of millions": (
+        "slices = [(slice(i, i + 1), one) for i in range(1 << 21)]",
+        "bs.multi_slice_grad((1 << 21,), slices)",
+    ),
+    "multi_slice_grad of one tile": ("x = np.ones(1 << 14, np.float32); slices = [(':', x)] * (1 << 20)",
+        "bs.multi_slice_grad((1 << 14,), slices)"),
+    "accumulate": ("out = np.zeros(8, np.float32); slices = [(slice(0, 1), one)] * (1 << 21)",
+        "bs.multi_slice_grad((8,), slices, out=out, accumulate=True)"),
+    "unstack": ("a = array()", "a.unstack(rows)"),
+    "scatter": ("a = array(); indices = list(range(1 << 21))", "a.scatter(indices, rows)"),
+    "split": ("a = array(); lengths = [1] * (1 << 21)", "a.split(rows, lengths)"),
+    "to_list": ("rt = bs.RaggedTensor(np.ones(1 << 25), np.arange(0, (1 << 25) + 1, 4))", "rt.to_list()"),
+    "GradBuffer.write": ("buffer = bs.GradBuffer((1 << 30,), np.float32); x = np.broadcast_to(one, (1 << 30,))",
+        "buffer.write(':', x)"),
+    "a long list": ("x = np.ones(4); shape = [4]; many = [0] * (1 << 25)", "bs.Selection.from_onnx(shape, many, many)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "call"), MANY_CALLS.values(), ids=MANY_CALLS)
+def test_ctrl_c_does_not_wait_for_millions_of_small_things(given, call):
+    waited = run(MANY + f"""
+{given}
+killer = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -INT {{os.getpid()}}"])
+start = time.monotonic()
+try:
+    {call}
+    time.sleep(1)
+    print("it ended before Ctrl-C came", time.monotonic() - start)
+except KeyboardInterrupt:
+    print(time.monotonic() - start)
+killer.wait()
+os._exit(0)  # letting go of all that was made takes its time as well
+""".replace("print(time.monotonic() - start)", "print(time.monotonic() - start, flush=True)"))  # fmt: skip
+    assert float(waited) < 0.2 + 0.6

@@ -98,6 +98,59 @@ def test_daemon_threads_inside_python_code_that_calls_run(call):
         run(PROGRAM.replace("started =", SLOW + "started =", 1).replace("CALL", call))
 
 
+COLLECTED = {  # calls that make Python objects: any of them may start the garbage collector, which runs finalizers
+    "to_list": "rt.to_list()",
+    "repr": "repr(bs.RaggedTensor(values[:9], [0, 4, 9]))",
+    "shape": "rt.shape, rt.nested_row_splits",
+    "Selection": "bs.Selection.from_index((3, 4), '1:, ::2').to_index()",
+    "cost": "bs.Selection.from_index((3, 4), '1:, ::2').cost('float32')",
+    "VariantArray": "list(bs.VariantArray([None, values[:2], values[3:5]]))",
+    "object arrays": "bs.slice(np.array(['a', 'b'] * 50, object), '::2')",
+    "element_shape": "bs.TensorArray(1, float, (2, None)).element_shape",
+    "concat": "array = bs.TensorArray(1, np.float32); array.write(0, dy); array.concat()",
+}
+GARBAGE = """
+import gc
+gc.set_threshold(1, 1, 1)
+class Garbage:
+    def __init__(self): self.itself = self
+    def __del__(self):
+        for i in range(3000): pass
+"""
+
+
+@pytest.mark.parametrize("call", COLLECTED.values(), ids=COLLECTED)
+def test_daemon_threads_inside_finalizers_that_calls_start(call):
+    program = PROGRAM.replace("started =", GARBAGE + "started =", 1).replace("2**20", "2**12").replace("2**10", "2")
+    for _ in range(3):
+        run(program.replace("CALL", "Garbage(); " + call))
+
+
+DROPPED = {  # calls that let go of the last reference to somebody's array
+    "TensorArray": "array.write(0, made(), copy=False); array.read(0)",
+    "TensorArray.close": "array.write(0, made(), copy=False); array.close()",
+    "RaggedTensor": "bs.RaggedTensor(made(), [0, 2])",
+    "VariantArray": "bs.VariantArray([made(), made()])",
+}
+SLOW_ARRAY = """
+class Slow(np.ndarray):
+    def __del__(self):
+        for i in range(20000): pass
+def made():
+    return np.ones(2, np.float32).view(Slow)
+"""
+
+
+@pytest.mark.parametrize("call", DROPPED.values(), ids=DROPPED)
+def test_daemon_threads_inside_finalizers_of_arrays(call):
+    program = PROGRAM.replace("started =", SLOW_ARRAY + "started =", 1)
+    program = program.replace(
+        "    while True:", "    while True:\n        array = bs.TensorArray(1, np.float32).grad('x')"
+    )
+    for _ in range(3):
+        run(program.replace("CALL", call))
+
+
 def test_daemon_threads_that_raise():
     run(PROGRAM.replace("CALL", 'try: bs.slice_grad(dy, (2, 2), "::2", out=out)\n        except bs.Error: pass'))
 

@@ -113,3 +113,20 @@ print(buffer.array.any())
 def test_all_calls_may_come_from_several_threads():
     done = subprocess.run([sys.executable, "-c", WRITABLE_BESIDE_ADD], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout.strip()) == (0, "False"), (done.returncode, done.stderr)
+
+
+def test_what_is_written_through_a_view_is_cleared_however_late():
+    buffer = bs.GradBuffer((6,), np.float32)
+    view = buffer.writable()[1:]
+    for _ in range(2):
+        buffer.write("0", np.float32(1))
+        view[3] = 7
+        buffer.zero()
+        assert not buffer.array.any()
+        view[4] = 7
+        buffer.write("1", np.float32(2))
+        assert buffer.array.tolist() == [0, 2, 0, 0, 0, 0]
+    view[:] = 5
+    del view
+    buffer.write("2", np.float32(3))
+    assert buffer.array.tolist() == [0, 0, 3, 0, 0, 0]

@@ -296,3 +296,23 @@ def test_arrays_whose_dtype_is_changed_by_another_argument():
 
     with pytest.raises(bs.InvalidArgumentError, match=r"slices\[0\].dy had dtype float64, which was changed"):
         bs.multi_slice_grad((6,), [(":", dy), (slice(Acting(retype, 0), None), np.ones(6))])
+
+
+MADE = {
+    "TensorArray": (lambda: bs.TensorArray(2, float), lambda x: x.__init__(3, int)),
+    "TensorArrayContainer": (bs.TensorArrayContainer, lambda x: x.__init__()),
+    "GradBuffer": (lambda: bs.GradBuffer((2,), float), lambda x: x.__init__((3,), int)),
+    "RaggedTensor": (lambda: bs.RaggedTensor(np.ones(2), [0, 2]), lambda x: x.__init__(np.ones(3), [0, 3])),
+    "VariantArray": (lambda: bs.VariantArray([None]), lambda x: x.__init__([None, None])),
+    "Selection": (lambda: bs.Selection.from_index((2,), ":"), lambda x: x.__setstate__(((3,), ":"))),
+}
+
+
+@pytest.mark.parametrize(("make", "again"), MADE.values(), ids=MADE)
+def test_objects_are_initialised_once(make, again):
+    made = make()
+    before = repr(made)
+    with pytest.raises(TypeError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nanobind says it twice
+        again(made)
+    assert repr(made) == before

@@ -110,3 +110,14 @@ def test_what_cannot_be_read_through_dlpack_is_read_as_an_array():
     assert bs.slice(Both("__dlpack_device__", ValueError("mine")), ":2").tolist() == [0, 1]
     with pytest.raises(KeyboardInterrupt):
         bs.slice(Both("__dlpack__", KeyboardInterrupt()), ":2")
+
+
+CHAINED = {name: call for name, call in INDEX_CALLS.items() if name not in ("shape", "dtype")}
+
+
+@pytest.mark.parametrize("call", CHAINED.values(), ids=CHAINED)
+def test_errors_of_index_are_the_cause_of_ours(call):
+    raised = ValueError("mine")
+    with pytest.raises(bs.DTypeError, match="__index__ failed: mine") as found:
+        call(raised)
+    assert found.value.__cause__ is raised

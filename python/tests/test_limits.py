@@ -7,6 +7,7 @@ import sys
 import backslice as bs
 import numpy as np
 import pytest
+from backslice.cli.environment import problems
 
 HUGE = 2**63 - 1
 
@@ -69,7 +70,7 @@ print("alive")
 
 
 @pytest.mark.parametrize("variable", ["BACKSLICE_NUM_THREADS", "BACKSLICE_FORCE_TARGET"])
-@pytest.mark.parametrize("value", ["3x", "1e3", "0", "-2", "", "99999999999999999999"])
+@pytest.mark.parametrize("value", ["3x", "1e3", "0", "-2", " ", "99999999999999999999"])
 def test_variables_that_mean_nothing_are_refused_once_with_their_value(variable, value):
     program = """
 for _ in range(2):
@@ -80,6 +81,15 @@ for _ in range(2):
 """
     first, second = run(program, **{variable: value}).splitlines()
     assert f'{variable} is "{value}"' in first and second == "[3, 2, 1, 0]"
+    with pytest.MonkeyPatch.context() as patch:  # backslice doctor says the same
+        patch.setenv(variable, value)
+        assert problems() == [first]
+
+
+def test_variables_that_are_empty_are_not_set():
+    program = 'print(bs.slice(np.arange(4), "::-1").tolist(), bs.get_num_threads())'
+    expected = f"[3, 2, 1, 0] {os.cpu_count()}"
+    assert run(program, BACKSLICE_NUM_THREADS="", BACKSLICE_FORCE_TARGET="") == expected
 
 
 def test_far_more_threads_than_cores_are_bounded():

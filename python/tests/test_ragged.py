@@ -188,6 +188,47 @@ def test_lists_and_lengths():
     assert from_list([[1], []]) == from_list([[1], []]) and from_list([[1], []]) != from_list([[], [1]])
 
 
+@pytest.mark.parametrize(
+    "arguments, error, says",
+    [
+        (([[1]], None, 1.0), bs.DTypeError, "ragged_rank is 1.0, expected an int"),
+        (([[1]], None, "1"), bs.DTypeError, "ragged_rank is '1', expected an int"),
+        (([[1]], None, -1), bs.InvalidArgumentError, "ragged_rank is -1, expected 0 to 1000"),
+        (([[1]], None, 10**30), bs.InvalidArgumentError, "expected 0 to 1000"),
+        (([[1]], "nope"), bs.DTypeError, "dtype is 'nope', which is not a dtype"),
+        (([[1]], 3), bs.DTypeError, "dtype is 3, which is not a dtype"),
+        (([[1]], "f4,nope"), bs.DTypeError, "which is not a dtype"),
+        ((3,), bs.DTypeError, "rows is 3, expected nested lists"),
+        (("abc",), bs.DTypeError, "rows is 'abc', expected nested lists"),
+        ((iter([[1]]),), bs.DTypeError, "expected nested lists"),
+        (([[1], ["a"]],), bs.DTypeError, "rows hold int and str, which have no dtype in common"),
+        (([[1], [b"a"]],), bs.DTypeError, "rows hold bytes and int, which have no dtype in common"),
+    ],
+)
+def test_lists_that_are_no_ragged_tensor(arguments, error, says):
+    with pytest.raises(error, match=says):
+        bs.RaggedTensor.from_list(*arguments)
+
+
+@pytest.mark.parametrize(
+    "lengths, says",
+    [
+        ([[1], [1, 2]], "row lengths 0 must be a list of int"),
+        ([2**63], "add up to more than int64 holds"),
+        ([2**62, 2**62], "add up to more than int64 holds"),
+        (np.array([2**31 - 1, 1], np.int32), "add up to more than int32 holds"),
+    ],
+)
+def test_lengths_that_are_no_rows(lengths, says):
+    with pytest.raises(bs.InvalidArgumentError, match=says):
+        bs.RaggedTensor.from_row_lengths([1, 2], lengths)
+
+
+def test_the_module_of_ragged_tensors_comes_with_the_package():
+    program = "import backslice as bs; print(bs.ragged.from_list([[1]]).to_list())"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "[[1]]\n"
+
+
 def test_splits_belong_to_the_tensor():
     splits = np.array([0, 2, 4])
     rt = bs.RaggedTensor(np.arange(4.0), splits)
@@ -245,12 +286,22 @@ def test_strings_without_a_width(kind, zero):
 
 
 @pytest.mark.parametrize(
-    "index", [(..., slice(None, None, -1)), (..., slice(1, None)), (0, 0), None, "0, 0", "..., 1:"]
+    "index, does",
+    [
+        ((..., slice(None, None, -1)), "reaches inside rows"),
+        ((..., slice(1, None)), "reaches inside rows"),
+        ((0, 0), "reaches inside rows"),
+        ("0, 0", "reaches inside rows"),
+        ("..., 1:", "reaches inside rows"),
+        (None, "adds an axis"),
+        ((slice(None), None), "adds an axis"),
+        ("None, 0", "adds an axis"),
+    ],
 )
-def test_rows_are_all_that_is_indexed(index):
+def test_rows_are_all_that_is_indexed(index, does):
     rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
     for call in (lambda: rt[index], lambda: rt.slice_grad(index, np.ones(4))):
-        with pytest.raises(bs.InvalidArgumentError, match=r"along its rows alone, by an int or a slice"):
+        with pytest.raises(bs.InvalidArgumentError, match=rf"{does}; .* along its rows alone, by an int or a slice"):
             call()
 
 

@@ -360,3 +360,11 @@ def test_objects_that_were_never_initialised():
             bs.ragged_tensor_from_variant(empty, 0, 1)
     with pytest.raises(bs.DTypeError, match="never initialised"):
         bs.VariantArray([bs.RaggedTensor.__new__(bs.RaggedTensor)])
+
+
+def test_nothing_can_be_joined_where_its_shape_is_known():
+    with pytest.raises(bs.UnimplementedError, match=r"concat of no elements needs .* whose extents after the first"):
+        bs.TensorArray(0, "f4").concat()
+    assert bs.TensorArray(0, "f4", element_shape=(None, 3)).concat()[0].shape == (0, 3)
+    with pytest.raises(bs.UnimplementedError, match="gather of no elements needs a fully defined element shape"):
+        bs.TensorArray(0, "f4", element_shape=(None, 3)).gather([])

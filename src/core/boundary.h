@@ -5,6 +5,7 @@
 // place where all of that stops.
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include "backslice/status.h"
@@ -12,14 +13,19 @@
 namespace backslice {
 
 // Thrown inside to end an operation with this error.
-class StatusException {
+class StatusException : public std::exception {
  public:
   explicit StatusException(Status status) : status_(std::move(status)) {}
   const Status& status() const { return status_; }
+  const char* what() const noexcept override { return status_.message().c_str(); }
 
  private:
   Status status_;
 };
+
+// The first exception of a thread needs memory, and where there is none for it the process ends. So what might throw on
+// this thread later takes that memory now.
+inline void be_ready_to_throw() noexcept { (void)std::uncaught_exceptions(); }
 
 // Precondition: called while an exception is handled. Needs no memory where there is none.
 Status status_of_current_exception() noexcept;
@@ -27,6 +33,7 @@ Status status_of_current_exception() noexcept;
 // Runs `body`, which returns a Status or a Result, and turns whatever it throws into one.
 template <class Body>
 auto without_throwing(Body&& body) noexcept -> decltype(body()) {
+  be_ready_to_throw();
   try {
     return body();
   } catch (...) {

@@ -42,7 +42,7 @@ Result<int> parse_num_threads(std::string_view text) {
 
 int initial_threads() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
-  if (text == nullptr) return cores();
+  if (text == nullptr || *text == '\0') return cores();
   const auto threads = parse_num_threads(text);
   return threads.ok() ? *threads : cores();
 }
@@ -65,8 +65,10 @@ class Default {
 
   void set_threads(int threads) {
     const std::lock_guard lock(mutex_);
+    if (threads == threads_) return;
     threads_ = threads;
-    current_ = nullptr;  // the old one may be in use by another thread, and stays
+    // The old one may be in use by another thread, and stays; its threads need not.
+    if (Executor* old = current_.exchange(nullptr)) let_threads_end(*old, true);
   }
 
   int threads() const { return threads_; }
@@ -79,7 +81,9 @@ class Default {
   Executor* make() {
     if (threads_ == 1) return &serial_executor();
     for (Executor* made : made_) {
-      if (made->concurrency() == threads_) return made;
+      if (made->concurrency() != threads_) continue;
+      let_threads_end(*made, false);
+      return made;
     }
     made_.reserve(made_.size() + 1);
     made_.push_back((forked_ ? make_thread_executor(threads_) : make_default_pool(threads_)).release());
@@ -130,7 +134,7 @@ int num_threads() { return Default::instance().threads(); }
 
 Status check_num_threads_variable() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
-  return text == nullptr ? Status() : parse_num_threads(text).status();
+  return text == nullptr || *text == '\0' ? Status() : parse_num_threads(text).status();
 }
 
 }  // namespace backslice

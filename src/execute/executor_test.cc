@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "core/faults.h"
@@ -150,6 +151,32 @@ TEST(Executor, WorkersLeaveSignalsToTheProgramButForTheirOwnFaults) {
   EXPECT_EQ(wrong, 0);
 }
 
+int threads_of_this_process() {
+  int threads = 0;
+  for ([[maybe_unused]] const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) ++threads;
+  return threads;
+}
+
+TEST(Executor, ThreadsOfPoolsThatAreNoLongerUsedEnd) {
+  const int before = num_threads(), running = threads_of_this_process();
+  Executor* old = nullptr;
+  for (int threads : {9, 8, 7, 6, 1}) {
+    ASSERT_TRUE(set_num_threads(threads).ok());
+    std::atomic<int> total = 0;
+    default_executor().run(1000, [&](std::int64_t) { ++total; });
+    EXPECT_EQ(total, 1000);
+    if (threads == 9) old = &default_executor();
+  }
+  for (int i = 0; i < 500 && threads_of_this_process() > running; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_LE(threads_of_this_process(), running);
+  std::atomic<int> total = 0;
+  old->run(1000, [&](std::int64_t) { ++total; });  // who still has it may use it
+  EXPECT_EQ(total, 1000);
+  EXPECT_TRUE(set_num_threads(before).ok());
+}
+
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they do not follow forks
 
 TEST(Executor, ForkedChildrenStartAPoolOfTheirOwn) {
@@ -165,6 +192,58 @@ TEST(Executor, ForkedChildrenStartAPoolOfTheirOwn) {
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// What a child exits with; -1 when it has to be killed, since it hangs.
+int exit_code_of(pid_t child) {
+  for (int i = 0; i < 1000; ++i) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return -1;
+}
+
+TEST(Executor, AChildThatATaskForksIsToldWhatIsMissing) {
+  const auto pool = make_thread_executor(3);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> elsewhere = 0;
+  pid_t child = -1;
+  const auto task = [&](std::int64_t) {
+    if (std::this_thread::get_id() != caller) {
+      ++elsewhere;
+      while (child == -1) std::this_thread::yield();
+    } else if (child == -1) {
+      while (elsewhere < 2) std::this_thread::yield();
+      child = fork();
+    }
+  };
+  bool told = false;
+  try {
+    pool->run(100, task);
+  } catch (const std::exception& missing) {
+    told = std::string_view(missing.what()).find("forked during this operation") != std::string_view::npos;
+  }
+  if (child == 0) {
+    std::atomic<int> in_child = 0;
+    pool->run(100, [&](std::int64_t) { ++in_child; });
+    _exit(told && in_child == 100 ? 0 : 1);
+  }
+  EXPECT_FALSE(told);
+  EXPECT_EQ(exit_code_of(child), 0);
+}
+
+TEST(Executor, AForkedChildMayDestroyAPool) {
+  auto pool = make_thread_executor(3);
+  pool->run(100, [](std::int64_t) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    pool.reset();
+    _exit(0);
+  }
+  EXPECT_EQ(exit_code_of(child), 0);
 }
 
 #endif

@@ -21,6 +21,11 @@ class TaskRunner {
   // Throws a StatusException (Cancelled) if the operation was cancelled.
   void throw_if_cancelled() const;
 
+  // The same in a loop over very many small steps: asks at some of them, since asking costs more than a step does.
+  void throw_if_cancelled_at(std::int64_t step) const {
+    if (step % kStepsBetween == 0) throw_if_cancelled();
+  }
+
   // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. Once the operation is cancelled or a
   // body has thrown, the rest is left out; then this throws a StatusException (Cancelled), or what the body threw.
   template <class Body>
@@ -30,6 +35,8 @@ class TaskRunner {
   }
 
  private:
+  static constexpr std::int64_t kStepsBetween = 1024;
+
   void run_many(std::int64_t count, const std::function<void(std::int64_t)>& body) const;
 
   Executor& executor_;

@@ -15,7 +15,7 @@ namespace {
 // More regions than this are treated as one: the whole.
 constexpr std::size_t kMaxRegions = 1024;
 
-// What has begun to change the buffer is finished: it cannot be cancelled.
+// For what is finished once it has begun to change the buffer.
 Call uncancelled(const Context& context) {
   return Call({.executor = context.executor, .allocator = context.allocator});
 }
@@ -27,24 +27,26 @@ KernelContext kernel_within(const Tensor& buffer, const Schedule& schedule, cons
   return context;
 }
 
-// -- Writing that cannot fail. A kernel allocates before it runs anything; where there is no memory for that, the
-// reference kernel does without, one item at a time, on this thread.
+// -- Writing that cannot fail, though it may be cancelled where the call can be. A kernel allocates before it runs
+// anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
 
 void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
-               const KernelContext& context) noexcept {
+               const KernelContext& context) {
   try {
     fill(plan, dtype, dst, src, context);
+  } catch (const StatusException&) {
+    throw;  // cancelled
   } catch (...) {
     reference::overwrite(plan, dtype, dst, src);
   }
 }
 
-void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) noexcept {
+void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) {
   const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
   overwrite(schedule.plan, src.dtype, dst.data, src.data, kernel_within(buffer, schedule, call));
 }
 
-void zero_elements(const View& dst, const Tensor& buffer, const Call& call) noexcept {
+void zero_elements(const View& dst, const Tensor& buffer, const Call& call) {
   const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
   overwrite(schedule.plan, dst.dtype, dst.data, dst.data, kernel_within(buffer, schedule, call));
 }
@@ -83,7 +85,7 @@ class Copy {
     return copy;
   }
 
-  void run(const View& dst, const Tensor& buffer, const Call& call) noexcept {
+  void run(const View& dst, const Tensor& buffer, const Call& call) {
     if (objects_ != nullptr) return move_objects(dst, objects_->view());
     copy_elements(dst, src_, buffer, call);
   }
@@ -173,16 +175,20 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
-    const Call finishing = uncancelled(context);
-    auto copy = Copy::make(dy, Call(context));
+    const Call call(context);
+    auto copy = Copy::make(dy, call);
     if (!copy.ok()) return copy.status();
+    if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
+    call.tasks.throw_if_cancelled();
     for (const Selection& old : regions_) {
-      if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, finishing);
+      if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, call);
+    }
+    if (region) {
+      remember(*region);  // beside the old ones, which may be no zeros either when this is cancelled
+      copy->run(select(selection, tensor_.view()), tensor_, call);
     }
     regions_.clear();
-    if (!region) return Status();
-    regions_.push_back(*region);
-    copy->run(select(selection, tensor_.view()), tensor_, finishing);
+    if (region) regions_.push_back(*region);
     return Status();
   });
 }

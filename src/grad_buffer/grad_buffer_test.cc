@@ -1,5 +1,8 @@
 #include "backslice/grad_buffer.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "testing.h"
 
 namespace backslice {
@@ -154,6 +157,29 @@ TEST(GradBuffer, StringsComeAndGo) {
   EXPECT_EQ(words[0].size(), 37u);
   buffer.zero();
   EXPECT_EQ(strings[3], "");
+}
+
+TEST(GradBuffer, CancelledWritesAreClearedByTheNext) {
+  constexpr std::int64_t kRows = 1 << 15, kColumns = 1 << 11;
+  GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Int8).value();
+  const auto some = counting<std::int8_t>(kColumns), all = std::vector<std::int8_t>(kRows * kColumns, 1);
+  const Selection first = *Selection::from_index({kRows, kColumns}, *parse_index("7"));
+  const Selection whole = *Selection::from_index({kRows, kColumns}, *parse_index(":"));
+  std::atomic<int> asked = 0, limit = 0;
+  const CancelledTest cancelled = [&] { return ++asked > limit; };
+  int times = 0;
+  for (bool done = false; !done; ++limit) {
+    ASSERT_TRUE(buffer.write(first, view_of(some, {kColumns})).ok());
+    asked = 0;
+    const Status status = buffer.write(whole, view_of(all, {kRows, kColumns}), {.cancelled = &cancelled});
+    done = status.ok();
+    times += !done;
+    EXPECT_EQ(status.code(), done ? StatusCode::Ok : StatusCode::Cancelled);
+    buffer.zero();
+    const std::byte* left = buffer.view().data;
+    EXPECT_EQ(std::count(left, left + kRows * kColumns, std::byte{0}), kRows * kColumns);
+  }
+  EXPECT_GT(times, 1);
 }
 
 }  // namespace

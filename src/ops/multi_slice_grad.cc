@@ -11,8 +11,9 @@ namespace {
 
 std::string at(std::size_t i, const char* what) { return join("slices[", i, "].", what); }
 
-Status check_slices(const Shape& shape, std::span<const SliceGradient> slices) {
+Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, const TaskRunner& runner) {
   for (std::size_t i = 0; i < slices.size(); ++i) {
+    runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     const auto& [selection, dy] = slices[i];
     const std::string argument = at(i, "dy");
     if (selection.shape() != shape) {
@@ -29,12 +30,14 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices) {
   return Status();
 }
 
-Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, const View& out) {
+Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, const View& out,
+                     const TaskRunner& runner) {
   if (slices.empty()) {  // an output like any other, with no input to compare it with
     const Layout nothing = contiguous_layout(*Shape::make({0}), out.layout.item_size);
     return check_output(out, shape, ConstView{nullptr, out.dtype, nothing}, "slices");
   }
   for (std::size_t i = 0; i < slices.size(); ++i) {
+    runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[i].dy, at(i, "dy").c_str()));
   }
   return Status();
@@ -73,15 +76,17 @@ struct Checked {
   bool disjoint = true;
 };
 
-Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const Layout* out_layout, DType dtype) {
+Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const Layout* out_layout, DType dtype,
+                      const TaskRunner& runner) {
   const auto shape = Shape::make(dims);
   if (!shape.ok()) return shape.status();
-  BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices));
+  BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, runner));
   Checked checked{*shape, {}, true};
   const std::int64_t item_size = slices.empty() ? backslice::item_size(dtype) : slices[0].dy.layout.item_size;
   if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
-  checked.common = common_axes(slices, out_layout != nullptr ? *out_layout : contiguous_layout(*shape, item_size));
-  checked.disjoint = are_disjoint(checked.common);
+  const Layout layout = out_layout != nullptr ? *out_layout : contiguous_layout(*shape, item_size);
+  checked.common = common_axes(slices, layout, runner);
+  checked.disjoint = are_disjoint(checked.common, runner);
   return checked;
 }
 
@@ -99,10 +104,10 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
   return without_throwing([&]() -> Result<Tensor> {
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype");
     const DType dtype = slices[0].dy.dtype;
-    const auto checked = check(dims, slices, nullptr, dtype);
+    const Call call(context);
+    const auto checked = check(dims, slices, nullptr, dtype, call.tasks);
     if (!checked.ok()) return checked.status();
     BACKSLICE_RETURN_IF_ERROR(check_sum(checked->shape, dtype, slices, checked->disjoint));
-    const Call call(context);
     auto out = call.allocate(dtype, checked->shape, slices[0].dy.layout.item_size);
     if (out.ok()) run(*checked, slices, out->view(), call);
     return out;
@@ -115,19 +120,23 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", *shape, "the shape of the result"));
-    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices));
-    BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out));
+    const Call call(context);
+    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
+    BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
     if (write == Write::Accumulate) {
       if (!can_add(out.dtype))
         return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
-      for (const auto& [selection, dy] : slices)
+      std::int64_t step = 0;
+      for (const auto& [selection, dy] : slices) {
+        call.tasks.throw_if_cancelled_at(step++);
         BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, write, context));
+      }
       return Status();
     }
-    const auto checked = check(dims, slices, &out.layout, out.dtype);
+    const auto checked = check(dims, slices, &out.layout, out.dtype, call.tasks);
     if (!checked.ok()) return checked.status();
     BACKSLICE_RETURN_IF_ERROR(check_sum(*shape, out.dtype, slices, checked->disjoint));
-    run(*checked, slices, out, Call(context));
+    run(*checked, slices, out, call);
     return Status();
   });
 }

@@ -48,7 +48,7 @@ class TensorArray::Impl {
 
   Result<std::int64_t> size() const;
   void close();
-  Result<std::shared_ptr<Impl>> grad(const std::string& source, Ints shape_to_prepend);
+  Result<std::shared_ptr<Impl>> grad(const std::string& source, Ints shape_to_prepend, const Context& context);
   std::shared_ptr<Impl> find_grad(std::string_view source) const;
 
   const std::string& name() const { return options_.name; }
@@ -78,24 +78,32 @@ class TensorArray::Impl {
   // The slots of indices, locked in the order of the indices, each once.
   class Locked {
    public:
-    Locked(Impl& array, std::span<const std::int64_t> indices) {
+    Locked(Impl& array, std::span<const std::int64_t> indices, const TaskRunner& runner) {
       std::vector<std::pair<std::int64_t, Slot*>> sorted;
       sorted.reserve(indices.size());
       slots_.reserve(indices.size());
-      for (std::int64_t index : indices) {
-        slots_.push_back(&array.slots_[index]);
-        sorted.push_back({index, slots_.back()});
-      }
-      std::sort(sorted.begin(), sorted.end());
+      std::int64_t step = 0;
+      array.slots_.for_each_of(indices, [&](std::int64_t index, Slot& slot) {
+        runner.throw_if_cancelled_at(++step);
+        slots_.push_back(&slot);
+        sorted.push_back({index, &slot});
+      });
+      if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+      runner.throw_if_cancelled_at(step);
       sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
       has_duplicates_ = sorted.size() < slots_.size();
-      order_.reserve(sorted.size());
-      for (const auto& [index, slot] : sorted) order_.push_back(slot);
-      for (Slot* slot : order_) slot->mutex.lock();  // nothing after this can fail
+      locked_.reserve(sorted.size());
+      try {
+        for (const auto& [index, slot] : sorted) {
+          slot->mutex.lock();
+          locked_.push_back(slot);
+        }
+      } catch (...) {  // in a forked child
+        unlock();
+        throw;
+      }
     }
-    ~Locked() {
-      for (Slot* slot : order_) slot->mutex.unlock();
-    }
+    ~Locked() { unlock(); }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
 
@@ -103,7 +111,11 @@ class TensorArray::Impl {
     bool has_duplicates() const { return has_duplicates_; }
 
    private:
-    std::vector<Slot*> slots_, order_;
+    void unlock() noexcept {
+      for (Slot* slot : locked_) slot->mutex.unlock();
+    }
+
+    std::vector<Slot*> slots_, locked_;
     bool has_duplicates_ = false;
   };
 
@@ -201,9 +213,10 @@ class TensorArray::Impl {
   // given becomes the array's. What the slots let go of is `released` after the locks: its last owner may take its
   // time.
   template <class Body>
-  Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Body& body);
+  Result<Tensor> with_elements(Ints indices, const PartialShape& given, const Context& context, const Body& body);
   template <class Body>
-  Result<Tensor> read_locked(Ints indices, const PartialShape& given, Released& released, const Body& body);
+  Result<Tensor> read_locked(Ints indices, const PartialShape& given, const Context& context, Released& released,
+                             const Body& body);
 
   Result<PartialShape> merged_shape(const PartialShape& given) const;
 
@@ -223,7 +236,7 @@ class TensorArray::Impl {
                         const Context& context) const;
 
   // [0, shape...]
-  Result<Tensor> empty_of(const PartialShape& element_shape, const char* operation, const Context& context) const;
+  Result<Tensor> empty_of(const PartialShape& element_shape, const char* needed, const Context& context) const;
   Result<Tensor> empty_gather(const PartialShape& element_shape, const Context& context);
   Result<Tensor> empty_concat(const PartialShape& element_shape_except0, const Context& context) const;
 
@@ -232,7 +245,7 @@ class TensorArray::Impl {
   TensorArrayOptions options_;
   bool is_gradient_ = false;
 
-  mutable std::shared_mutex mutex_;
+  mutable ForkAwareSharedMutex mutex_;
   PartialShape element_shape_;
   std::int64_t size_;
   bool closed_ = false;

@@ -7,25 +7,28 @@
 namespace backslice {
 
 template <class Body>
-Result<Tensor> TensorArray::Impl::with_elements(Ints indices, const PartialShape& given, const Body& body) {
+Result<Tensor> TensorArray::Impl::with_elements(Ints indices, const PartialShape& given, const Context& context,
+                                                const Body& body) {
   const auto changes = [&] {
     return given.has_rank() || std::any_of(indices.begin(), indices.end(), [&](auto i) { return i >= size_; });
   };
   Released released;
-  return holding_mutex(changes, [&] { return read_locked(indices, given, released, body); });
+  return holding_mutex(changes, [&] { return read_locked(indices, given, context, released, body); });
 }
 
 template <class Body>
-Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, Released& released,
+Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, const Context& context, Released& released,
                                               const Body& body) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(given);
   if (!merged.ok()) return merged.status();
   for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(index));
-  Locked slots(*this, indices);
+  const TaskRunner runner = Call(context).tasks;
+  Locked slots(*this, indices, runner);
   std::vector<Element> elements;
   elements.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
+    runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     auto element = element_of(slots[i], indices[i], *merged);
     if (!element.ok()) return element.status();
     elements.push_back(*std::move(element));
@@ -61,14 +64,14 @@ Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& 
 }
 
 Result<Tensor> TensorArray::Impl::read(std::int64_t index, const Context& context) {
-  return with_elements({&index, 1}, {}, [&](std::span<const Element> elements) {
+  return with_elements({&index, 1}, {}, context, [&](std::span<const Element> elements) {
     return sum_of(elements[0], dtype_, item_size_, Call(context));
   });
 }
 
 Result<Tensor> TensorArray::Impl::gather(Ints indices, const PartialShape& element_shape, const Context& context) {
   if (indices.empty()) return empty_gather(element_shape, context);
-  return with_elements(indices, element_shape, [&](std::span<const Element> elements) -> Result<Tensor> {
+  return with_elements(indices, element_shape, context, [&](std::span<const Element> elements) -> Result<Tensor> {
     const Shape& first = elements[0].shape;
     for (std::size_t i = 1; i < elements.size(); ++i) {
       if (elements[i].shape == first) continue;
@@ -111,7 +114,7 @@ Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& 
     return Concatenated{*std::move(nothing), {}};
   }
   std::vector<std::int64_t> lengths;
-  auto value = with_elements(*indices, {}, [&](std::span<const Element> elements) -> Result<Tensor> {
+  auto value = with_elements(*indices, {}, context, [&](std::span<const Element> elements) -> Result<Tensor> {
     auto rows = rows_of_all(elements, element_shape_except0);
     if (!rows.ok()) return rows.status();
     lengths = std::move(rows->lengths);
@@ -200,12 +203,11 @@ Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std:
   return join_elements(elements, *shape, dtype_, item_size_, Call(context));
 }
 
-Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* operation,
+Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* needed,
                                             const Context& context) const {
   const Ints dims = element_shape.has_rank() ? element_shape.dims() : Ints();
   if (!element_shape.has_rank() || std::find(dims.begin(), dims.end(), PartialShape::kUnknown) != dims.end()) {
-    return unimplemented(prefix(), operation, " of no elements needs a fully defined element shape, got ",
-                         element_shape.to_string());
+    return unimplemented(prefix(), needed, ", got ", element_shape.to_string());
   }
   return joined({}, 0, dims, context);
 }
@@ -215,15 +217,18 @@ Result<Tensor> TensorArray::Impl::empty_gather(const PartialShape& element_shape
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(element_shape);
   if (!merged.ok()) return merged.status();
-  auto result = empty_of(*merged, "gather", context);
+  auto result = empty_of(*merged, "gather of no elements needs a fully defined element shape", context);
   if (result.ok()) element_shape_ = *merged;
   return result;
 }
 
+constexpr const char* kConcatNeeds =
+    "concat of no elements needs an element shape whose extents after the first are defined";
+
 Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0,
                                                 const Context& context) const {
   const std::shared_lock lock(mutex_);
-  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, "concat", context);
+  if (!element_shape_.has_rank()) return empty_of(element_shape_except0, kConcatNeeds, context);
   const Ints dims = element_shape_.dims();
   if (dims.empty()) {
     return invalid_argument(prefix(), "Concat requires elements that are at least vectors, but the element shape is ",
@@ -235,7 +240,7 @@ Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape
     return invalid_argument(prefix(), "element_shape_except0 is ", element_shape_except0.to_string(),
                             ", but the array's element shape is ", element_shape_.to_string());
   }
-  return empty_of(own->merged_with(element_shape_except0), "concat", context);
+  return empty_of(own->merged_with(element_shape_except0), kConcatNeeds, context);
 }
 
 }  // namespace backslice

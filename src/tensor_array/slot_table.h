@@ -6,16 +6,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "backslice/tensor.h"
+#include "core/fork.h"
 
 namespace backslice {
 
 // One index of the array.
 struct Slot {
-  std::mutex mutex;
+  ForkAwareMutex mutex;
   std::vector<Tensor> terms;  // what was written; several only in gradient arrays
   Shape shape;                // of what was written
   bool written = false;       // with no terms and not cleared: zeros of that shape
@@ -37,10 +39,28 @@ class SlotTable {
     return (*chunk)[static_cast<std::size_t>(index % kChunk)];
   }
 
+  // Calls body(index, slot) for many indices; neighbours cost one look-up for all of them.
+  template <class Body>
+  void for_each_of(std::span<const std::int64_t> indices, const Body& body) {
+    const std::lock_guard lock(mutex_);
+    std::int64_t number = -1;
+    Chunk* chunk = nullptr;
+    for (std::int64_t index : indices) {
+      if (index / kChunk != number) {
+        number = index / kChunk;
+        auto& found = chunks_[number];
+        if (found == nullptr) found = std::make_unique<Chunk>();
+        chunk = found.get();
+      }
+      body(index, (*chunk)[static_cast<std::size_t>(index % kChunk)]);
+    }
+  }
+
   // Calls body(index, slot) for the slots that were written. Precondition: nobody else uses the table.
   template <class Body>
   void for_each_written(const Body& body) const {
     for (const auto& [number, chunk] : chunks_) {
+      if (chunk == nullptr) continue;  // there was no memory for it
       for (std::int64_t i = 0; i < kChunk; ++i) {
         const Slot& slot = (*chunk)[static_cast<std::size_t>(i)];
         if (slot.written) body(number * kChunk + i, slot);
@@ -55,7 +75,7 @@ class SlotTable {
   static constexpr std::int64_t kChunk = 32;
   using Chunk = std::array<Slot, kChunk>;
 
-  std::mutex mutex_;
+  ForkAwareMutex mutex_;
   std::unordered_map<std::int64_t, std::unique_ptr<Chunk>> chunks_;
 };
 

@@ -41,7 +41,8 @@ void TensorArray::Impl::close() {
   block.swap(block_);
 }
 
-Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::string& source, Ints shape_to_prepend) {
+Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::string& source, Ints shape_to_prepend,
+                                                                   const Context& context) {
   const auto prepend = Shape::make(shape_to_prepend, "shape_to_prepend");
   if (!prepend.ok()) return prepend.status();
   if (is_gradient_) {
@@ -63,7 +64,10 @@ Result<std::shared_ptr<TensorArray::Impl>> TensorArray::Impl::grad(const std::st
   auto gradient = std::make_shared<Impl>(size_, dtype_, options);
   gradient->is_gradient_ = true;
   Status status;
+  const TaskRunner runner = Call(context).tasks;
+  std::int64_t step = 0;
   slots_.for_each_written([&](std::int64_t index, const Slot& slot) {
+    runner.throw_if_cancelled_at(++step);
     auto shape_of_slot = PartialShape(slot.shape).prepended(*prepend);
     const auto full = shape_of_slot.ok() ? Shape::make(shape_of_slot->dims(), "the gradient's element shape")
                                          : Result<Shape>(shape_of_slot.status());
@@ -150,9 +154,10 @@ Result<std::int64_t> TensorArray::size() const {
 }
 void TensorArray::close() { impl_->close(); }
 
-Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints shape_to_prepend) {
+Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints shape_to_prepend,
+                                                 const Context& context) {
   return without_throwing([&]() -> Result<TensorArray> {
-    auto gradient = impl_->grad(source, shape_to_prepend);
+    auto gradient = impl_->grad(source, shape_to_prepend, context);
     if (!gradient.ok()) return gradient.status();
     return TensorArray(*std::move(gradient));
   });

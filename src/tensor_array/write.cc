@@ -130,10 +130,12 @@ Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> wri
     BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
     indices.push_back(write.index);
   }
-  Locked slots(*this, indices);
+  const TaskRunner runner = Call(context).tasks;
+  Locked slots(*this, indices, runner);
   PartialShape element_shape = element_shape_;
   Shape shape = writes[0].of(value).shape();
   for (std::size_t i = 0; i < writes.size(); ++i) {
+    runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     if (writes[i].part != Write::Part::Row) shape = writes[i].of(value).shape();  // rows are all of one
     BACKSLICE_RETURN_IF_ERROR(check_write(slots[i], writes[i].index, shape, element_shape));
     if (options_.identical_element_shapes) element_shape = element_shape.merged_with(shape);
@@ -239,14 +241,20 @@ void TensorArray::Impl::BlockRows::write(const Tensor& value, const Write& write
 
 Status TensorArray::Impl::store(const Tensor& value, std::span<const Write> writes, const PartialShape& element_shape,
                                 const Context& context, Released& released) {
+  const Call call(context);
   BlockRows rows(*this, block_ ? writes.size() : 0);
-  if (block_) {
-    const Call call(context);
-    for (const Write& write : writes) rows.write(value, write, call);
+  for (std::size_t i = 0; block_ && i < writes.size(); ++i) {
+    call.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
+    rows.write(value, writes[i], call);
   }
   const auto commit_all = [&](std::span<Prepared> prepared) -> Status {
-    for (Prepared& one : prepared) BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value, context));
+    std::int64_t step = 0;
+    for (Prepared& one : prepared) {
+      call.tasks.throw_if_cancelled_at(step++);
+      BACKSLICE_RETURN_IF_ERROR(one.take_memory(*this, value, context));
+    }
     released.reserve(prepared.size());
+    call.tasks.throw_if_cancelled();
     // From here on nothing can fail.
     rows.keep();
     for (Prepared& one : prepared) released.push_back(one.commit(*this, value));

@@ -28,7 +28,7 @@ Status gradients() {
 
   std::vector<float> sum(24, 1.0f);
   Result<View> out = View::contiguous(sum.data(), DType::Float32, {4, 6});
-  return slice_grad_into(*selection, *view, *out, {.accumulate = true});  // sum[1:3, ::2] += dy
+  return slice_grad_into(*selection, *view, *out, Write::Accumulate);  // sum[1:3, ::2] += dy
 }
 
 // Errors are values. The message names the argument, the axis, the value, and what was expected.
@@ -57,7 +57,7 @@ Status executors(const Selection& selection, const ConstView& dy) {
 bool costs() {
   const Selection half = Selection::from_index({65536, 65536}, parse_index("::2").value()).value();
   const GradientCost cost = slice_grad_cost(half, DType::Float32).value();
-  std::printf("%s", to_string(cost.plan).c_str());
+  std::printf("%s", cost.plan.c_str());
   return cost.bytes_written == std::int64_t{16} << 30 && cost.strategy == Strategy::Streaming;
 }
 

@@ -48,13 +48,33 @@ def test_strings_stay_strings(rows: list) -> None:
     assert to_arrow(rt).to_pylist() == rows and from_arrow(to_arrow(rt)) == rt
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4", "qint8", "big-endian"])
+@pytest.mark.parametrize(
+    "name", ["bfloat16", "float8_e4m3fn", "int4", "uint2", "qint8", "qint32", ">f8", ">i2", ">c16"]
+)
 @pytest.mark.parametrize("convert", [to_awkward, to_arrow])
 def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.RaggedTensor], Any]) -> None:
-    dtype = {"qint8": np.dtype([("qint8", "i1")]), "big-endian": np.dtype(">f4")}.get(name)
-    rt = bs.RaggedTensor(np.zeros(3, dtype or getattr(ml_dtypes, name)), [0, 1, 3])
-    with pytest.raises(bs.UnimplementedError, match=rf"{re.escape(str(rt.dtype))}.*astype\('float32'\)"):
+    """The advice works, and loses nothing."""
+    quantised = {"qint8": np.dtype([("qint8", "i1")]), "qint32": np.dtype([("qint32", "i4")])}
+    dtype = quantised.get(name) or np.dtype(getattr(ml_dtypes, name, name))
+    values = (np.arange(3) + (1e-9 if name == ">f8" else 0)).astype(dtype[0] if dtype.names else dtype).view(dtype)
+    rt = bs.RaggedTensor(values, [0, 1, 3])
+    with pytest.raises(bs.UnimplementedError, match=re.escape(str(rt.dtype))) as refusal:
         convert(rt)
+    advice = str(refusal.value).partition("for example ")[2]
+    converted = eval(advice, {"rt": rt, "RaggedTensor": bs.RaggedTensor})
+    plain = values.view(dtype[0]) if dtype.names else values
+    assert np.array_equal(converted.values.astype(plain.dtype), plain)
+    if name != ">c16":  # Arrow has no complex numbers at all
+        assert len(convert(converted)) == 2
+
+
+def test_complex_numbers_are_two_arrays_in_arrow() -> None:
+    rt = bs.RaggedTensor(np.array([1 + 2j, 3, 4j]), [0, 1, 3])
+    with pytest.raises(
+        bs.UnimplementedError, match=r"rt\.values\.real and rt\.values\.imag, each in its own RaggedTensor"
+    ):
+        to_arrow(rt)
+    assert to_arrow(bs.RaggedTensor(rt.values.imag, rt.nested_row_splits)).to_pylist() == [[2], [0, 4]]
 
 
 @pytest.mark.parametrize("splits", ["int32", "int64"])

@@ -48,7 +48,7 @@ def describe(error: BaseException) -> tuple[int, str]:
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
         return INTERRUPTED, leaving.interrupted()
     if isinstance(error, SystemExit):
-        return int(error.code or 0), ""
+        return (error.code, "") if isinstance(error.code, int) else (FAILED if error.code else 0, str(error.code or ""))
     if isinstance(error, Failure):
         return error.exit_code, f"error: {error}"
     if isinstance(error, BrokenPipeError):  # of text: whoever read it has had enough

@@ -158,11 +158,11 @@ def explain(
 
     from . import explain as command
     from .arguments import read_selection, read_shape, read_spec
-    from .dtypes import dtype_of_name
+    from .dtypes import movable_dtype
     from .outputs import check_target
 
     selection = read_selection(read_spec(index, tf, onnx, positional), read_shape(shape))
-    kind = dtype_of_name(dtype)
+    kind = movable_dtype(dtype)
     for path in (svg, png):
         if path is not None:
             check_target(path, force)
@@ -230,6 +230,7 @@ def check(
     selection = read_selection(read_spec(index, tf, onnx), read_shape(shape))
     if is_array_file(given) and dy is None:
         raise Usage("--dy is missing: a gradient in a file was computed from a dy, say which")
+    command.check_size(selection)
     result = command.check(given, selection, command.read_dy(dy, selection, dtype), dtype, rtol, forward)
     _tell(result, as_json, lambda: command.show(result, Console()))
     if not result["agrees"]:
@@ -277,9 +278,13 @@ def targets(as_json: bool = JSON) -> None:
     Example: BACKSLICE_FORCE_TARGET=AVX2 backslice targets
     """
     from .. import simd_target, simd_targets
+    from .environment import problems
+    from .streams import say
 
     names, used = simd_targets(), simd_target()
     lines = [f"{'*' if name == used else ' '} {name}" for name in names]
+    for problem in problems():
+        say(f"warning: {problem}")
     _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 
 

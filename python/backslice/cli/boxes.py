@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import backslice as bs
 
+from .._core import _slice_grad_into_zeros
 from ..units import human_bytes
 
 BOX_BYTES = 64 << 20
@@ -42,7 +43,7 @@ def write_gradient(selection: bs.Selection, dy: NDArray[Any], out: NDArray[Any])
         if part is not None:
             inside, index = part
             of_dy: Any = (*index, ...)  # a view also where all axes are dropped
-            bs.slice_grad(dy[of_dy], inside.shape, inside, out=out[index_of(box)])
+            _slice_grad_into_zeros(dy[of_dy], inside.shape, inside, out[index_of(box)])
 
 
 def write_slice(selection: bs.Selection, x: NDArray[Any], out: NDArray[Any]) -> None:

@@ -1,10 +1,6 @@
 """backslice check: a gradient of the user's, against ours and against finite differences."""
 
-import importlib
 import math
-import sys
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,18 +11,20 @@ from rich.table import Table
 import backslice as bs
 
 from . import Failure, Usage
+from .functions import call, check_numbers
 from .inputs import FORMATS, is_array_file, read_array
+from .memory import must_fit
 
 MOST_SHOWN = 10  # in the table
 MOST_TOLD = 1000  # with --json
+BYTES_PER_ELEMENT = 64  # the gradient twice, x, both in double precision, and what comparing them takes
 
 
 def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None, rtol: float,
           forward: str | None) -> dict[str, Any]:  # fmt: skip
+    check_numbers(dy, "dy")
     found = _gradient(given, dy, dtype)
-    for what, array in ((given, found), ("dy", dy)):
-        if array.dtype.names or array.dtype.kind in "SUO":
-            raise Failure(f"{what} has dtype {array.dtype}: only gradients of numbers can be checked")
+    check_numbers(found, given)
     if found.shape != selection.shape:
         raise Failure(
             f"{given} has shape {list(found.shape)}, but the gradient has the shape of x, {list(selection.shape)}"
@@ -65,30 +63,15 @@ def read_dy(file: str | None, selection: bs.Selection, dtype: str | None) -> NDA
     return np.random.default_rng(0).integers(1, 1000, selection.result_shape).astype(np.float64)  # exact in any float
 
 
-@cache
-def load(where: str) -> Callable[..., Any]:
-    """module:function, from the current folder or anything installed."""
-    module, _, name = where.partition(":")
-    sys.path.insert(0, "")
-    try:
-        function = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise Failure(f"{where}: cannot import {module!r}: {error}") from None
-    except AttributeError:
-        raise Failure(f"{where}: the module {module!r} has no function {name!r}") from None
-    except Exception as error:
-        raise Failure(f"{where}: importing {module!r} raised {type(error).__name__}: {error}") from None
-    if not callable(function):
-        raise Failure(f"{where} is not a function")
-    return function  # type: ignore[no-any-return]
-
-
-def call(where: str, *arguments: Any) -> NDArray[Any]:
-    function = load(where)
-    try:
-        return np.asarray(function(*arguments))
-    except Exception as error:
-        raise Failure(f"{where} raised {type(error).__name__}: {error}") from None
+def check_size(selection: bs.Selection) -> None:
+    """Before anything is read or made: x and its slice must be arrays that NumPy and the machine can hold."""
+    for shape in (selection.shape, selection.result_shape):
+        must_fit(BYTES_PER_ELEMENT * math.prod(shape), f"checking a gradient of shape {list(shape)}",
+                 "check a smaller shape")  # fmt: skip
+        try:
+            np.empty(shape if 0 in shape else 0)  # of no elements, but of extents that may be any
+        except ValueError as error:
+            raise Failure(f"NumPy has no array of shape {list(shape)}: {error}; check a smaller shape") from None
 
 
 def _gradient(given: str, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import dialects
+from . import Failure
 from .arguments import read_selection
 
 
@@ -16,9 +17,11 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
     result: dict[str, Any] = {"shape": list(shape), "from": spec.dialect}
     for dialect in to:
         problems = dialects.cannot_be_said(selection, dialect)
-        warnings += problems
         if dialect == "tf" and problems:
+            _refuse_if_alone(to, problems)
+            warnings += problems
             continue
+        warnings += problems
         result[dialect] = {
             "arguments": dialects.arguments(selection, dialect),
             "code": dialects.code(selection, dialect),
@@ -26,6 +29,12 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
         }
     result["warnings"] = warnings
     return result
+
+
+def _refuse_if_alone(to: tuple[str, ...], problems: list[str]) -> None:
+    """Where nothing else was asked for, there is nothing to print: a script that goes on would paste nothing."""
+    if len(to) == 1:
+        raise Failure("; ".join(problems))
 
 
 def show(result: dict[str, Any], to: tuple[str, ...], console: Console, notes: Console) -> None:

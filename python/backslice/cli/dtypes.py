@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+import backslice as bs
+
 from . import Failure, Usage, quoted
 
 QUANTISED = {"qint8": "i1", "quint8": "u1", "qint16": "i2", "quint16": "u2", "qint32": "i4"}
@@ -20,6 +22,21 @@ def dtype_of_name(name: str) -> np.dtype[Any]:
         return np.dtype(kind if isinstance(kind, type) and issubclass(kind, np.generic) else name)
     except Exception:  # NumPy raises whatever its parser meets
         raise Usage(f"{quoted(name)} is not a dtype; try float32, int8, bfloat16, float8_e4m3fn, qint8 ...") from None
+
+
+def movable_dtype(name: str) -> np.dtype[Any]:
+    """A dtype that has gradients, be they only those that need no zeros."""
+    dtype = dtype_of_name(name)
+    try:
+        bs.Selection.from_index((1,), ...).cost(dtype)
+    except bs.DTypeError:
+        dtypes = (
+            "bool, integers, floats, complex numbers, the types of ml_dtypes, qint8 and its like, S5, U5 and object"
+        )
+        raise Usage(f"--dtype {quoted(name)}: backslice does not move {dtype}; it moves {dtypes}") from None
+    if dtype.itemsize == 0:
+        raise Usage(f"--dtype {quoted(name)} has no length: say it, such as {name}5")
+    return dtype
 
 
 def item_dtype(name: str) -> np.dtype[Any]:

@@ -1,6 +1,5 @@
 """Reading arrays: .npy (memory-mapped), file.npz:name, file.safetensors:name, and - for standard input."""
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ def split_name(text: str) -> tuple[Path, str | None]:
 def read_array(text: str, dtype: str | None = None) -> NDArray[Any]:
     """One array, with the dtype that the user names where the file cannot."""
     if text == "-":
-        return named(npy_files.read_stream(io.BytesIO(standard_input()), "standard input"), dtype, "standard input")
+        with standard_input() as stream:
+            return named(npy_files.read_stream(stream, "standard input"), dtype, "standard input")
     path, name = split_name(text)
     check_format(path, name)
     check_file(path)

@@ -18,6 +18,10 @@ from . import one_line
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+class Ended(SystemExit):
+    """By a signal. (A plain SystemExit is somebody's sys.exit().)"""
+
+
 @dataclass
 class State:
     """What a signal finds."""
@@ -55,7 +59,7 @@ def unwound() -> Iterator[None]:
 def _answer(signum: int, _: FrameType | None) -> None:
     if _state.can_unwind:
         _state.can_unwind = False
-        raise KeyboardInterrupt if signum == signal.SIGINT else SystemExit(128 + signum)
+        raise KeyboardInterrupt if signum == signal.SIGINT else Ended(128 + signum)
     if _state.unfinished:
         with suppress(OSError):
             os.unlink(_state.unfinished)

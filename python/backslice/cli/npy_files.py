@@ -12,8 +12,13 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from . import Failure, leaving, quoted
+from .memory import MAPPED, must_fit
 
-LENGTH_BYTES_AND_ENCODING = {(1, 0): (2, "latin1"), (2, 0): (4, "latin1"), (3, 0): (4, "utf8")}
+LENGTH_BYTES_AND_ENCODING: dict[tuple[int, ...], tuple[int, str]] = {
+    (1, 0): (2, "latin1"),
+    (2, 0): (4, "latin1"),
+    (3, 0): (4, "utf8"),
+}
 MAX_HEADER = 10_000  # as NumPy has it: longer ones could be made to crash the parser
 SMALL = 1 << 16  # mapping a page costs more than reading it
 
@@ -42,8 +47,10 @@ def read_path(path: Path) -> NDArray[Any]:
     """The array of a file: mapped, unless it is small."""
     with path.open("rb") as file:
         found = os.fstat(file.fileno())
-        if found.st_size < SMALL or not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(found.st_mode):
             return read_stream(file, str(path))
+        if found.st_size < SMALL:
+            return read_stream(file, str(path), found.st_size)
         try:
             layout = _read_header(file)
             _check_length(found.st_size - file.tell(), layout)
@@ -53,15 +60,23 @@ def read_path(path: Path) -> NDArray[Any]:
             raise _failure(str(path), error) from None
 
 
-def read_stream(file: IO[bytes], where: str) -> NDArray[Any]:
-    """The array in a stream that ends with it."""
+def read_stream(file: IO[bytes], where: str, size: int | None = None) -> NDArray[Any]:
+    """The array in a stream that ends with it, of `size` bytes where that is known. The header is judged before the
+    rest is read, which may be gigabytes, or have no end."""
     try:
         layout = _read_header(file)
-        data = file.read()
-        _check_length(len(data), layout)
-        return np.ndarray(layout.shape, layout.dtype, data, order=layout.order)
-    except (Malformed, ValueError, OverflowError) as error:  # the others: ranks and extents that NumPy does not have
+        _check_extents(layout)
+        if size is not None:
+            _check_length(size - file.tell(), layout)
+    except (Malformed, ValueError, OverflowError) as error:
         raise _failure(where, error) from None
+    must_fit(layout.nbytes, f"the array in {where}", f"save it as an .npy file, {MAPPED}")
+    data = file.read(layout.nbytes + 1)
+    if len(data) > layout.nbytes:
+        raise _failure(where, Malformed(f"at least {len(data)} bytes follow its header, {layout.nbytes} are needed"))
+    if len(data) < layout.nbytes:
+        raise _failure(where, Malformed(f"{len(data)} bytes follow its header, {layout.nbytes} are needed"))
+    return np.ndarray(layout.shape, layout.dtype, data, order=layout.order)
 
 
 def write_stream(file: IO[bytes], array: NDArray[Any]) -> None:
@@ -84,6 +99,13 @@ def _failure(where: str, error: Exception) -> Failure:
     return Failure(f"{where} is not {'an' if isinstance(error, Foreign) else 'a whole'} .npy file: {error}")
 
 
+def _check_extents(layout: Layout) -> None:
+    """Raises ValueError for ranks and extents that NumPy does not have."""
+    np.ndarray(layout.shape, layout.dtype, bytes(layout.dtype.itemsize), strides=(0,) * len(layout.shape))
+    if 0 in layout.shape:
+        np.empty(layout.shape, layout.dtype)
+
+
 def _check_length(length: int, layout: Layout) -> None:
     if length != layout.nbytes:
         raise Malformed(f"{length} bytes follow its header, {layout.nbytes} are needed")
@@ -102,14 +124,15 @@ def _read_header(file: IO[bytes]) -> Layout:
 
 
 def _read_fields(file: IO[bytes]) -> Any:
-    magic = file.read(8)
-    if magic[:6] != b"\x93NUMPY":
+    magic, version = file.read(6), tuple(file.read(2))
+    if magic != b"\x93NUMPY":
         raise Foreign("it does not start with NumPy's magic bytes")
-    version = tuple(magic[6:])
+    if len(version) < 2:
+        raise Malformed("it ends before its version")
     if version not in LENGTH_BYTES_AND_ENCODING:
         raise Malformed(f"its version is {'.'.join(map(str, version))}, expected 1.0, 2.0 or 3.0")
     length_bytes, encoding = LENGTH_BYTES_AND_ENCODING[version]
-    length = int.from_bytes(file.read(length_bytes), "little")
+    length = int.from_bytes(file.read(length_bytes), "little")  # too small where it is cut, and so is what follows
     if length > MAX_HEADER:
         raise Malformed(f"its header has {length} bytes, more than any array needs")
     header = file.read(length)

@@ -11,10 +11,12 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
+from ..units import human_bytes
 from . import Failure, Usage, npy_files, quoted
-from .memory import must_fit
+from .memory import MAPPED, available_memory, must_fit
 from .streams import standard_input
 
+PIECE = 1 << 20
 MAX_NAME = 65_535 - len(".npy")  # a zip archive has two bytes for the length of a name
 
 
@@ -34,8 +36,29 @@ def write(path: Path, name: str, array: NDArray[Any]) -> None:
 def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
     """The arrays by their names, all or those that are wanted (None: the only one); - is a pipe."""
     if str(path) == "-":
-        return _read(io.BytesIO(standard_input()), Path("standard input"), *wanted)
+        with standard_input() as stream:
+            return _read(_whole(stream), Path("standard input"), *wanted)
     return _read(path, path, *wanted)
+
+
+def _whole(stream: IO[bytes]) -> IO[bytes]:
+    """All of an archive, since its table of contents comes last; but not of anything else, nor more than fits."""
+    start, most = stream.read(4), available_memory()
+    if start not in (b"PK\3\4", b"PK\5\6"):  # the latter: an archive of nothing
+        raise Failure("standard input is not an .npz file: it does not start as a zip archive does")
+    too_much = Failure(
+        f"standard input has more bytes than fit in memory, {human_bytes(most)}: save them in a file and name that"
+    )
+    archive = io.BytesIO()
+    archive.write(start)
+    try:
+        while piece := stream.read(PIECE):
+            if archive.tell() + len(piece) > most:
+                raise too_much
+            archive.write(piece)
+    except MemoryError:  # it moves while it grows
+        raise too_much from None
+    return archive
 
 
 def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
@@ -47,8 +70,13 @@ def _read(file: Path | IO[bytes], path: Path, *wanted: str | None) -> dict[str, 
         chosen = [the_one(path, names, name) for name in wanted] if wanted else names
         for name in chosen:
             size = archive.getinfo(f"{name}.npy").file_size
-            must_fit(size, f"{path}:{name}", "save the array as an .npy file")
-        return {name: npy_files.read_stream(archive.open(f"{name}.npy"), f"{path}:{name}") for name in chosen}
+            must_fit(size, f"{path}:{name}", f"save the array as an .npy file, {MAPPED}")
+        return {name: _member(archive, name, f"{path}:{name}") for name in chosen}
+
+
+def _member(archive: zipfile.ZipFile, name: str, where: str) -> NDArray[Any]:
+    with archive.open(f"{name}.npy") as member:
+        return npy_files.read_stream(member, where, archive.getinfo(f"{name}.npy").file_size)
 
 
 def the_one(path: Path, names: list[str], name: str | None) -> str:

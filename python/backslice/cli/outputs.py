@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import Failure, Usage, leaving, npy_files, npz_files, temporary
 from .dtypes import dtype_name
 from .inputs import check_format, split_name
-from .memory import must_fit
+from .memory import MAPPED, must_fit
 from .streams import standard_output
 
 Fill = Callable[[NDArray[Any]], None]
@@ -56,7 +56,7 @@ class Output:
             with replacing(self.path, self.force) as path:
                 _write_npy(path, shape, dtype, fill)
             return
-        must_fit(math.prod(shape) * dtype.itemsize, f"the result for {self.text}", "write an .npy file")
+        must_fit(math.prod(shape) * dtype.itemsize, f"the result for {self.text}", f"write an .npy file, {MAPPED}")
         array = np.zeros(shape, dtype)
         fill(array)
         self.write_array(array)

@@ -26,9 +26,15 @@ def peers_on(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, str]:
         "NumPy": f"dx = np.zeros(shape, dtype); dx[index] = dy: {full}",
         "TensorFlow": _tensorflow(selection, name, full),
         "ONNX Runtime": _onnx_runtime(selection, name, reversed_rows, full),
-        "PyTorch": ("refuses negative steps: flip first" if negative else f"{full}, once for each slice of a tensor"),
-        "JAX": f"{full}, on one core",
+        "PyTorch": _pytorch(dtype, negative, full),
+        "JAX": "has no strings" if dtype.kind in "OSU" else f"{full}, on one core",
     }
+
+
+def _pytorch(dtype: np.dtype[Any], negative: bool, full: str) -> str:
+    if dtype.kind in "OSU":
+        return "has no strings"
+    return "refuses negative steps: flip first" if negative else f"{full}, once for each slice of a tensor"
 
 
 def _tensorflow(selection: bs.Selection, name: str, full: str) -> str:

@@ -54,6 +54,8 @@ def pack(items: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 def names_in(path: Path) -> list[str]:
     from safetensors import SafetensorError, safe_open
 
+    if not path.is_file():
+        raise Failure(f"{path} is a pipe or a device, and safetensors files are mapped: save it as a file first")
     leaving.mapped(str(path))  # by the library, and later by `read`
     try:
         with safe_open(path, framework="np") as file:
@@ -68,7 +70,7 @@ def read(path: Path, name: str) -> NDArray[Any]:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             tensor = json.loads(file.read(length).decode())[name]
-            return _mapped(file, 8 + length, **tensor)
+            return _mapped(file, 8 + length, tensor["dtype"], tensor["shape"], tensor["data_offsets"])
     except (LookupError, TypeError) as error:
         raise Failure(f"{path} changed while it was read: {type(error).__name__}") from None
     except (ValueError, OverflowError) as error:  # ranks and extents that NumPy does not have; a file cut meanwhile

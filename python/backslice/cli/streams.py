@@ -4,7 +4,8 @@ import io
 import os
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, NoReturn
 
 from . import FAILED, Failure, Usage, one_line
@@ -52,13 +53,15 @@ def flush(code: int) -> int:
     return code
 
 
-def standard_input() -> bytes:
+@contextmanager
+def standard_input() -> Iterator[IO[bytes]]:
+    """To be read in parts: whoever reads it knows when it has had enough."""
     if sys.stdin is None:
         raise Failure("standard input is closed: pipe a file into it, or name one")
     if sys.stdin.isatty():
         raise Usage("standard input is a terminal: pipe a file into it, or name one")
     try:
-        return sys.stdin.buffer.read()
+        yield sys.stdin.buffer
     except OSError as error:
         raise Failure(f"standard input cannot be read: {error.strerror or error}") from None
 

@@ -85,7 +85,7 @@ const Target& active_target() {
 
 Status check_target_variable() {
   const char* name = std::getenv("BACKSLICE_FORCE_TARGET");
-  if (name == nullptr || forced_target() != nullptr) return Status();
+  if (name == nullptr || *name == '\0' || forced_target() != nullptr) return Status();
   std::string known;
   for (const Target& target : available_targets()) known += join(known.empty() ? "" : ", ", target.name);
   return invalid_argument("BACKSLICE_FORCE_TARGET is \"", name, "\", which is not a target of this machine: ", known);

@@ -77,7 +77,9 @@ class TileFiller {
     scratch.axes.clear();
     scratch.parts.clear();
     std::int64_t total = 0;
+    std::int64_t step = 0;
     for (std::int64_t s : buckets_.candidates(outer, run)) {
+      context_.tasks.throw_if_cancelled_at(++step);
       const AxisPart* slice = common_.slice(s);
       const std::byte* source = common_.sources[static_cast<std::size_t>(s)];
       bool meets = true;
@@ -158,10 +160,12 @@ class TileFiller {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const bool is_fresh = i == 0 || (few && meets_none_before(scratch, i));
       if (few) fresh[i] = is_fresh;
+      context_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
     const RowAdd<T> add{addition_of(dtype_, context_.rows)};
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      context_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (i == 0 || (few && fresh[i])) {
         walk(scratch, parts[i], RowCopy{item_size_});
       } else {
@@ -248,7 +252,7 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size, tile_bytes);
-  const Buckets buckets(common, grid);
+  const Buckets buckets(common, grid, context.tasks);
   const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, context);
   const std::int64_t largest_tile = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch.

@@ -20,18 +20,22 @@ Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t ti
   return grid;
 }
 
-Buckets::Buckets(const CommonAxes& common, const Grid& grid) : grid_(grid) {
+Buckets::Buckets(const CommonAxes& common, const Grid& grid, const TaskRunner& runner) : grid_(grid) {
   std::int64_t fewest = INT64_MAX;
   for (int k = 0; k <= grid.cut; ++k) {
-    const std::int64_t entries = count_entries(common, k);
+    const std::int64_t entries = count_entries(common, k, runner);
     // each cell of the axis is visited by all tiles that share it
     const std::int64_t cost = entries / std::max<std::int64_t>(1, cells(common, k)) + 1;
     if (cost < fewest) fewest = cost, axis_ = k;
   }
   lists_.resize(static_cast<std::size_t>(grid.cut < 0 ? 1 : cells(common, axis_)));
+  std::int64_t step = 0;
   for (std::int64_t s = 0; s < common.slices(); ++s) {
     const auto [first, last] = cell_range(common, axis_, s);
-    for (std::int64_t c = first; c <= last; ++c) lists_[static_cast<std::size_t>(c)].push_back(s);
+    for (std::int64_t c = first; c <= last; ++c) {
+      runner.throw_if_cancelled_at(step++);
+      lists_[static_cast<std::size_t>(c)].push_back(s);
+    }
   }
 }
 
@@ -46,9 +50,10 @@ std::pair<std::int64_t, std::int64_t> Buckets::cell_range(const CommonAxes& comm
   return {part.start / unit, part.last() / unit};
 }
 
-std::int64_t Buckets::count_entries(const CommonAxes& common, int k) const {
+std::int64_t Buckets::count_entries(const CommonAxes& common, int k, const TaskRunner& runner) const {
   std::int64_t entries = 0;
   for (std::int64_t s = 0; s < common.slices(); ++s) {
+    runner.throw_if_cancelled_at(s);
     const auto [first, last] = cell_range(common, k, s);
     entries += last - first + 1;
   }

@@ -24,7 +24,7 @@ Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t ti
 // Which slices meet each position (or run, on the cut axis) of one axis: the one that tells them apart best.
 class Buckets {
  public:
-  Buckets(const CommonAxes& common, const Grid& grid);
+  Buckets(const CommonAxes& common, const Grid& grid, const TaskRunner& runner);
 
   // Candidates, in list order, for a tile at these positions of the outer axes and this run.
   const std::vector<std::int64_t>& candidates(const std::int64_t* outer, std::int64_t run) const {
@@ -35,7 +35,7 @@ class Buckets {
  private:
   std::int64_t cells(const CommonAxes& common, int k) const;
   std::pair<std::int64_t, std::int64_t> cell_range(const CommonAxes& common, int k, std::int64_t s) const;
-  std::int64_t count_entries(const CommonAxes& common, int k) const;
+  std::int64_t count_entries(const CommonAxes& common, int k, const TaskRunner& runner) const;
 
   const Grid& grid_;
   int axis_ = 0;

@@ -8,11 +8,12 @@
 namespace backslice {
 namespace {
 
-bool runs_on(const CommonAxes& common, int outer) {
+bool runs_on(const CommonAxes& common, int outer, const TaskRunner& runner) {
   const auto& a = common.axes[outer];
   const auto& b = common.axes[outer + 1];
   if (a.dst_stride != b.extent * b.dst_stride) return false;
   for (std::int64_t s = 0; s < common.slices(); ++s) {
+    runner.throw_if_cancelled_at(s);
     const AxisPart& o = common.slice(s)[outer];
     const AxisPart& i = common.slice(s)[outer + 1];
     if (i.count != b.extent || o.step != 1) return false;
@@ -21,11 +22,13 @@ bool runs_on(const CommonAxes& common, int outer) {
   return true;
 }
 
-void merge(CommonAxes& common, int outer) {
+void merge(CommonAxes& common, int outer, const TaskRunner& runner) {
   const int rank = common.rank();
   const std::int64_t inner_extent = common.axes[outer + 1].extent;
   std::vector<AxisPart> parts;
+  parts.reserve(common.sources.size() * static_cast<std::size_t>(rank - 1));
   for (std::int64_t s = 0; s < common.slices(); ++s) {
+    runner.throw_if_cancelled_at(s);
     const AxisPart* old = common.slice(s);
     for (int k = 0; k < rank; ++k) {
       if (k == outer + 1) continue;
@@ -42,12 +45,13 @@ void merge(CommonAxes& common, int outer) {
 }
 
 // The axis on which the slices are thinnest: the fewest pairs can meet on it.
-int thinnest_axis(const CommonAxes& common) {
+int thinnest_axis(const CommonAxes& common, const TaskRunner& runner) {
   int best = 0;
   double best_share = 2;
   for (int k = 0; k < common.rank(); ++k) {
     double share = 0;
     for (std::int64_t s = 0; s < common.slices(); ++s) {
+      runner.throw_if_cancelled_at(s);
       const AxisPart& part = common.slice(s)[k];
       share += static_cast<double>(part.last() - part.start + 1) / static_cast<double>(common.axes[k].extent);
     }
@@ -55,6 +59,18 @@ int thinnest_axis(const CommonAxes& common) {
     if (share < best_share) best_share = share, best = k;
   }
   return best;
+}
+
+// The slices by where they start on the axis.
+std::vector<std::int64_t> sorted_by_start(const CommonAxes& common, int axis, const TaskRunner& runner) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(common.slices()));
+  std::iota(order.begin(), order.end(), 0);
+  std::int64_t step = 0;
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    runner.throw_if_cancelled_at(++step);
+    return common.slice(a)[axis].start < common.slice(b)[axis].start;
+  });
+  return order;
 }
 
 }  // namespace
@@ -66,7 +82,7 @@ bool intersect(const AxisPart* a, const AxisPart* b, int rank) {
   return true;
 }
 
-CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst) {
+CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst, const TaskRunner& runner) {
   CommonAxes common;
   if (dst.shape.elements() == 0) return common;
   const int rank = dst.shape.rank();
@@ -78,7 +94,9 @@ CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst)
     common.axes.push_back({dst.shape[axis], std::abs(dst.strides[axis])});
     if (dst.strides[axis] < 0) common.dst_offset += (dst.shape[axis] - 1) * dst.strides[axis];
   }
+  std::int64_t step = 0;
   for (const SliceGradient& slice : slices) {
+    runner.throw_if_cancelled_at(step++);
     if (slice.selection.result_shape().elements() == 0) continue;
     std::array<std::int64_t, kMaxRank> src_strides{};
     for (int i = 0; i < slice.dy.shape().rank(); ++i) {
@@ -101,25 +119,24 @@ CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst)
     common.sources.push_back(source);
   }
   for (int k = common.rank() - 2; k >= 0; --k) {
-    if (runs_on(common, k)) merge(common, k);
+    if (runs_on(common, k, runner)) merge(common, k, runner);
   }
   return common;
 }
 
-bool are_disjoint(const CommonAxes& common) {
+bool are_disjoint(const CommonAxes& common, const TaskRunner& runner) {
   if (common.slices() < 2) return true;
   if (common.rank() == 0) return false;
-  const int axis = thinnest_axis(common);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(common.slices()));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::int64_t a, std::int64_t b) { return common.slice(a)[axis].start < common.slice(b)[axis].start; });
+  const int axis = thinnest_axis(common, runner);
   // Slices whose range on the axis has not ended yet; only they can meet the next one.
   std::vector<std::int64_t> open;
-  for (std::int64_t next : order) {
+  std::int64_t step = 0;
+  for (std::int64_t next : sorted_by_start(common, axis, runner)) {
     const AxisPart* part = common.slice(next);
     std::erase_if(open, [&](std::int64_t s) { return common.slice(s)[axis].last() < part[axis].start; });
+    runner.throw_if_cancelled_at(step++);
     for (std::int64_t s : open) {
+      runner.throw_if_cancelled_at(step++);
       if (intersect(common.slice(s), part, common.rank())) return false;
     }
     open.push_back(next);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backslice/multi_slice.h"
+#include "execute/task_runner.h"
 #include "select/progression.h"
 
 namespace backslice {
@@ -34,11 +35,13 @@ struct CommonAxes {
   const AxisPart* slice(std::int64_t i) const { return parts.data() + i * rank(); }
 };
 
+// There may be millions of slices: the functions that go through all of them ask the runner whether to go on.
+
 // Of a destination without elements: no axes, no slices.
-CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst);
+CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst, const TaskRunner& runner);
 
 // Whether no position is taken by two slices. Exact.
-bool are_disjoint(const CommonAxes& common);
+bool are_disjoint(const CommonAxes& common, const TaskRunner& runner);
 
 // Whether two slices share a position; exact.
 bool intersect(const AxisPart* a, const AxisPart* b, int rank);

@@ -23,8 +23,9 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
     };
     const auto expected = run([&](const View& out) { reference::sum_slices(slices, out); });
     const auto got = run([&](const View& out) {
-      const CommonAxes common = common_axes(slices, out.layout);
-      fill_tiles(common, out.dtype, out.layout.item_size, are_disjoint(common), out.data, GetParam().context,
+      const CommonAxes common = common_axes(slices, out.layout, GetParam().context.tasks);
+      fill_tiles(common, out.dtype, out.layout.item_size, are_disjoint(common, GetParam().context.tasks), out.data,
+                 GetParam().context,
                  tile_bytes);
     });
     const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());

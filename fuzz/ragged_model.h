@@ -1,0 +1,49 @@
+// Ragged tensors as vectors of vectors: the model that the library's are compared with, and what both are made of.
+#pragma once
+
+#include "backslice/ragged_variant.h"
+#include "fuzz/placed.h"
+
+namespace backslice::fuzz {
+
+// A row: rows again, or the elements of one row of the values.
+struct Nested {
+  std::vector<Nested> rows;
+  Values elements;
+
+  friend bool operator==(const Nested&, const Nested&) = default;
+};
+
+// What a ragged tensor is made of.
+struct RaggedParts {
+  DType dtype = DType::Float32, splits_dtype = DType::Int64;
+  std::int64_t item_size = 0;
+  Numbers values_shape;
+  std::vector<Numbers> splits;
+  Tensor values;
+  std::vector<Tensor> split_tensors;
+};
+
+RaggedParts any_ragged_parts(Input& in);
+
+// Whether the splits fit each other and the values.
+bool is_valid(const RaggedParts& parts);
+
+// A vector of integers.
+Tensor tensor_of(Input& in, DType dtype, const Numbers& list);
+
+// One row for each position of the values' first axis.
+std::vector<Nested> value_rows(const ConstView& values);
+std::vector<Nested> zero_rows(const RaggedParts& parts, std::int64_t rows);
+
+Nested nested(std::vector<Nested> rows, const std::vector<Numbers>& splits);
+// The same from the library's form, through its splits.
+Nested nested(const RaggedTensor& rt);
+
+// All elements in order, without the rows they are in.
+Values flattened(const Nested& row);
+
+// One row; that of a dense tensor is a tensor of one axis less, whose rows the model does not tell apart.
+void check_row(const RaggedTensor& found, const Nested& expected, int ragged_rank, const std::string& what);
+
+}  // namespace backslice::fuzz

@@ -1,0 +1,43 @@
+// Every allocation and every new thread of every operation fails once. The operation must then say so, or do without,
+// and leave everything as it was: the same call, tried again, gives what it would have given at first.
+//
+// The test itself is in fault_injection.cc; each domain has a file that lists its operations.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/faults.h"
+#include "testing.h"
+
+namespace backslice::testing {
+
+// One call on a state of its own. `check` looks at what the call has left behind when it succeeds.
+struct Attempt {
+  std::function<Status()> call;
+  std::function<void()> check = [] {};
+};
+
+struct Operation {
+  std::string name;
+  std::function<Attempt()> prepare;
+};
+
+inline void PrintTo(const Operation& operation, std::ostream* stream) { *stream << operation.name; }
+
+class FaultInjection : public ::testing::TestWithParam<Operation> {};
+
+inline std::string name_of_operation(const ::testing::TestParamInfo<Operation>& info) { return info.param.name; }
+
+// Without a copy of the message, which could fail.
+template <class T>
+Status status_of(Result<T>&& result) {
+  return std::move(result).status();
+}
+
+// What a call uses is made before: nothing of the test itself may be what fails.
+inline Selection selection_of(Ints shape, const char* index) {
+  return *Selection::from_index(shape, *parse_index(index));
+}
+
+}  // namespace backslice::testing

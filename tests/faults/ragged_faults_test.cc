@@ -1,0 +1,67 @@
+#include "backslice/backslice.h"
+#include "faults/fault_injection.h"
+
+#ifdef BACKSLICE_FAULT_INJECTION
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+std::vector<Operation> ragged_operations() {
+  const auto splits = [] { return tensor_of<std::int64_t>({0, 2, 2, 5, 6}, {5}); };
+  const auto ragged = [=] { return RaggedTensor::make(tensor_of<float>({1, 2, 3, 4, 5, 6}, {6}), {splits()}).value(); };
+  const Selection reversed = selection_of({4}, "::-1"), last = selection_of({4}, "2:");
+  const Tensor dy = tensor_of<float>({1, 2, 3, 4}, {4}), values = tensor_of<float>({1, 2, 3, 4, 5, 6}, {6});
+  const auto operation = [](auto state, auto call) {
+    return [=] {
+      const auto made = std::make_shared<decltype(state())>(state());
+      return Attempt{[=] { return call(*made); }};
+    };
+  };
+  const auto pieces = [=] {
+    std::vector<std::optional<RaggedTensor>> all;
+    for (std::int64_t i = 0; i < 4; ++i) all.push_back(i == 1 ? std::nullopt : std::optional(*ragged().row(i)));
+    return VariantArray::make(all, {4}).value();
+  };
+  return {
+      {"ragged_make", operation([=] { return std::vector{splits()}; },
+                                [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
+      {"ragged_make_with_gaps",
+       operation(
+           [=] {
+             const Tensor dense = splits();
+             View view{const_cast<std::byte*>(dense.data()), DType::Int64, dense.view().layout};
+             view.layout = *make_strided_layout(DType::Int64, {3}, {16}, 0);
+             return std::vector{Tensor::of(dense.buffer(), view)};
+           },
+           [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
+      {"ragged_slice", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(rt, reversed).status(); })},
+      {"ragged_slice_rows", operation(ragged, [](const RaggedTensor& rt) { return rt.slice_rows(1, 3).status(); })},
+      {"ragged_slice_grad",
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_grad(rt, last, dy.view()).status(); })},
+      {"ragged_encode",
+       operation(ragged, [](const RaggedTensor& rt) { return ragged_tensor_to_variant(rt).status(); })},
+      {"ragged_decode",
+       operation(
+           [=] {
+             std::vector<std::optional<RaggedTensor>> all(3, ragged());
+             return VariantArray::make(all, {3}).value();
+           },
+           [](const VariantArray& array) { return ragged_tensor_from_variant(array, 1, 2).status(); })},
+      {"ragged_decode_gradient",
+       operation(ragged,
+                 [](const RaggedTensor& rt) { return ragged_tensor_from_variant_gradient(rt, {rt.rows()}).status(); })},
+      {"ragged_gradient", operation(pieces,
+                                    [lists = std::vector{splits()}](const VariantArray& array) {
+                                      return ragged_tensor_to_variant_gradient(array, lists, {6}).status();
+                                    })},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Ragged, FaultInjection, ::testing::ValuesIn(ragged_operations()), name_of_operation);
+
+}  // namespace
+}  // namespace backslice
+
+#endif

@@ -1,0 +1,91 @@
+#include "backslice/backslice.h"
+#include "faults/fault_injection.h"
+
+#ifdef BACKSLICE_FAULT_INJECTION
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Tensor row(float value) { return tensor_of<float>({value, value}, {2}); }
+
+std::vector<Operation> array_operations() {
+  const auto seven = row(7), four = tensor_of<float>({1, 1, 2, 2, 3, 3, 4, 4}, {4, 2}),
+             three = tensor_of<float>({1, 1, 1, 1, 1, 1}, {3, 2}), vector = tensor_of<float>({1, 2, 3}, {3}),
+             one = row(1);
+  const std::vector<std::int64_t> apart = {2, 700, 3, 90}, lengths = {1, 0, 2}, backwards = {1, 0}, order = {1, 0, 2};
+  const std::string source = "a source of some length", long_name = "a name of some length";
+  const auto with = [](auto change, auto look) {
+    return [=] {
+      const auto array = std::make_shared<TensorArray>(
+          TensorArray::make(4, DType::Float32, {.dynamic_size = true, .clear_after_read = false, .name = "steps"})
+              .value());
+      EXPECT_TRUE(array->write(0, row(1)).ok() && array->write(1, row(2)).ok());
+      return Attempt{[=] { return change(*array); }, [=] { look(*array); }};
+    };
+  };
+  const auto holds = [](std::int64_t index, float value) {
+    return
+        [=](TensorArray& array) { EXPECT_THAT(elements<float>(array.read(index).value()), ElementsAre(value, value)); };
+  };
+  const auto with_gradient = [](auto change) {
+    return [=] {
+      const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());
+      EXPECT_TRUE(array->unstack(tensor_of<float>({1, 2, 3, 4, 5, 6}, {3, 2})).ok());
+      const auto gradient = std::make_shared<TensorArray>(array->grad("loss").value());
+      for (int i = 0; i < 8; ++i) EXPECT_TRUE(gradient->write(0, row(1)).ok());
+      return Attempt{[=] { return change(*gradient); },
+                     [=] {
+                       (void)array;
+                       const auto sum = elements<float>(gradient->read(0).value());
+                       EXPECT_EQ(sum[0], 9);
+                     }};
+    };
+  };
+  return {
+      {"array_make",
+       [=] {
+         return Attempt{[options = TensorArrayOptions{.name = long_name}] {
+           return TensorArray::make(5, DType::Float32, options).status();
+         }};
+       }},
+      {"array_write", with([=](TensorArray& a) { return a.write(1'000, seven); }, holds(1'000, 7))},
+      {"array_write_refused", with([=](TensorArray& a) { return a.write(0, seven); }, holds(0, 1))},
+      {"array_scatter", with([=](TensorArray& a) { return a.scatter(apart, four); }, holds(700, 2))},
+      {"array_split", with(
+                          [=](TensorArray&) {
+                            auto fresh = TensorArray::make(3, DType::Float32);
+                            return fresh.ok() ? fresh->split(vector, lengths) : fresh.status();
+                          },
+                          holds(0, 1))},
+      {"array_gather",
+       with([=](TensorArray& a) { return a.gather(backwards, *PartialShape::make({2})).status(); }, holds(1, 2))},
+      {"array_concat", with(
+                           [](TensorArray& a) {
+                             const Status status = a.concat().status();
+                             return status.code() == StatusCode::InvalidArgument ? Status()
+                                                                                 : status;  // two are not written
+                           },
+                           holds(1, 2))},
+      {"array_grad", with([=](TensorArray& a) { return a.grad_with_shape(source, {3}).status(); },
+                          [=](TensorArray& a) { EXPECT_TRUE(a.find_grad(source).has_value()); })},
+      {"array_grad_write", with_gradient([=](TensorArray& g) { return g.write(0, one); })},
+      {"array_grad_scatter", with_gradient([=](TensorArray& g) { return g.scatter(order, three); })},
+      {"container",
+       [] {
+         const auto container = std::make_shared<TensorArrayContainer>();
+         return Attempt{[=, options = TensorArrayOptions{.name = "a name of some length"}] {
+                          return container->make(2, DType::Float32, options).status();
+                        },
+                        [=] { EXPECT_THAT(container->names(), ElementsAre("a name of some length_0")); }};
+       }},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(TensorArray, FaultInjection, ::testing::ValuesIn(array_operations()), name_of_operation);
+
+}  // namespace
+}  // namespace backslice
+
+#endif
