@@ -123,11 +123,12 @@ void fuzz_kernel(Input& in, const Case& c) {
   const Model model = added_up(c);
   if (c.dtype == DType::String || (model.overlaps && !can_add(c.dtype))) return;
   const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
-  const CommonAxes common = common_axes(c.slices, out.view().layout);
-  const bool disjoint = are_disjoint(common);
+  const KernelContext context = any_kernel_context(in);
+  const CommonAxes common = common_axes(c.slices, out.view().layout, context.tasks);
+  const bool disjoint = are_disjoint(common, context.tasks);
   must(disjoint == !model.overlaps, "slices are disjoint where no element is taken twice: " + describe(c));
   if (out.view().elements() > 0) {
-    fill_tiles(common, c.dtype, c.item_size, disjoint, out.view().data, any_kernel_context(in), in.pick(kTiles));
+    fill_tiles(common, c.dtype, c.item_size, disjoint, out.view().data, context, in.pick(kTiles));
   }
   must(same(c.dtype, out.values(), model.sum), "the sum from this kernel: " + describe(c));
   out.check_gaps();
