@@ -120,7 +120,7 @@ void fuzz_onnx_grad(Input& in, const Case& given) {
 void fuzz_overwrite_kernels(Input& in, const Case& c) {
   const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
   const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
-  const Widen widen = in.flag() && operations_of(c.dtype).are_bytes() ? Widen::Yes : Widen::No;
+  const Widen widen = in.flag() && are_bytes(c.dtype) ? Widen::Yes : Widen::No;
   const Plan plan = plan_scatter(c.selection, out.view().layout, dy.view().layout, widen);
   if (in.one_in(6)) {
     reference::overwrite(plan, c.dtype, out.view().data, dy.view().data);

@@ -63,12 +63,18 @@ void add_items(std::byte* sum, const std::byte* term, std::int64_t count) {
   }
 }
 
+// Formats of less than 16 bits, which no machine adds: they are taken apart and put together again.
+bool is_added_bit_by_bit(DType dtype) {
+  return can_add(dtype) && item_size(dtype) == 1 && dtype != DType::Int8 && dtype != DType::UInt8;
+}
+
 ItemOperations make_operations(DType dtype) {
   if (dtype == DType::String) {
     return {Strings::copy, Strings::move,      Strings::zero,    Strings::equal,
-            nullptr,       Strings::construct, Strings::destroy, alignof(std::string)};
+            nullptr,       Strings::construct, Strings::destroy, alignof(std::string), 1};
   }
-  ItemOperations bytes{Bytes::copy, Bytes::move, Bytes::zero, Bytes::equal, nullptr, nullptr, nullptr, 1};
+  ItemOperations bytes{Bytes::copy, Bytes::move, Bytes::zero, Bytes::equal, nullptr, nullptr, nullptr, 1, 1};
+  if (is_added_bit_by_bit(dtype)) bytes.addition_work = 32;
   if (can_add(dtype)) visit_addable(dtype, [&]<class T>() { bytes.add = add_items<T>; });
   return bytes;
 }

@@ -25,11 +25,14 @@ struct ItemOperations {
   void (*construct)(std::byte* items, std::int64_t count);
   void (*destroy)(std::byte* items, std::int64_t count) noexcept;
 
-  std::int64_t alignment;  // that the elements need; 1 where they are bytes
+  std::int64_t alignment;      // that the elements need; 1 where they are bytes
+  std::int64_t addition_work;  // how many bytes are copied in the time that adding one byte takes
 
-  bool are_bytes() const { return destroy == nullptr; }
 };
 
 const ItemOperations& operations_of(DType dtype);
+
+// Whether elements are no objects. Asked by every call, and so not looked up.
+inline bool are_bytes(DType dtype) { return dtype != DType::String; }
 
 }  // namespace backslice

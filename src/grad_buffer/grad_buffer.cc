@@ -78,7 +78,7 @@ class Copy {
  public:
   static Result<Copy> make(const ConstView& src, const Call& call) {
     Copy copy(src);
-    if (operations_of(src.dtype).are_bytes()) return copy;
+    if (are_bytes(src.dtype)) return copy;
     auto own = copy_of(src, call);
     if (!own.ok()) return own.status();
     copy.objects_ = std::make_unique<Tensor>(*std::move(own));

@@ -33,7 +33,7 @@ Result<Tensor> Tensor::make(DType dtype, const Shape& shape, std::int64_t item_s
     auto layout = make_contiguous_layout(dtype, shape, item_size);
     if (!layout.ok()) return layout.status();
     const std::int64_t bytes = shape.elements() * layout->item_size;
-    const bool objects = !operations_of(dtype).are_bytes();
+    const bool objects = !are_bytes(dtype);
     auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
     if (!buffer.ok()) return buffer.status();
     BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes));

@@ -92,10 +92,10 @@ Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const La
 
 void run(const Checked& checked, std::span<const SliceGradient> slices, const View& out, const Call& call) {
   if (out.elements() == 0) return;
-  if (!operations_of(out.dtype).are_bytes()) return fill_objects(slices, out, call);
+  if (!are_bytes(out.dtype)) return fill_objects(slices, out, call);
   const std::int64_t item_size = out.layout.item_size;
   fill_tiles(checked.common, out.dtype, item_size, checked.disjoint, out.data,
-             call.kernel(out.elements() * item_size));
+             call.kernel(out.elements() * item_size, checked.disjoint ? 1 : operations_of(out.dtype).addition_work));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "backslice/prepared_slice.h"
 
 #include "core/errors.h"
+#include "core/items.h"
 #include "core/overlap.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
@@ -102,7 +103,8 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& dx, const Cont
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dx, "dx", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
     BACKSLICE_RETURN_IF_ERROR(check_apart(dx, "dx", dy, "dy"));
-    add(impl_->addition, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes()));
+    const std::int64_t work = operations_of(dy.dtype).addition_work;
+    add(impl_->addition, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes(), work));
     return Status();
   });
 }

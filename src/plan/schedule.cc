@@ -9,28 +9,26 @@ namespace backslice {
 namespace {
 
 // Objects are moved one by one, so that a run of them is not a longer item.
-Widen widen_for(DType dtype) { return operations_of(dtype).are_bytes() ? Widen::Yes : Widen::No; }
+Widen widen_for(DType dtype) { return are_bytes(dtype) ? Widen::Yes : Widen::No; }
 
-Schedule scheduled(Plan plan, DType dtype, int threads) {
-  Schedule schedule{std::move(plan)};
-  if (schedule.plan.is_empty()) return schedule;
-  if (!operations_of(dtype).are_bytes()) {
+// The rest of a schedule, once it has its plan.
+void decide(Schedule& schedule, DType dtype, int threads) {
+  if (schedule.plan.is_empty()) return;
+  if (!are_bytes(dtype)) {
     schedule.strategy = Strategy::OneByOne;
-    return schedule;
+    return;
   }
   const std::int64_t bytes = schedule.plan.dst_bytes();
   schedule.stores = stores_for(bytes);
   schedule.strategy = schedule.stores == Stores::Streaming ? Strategy::Streaming : Strategy::Cached;
   schedule.pieces = pieces_for(bytes, threads);
-  return schedule;
 }
 
-// Sums are read before they are written: nothing is gained past the caches.
-Schedule scheduled_sum(Plan plan, DType dtype, int threads) {
-  Schedule schedule = scheduled(std::move(plan), dtype, threads);
-  if (schedule.strategy == Strategy::Streaming) schedule.strategy = Strategy::Cached;
-  schedule.stores = Stores::Ordinary;
-  return schedule;
+// The same for sums, which are read before they are written: nothing is gained past the caches.
+void decide_sum(Schedule& schedule, DType dtype, int threads) {
+  if (schedule.plan.is_empty()) return;
+  schedule.strategy = Strategy::Cached;
+  schedule.pieces = pieces_for(schedule.plan.dst_bytes() * operations_of(dtype).addition_work, threads);
 }
 
 // Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats
@@ -59,40 +57,46 @@ std::string_view name(Strategy strategy) {
 Stores stores_for(std::int64_t bytes) { return bytes > last_level_cache() ? Stores::Streaming : Stores::Ordinary; }
 
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype, int threads) {
-  return scheduled(plan_gather(selection, y, x, widen_for(dtype)), dtype, threads);
+  Schedule schedule([&] { return plan_gather(selection, y, x, widen_for(dtype)); });
+  decide(schedule, dtype, threads);
+  return schedule;
 }
 
-Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write,
-                           DType dtype, int threads) {
-  switch (write) {
-    case Write::Accumulate: return scheduled_sum(plan_scatter_taken(selection, dx, dy, Widen::No), dtype, threads);
-    case Write::IntoZeros:
-      return scheduled(plan_scatter_taken(selection, dx, dy, widen_for(dtype)), dtype, threads);
-    case Write::Overwrite: break;
-  }
-  return scheduled(plan_scatter(selection, dx, dy, widen_for(dtype)), dtype, threads);
+Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype,
+                           int threads) {
+  const bool adds = write == Write::Accumulate;
+  const auto plan = write == Write::Overwrite ? plan_scatter : plan_scatter_taken;
+  Schedule schedule([&] { return plan(selection, dx, dy, adds ? Widen::No : widen_for(dtype)); });
+  adds ? decide_sum(schedule, dtype, threads) : decide(schedule, dtype, threads);
+  return schedule;
 }
 
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype, int threads) {
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype,
+                               int threads) {
   const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
-  if (!zeros_are_free || !operations_of(dtype).are_bytes() || !prefers_fresh_zeros(selection, dx)) {
-    return schedule_gradient(selection, dx, dy, Write::Overwrite, dtype, threads);
-  }
-  Schedule schedule = schedule_gradient(selection, dx, dy, Write::IntoZeros, dtype, threads);
-  schedule.strategy = Strategy::FreshZeros;
+  const bool fresh = zeros_are_free && are_bytes(dtype) && prefers_fresh_zeros(selection, dx);
+  Schedule schedule =
+      schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype, threads);
+  if (fresh) schedule.strategy = Strategy::FreshZeros;
   return schedule;
 }
 
 Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, int threads) {
-  return scheduled(plan_copy(dst, src, widen_for(dtype)), dtype, threads);
+  Schedule schedule([&] { return plan_copy(dst, src, widen_for(dtype)); });
+  decide(schedule, dtype, threads);
+  return schedule;
 }
 
 Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype, int threads) {
-  return scheduled_sum(plan_copy(dst, src, Widen::No), dtype, threads);
+  Schedule schedule([&] { return plan_copy(dst, src, Widen::No); });
+  decide_sum(schedule, dtype, threads);
+  return schedule;
 }
 
 Schedule schedule_zero(const Layout& dst, DType dtype, int threads) {
-  return scheduled(plan_zero(dst, widen_for(dtype)), dtype, threads);
+  Schedule schedule([&] { return plan_zero(dst, widen_for(dtype)); });
+  decide(schedule, dtype, threads);
+  return schedule;
 }
 
 }  // namespace backslice

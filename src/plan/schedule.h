@@ -21,6 +21,10 @@ enum class Stores {
 Stores stores_for(std::int64_t bytes);
 
 struct Schedule {
+  // With the plan made in place: it is too large to be moved about in every call.
+  template <class MakePlan>
+  explicit Schedule(const MakePlan& make_plan) : plan(make_plan()) {}
+
   Plan plan;
   Strategy strategy = Strategy::Nothing;
   Stores stores = Stores::Ordinary;

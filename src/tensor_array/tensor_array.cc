@@ -12,7 +12,7 @@ Status TensorArray::Impl::preallocate(const Context& context) {
     return invalid_argument(prefix(), "contiguous needs a full element_shape and a fixed size, got ",
                             element_shape_.to_string(), options_.dynamic_size ? " and dynamic_size" : "");
   }
-  if (!operations_of(dtype_).are_bytes() || !has_zero(dtype_)) {
+  if (!are_bytes(dtype_) || !has_zero(dtype_)) {
     return dtype_error(prefix(), "contiguous does not take elements of dtype ", backslice::name(dtype_));
   }
   const auto all = stacked_shape(size_, *shape);

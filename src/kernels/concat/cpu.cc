@@ -79,7 +79,7 @@ void run(std::byte* dst, std::span<const Segment> segments, const Part& part, Ad
 
 void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size,
             const KernelContext& context) {
-  if (!operations_of(dtype).are_bytes()) return reference::concat(dst, segments, dtype, item_size);
+  if (!are_bytes(dtype)) return reference::concat(dst, segments, dtype, item_size);
   std::int64_t total = 0;
   for (const Segment& segment : segments) total += segment.bytes;
   if (total == 0) return;

@@ -159,7 +159,7 @@ void for_each_piece(const Plan& plan, const KernelContext& context, const Body& 
 }  // namespace
 
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
-  if (!operations_of(dtype).are_bytes()) return reference::overwrite(plan, dtype, dst, src);
+  if (!are_bytes(dtype)) return reference::overwrite(plan, dtype, dst, src);
   if (plan.is_empty()) return;
   for_each_piece(plan, context,
                  [&](const Plan& piece) { fill_piece(piece, dst, src, context.rows, context.stores); });

@@ -15,10 +15,10 @@ namespace backslice {
 class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
-      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), operations_of(src.dtype).are_bytes() ? Widen::Yes : Widen::No)) {
+      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), are_bytes(src.dtype) ? Widen::Yes : Widen::No)) {
     // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
     // last in memory.
-    one_run_ = row_.loops().empty() && operations_of(src.dtype).are_bytes();
+    one_run_ = row_.loops().empty() && are_bytes(src.dtype);
     if (one_run_) {
       dst_.data += row_.dst_offset();
       src_.data += row_.src_offset();

@@ -66,8 +66,12 @@ T identity() {
 template <class T>
 struct RowIdentity {
   void operator()(std::byte* dst, const std::byte*, std::int64_t n, std::int64_t step, std::int64_t) const {
+    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
     const T value = identity<T>();
-    for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * step, &value, sizeof(T));
+    const auto each = [&](std::int64_t apart) {
+      for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * apart, &value, sizeof(T));
+    };
+    step == kSize ? each(kSize) : each(step);  // the first becomes vector stores
   }
 };
 
