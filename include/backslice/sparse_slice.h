@@ -26,6 +26,15 @@ struct SparseTensor {
 BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape,
                                                    Ints start, Ints size, const Context& = {});
 
+// The same into memory that the caller owns: how many entries there will be, then the entries. Returns the shape.
+// `out_indices` is [count, rank] of the dtype of the indices, `out_values` [count, ...]; any strides. Where the indices
+// change in between, and with them the count, it is InvalidArgument.
+BACKSLICE_EXPORT Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size,
+                                                         const Context& = {});
+BACKSLICE_EXPORT Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape,
+                                                 Ints start, Ints size, const View& out_indices,
+                                                 const View& out_values, const Context& = {});
+
 // How the rows of a slice find the rows they came from.
 enum class MatchOrder {
   // Each goes to the first input row after the one before it that has its index: TensorFlow's rule.

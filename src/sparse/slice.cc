@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/errors.h"
+#include "core/overlap.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -52,46 +53,125 @@ Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows, const Cal
   return Tensor::of(columns->buffer(), view);
 }
 
+Status check_window(const CooIndices& indices, Ints start, Ints size) {
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "columns of indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_size(size, indices.rank()));
+  return check_indices_fit(indices, start, size);
+}
+
+// In TensorFlow's order.
+Status check_arguments(const CooIndices& indices, const ConstView& values, const Shape& shape, Ints start, Ints size) {
+  BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(values, "values"));
+  if (indices.rows() != values.shape()[0]) {
+    return invalid_argument("Number of elements in indices (", indices.rows(), ") and values (", values.shape()[0],
+                            ") do not match");
+  }
+  if (indices.rank() != shape.rank()) {
+    return invalid_argument("indices has ", indices.rank(), " columns, but shape ", Ints(shape), " has ", shape.rank(),
+                            " axes");
+  }
+  return check_window(indices, start, size);
+}
+
+Shape with_rows(const Shape& shape, std::int64_t rows) {
+  Dims dims(shape);
+  dims[0] = rows;
+  return *Shape::make(dims);  // no more rows than a shape that exists
+}
+
+// An output that shares no memory with any of the lists that are read.
+Status check_apart(const View& out, const char* argument, const CooIndices& indices, const ConstView& values) {
+  if (overlap(out, values)) return invalid_argument(argument, " shares memory with values");
+  for (int axis = 0; axis < indices.rank(); ++axis) {
+    if (overlap(out, indices.column_view(axis))) return invalid_argument(argument, " shares memory with indices");
+  }
+  return Status();
+}
+
+Status check_out(const View& out, const char* argument, DType dtype, std::int64_t item_size, const Shape& expected) {
+  if (out.dtype != dtype || out.layout.item_size != item_size) {
+    return dtype_error(argument, " has dtype ", name(out.dtype), " of ", out.layout.item_size, " bytes, expected ",
+                       name(dtype), " of ", item_size);
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "a row for each entry in the window"));
+  if (!overlaps_itself(out.layout)) return Status();
+  return invalid_argument(argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
+                          Ints(out.layout.strides));
+}
+
+// The entries in the window, counted: what both ways to make a slice begin with.
+struct Window {
+  Window(const CooIndices& indices, Ints start, Ints size, std::int64_t bytes_per_row, const Call& call)
+      : matcher(match_window(indices, start, size)), parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
+    count_parts(*matcher, parts, call.tasks);
+  }
+
+  std::int64_t entries() const { return parts.back().end; }
+
+  void write(const CooIndices& indices, Ints start, const ConstView& values, const View& out_indices,
+             const View& out_values, const Call& call) {
+    run_parts(parts, call.tasks, [&](SparsePart& part) {
+      write_slice(*matcher, part.rows, part.slice_rows(), indices, start, values, out_indices, out_values);
+    });
+  }
+
+  std::unique_ptr<Matcher> matcher;
+  SparseParts parts;
+};
+
 }  // namespace
 
 Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
                                   const Context& context) {
   return without_throwing([&]() -> Result<SparseTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
-    BACKSLICE_RETURN_IF_ERROR(check_input(values, "values"));
-    if (indices.rows() != values.shape()[0]) {
-      return invalid_argument("Number of elements in indices (", indices.rows(), ") and values (", values.shape()[0],
-                              ") do not match");
-    }
     const auto dense_shape = Shape::make(shape);
     if (!dense_shape.ok()) return dense_shape.status();
-    if (indices.rank() != dense_shape->rank()) {
-      return invalid_argument("indices has ", indices.rank(), " columns, but shape ", shape, " has ",
-                              dense_shape->rank(), " axes");
-    }
-    BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "columns of indices"));
-    BACKSLICE_RETURN_IF_ERROR(check_size(size, indices.rank()));
-    BACKSLICE_RETURN_IF_ERROR(check_indices_fit(indices, start, size));
+    BACKSLICE_RETURN_IF_ERROR(check_arguments(indices, values, *dense_shape, start, size));
     auto result = result_shape(*dense_shape, start, size);
     if (!result.ok()) return result.status();
-
     const Call call(context);
-    const auto matcher = match_window(indices, start, size);
-    SparseParts parts = cut_rows(indices.rows(), row_bytes(indices, values), call.threads());
-    count_parts(*matcher, parts, call.tasks);
-    const std::int64_t found = parts.back().end;
-
-    Dims values_shape(values.shape());
-    values_shape[0] = found;
-    auto out_indices = make_indices(indices, found, call);
+    Window window(indices, start, size, row_bytes(indices, values), call);
+    auto out_indices = make_indices(indices, window.entries(), call);
     if (!out_indices.ok()) return out_indices.status();
-    auto out_values = call.allocate(values.dtype, *Shape::make(values_shape), values.layout.item_size);
+    auto out_values =
+        call.allocate(values.dtype, with_rows(values.shape(), window.entries()), values.layout.item_size);
     if (!out_values.ok()) return out_values.status();
-    run_parts(parts, call.tasks, [&](SparsePart& part) {
-      write_slice(*matcher, part.rows, part.slice_rows(), indices, start, values, out_indices->view(),
-                  out_values->view());
-    });
+    window.write(indices, start, values, out_indices->view(), out_values->view(), call);
     return SparseTensor{*std::move(out_indices), *std::move(out_values), *result};
+  });
+}
+
+Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size, const Context& context) {
+  return without_throwing([&]() -> Result<std::int64_t> {
+    BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
+    const std::int64_t bytes_per_row = indices.rank() * item_size(indices.dtype());
+    return Window(indices, start, size, bytes_per_row, Call(context)).entries();
+  });
+}
+
+Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
+                                const View& out_indices, const View& out_values, const Context& context) {
+  return without_throwing([&]() -> Result<Shape> {
+    BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
+    const auto dense_shape = Shape::make(shape);
+    if (!dense_shape.ok()) return dense_shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_arguments(indices, values, *dense_shape, start, size));
+    auto result = result_shape(*dense_shape, start, size);
+    if (!result.ok()) return result.status();
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out_indices, "out_indices", indices, values));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out_values, "out_values", indices, values));
+    if (overlap(out_indices, out_values)) return invalid_argument("out_indices shares memory with out_values");
+    const Call call(context);
+    Window window(indices, start, size, row_bytes(indices, values), call);
+    BACKSLICE_RETURN_IF_ERROR(check_out(out_indices, "out_indices", indices.dtype(), item_size(indices.dtype()),
+                                        *Shape::make({window.entries(), indices.rank()})));
+    BACKSLICE_RETURN_IF_ERROR(check_out(out_values, "out_values", values.dtype, values.layout.item_size,
+                                        with_rows(values.shape(), window.entries())));
+    window.write(indices, start, values, out_indices, out_values, call);
+    return result;
   });
 }
 

@@ -39,6 +39,7 @@ Buffer allocate(std::int64_t count, Allocator& allocator) {
   if (!bytes) throw std::bad_alloc();
   auto memory = allocator.allocate(*bytes, Contents::Uninitialised);
   if (!memory.ok()) throw StatusException(memory.status());
+  if (*bytes > 0 && memory->data() == nullptr) throw std::bad_alloc();
   return *std::move(memory);
 }
 
