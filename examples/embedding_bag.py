@@ -14,7 +14,7 @@ LABELS = {0: 1.0, 3: -1.0, 4: 1.0, 1: 0.5}  # sentences 2 and 5 have none
 
 
 def bags(table):
-    """One array a sentence: the vectors of its words."""
+    """One array per sentence: the vectors of its words."""
     words = np.array([word for sentence in SENTENCES for word in sentence])
     rows = bs.RaggedTensor.from_row_lengths(table[words], [len(sentence) for sentence in SENTENCES])
     return words, rows, bs.ragged_tensor_to_variant(rows)

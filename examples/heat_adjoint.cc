@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace {
@@ -28,15 +29,38 @@ ConstView view_of(const std::vector<double>& values, Ints shape) {
   return ConstView::contiguous(values.data(), DType::Float64, shape).value();
 }
 
-std::vector<double> taken(const Plate& plate, const char* index) {
-  Tensor values = slice(part(index), view_of(plate, {kSize, kSize})).value();
-  return {values.elements<double>().begin(), values.elements<double>().end()};
+// The same slices are taken in every step: they are checked and planned once.
+class Stencil {
+ public:
+  Stencil() {
+    for (const char* at : kNeighbours) neighbours_.push_back(PreparedSlice::make(part(at), DType::Float64).value());
+  }
+
+  const std::vector<PreparedSlice>& neighbours() const { return neighbours_; }
+  const PreparedSlice& inner() const { return inner_; }
+
+ private:
+  std::vector<PreparedSlice> neighbours_;
+  PreparedSlice inner_ = PreparedSlice::make(part("1:-1, 1:-1"), DType::Float64).value();
+};
+
+const Stencil& stencil() {
+  static const Stencil made;
+  return made;
+}
+
+std::vector<double> taken(const Plate& plate, const PreparedSlice& slice) {
+  std::vector<double> values(kInner * kInner);
+  const View out = View::contiguous(values.data(), DType::Float64, {kInner, kInner}).value();
+  const Status status = slice.forward(view_of(plate, {kSize, kSize}), out);
+  if (!status.ok()) throw std::runtime_error(status.to_string());
+  return values;
 }
 
 Plate step(const Plate& u) {
   Plate after = u;
-  for (const char* at : kNeighbours) {
-    const std::vector<double> neighbour = taken(u, at);
+  for (const PreparedSlice& slice : stencil().neighbours()) {
+    const std::vector<double> neighbour = taken(u, slice);
     for (std::int64_t i = 0; i < kInner * kInner; ++i) {
       const std::int64_t here = (i / kInner + 1) * kSize + i % kInner + 1;
       after[here] += kRate * (neighbour[i] - u[here]);
@@ -47,7 +71,7 @@ Plate step(const Plate& u) {
 
 // From the gradient after a step to the one before it.
 Plate step_adjoint(const Plate& d) {
-  std::vector<double> inner = taken(d, "1:-1, 1:-1"), kept = inner, moved = inner;
+  std::vector<double> inner = taken(d, stencil().inner()), kept = inner, moved = inner;
   for (double& v : kept) v *= 1 - 4 * kRate;
   for (double& v : moved) v *= kRate;
   std::vector<SliceGradient> pieces{{part("1:-1, 1:-1"), view_of(kept, {kInner, kInner})}};

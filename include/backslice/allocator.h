@@ -4,10 +4,11 @@
 // its own memory derives from Allocator and passes it in a Context:
 //
 //     class Arena final : public Allocator {
+//      public:
 //       Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
-//         auto* data = static_cast<std::byte*>(arena_.take(bytes));            // aligned to kAlignment
+//         auto* data = static_cast<std::byte*>(arena_->take(bytes));           // aligned to kAlignment
 //         if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
-//         return Buffer::wrap(keeps_arena_alive_, data);
+//         return Buffer::wrap(arena_, data);                                   // keeps the arena alive
 //       }
 //     };
 #pragma once

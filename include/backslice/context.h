@@ -1,10 +1,12 @@
-// Context: where an operation runs, where its memory comes from, and who may end it early.
+// Context: where an operation runs, where its memory comes from, and who may end it early. Write: how it writes into
+// memory that the caller owns.
 //
 //     Tensor dx = *slice_grad(s, dy);                                                   // the defaults
 //     Tensor dx = *slice_grad(s, dy, {.executor = &my_pool, .allocator = &my_arena});
+//     slice_grad_into(s, dy, out, Write::Accumulate, {.cancelled = &stop});
 //
-// Results do not depend on it. One Context may serve any number of calls, at once and after each other; what it points
-// to must outlive them.
+// Results do not depend on the Context. One Context may serve any number of calls, concurrent or not; what it points to
+// must outlive them.
 #pragma once
 
 #include "backslice/allocator.h"

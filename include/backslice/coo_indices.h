@@ -1,7 +1,7 @@
 // CooIndices: where the entries of a sparse (COO) tensor lie, in memory that somebody else owns.
 //
-// One row an entry, one int32 or int64 column an axis. The rows may be a matrix of any strides, as TensorFlow has them,
-// or one vector for each axis, as SciPy has them; neither is copied.
+// One row per entry, one int32 or int64 column per axis. The rows may be a matrix of any strides, as in TensorFlow, or
+// one vector per axis, as in SciPy; neither is copied.
 //
 //     const std::int64_t at[] = {0, 2,  1, 0};                                     // entries at (0, 2) and (1, 0)
 //     auto indices = CooIndices::from_matrix(*ConstView::contiguous(at, DType::Int64, {2, 2}));
@@ -25,7 +25,7 @@ class BACKSLICE_EXPORT CooIndices {
   // A matrix [rows, rank]. `argument` names it in messages.
   static Result<CooIndices> from_matrix(const ConstView& matrix, const char* argument = "indices");
 
-  // One vector a column, all of one length and dtype. At least one: a rank of 0 needs a matrix [rows, 0].
+  // One vector per column, all of one length and dtype. At least one: a rank of 0 needs a matrix [rows, 0].
   static Result<CooIndices> from_columns(std::span<const ConstView> columns, const char* argument = "indices");
 
   std::int64_t rows() const { return rows_; }

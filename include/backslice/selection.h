@@ -48,7 +48,7 @@ class BACKSLICE_EXPORT Selection {
   // The whole tensor.
   static Selection all(const Shape& shape);
 
-  // From the normal form itself: one Axis an input axis, and for each result axis its input axis or kNewAxis, in
+  // From the normal form itself: one Axis per input axis, and for each result axis its input axis or kNewAxis, in
   // order. An input axis that result_axes leaves out is dropped and must have count 1.
   static Result<Selection> make(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
 
@@ -62,7 +62,7 @@ class BACKSLICE_EXPORT Selection {
   OnnxNodes to_onnx() const;
   Index to_index() const;
 
-  // The part inside a box of the input (one Range an axis), or nothing when they do not meet.
+  // The part inside a box of the input (one Range per axis), or nothing when they do not meet.
   Result<std::optional<Restriction>> restrict(std::span<const Range> box) const;
 
   const Shape& shape() const { return shape_; }
@@ -75,7 +75,7 @@ class BACKSLICE_EXPORT Selection {
   // Whether every element of the input is taken, so that a gradient needs no zeros.
   bool covers_input() const { return result_shape_.elements() == shape_.elements(); }
 
-  // The normal form in words, a line an axis.
+  // The normal form in words, one line per axis.
   std::string explain() const;
 
   friend bool operator==(const Selection& a, const Selection& b);

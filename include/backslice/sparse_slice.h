@@ -4,7 +4,7 @@
 //     Tensor dvalues = *sparse_slice_grad(dy, indices, start, coo_of(y));            // zero for entries outside it
 //     Tensor dvalues = *sparse_slice_grad_by_size(dy, indices, start, size);         // the same, without y's indices
 //
-// Values are vectors, or [entries, d1, ...]: rows of a dense tensor for each entry. The gradient of these gradients
+// Values are vectors, or [entries, d1, ...]: one dense row per entry. The gradient of these gradients
 // with respect to dy is the slice of the values again.
 #pragma once
 
@@ -44,8 +44,8 @@ enum class MatchOrder {
   Any,
 };
 
-// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has a row for each of
-// output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
+// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has one row per row
+// of output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
 // error, as in TensorFlow.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_indices,
                                                   Ints input_start, const CooIndices& output_indices,
@@ -55,7 +55,7 @@ BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& grad, const CooI
                                                MatchOrder order = MatchOrder::InOrder, Write write = Write::Overwrite,
                                                const Context& = {});
 
-// The same from the size of the slice: `grad` has a row for each entry in the window, in the order of the entries.
+// The same from the size of the slice: `grad` has one row per entry in the window, in the order of the entries.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
                                                           Ints start, Ints size, const Context& = {});
 BACKSLICE_EXPORT Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices,

@@ -1,6 +1,6 @@
 // TfSlice: the arguments of TensorFlow's StridedSlice.
 //
-// begin, end and strides have one entry a position, fewer than 32. The masks are sets of positions: in begin_mask
+// begin, end and strides have one entry per position, fewer than 32. The masks are sets of positions: in begin_mask
 // and end_mask the bound is the far end; ellipsis_mask stands for all axes that the others leave over;
 // new_axis_mask inserts an axis of extent 1; shrink_axis_mask takes one index and drops the axis.
 //

@@ -1,7 +1,10 @@
 // What the C++ guide of the manual shows.
 #include <backslice/backslice.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 using namespace backslice;
@@ -31,6 +34,23 @@ Status gradients() {
   return slice_grad_into(*selection, *view, *out, Write::Accumulate);  // sum[1:3, ::2] += dy
 }
 
+// A slice that runs often is checked and planned once.
+Status prepared() {
+  const Selection crop = Selection::from_index({4, 6}, parse_index("1:3, 2:5").value()).value();
+  Result<PreparedSlice> slice = PreparedSlice::make(crop, DType::Float32);
+  if (!slice.ok()) return slice.status();
+
+  std::vector<float> x(24, 1.0f), y(6), dx(24);
+  const View all = View::contiguous(x.data(), DType::Float32, {4, 6}).value();
+  const View part = View::contiguous(y.data(), DType::Float32, {2, 3}).value();
+  const View grad = View::contiguous(dx.data(), DType::Float32, {4, 6}).value();
+  for (int step = 0; step < 3; ++step) {
+    if (Status forward = slice->forward(all, part); !forward.ok()) return forward;
+    if (Status sum = slice->accumulate(part, grad); !sum.ok()) return sum;  // dx[1:3, 2:5] += y
+  }
+  return slice->gradient(part, grad);  // all of dx: y where it was taken from, zero elsewhere
+}
+
 // Errors are values. The message names the argument, the axis, the value, and what was expected.
 bool errors() {
   Result<Selection> wrong = Selection::from_tf({4}, {.begin = {0}, .end = {2}, .strides = {0}});
@@ -53,6 +73,41 @@ Status executors(const Selection& selection, const ConstView& dy) {
   return dx.status();
 }
 
+// An allocator says where results get their memory.
+class MyMemory final : public Allocator {
+ public:
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    const std::int64_t size = (bytes / kAlignment + 1) * kAlignment;
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(size)));
+    if (data == nullptr) return Status(StatusCode::ResourceExhausted, "MyMemory is full");
+    if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
+    ++in_use;
+    return Buffer::own(data, [this](std::byte* p) {  // when the last Tensor that shares it goes
+      std::free(p);
+      --in_use;
+    });
+  }
+
+  std::atomic<int> in_use = 0;  // several threads may allocate at once
+};
+
+bool allocators(const Selection& selection, const ConstView& dy) {
+  MyMemory memory;
+  {
+    Result<Tensor> dx = slice_grad(selection, dy, {.allocator = &memory});
+    if (!dx.ok() || memory.in_use != 1) return false;
+  }
+  return memory.in_use == 0;
+}
+
+// A large operation asks between its pieces whether to go on.
+Status cancellation(const Selection& selection, const ConstView& dy) {
+  std::atomic<bool> stop = false;
+  const CancelledTest asked = [&] { return stop.load(); };
+  const Context context{.cancelled = &asked};
+  return slice_grad(selection, dy, context).status();  // Cancelled, once another thread sets `stop`
+}
+
 // What a gradient will cost is known before any memory is touched.
 bool costs() {
   const Selection half = Selection::from_index({65536, 65536}, parse_index("::2").value()).value();
@@ -62,9 +117,10 @@ bool costs() {
 }
 
 int main() {
-  const std::vector<double> dy = {1, 2};
+  const std::vector<double> memory = {1, 2};
+  const ConstView dy = ConstView::contiguous(memory.data(), DType::Float64, {2}).value();
   const Selection selection = Selection::from_index({4}, parse_index("1:3").value()).value();
-  const bool ok = errors() && costs() && views().ok() && gradients().ok() &&
-                  executors(selection, ConstView::contiguous(dy.data(), DType::Float64, {2}).value()).ok();
+  const bool ok = errors() && costs() && views().ok() && gradients().ok() && prepared().ok() &&
+                  executors(selection, dy).ok() && allocators(selection, dy) && cancellation(selection, dy).ok();
   return ok ? 0 : 1;
 }
