@@ -1,11 +1,11 @@
 // Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
 #include "backslice/slice.h"
+#include "core/items.h"
 #include "fuzz/input.h"
 #include "fuzz/kernel_contexts.h"
 #include "fuzz/must.h"
 #include "fuzz/placed.h"
 #include "fuzz/shared_block.h"
-#include "core/items.h"
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 

@@ -109,8 +109,7 @@ void fuzz_into(Input& in, const Case& c) {
   const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
   const Context context{.executor = &in.executor()};
   const Status status = multi_slice_grad_into(c.shape, c.slices, out.view(), write, context);
-  const bool done =
-      accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
+  const bool done = accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
   const Values expected = !done ? before : accumulate ? accumulated(c, before) : model.sum;
   must(same(c.dtype, out.values(), expected), "the sum in the order of the list: " + describe(c));
   out.check_gaps();

@@ -23,7 +23,7 @@ class BACKSLICE_EXPORT GradBuffer {
   GradBuffer& operator=(GradBuffer&&) = default;
 
   // All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
-  static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0);
+  static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0, const Context& = {});
 
   // The content becomes the gradient of this slice: dy where selected, zero elsewhere.
   Status write(const Selection& selection, const ConstView& dy, const Context& = {});

@@ -32,8 +32,8 @@ BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, co
 BACKSLICE_EXPORT Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size,
                                                          const Context& = {});
 BACKSLICE_EXPORT Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape,
-                                                 Ints start, Ints size, const View& out_indices,
-                                                 const View& out_values, const Context& = {});
+                                                 Ints start, Ints size, const View& out_indices, const View& out_values,
+                                                 const Context& = {});
 
 // How the rows of a slice find the rows they came from.
 enum class MatchOrder {

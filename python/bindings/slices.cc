@@ -57,7 +57,9 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
   return run(
       ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out,
       [&](const ConstView& view) { return slice_grad(selection, view, context); },
-      [&](const ConstView& view, const View& result) { return slice_grad_into(selection, view, result, write, context); });
+      [&](const ConstView& view, const View& result) {
+        return slice_grad_into(selection, view, result, write, context);
+      });
 }
 
 // For outputs that are zero already: writes what is selected alone.

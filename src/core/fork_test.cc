@@ -139,7 +139,8 @@ TEST(TensorArrayForks, ElementsThatAThreadOfTheParentIsSummingAreRefused) {
   EXPECT_TRUE(is_true_in_a_child(hold, [&] {
     return array.size().ok() && array.write(1, one, context).ok() &&
            array.write(0, one, context).code() == StatusCode::FailedPrecondition &&
-           array.gather({1, 0}, {}, context).status().code() == StatusCode::FailedPrecondition && array.write(1, one, context).ok();
+           array.gather({1, 0}, {}, context).status().code() == StatusCode::FailedPrecondition &&
+           array.write(1, one, context).ok();
   }));
   EXPECT_TRUE(array.read(1, context).ok());
 }

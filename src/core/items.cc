@@ -70,8 +70,15 @@ bool is_added_bit_by_bit(DType dtype) {
 
 ItemOperations make_operations(DType dtype) {
   if (dtype == DType::String) {
-    return {Strings::copy, Strings::move,      Strings::zero,    Strings::equal,
-            nullptr,       Strings::construct, Strings::destroy, alignof(std::string), 1};
+    return {Strings::copy,
+            Strings::move,
+            Strings::zero,
+            Strings::equal,
+            nullptr,
+            Strings::construct,
+            Strings::destroy,
+            alignof(std::string),
+            1};
   }
   ItemOperations bytes{Bytes::copy, Bytes::move, Bytes::zero, Bytes::equal, nullptr, nullptr, nullptr, 1, 1};
   if (is_added_bit_by_bit(dtype)) bytes.addition_work = 32;

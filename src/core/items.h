@@ -27,7 +27,6 @@ struct ItemOperations {
 
   std::int64_t alignment;      // that the elements need; 1 where they are bytes
   std::int64_t addition_work;  // how many bytes are copied in the time that adding one byte takes
-
 };
 
 const ItemOperations& operations_of(DType dtype);

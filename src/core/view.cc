@@ -52,7 +52,7 @@ Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size) {
     const auto bytes = checked_multiply(shape.elements(), item_size);
     if (!bytes) {
       return resource_exhausted("a tensor of shape ", shape, " and ", item_size,
-                                " bytes an element is too large to allocate");
+                                " bytes per element is too large to allocate");
     }
     return *bytes;
   });

@@ -114,8 +114,7 @@ TEST(Executor, ResultsDoNotDependOnTheNumberOfThreads) {
     Tensor y = slice(s, dx.view(), {.executor = pool.get()}).value();
     EXPECT_EQ(elements<float>(y), dy);
     EXPECT_TRUE(
-        slice_grad_into(s, view_of(dy, s.result_shape()), dx.view(), Write::Accumulate, {.executor = pool.get()})
-            .ok());
+        slice_grad_into(s, view_of(dy, s.result_shape()), dx.view(), Write::Accumulate, {.executor = pool.get()}).ok());
     EXPECT_EQ(dx.elements<float>()[dx.elements<float>().size() - 5 * 16 * 1024 - 1], 0);
   }
 }

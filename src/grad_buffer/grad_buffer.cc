@@ -30,8 +30,7 @@ KernelContext kernel_within(const Tensor& buffer, const Schedule& schedule, cons
 // -- Writing that cannot fail, though it may be cancelled where the call can be. A kernel allocates before it runs
 // anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
 
-void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src,
-               const KernelContext& context) {
+void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
   try {
     fill(plan, dtype, dst, src, context);
   } catch (const StatusException&) {
@@ -119,15 +118,15 @@ Result<Tensor> sums_in_region(const Selection& selection, const Selection& regio
 
 }  // namespace
 
-Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_size) {
+Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_size, const Context& context) {
   return without_throwing([&]() -> Result<GradBuffer> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
-    auto tensor = Tensor::make(dtype, *shape, item_size, Contents::Zero);
-    if (!tensor.ok()) return tensor.status();
-    const Call first({});  // whatever is looked up once is looked up here, where it may fail
+    const Call call(context);  // whatever is looked up once is looked up here, where it may fail
     stores_for(0);
+    auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
+    if (!tensor.ok()) return tensor.status();
     GradBuffer buffer(*std::move(tensor));
     buffer.regions_.reserve(1);  // so that writable() needs no memory
     return buffer;

@@ -35,8 +35,7 @@ TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
   for (std::int64_t bytes : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max() - 4095,
                              std::int64_t{1} << 62, std::int64_t{1} << 50}) {
     EXPECT_TRUE(is_error(memory(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
-    EXPECT_TRUE(
-        is_error(zeros(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
+    EXPECT_TRUE(is_error(zeros(bytes).status(), StatusCode::ResourceExhausted, std::to_string(bytes)));
   }
   EXPECT_TRUE(is_error(memory(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
   EXPECT_TRUE(is_error(zeros(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));

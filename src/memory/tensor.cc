@@ -13,8 +13,8 @@ Status check_memory(const Buffer& buffer, std::int64_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(buffer.data());
   if (bytes > 0 && address == 0) return resource_exhausted("the allocator gave no memory for ", bytes, " bytes");
   if (address % Allocator::kAlignment == 0) return Status();
-  return Status(StatusCode::Internal, join("the allocator gave memory that is not aligned to ", Allocator::kAlignment,
-                                           " bytes"));
+  return Status(StatusCode::Internal,
+                join("the allocator gave memory that is not aligned to ", Allocator::kAlignment, " bytes"));
 }
 
 // Elements that are objects are made here, and end before their memory goes.

@@ -78,6 +78,7 @@ std::vector<Operation> operations() {
          }
          return array.stack(c).status();
        }},
+      {"grad_buffer", [=](const Context& c) { return GradBuffer::make({2, 3}, DType::Int8, 0, c).status(); }},
       {"tensor_array_block",
        [=](const Context& c) {
          return TensorArray::make(2, DType::Float32, {.element_shape = *Shape::make({2}), .contiguous = true}, c)

@@ -11,8 +11,7 @@ Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
   auto out = call.allocate(dtype_, shape, item_size_);
   if (!out.ok()) return out;
   const std::int64_t work_per_byte = sums_.empty() ? 1 : operations_of(dtype_).addition_work;
-  concat(out->view().data, segments_, dtype_, item_size_,
-         call.kernel(shape.elements() * item_size_, work_per_byte));
+  concat(out->view().data, segments_, dtype_, item_size_, call.kernel(shape.elements() * item_size_, work_per_byte));
   return out;
 }
 

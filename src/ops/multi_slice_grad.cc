@@ -114,8 +114,8 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
   });
 }
 
-Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out,
-                             Write write, const Context& context) {
+Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write,
+                             const Context& context) {
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();

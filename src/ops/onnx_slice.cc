@@ -35,9 +35,8 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, con
 // Lowers, shapes the gradient and hands both to `run`. An output is checked against the original grad, as a copy would
 // hide that they overlap; with_shape comes last, since it may allocate.
 template <class Run>
-auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out,
-                  const Context& context, Run run)
-    -> decltype(run(std::declval<Selection>(), grad)) {
+auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out, const Context& context,
+                  Run run) -> decltype(run(std::declval<Selection>(), grad)) {
   const auto selection = Selection::from_onnx(shape, spec);
   if (!selection.ok()) return selection.status();
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
@@ -73,8 +72,8 @@ Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlic
   });
 }
 
-Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
-                            Write write, const Context& context) {
+Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out, Write write,
+                            const Context& context) {
   return without_throwing([&]() -> Status {
     return run_gradient(grad, shape, spec, &out, context, [&](const Selection& selection, const ConstView& shaped) {
       return slice_grad_into(selection, shaped, out, write, context);

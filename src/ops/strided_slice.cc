@@ -28,8 +28,8 @@ Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& spec, const ConstVi
   });
 }
 
-Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
-                               Write write, const Context& context) {
+Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out, Write write,
+                               const Context& context) {
   return without_throwing([&]() -> Status {
     const auto selection = Selection::from_tf(shape, spec);
     if (!selection.ok()) return selection.status();

@@ -8,7 +8,7 @@
 
 namespace backslice {
 
-// Builds a Plan in the order of the steps: one loop an axis, turned forward, ordered, merged, widened.
+// Builds a Plan in the order of the steps: one loop per axis, turned forward, ordered, merged, widened.
 class Planner {
  public:
   // Of tensors whose first elements lie that far from where a kernel will be told they are.

@@ -68,7 +68,8 @@ class Plan {
 // Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.
 enum class Widen { Yes, No };
 
-// The gradient: fills `dst` (of selection.shape()) from `src` (of selection.result_shape()), zero where nothing is taken.
+// The gradient: fills `dst` (of selection.shape()) from `src` (of selection.result_shape()), zero where nothing is
+// taken.
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);
 
 // The part of that which is not zero: what is not selected is left alone.

@@ -75,8 +75,7 @@ Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, boo
                                int threads) {
   const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
   const bool fresh = zeros_are_free && are_bytes(dtype) && prefers_fresh_zeros(selection, dx);
-  Schedule schedule =
-      schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype, threads);
+  Schedule schedule = schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype, threads);
   if (fresh) schedule.strategy = Strategy::FreshZeros;
   return schedule;
 }

@@ -37,11 +37,12 @@ struct Schedule {
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype, int threads);
 
 // Its gradient, into memory that is there already.
-Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write,
-                           DType dtype, int threads);
+Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype,
+                           int threads);
 
 // Its gradient, into memory that is still to be allocated, contiguous: zeroed where the strategy is FreshZeros.
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype, int threads);
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype,
+                               int threads);
 
 Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, int threads);
 Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype, int threads);

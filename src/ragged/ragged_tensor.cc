@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "ragged/row_splits.h"
-#include "ragged/splits_builder.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
+#include "ragged/row_splits.h"
+#include "ragged/splits_builder.h"
 
 namespace backslice {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <span>
 
-#include "ragged/splits_builder.h"
 #include "core/checked_math.h"
 #include "core/errors.h"
+#include "ragged/splits_builder.h"
 
 namespace backslice {
 namespace {

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "ragged/ragged_parts.h"
-#include "ragged/splits_builder.h"
 #include "core/errors.h"
+#include "core/items.h"
 #include "kernels/concat/kernel.h"
 #include "ops/checks.h"
 #include "ops/move.h"
+#include "ragged/ragged_parts.h"
+#include "ragged/splits_builder.h"
 
 namespace backslice {
 namespace {
@@ -92,13 +93,13 @@ Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
     return dtype_error("grad_values has items of ", grad.layout.item_size, " bytes, expected ", item_size,
                        ", as in the values");
   }
-  if (grad.dtype == DType::String) return dtype_error("grad_values: strings have no gradient");
+  if (!are_bytes(grad.dtype)) return dtype_error("grad_values: strings have no gradient");
   return Status();
 }
 
 // The rows in the order of memory, and the gaps between them.
 std::vector<Segment> pieces_in_order(const RaggedTensor& rt, const Selection& rows, const std::byte* grad,
-                                          std::int64_t grad_rows, std::int64_t row_bytes) {
+                                     std::int64_t grad_rows, std::int64_t row_bytes) {
   const std::int64_t count = rows.axis(0).count;
   const bool backwards = rows.axis(0).step < 0;
   std::vector<Segment> pieces;
@@ -165,7 +166,8 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
                          " has no zero, and the gradient is zero in the rows that the slice does not take");
     }
     const Call call(context);
-    const std::int64_t item_size = grad_values.layout.item_size, row_bytes = shape.elements() / std::max<std::int64_t>(1, shape[0]) * item_size;
+    const std::int64_t item_size = grad_values.layout.item_size,
+                       row_bytes = shape.elements() / std::max<std::int64_t>(1, shape[0]) * item_size;
     auto out = call.allocate(grad_values.dtype, shape, item_size);
     if (!out.ok() || shape.elements() == 0) return out;
     const auto dense = copy_of(grad_values, call);

@@ -1,12 +1,11 @@
-#include "backslice/ragged_variant.h"
-
 #include <algorithm>
 
-#include "ragged/ragged_parts.h"
-#include "ragged/splits_builder.h"
+#include "backslice/ragged_variant.h"
 #include "core/errors.h"
 #include "memory/tensor_rows.h"
 #include "ops/joiner.h"
+#include "ragged/ragged_parts.h"
+#include "ragged/splits_builder.h"
 #include "ragged/values_type.h"
 
 namespace backslice {

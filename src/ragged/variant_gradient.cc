@@ -1,10 +1,10 @@
 // The gradient of a ragged tensor that was encoded row by row: sizes first, then the pieces one after the other.
 #include "backslice/ragged_variant.h"
-#include "ragged/row_splits.h"
 #include "core/checked_math.h"
 #include "core/errors.h"
 #include "ops/checks.h"
 #include "ops/joiner.h"
+#include "ragged/row_splits.h"
 #include "ragged/values_type.h"
 
 namespace backslice {

@@ -1,7 +1,6 @@
-#include "backslice/ragged_variant.h"
-
 #include <limits>
 
+#include "backslice/ragged_variant.h"
 #include "testing.h"
 
 namespace backslice {

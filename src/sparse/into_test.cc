@@ -21,8 +21,8 @@ TEST(SparseSliceInto, WritesWhatSparseSliceReturns) {
   ASSERT_EQ(count, 2);
   std::vector<std::int64_t> rows(4, -1);
   std::vector<float> values(2, -1);
-  const auto shape = sparse_slice_into(x.indices(), x.view(), {3, 5}, {1, 1}, {2, 3}, view_of(rows, {2, 2}),
-                                       view_of(values, {2}));
+  const auto shape =
+      sparse_slice_into(x.indices(), x.view(), {3, 5}, {1, 1}, {2, 3}, view_of(rows, {2, 2}), view_of(values, {2}));
   ASSERT_TRUE(shape.ok()) << shape.status().to_string();
   SparseTensor expected = sparse_slice(x.indices(), x.view(), {3, 5}, {1, 1}, {2, 3}).value();
   EXPECT_EQ(*shape, expected.shape);

@@ -13,7 +13,8 @@ SparseParts cut_rows(std::int64_t rows, std::int64_t bytes_per_row, int threads)
   const auto bytes = checked_multiply(rows, std::max<std::int64_t>(1, bytes_per_row));
   const auto work = bytes ? checked_multiply(*bytes, kWork) : std::nullopt;
   const std::int64_t most = std::max<std::int64_t>(1, rows);
-  const std::int64_t count = std::min(most, pieces_for(work.value_or(std::numeric_limits<std::int64_t>::max()), threads));
+  const std::int64_t count =
+      std::min(most, pieces_for(work.value_or(std::numeric_limits<std::int64_t>::max()), threads));
   SparseParts parts;
   for (std::int64_t i = 0; i < count; ++i) parts.push_back({{cut_at(rows, count, i), cut_at(rows, count, i + 1)}});
   return parts;

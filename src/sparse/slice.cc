@@ -1,8 +1,7 @@
 // SparseSlice: the window of a COO tensor.
-#include "backslice/sparse_slice.h"
-
 #include <limits>
 
+#include "backslice/sparse_slice.h"
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "kernels/sparse/kernel.h"
@@ -136,8 +135,7 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
     Window window(indices, start, size, row_bytes(indices, values), call);
     auto out_indices = make_indices(indices, window.entries(), call);
     if (!out_indices.ok()) return out_indices.status();
-    auto out_values =
-        call.allocate(values.dtype, with_rows(values.shape(), window.entries()), values.layout.item_size);
+    auto out_values = call.allocate(values.dtype, with_rows(values.shape(), window.entries()), values.layout.item_size);
     if (!out_values.ok()) return out_values.status();
     window.write(indices, start, values, out_indices->view(), out_values->view(), call);
     return SparseTensor{*std::move(out_indices), *std::move(out_values), *result};

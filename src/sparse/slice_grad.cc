@@ -3,6 +3,7 @@
 
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
+#include "core/items.h"
 #include "core/overlap.h"
 #include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
@@ -15,7 +16,7 @@ namespace backslice {
 namespace {
 
 Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write write) {
-  if (grad.dtype == DType::String) return dtype_error("backprop_val_grad: strings have no gradient");
+  if (!are_bytes(grad.dtype)) return dtype_error("backprop_val_grad: strings have no gradient");
   if (write == Write::Accumulate) {
     if (can_add(grad.dtype)) return Status();
     return dtype_error("accumulate: elements of dtype ", name(grad.dtype), " cannot be added");
@@ -51,8 +52,7 @@ Status check_arguments(const ConstView& grad, const CooIndices& input, Ints star
   return check_grad_dtype(grad, input.rows(), write);
 }
 
-Status check_window_arguments(const ConstView& grad, const CooIndices& input, Ints start, Ints size,
-                              Write write) {
+Status check_window_arguments(const ConstView& grad, const CooIndices& input, Ints start, Ints size, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "grad"));
   BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "columns of input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_size(size, input.rank()));
@@ -135,8 +135,7 @@ Status check_then_write_in_order(const ConstView& grad, const CooIndices& input,
                                  const View& out, Write write, const Call& call) {
   const auto matcher = match_in_order(input, start, output);
   SparseParts parts = cut_for(input, grad, call);
-  run_guessed(*matcher, parts, call.tasks,
-              [&](SparsePart& part) { part.end = matcher->count(part.rows, part.first); });
+  run_guessed(*matcher, parts, call.tasks, [&](SparsePart& part) { part.end = matcher->count(part.rows, part.first); });
   if (parts.back().end != output.rows()) return left_over(output.rows(), parts.back().end);
   write_parts(*matcher, parts, grad, out, write, call);
   return Status();
@@ -156,8 +155,8 @@ Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints s
   return Status();
 }
 
-Status write_window(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out,
-                    Write write, const Call& call) {
+Status write_window(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out, Write write,
+                    const Call& call) {
   const auto matcher = match_window(input, start, size);
   SparseParts parts = cut_for(input, grad, call);
   count_parts(*matcher, parts, call.tasks);

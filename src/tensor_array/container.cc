@@ -1,7 +1,6 @@
-#include "backslice/tensor_array_container.h"
-
 #include <mutex>
 
+#include "backslice/tensor_array_container.h"
 #include "core/errors.h"
 #include "core/fork.h"
 

@@ -1,4 +1,4 @@
-// What a TensorArray is made of. tensor_array.cc makes and closes it, tensor_array_write.cc and tensor_array_read.cc
+// What a TensorArray is made of. tensor_array.cc makes and closes it, write.cc and read.cc
 // have the operations on its elements.
 #pragma once
 
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "backslice/tensor_array.h"
-#include "tensor_array/elements.h"
-#include "tensor_array/slot_table.h"
 #include "core/errors.h"
 #include "memory/tensor_rows.h"
+#include "tensor_array/elements.h"
+#include "tensor_array/slot_table.h"
 
 namespace backslice {
 

@@ -17,8 +17,8 @@ Result<Tensor> TensorArray::Impl::with_elements(Ints indices, const PartialShape
 }
 
 template <class Body>
-Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, const Context& context, Released& released,
-                                              const Body& body) {
+Result<Tensor> TensorArray::Impl::read_locked(Ints indices, const PartialShape& given, const Context& context,
+                                              Released& released, const Body& body) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   const auto merged = merged_shape(given);
   if (!merged.ok()) return merged.status();
@@ -101,7 +101,7 @@ Result<Tensor> TensorArray::Impl::stack(const Context& context) {
 }
 
 Result<TensorArray::Concatenated> TensorArray::Impl::concat(const PartialShape& element_shape_except0,
-                                                              const Context& context) {
+                                                            const Context& context) {
   Result<std::vector<std::int64_t>> indices = [&]() -> Result<std::vector<std::int64_t>> {
     const std::shared_lock lock(mutex_);
     BACKSLICE_RETURN_IF_ERROR(check_open());
@@ -197,14 +197,14 @@ Result<PartialShape> TensorArray::Impl::merged_shape(const PartialShape& given) 
 }
 
 Result<Tensor> TensorArray::Impl::joined(std::span<const Element> elements, std::int64_t count, Ints inner,
-                                          const Context& context) const {
+                                         const Context& context) const {
   const auto shape = stacked_shape(count, inner);
   if (!shape.ok()) return invalid_argument(prefix(), shape.status().message());
   return join_elements(elements, *shape, dtype_, item_size_, Call(context));
 }
 
 Result<Tensor> TensorArray::Impl::empty_of(const PartialShape& element_shape, const char* needed,
-                                            const Context& context) const {
+                                           const Context& context) const {
   const Ints dims = element_shape.has_rank() ? element_shape.dims() : Ints();
   if (!element_shape.has_rank() || std::find(dims.begin(), dims.end(), PartialShape::kUnknown) != dims.end()) {
     return unimplemented(prefix(), needed, ", got ", element_shape.to_string());
@@ -226,7 +226,7 @@ constexpr const char* kConcatNeeds =
     "concat of no elements needs an element shape whose extents after the first are defined";
 
 Result<Tensor> TensorArray::Impl::empty_concat(const PartialShape& element_shape_except0,
-                                                const Context& context) const {
+                                               const Context& context) const {
   const std::shared_lock lock(mutex_);
   if (!element_shape_.has_rank()) return empty_of(element_shape_except0, kConcatNeeds, context);
   const Ints dims = element_shape_.dims();

@@ -143,7 +143,8 @@ Result<Tensor> TensorArray::stack(const Context& context) {
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
   return without_throwing([&] { return impl_->unstack(value, context); });
 }
-Result<TensorArray::Concatenated> TensorArray::concat(const PartialShape& element_shape_except0, const Context& context) {
+Result<TensorArray::Concatenated> TensorArray::concat(const PartialShape& element_shape_except0,
+                                                      const Context& context) {
   return without_throwing([&] { return impl_->concat(element_shape_except0, context); });
 }
 Status TensorArray::split(const Tensor& value, Ints lengths, const Context& context) {

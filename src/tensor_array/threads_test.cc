@@ -44,7 +44,8 @@ TEST(TensorArrayThreads, EveryOperationAtOnce) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 100; ++i) {
-        const Status written = array.write(4 * i + t, ones({4}), kSerial);  // refused once a gradient has fixed the size
+        const Status written =
+            array.write(4 * i + t, ones({4}), kSerial);  // refused once a gradient has fixed the size
         EXPECT_TRUE(written.ok() || written.message().find("not resizeable") != std::string::npos);
         (void)array.size();
         (void)array.read(i, kSerial);

@@ -10,7 +10,8 @@ Status TensorArray::Impl::write(std::int64_t index, const Tensor& value, const C
   BACKSLICE_RETURN_IF_ERROR(check_dtype(value));
   Write write{.index = index};
   Released released;
-  return holding_mutex([&] { return changes_structure(index); }, [&] { return write_locked(value, write, context, released); });
+  return holding_mutex([&] { return changes_structure(index); },
+                       [&] { return write_locked(value, write, context, released); });
 }
 
 Status TensorArray::Impl::scatter(Ints indices, const Tensor& value, const Context& context) {
@@ -97,8 +98,7 @@ Tensor TensorArray::Impl::Write::of(const Tensor& value) const {
   return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
 }
 
-Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, const Context& context,
-                                         Released& released) {
+Status TensorArray::Impl::write_locked(const Tensor& value, Write& write, const Context& context, Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   BACKSLICE_RETURN_IF_ERROR(check_range(write.index));
   write.slot = &slots_[write.index];
@@ -121,7 +121,7 @@ Status TensorArray::Impl::write_all(const Tensor& value, std::span<Write> writes
 }
 
 Status TensorArray::Impl::write_locked(const Tensor& value, std::span<Write> writes, const Context& context,
-                                         Released& released) {
+                                       Released& released) {
   BACKSLICE_RETURN_IF_ERROR(check_open());
   if (writes.empty()) return Status();
   std::vector<std::int64_t> indices;

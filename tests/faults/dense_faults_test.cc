@@ -48,8 +48,8 @@ std::vector<Operation> dense_operations() {
          const auto out = std::make_shared<std::vector<float>>(x->size());
          return Attempt{[=, threads = pool()] {
                           return slice_grad_into(corner(), view_of(*dy, corner().result_shape()),
-                                                 view_of(*out, {kRows, kColumns}),
-                                                 Write::Accumulate, {.executor = threads.get()});
+                                                 view_of(*out, {kRows, kColumns}), Write::Accumulate,
+                                                 {.executor = threads.get()});
                         },
                         [=] { EXPECT_EQ(*out, *expected); }};
        }},

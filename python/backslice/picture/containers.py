@@ -34,7 +34,7 @@ def of_entries(indices: Sequence[Sequence[int]], values: NDArray[Any], shape: Se
 
 
 def of_ragged(ragged: RaggedTensor, limits: Limits | None = None) -> Picture:
-    """A row a row of the innermost splits; long rows are drawn in blocks of values, and only the first rows."""
+    """One row per row of the innermost splits; long rows are drawn in blocks of values, and only the first rows."""
     limits = limits or Limits()
     splits = ragged.nested_row_splits
     title = f"RaggedTensor of shape {list(ragged.shape)}, dtype {ragged.dtype}"

@@ -38,8 +38,8 @@ std::vector<std::byte> random_bytes(std::mt19937& random, std::size_t size) {
 TEST_P(ConcatKernel, WritesZerosCopiesAndSums) {
   std::mt19937 random(31);
   const auto source = random_bytes(random, 1 << 16);
-  constexpr DType kTypes[] = {DType::Float32, DType::Int64, DType::BFloat16, DType::UInt8, DType::Float16,
-                              DType::Complex128};
+  constexpr DType kTypes[] = {DType::Float32, DType::Int64,   DType::BFloat16,
+                              DType::UInt8,   DType::Float16, DType::Complex128};
   for (int i = 0; i < 40; ++i) {
     const DType dtype = kTypes[random() % std::size(kTypes)];
     const std::int64_t size = item_size(dtype);
@@ -48,7 +48,9 @@ TEST_P(ConcatKernel, WritesZerosCopiesAndSums) {
     for (std::size_t count = random() % 30; count > 0; --count) {
       const std::int64_t most = random() % 5 == 0 ? 9000 : 60;
       const std::int64_t bytes = static_cast<std::int64_t>(random()) % (most / size + 1) * size;
-      const auto somewhere = [&] { return source.data() + random() % (source.size() - static_cast<std::size_t>(bytes)); };
+      const auto somewhere = [&] {
+        return source.data() + random() % (source.size() - static_cast<std::size_t>(bytes));
+      };
       Segment segment{random() % 3 == 0 ? nullptr : somewhere(), bytes};
       if (segment.first != nullptr && random() % 3 == 0) {
         sums.emplace_back();

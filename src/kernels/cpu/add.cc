@@ -1,4 +1,5 @@
-// Rows added to rows, by the rule on sums. Included once for each target by foreach_target.h; the part under HWY_ONCE is compiled once.
+// Rows added to rows, by the rule on sums. Included once for each target by foreach_target.h; the part under HWY_ONCE
+// is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/add.cc"
 #include <hwy/foreach_target.h>
@@ -75,7 +76,6 @@ void add_bfloat16(std::byte* dst, const std::byte* src, std::int64_t count) {
   });
 }
 
-
 // float16 to float32 and back, by the bits, so that every target rounds the same way: to nearest even. A subnormal
 // number becomes a normal one by adding and subtracting 2^-14 or its like; the hardware's own addition does the rest.
 template <class U32, class Bits>
@@ -88,8 +88,8 @@ auto widen_float16(U32 u32, Bits half) {
   const auto rebased = hn::Add(magnitude, hn::Set(u32, (127u - 15) << 23));
   const auto special = hn::Add(rebased, hn::Set(u32, (128u - 16) << 23));
   const auto offset = hn::Set(u32, (127u - 14) << 23);
-  const auto subnormal = hn::BitCast(
-      u32, hn::Sub(hn::BitCast(f32, hn::Add(rebased, hn::Set(u32, 1u << 23))), hn::BitCast(f32, offset)));
+  const auto subnormal =
+      hn::BitCast(u32, hn::Sub(hn::BitCast(f32, hn::Add(rebased, hn::Set(u32, 1u << 23))), hn::BitCast(f32, offset)));
   const auto finite = hn::IfThenElse(hn::Lt(magnitude, smallest_normal), subnormal, rebased);
   return hn::BitCast(f32, hn::Or(sign, hn::IfThenElse(hn::Gt(magnitude, largest_finite), special, finite)));
 }

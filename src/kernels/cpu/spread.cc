@@ -1,4 +1,5 @@
-// Rows by ordinary stores: items spread with zeros between, zeros, many short rows. Included once for each target by foreach_target.h; the part under HWY_ONCE is compiled once.
+// Rows by ordinary stores: items spread with zeros between, zeros, many short rows. Included once for each target by
+// foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/spread.cc"
 #include <hwy/foreach_target.h>

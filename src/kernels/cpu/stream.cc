@@ -1,10 +1,10 @@
-// Rows by stores past the caches: whole lines, copied, zeroed, reversed, with gaps. Included once for each target by foreach_target.h; the part under HWY_ONCE is compiled once.
+// Rows by stores past the caches: whole lines, copied, zeroed, reversed, with gaps. Included once for each target by
+// foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/stream.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
-#include <hwy/cache_control.h>
 
 #include "kernels/cpu/items-inl.h"
 #include "kernels/cpu/targets.h"

@@ -20,9 +20,8 @@ struct Candidate {
 
 // Best first. Some are only of x86-64, some only of ARM.
 constexpr Candidate kCandidates[] = {
-    {HWY_AVX3, "AVX3"},       {HWY_AVX2, "AVX2"}, {HWY_SSE4, "SSE4"}, {HWY_SVE2_128, "SVE2_128"},
-    {HWY_SVE_256, "SVE_256"}, {HWY_SVE2, "SVE2"}, {HWY_SVE, "SVE"},   {HWY_NEON, "NEON"},
-    {HWY_SCALAR, "SCALAR"},
+    {HWY_AVX3, "AVX3"}, {HWY_AVX2, "AVX2"}, {HWY_SSE4, "SSE4"}, {HWY_SVE2_128, "SVE2_128"}, {HWY_SVE_256, "SVE_256"},
+    {HWY_SVE2, "SVE2"}, {HWY_SVE, "SVE"},   {HWY_NEON, "NEON"}, {HWY_SCALAR, "SCALAR"},
 };
 
 // Null where this build leaves the target out.

@@ -50,11 +50,11 @@ void call_for(std::int64_t target, const PerTarget<Function> (&all)[kCount], Arg
 
 // The versions of `function` in backslice::N_AVX2 and so on, as an array of PerTarget. For files that Highway compiles
 // once for each target.
-#define BACKSLICE_PER_TARGET(function)                                                               \
-  {                                                                                                  \
-    {HWY_AVX3, HWY_CHOOSE_AVX3(function)}, {HWY_AVX2, HWY_CHOOSE_AVX2(function)},                    \
-        {HWY_SSE4, HWY_CHOOSE_SSE4(function)}, {HWY_SVE2_128, HWY_CHOOSE_SVE2_128(function)},        \
-        {HWY_SVE_256, HWY_CHOOSE_SVE_256(function)}, {HWY_SVE2, HWY_CHOOSE_SVE2(function)},          \
-        {HWY_SVE, HWY_CHOOSE_SVE(function)}, {HWY_NEON, HWY_CHOOSE_NEON(function)},                  \
-        {HWY_SCALAR, HWY_CHOOSE_FALLBACK(function)},                                                 \
+#define BACKSLICE_PER_TARGET(function)                                                            \
+  {                                                                                               \
+      {HWY_AVX3, HWY_CHOOSE_AVX3(function)},       {HWY_AVX2, HWY_CHOOSE_AVX2(function)},         \
+      {HWY_SSE4, HWY_CHOOSE_SSE4(function)},       {HWY_SVE2_128, HWY_CHOOSE_SVE2_128(function)}, \
+      {HWY_SVE_256, HWY_CHOOSE_SVE_256(function)}, {HWY_SVE2, HWY_CHOOSE_SVE2(function)},         \
+      {HWY_SVE, HWY_CHOOSE_SVE(function)},         {HWY_NEON, HWY_CHOOSE_NEON(function)},         \
+      {HWY_SCALAR, HWY_CHOOSE_FALLBACK(function)},                                                \
   }

@@ -1,7 +1,6 @@
-#include "kernels/slice/kernel.h"
-
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "plan/split.h"
 
@@ -161,8 +160,7 @@ void for_each_piece(const Plan& plan, const KernelContext& context, const Body& 
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
   if (!are_bytes(dtype)) return reference::overwrite(plan, dtype, dst, src);
   if (plan.is_empty()) return;
-  for_each_piece(plan, context,
-                 [&](const Plan& piece) { fill_piece(piece, dst, src, context.rows, context.stores); });
+  for_each_piece(plan, context, [&](const Plan& piece) { fill_piece(piece, dst, src, context.rows, context.stores); });
 }
 
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {

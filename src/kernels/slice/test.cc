@@ -1,9 +1,9 @@
 // Every kernel that moves or adds slices runs this suite; ground truth is element by element, from the definition.
 #include "core/visit_dtype.h"
+#include "kernel_contexts.h"
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "testing.h"
-#include "kernel_contexts.h"
 
 namespace backslice {
 namespace {

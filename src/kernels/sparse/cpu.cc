@@ -1,10 +1,9 @@
-#include "kernels/sparse/kernel.h"
-
 #include <algorithm>
 
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/slice/reference.h"
+#include "kernels/sparse/kernel.h"
 #include "kernels/sparse/row_copier.h"
 
 namespace backslice {
@@ -114,8 +113,7 @@ std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows
 void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
   if (rows.lo == rows.hi || out.elements() == 0) return;
   const RowCopier copier(out, grad);
-  for_each_run(matcher, rows, slice_rows,
-               [&](const RowRun& run) { copier.copy(run.row, run.slice_row, run.count); });
+  for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) { copier.copy(run.row, run.slice_row, run.count); });
 }
 
 void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out,

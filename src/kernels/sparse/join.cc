@@ -11,9 +11,9 @@
 #include "backslice/tensor.h"
 #include "core/boundary.h"
 #include "core/checked_math.h"
-#include "plan/cut.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
+#include "plan/cut.h"
 
 namespace backslice {
 namespace {
@@ -180,7 +180,8 @@ template <class KeyOf>
 Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyOf& key_of) {
   const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
-  const Buffer kept_memory = allocate<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
+  const Buffer kept_memory =
+      allocate<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
   auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
   std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions, 0));

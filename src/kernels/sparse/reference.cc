@@ -1,6 +1,7 @@
+#include "kernels/slice/reference.h"
+
 #include "core/items.h"
 #include "core/row_layout.h"
-#include "kernels/slice/reference.h"
 #include "kernels/sparse/kernel.h"
 #include "plan/plan.h"
 
@@ -35,8 +36,7 @@ void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const Co
   const Plan plan = plan_copy(row_layout(out.layout), row_layout(grad.layout), Widen::No);
   for_each_row(matcher, rows, slice_rows, [&](std::int64_t row, std::int64_t slice_row) {
     if (slice_row == kNoRow) return;
-    accumulate(plan, out.dtype, out.data + row * out.layout.strides[0],
-               grad.data + slice_row * grad.layout.strides[0]);
+    accumulate(plan, out.dtype, out.data + row * out.layout.strides[0], grad.data + slice_row * grad.layout.strides[0]);
   });
 }
 

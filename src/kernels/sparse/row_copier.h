@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "plan/plan.h"
 #include "core/items.h"
 #include "core/row_layout.h"
-#include "kernels/slice/reference.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/slice/reference.h"
+#include "plan/plan.h"
 
 namespace backslice {
 
@@ -15,7 +15,9 @@ namespace backslice {
 class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
-      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), are_bytes(src.dtype) ? Widen::Yes : Widen::No)) {
+      : dst_(dst),
+        src_(src),
+        row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), are_bytes(src.dtype) ? Widen::Yes : Widen::No)) {
     // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
     // last in memory.
     one_run_ = row_.loops().empty() && are_bytes(src.dtype);

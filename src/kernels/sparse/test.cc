@@ -36,7 +36,8 @@ class SparseKernel : public ::testing::TestWithParam<KernelWay> {
       return dims;
     };
     const bool dense = random() % 2 == 0;
-    RandomTensor out = dense ? contiguous_tensor(random, dtype, shape(rows)) : random_tensor(random, dtype, shape(rows));
+    RandomTensor out =
+        dense ? contiguous_tensor(random, dtype, shape(rows)) : random_tensor(random, dtype, shape(rows));
     RandomTensor grad =
         dense ? contiguous_tensor(random, dtype, shape(found)) : random_tensor(random, dtype, shape(found));
     for (RandomTensor* tensor : {&out, &grad}) {
@@ -45,20 +46,22 @@ class SparseKernel : public ::testing::TestWithParam<KernelWay> {
     // In two parts, as threads would.
     const std::int64_t middle = rows / 3, before = matcher->count({0, middle}, 0);
     const KernelContext& context = GetParam().context;
-    EXPECT_EQ(run(out, [&](const View& view) {
-                write_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
-                EXPECT_EQ(write_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context), found);
-              }),
+    EXPECT_EQ(run(out,
+                  [&](const View& view) {
+                    write_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
+                    EXPECT_EQ(write_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context),
+                              found);
+                  }),
               run(out, [&](const View& view) {
                 EXPECT_EQ(reference::write_gradient(*matcher, {0, rows}, {0, found}, grad.view, view), found);
               }));
-    EXPECT_EQ(run(out, [&](const View& view) {
-                add_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
-                add_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context);
-              }),
-              run(out, [&](const View& view) {
-                reference::add_gradient(*matcher, {0, rows}, {0, found}, grad.view, view);
-              }));
+    EXPECT_EQ(
+        run(out,
+            [&](const View& view) {
+              add_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
+              add_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context);
+            }),
+        run(out, [&](const View& view) { reference::add_gradient(*matcher, {0, rows}, {0, found}, grad.view, view); }));
   }
 };
 
@@ -94,9 +97,9 @@ TEST_P(SparseKernel, JoinsInAnyOrder) {
       queue.pop_front();
     }
     const auto count = static_cast<std::int64_t>(output.size());
-    const Joined joined = join_in_any_order(CooIndices::from_matrix(view_of(input, {rows, 1})).value(), {5},
-                                            CooIndices::from_matrix(view_of(output, {count, 1})).value(),
-                                            GetParam().context);
+    const Joined joined =
+        join_in_any_order(CooIndices::from_matrix(view_of(input, {rows, 1})).value(), {5},
+                          CooIndices::from_matrix(view_of(output, {count, 1})).value(), GetParam().context);
     EXPECT_EQ(joined.found, count);
     EXPECT_EQ(std::vector<std::int32_t>(joined.rows(), joined.rows() + rows), expected);
   }

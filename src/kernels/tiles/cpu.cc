@@ -1,13 +1,12 @@
-#include "kernels/tiles/kernel.h"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
-#include "kernels/tiles/grid.h"
-#include "kernels/tiles/tile_rows.h"
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/tiles/grid.h"
+#include "kernels/tiles/kernel.h"
+#include "kernels/tiles/tile_rows.h"
 #include "plan/cut.h"
 #include "select/axis_math.h"
 

@@ -1,6 +1,6 @@
 // Many slices of one destination, brought to common axes.
 //
-// Each slice becomes one AxisPart an axis: which positions of the destination it takes, and how far apart they lie in
+// Each slice becomes one AxisPart per axis: which positions of the destination it takes, and how far apart they lie in
 // its source. Axes are ordered by the destination's strides and turned forward, as in a Plan; neighbours that run on
 // into each other for every slice are merged.
 #pragma once

@@ -1,7 +1,8 @@
+#include "kernels/slice/reference.h"
+
 #include <vector>
 
 #include "core/items.h"
-#include "kernels/slice/reference.h"
 #include "kernels/tiles/kernel.h"
 #include "plan/plan.h"
 

@@ -25,12 +25,12 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
     const auto got = run([&](const View& out) {
       const CommonAxes common = common_axes(slices, out.layout, GetParam().context.tasks);
       fill_tiles(common, out.dtype, out.layout.item_size, are_disjoint(common, GetParam().context.tasks), out.data,
-                 GetParam().context,
-                 tile_bytes);
+                 GetParam().context, tile_bytes);
     });
     const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());
     ASSERT_EQ(got, expected) << "at byte " << differ.first - got.begin() << " of " << got.size() << ", which begins at "
-                             << dst.view.data - dst.memory.data() << ": " << to_string(Ints(dst.view.shape())) << " in tiles of " << tile_bytes << " bytes";
+                             << dst.view.data - dst.memory.data() << ": " << to_string(Ints(dst.view.shape()))
+                             << " in tiles of " << tile_bytes << " bytes";
   }
 };
 
@@ -41,12 +41,13 @@ void remove_nans(RandomTensor& tensor) {
 
 TEST_P(TilesKernel, SumsWhateverMeets) {
   std::mt19937 random(21);
-  constexpr DType kTypes[] = {DType::Float32, DType::Int64, DType::BFloat16, DType::Float16, DType::UInt8,
-                              DType::Complex128, DType::Float8E4M3FN, DType::Float8E8M0FNU};
+  constexpr DType kTypes[] = {DType::Float32, DType::Int64,      DType::BFloat16,     DType::Float16,
+                              DType::UInt8,   DType::Complex128, DType::Float8E4M3FN, DType::Float8E8M0FNU};
   for (int i = 0; i < 60; ++i) {
     const DType dtype = kTypes[random() % std::size(kTypes)];
     Dims dims;
-    for (std::size_t rank = random() % 4; rank > 0; --rank) dims.push_back(1 + static_cast<std::int64_t>(random() % 12));
+    for (std::size_t rank = random() % 4; rank > 0; --rank)
+      dims.push_back(1 + static_cast<std::int64_t>(random() % 12));
     const Shape shape = *Shape::make(dims);
     RandomTensor dst = random() % 2 == 0 ? random_tensor(random, dtype, dims) : contiguous_tensor(random, dtype, dims);
     std::deque<RandomTensor> sources;
