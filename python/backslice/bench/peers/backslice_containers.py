@@ -4,7 +4,6 @@ import threading
 
 import backslice as bs
 import numpy as np
-
 from containers import array_elements, prepare_by_kind, ragged_case, sparse_case
 
 

@@ -1,7 +1,6 @@
 """TensorFlow on containers, eagerly, through tf.raw_ops."""
 
 import tensorflow as tf
-
 from containers import array_elements, prepare_by_kind, ragged_case, sparse_case
 
 
