@@ -14,7 +14,9 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
 
     backslice_command.answer_interrupts()
 
-from . import pool, ragged
+from typing import Any as _Any
+
+from . import _core, pool, ragged
 from ._core import (
     GradBuffer,
     RaggedTensor,
@@ -43,6 +45,7 @@ from ._core import (
     strided_slice_grad,
     tensor_array_grad_with_shape,
 )
+from .conversion import as_array as _as_array
 from .errors import (
     DTypeError,
     Error,
@@ -92,3 +95,26 @@ __all__ = [
     "strided_slice_grad",
     "tensor_array_grad_with_shape",
 ]
+
+
+def _picture_of(shown: _Any, format: str) -> _Any:
+    from . import picture  # which is large, and few programs draw
+
+    return getattr(picture, format)(picture.of(shown))
+
+
+# The extension module imports nothing of the package.
+_core._register(
+    DTypeError=DTypeError,
+    Error=Error,
+    FailedPreconditionError=FailedPreconditionError,
+    InternalError=InternalError,
+    InvalidArgumentError=InvalidArgumentError,
+    OutOfRangeError=OutOfRangeError,
+    ResourceExhaustedError=ResourceExhaustedError,
+    UnimplementedError=UnimplementedError,
+    as_array=_as_array,
+    from_list=ragged.from_list,
+    from_row_lengths=ragged.from_row_lengths,
+    picture_of=_picture_of,
+)
