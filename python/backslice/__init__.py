@@ -19,6 +19,7 @@ from typing import Any as _Any
 from . import _core, pool, ragged
 from ._core import (
     GradBuffer,
+    PreparedSlice,
     RaggedTensor,
     Selection,
     TensorArray,
@@ -65,6 +66,7 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "OutOfRangeError",
+    "PreparedSlice",
     "RaggedTensor",
     "ResourceExhaustedError",
     "Selection",

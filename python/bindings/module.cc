@@ -38,6 +38,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_registration(m);
   backslice::python::bind_selection(m);
+  backslice::python::bind_prepared_slices(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
   backslice::python::bind_ragged_tensors(m);

@@ -16,6 +16,7 @@ nanobind::object picture_of(nanobind::handle object, const char* format);
 void bind_bus_error(nanobind::module_& m);
 void bind_faults(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
+void bind_prepared_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
