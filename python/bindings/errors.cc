@@ -63,9 +63,7 @@ void pass_on_unless_ordinary(const nb::python_error& error) {
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw nb::python_error(error);
 }
 
-bool is_own_error(const nb::python_error& error) {
-  return error.matches(registered("Error"));
-}
+bool is_own_error(const nb::python_error& error) { return error.matches(registered("Error")); }
 
 std::string message_of(const nb::python_error& error) {
   pass_on_unless_ordinary(error);

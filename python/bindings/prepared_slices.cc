@@ -1,10 +1,10 @@
 // backslice.PreparedSlice.
-#include "backslice/prepared_slice.h"
+#include "bindings/prepared_slices.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include "bindings/prepared_slices.h"
+#include "backslice/prepared_slice.h"
 #include "bindings/array_argument.h"
 #include "bindings/call_context.h"
 #include "bindings/module.h"
@@ -17,7 +17,8 @@ namespace {
 // A PreparedSlice with its NumPy dtype.
 class PyPreparedSlice {
  public:
-  PyPreparedSlice(PreparedSlice prepared, nb::object dtype) : prepared_(std::move(prepared)), dtype_(std::move(dtype)) {}
+  PyPreparedSlice(PreparedSlice prepared, nb::object dtype)
+      : prepared_(std::move(prepared)), dtype_(std::move(dtype)) {}
 
   nb::object forward(nb::handle x, nb::handle out) const { return run(&PreparedSlice::forward, x, "x", out); }
   nb::object gradient(nb::handle dy, nb::handle out) const { return run(&PreparedSlice::gradient, dy, "dy", out); }

@@ -123,13 +123,14 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const ArrayArgument given_grad = read_gradient(backprop_val_grad, "backprop_val_grad");
   const IndexList input = given_input.view(), output = given_output.view();
   const InputArray grad = given_grad.view();
-  return ResultElements(grad, "backprop_val_grad").result(
-      nullptr, out,
-      [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
-      [&](const View& view) {
-        return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
-                                      context);
-      });
+  return ResultElements(grad, "backprop_val_grad")
+      .result(
+          nullptr, out,
+          [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
+          [&](const View& view) {
+            return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
+                                          context);
+          });
 }
 
 nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
@@ -141,11 +142,12 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
   const ArrayArgument given_grad = read_gradient(grad_values, "grad");
   const IndexList input = given_input.view();
   const InputArray grad = given_grad.view();
-  return ResultElements(grad, "grad").result(
-      nullptr, out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
-      [&](const View& view) {
-        return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
-      });
+  return ResultElements(grad, "grad")
+      .result(
+          nullptr, out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
+          [&](const View& view) {
+            return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
+          });
 }
 
 }  // namespace

@@ -77,10 +77,10 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
       return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size);
     }
     constexpr int kAnyThreads = 1;  // how many there are is known when it runs
-    auto impl = std::make_shared<Impl>(Impl{
-        selection, dtype, x, y, schedule_slice(selection, y, x, dtype, kAnyThreads).plan,
-        schedule_gradient(selection, x, y, Write::Overwrite, dtype, kAnyThreads).plan,
-        schedule_gradient(selection, x, y, Write::Accumulate, dtype, kAnyThreads).plan});
+    auto impl =
+        std::make_shared<Impl>(Impl{selection, dtype, x, y, schedule_slice(selection, y, x, dtype, kAnyThreads).plan,
+                                    schedule_gradient(selection, x, y, Write::Overwrite, dtype, kAnyThreads).plan,
+                                    schedule_gradient(selection, x, y, Write::Accumulate, dtype, kAnyThreads).plan});
     return PreparedSlice(std::move(impl));
   });
 }

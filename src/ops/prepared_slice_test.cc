@@ -27,7 +27,8 @@ TEST(PreparedSlice, DoesWhatTheOperationsDo) {
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const Selection s = random_selection(random, 4);
-    RandomTensor x = random_tensor(random, DType::Int32, s.shape()), y = random_tensor(random, DType::Int32, s.result_shape());
+    RandomTensor x = random_tensor(random, DType::Int32, s.shape()),
+                 y = random_tensor(random, DType::Int32, s.result_shape());
     const PreparedSlice prepared = PreparedSlice::make(s, DType::Int32, x.view.layout, y.view.layout).value();
     RandomTensor same_x = x, same_y = y;
     const auto moved = [](RandomTensor& copy, const RandomTensor& original) {
@@ -90,9 +91,9 @@ TEST(PreparedSlice, RefusesWhatNoGradientHas) {
   EXPECT_FALSE(PreparedSlice::make(all, DType::Float32, contiguous_layout(all.shape(), 4),
                                    contiguous_layout(*Shape::make({5}), 4))
                    .ok());
-  EXPECT_FALSE(PreparedSlice::make(all, DType::Float32, contiguous_layout(all.shape(), 3),
-                                   contiguous_layout(all.shape(), 4))
-                   .ok());
+  EXPECT_FALSE(
+      PreparedSlice::make(all, DType::Float32, contiguous_layout(all.shape(), 3), contiguous_layout(all.shape(), 4))
+          .ok());
 }
 
 TEST(PreparedSlice, MovesStrings) {

@@ -1,7 +1,6 @@
-#include "backslice/sparse_slice.h"
-
 #include <map>
 
+#include "backslice/sparse_slice.h"
 #include "sparse_rules.h"
 
 namespace backslice {
@@ -77,7 +76,8 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
     for (Executor* executor : {&serial_executor(), pool.get()}) {
       const Context context{.executor = executor};
       expect_gradient(truth, output.size(),
-                      sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), MatchOrder::InOrder, context));
+                      sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(),
+                                        MatchOrder::InOrder, context));
       std::vector<float> into(input.size(), -1);
       ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {out.count}), in.indices(), start, out.indices(),
                                          view_of(into, {in.count}), MatchOrder::InOrder, Write::Overwrite, context)
@@ -106,8 +106,9 @@ TEST(SparseSliceGrad, AnyOrderMatchesShuffledRows) {
     }
     const Context context{.executor = pool.get()};
     const List in(input, 3), out(output, 3);
-    EXPECT_EQ(elements<float>(
-                  sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(), MatchOrder::Any, context).value()),
+    EXPECT_EQ(elements<float>(sparse_slice_grad(view_of(grad, {out.count}), in.indices(), start, out.indices(),
+                                                MatchOrder::Any, context)
+                                  .value()),
               expected);
   }
 }
@@ -174,14 +175,13 @@ TEST(SparseSliceGrad, AccumulatesIntoWhatIsThere) {
   const std::vector<float> grad = {1, 2};
   const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {1}}, 1);
   std::vector<float> out = {10, 20, 30};
-  ASSERT_TRUE(
-      sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}),
-                             MatchOrder::InOrder, Write::Accumulate)
-          .ok());
+  ASSERT_TRUE(sparse_slice_grad_into(view_of(grad, {2}), input.indices(), {1}, output.indices(), view_of(out, {3}),
+                                     MatchOrder::InOrder, Write::Accumulate)
+                  .ok());
   EXPECT_THAT(out, ElementsAre(10, 21, 32));
-  ASSERT_TRUE(
-      sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}), Write::Accumulate)
-          .ok());
+  ASSERT_TRUE(sparse_slice_grad_by_size_into(view_of(grad, {2}), input.indices(), {0}, {2}, view_of(out, {3}),
+                                             Write::Accumulate)
+                  .ok());
   EXPECT_THAT(out, ElementsAre(11, 23, 32));
 }
 
@@ -246,9 +246,11 @@ TEST(SparseSliceGrad, RowsOfNoElementsAreMatched) {
   const View out = View::contiguous(nullptr, DType::Float32, {3, 0}).value();
   for (bool accumulate : {false, true}) {
     const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
-    EXPECT_TRUE(sparse_slice_grad_into(grad, input.indices(), {0}, output.indices(), out, MatchOrder::InOrder, write).ok());
+    EXPECT_TRUE(
+        sparse_slice_grad_into(grad, input.indices(), {0}, output.indices(), out, MatchOrder::InOrder, write).ok());
     EXPECT_TRUE(sparse_slice_grad_by_size_into(grad, input.indices(), {0}, {2}, out, write).ok());
-    EXPECT_FALSE(sparse_slice_grad_into(grad, input.indices(), {0}, other.indices(), out, MatchOrder::InOrder, write).ok());
+    EXPECT_FALSE(
+        sparse_slice_grad_into(grad, input.indices(), {0}, other.indices(), out, MatchOrder::InOrder, write).ok());
   }
   EXPECT_FALSE(sparse_slice_grad(grad, input.indices(), {0}, other.indices()).ok());
   const ConstView values = ConstView::contiguous(nullptr, DType::Float32, {3, 0}).value();

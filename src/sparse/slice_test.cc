@@ -1,5 +1,4 @@
 #include "backslice/sparse_slice.h"
-
 #include "sparse_rules.h"
 
 namespace backslice {

@@ -1,5 +1,4 @@
 #include "backslice/tensor_array_container.h"
-
 #include "tensor_arrays.h"
 
 namespace backslice {

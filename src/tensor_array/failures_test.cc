@@ -1,6 +1,5 @@
 // A call that fails leaves the array as it was.
 #include "backslice/tensor_array.h"
-
 #include "memory/tensor_rows.h"
 #include "tensor_arrays.h"
 

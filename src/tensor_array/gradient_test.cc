@@ -1,6 +1,5 @@
 // Gradient arrays: what is written to an index adds up.
 #include "backslice/tensor_array.h"
-
 #include "tensor_arrays.h"
 
 namespace backslice {

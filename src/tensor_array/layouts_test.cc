@@ -1,6 +1,5 @@
 // Elements of every layout and size: views, blocks, and nothing at all.
 #include "backslice/tensor_array.h"
-
 #include "tensor_arrays.h"
 
 namespace backslice {
