@@ -14,9 +14,7 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
 
     backslice_command.answer_interrupts()
 
-from typing import Any as _Any
-
-from . import _core, pool, ragged
+from . import pool, ragged
 from ._core import (
     GradBuffer,
     PreparedSlice,
@@ -26,6 +24,7 @@ from ._core import (
     TensorArrayContainer,
     VariantArray,
     __version__,
+    _register,
     get_num_threads,
     multi_slice_grad,
     onnx_slice,
@@ -99,14 +98,14 @@ __all__ = [
 ]
 
 
-def _picture_of(shown: _Any, format: str) -> _Any:
+def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:
     from . import picture  # which is large, and few programs draw
 
     return getattr(picture, format)(picture.of(shown))
 
 
 # The extension module imports nothing of the package.
-_core._register(
+_register(
     DTypeError=DTypeError,
     Error=Error,
     FailedPreconditionError=FailedPreconditionError,
