@@ -11,13 +11,9 @@
 #include <span>
 
 #include "backslice/slice.h"
+#include "backslice/slice_gradient.h"
 
 namespace backslice {
-
-struct SliceGradient {
-  Selection selection;
-  ConstView dy;  // of selection.result_shape()
-};
 
 // At least one slice is needed, for the dtype.
 BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices,

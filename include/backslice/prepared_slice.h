@@ -25,14 +25,14 @@ class BACKSLICE_EXPORT PreparedSlice {
   // For tensors of these layouts: `x` of selection.shape(), `y` of selection.result_shape().
   static Result<PreparedSlice> make(const Selection& selection, DType dtype, const Layout& x, const Layout& y);
 
-  // y = x[selection]
-  Status forward(const ConstView& x, const View& y, const Context& = {}) const;
+  // out = x[selection]
+  Status forward(const ConstView& x, const View& out, const Context& = {}) const;
 
-  // All of dx: dy where selected, zero elsewhere.
-  Status gradient(const ConstView& dy, const View& dx, const Context& = {}) const;
+  // All of out: dy where selected, zero elsewhere.
+  Status gradient(const ConstView& dy, const View& out, const Context& = {}) const;
 
-  // dx[selection] += dy
-  Status accumulate(const ConstView& dy, const View& dx, const Context& = {}) const;
+  // out[selection] += dy
+  Status accumulate(const ConstView& dy, const View& out, const Context& = {}) const;
 
   const Selection& selection() const;
   DType dtype() const;

@@ -53,7 +53,8 @@ class BACKSLICE_EXPORT RaggedTensor {
   // Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
   Result<RaggedTensor> row(std::int64_t i) const;
 
-  // The same dtype, values (bit for bit) and rows. int32 and int64 splits may be equal.
+  // The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
+  // int32 in one and int64 in the other.
   bool equals(const RaggedTensor& other) const;
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 

@@ -17,12 +17,14 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
 from . import pool, ragged
 from ._core import (
     GradBuffer,
+    PreparedSlice,
     RaggedTensor,
     Selection,
     TensorArray,
     TensorArrayContainer,
     VariantArray,
     __version__,
+    _register,
     get_num_threads,
     multi_slice_grad,
     onnx_slice,
@@ -43,6 +45,7 @@ from ._core import (
     strided_slice_grad,
     tensor_array_grad_with_shape,
 )
+from .conversion import as_array as _as_array
 from .errors import (
     DTypeError,
     Error,
@@ -62,6 +65,7 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "OutOfRangeError",
+    "PreparedSlice",
     "RaggedTensor",
     "ResourceExhaustedError",
     "Selection",
@@ -92,3 +96,26 @@ __all__ = [
     "strided_slice_grad",
     "tensor_array_grad_with_shape",
 ]
+
+
+def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:
+    from . import picture  # which is large, and few programs draw
+
+    return getattr(picture, format)(picture.of(shown))
+
+
+# The extension module imports nothing of the package.
+_register(
+    DTypeError=DTypeError,
+    Error=Error,
+    FailedPreconditionError=FailedPreconditionError,
+    InternalError=InternalError,
+    InvalidArgumentError=InvalidArgumentError,
+    OutOfRangeError=OutOfRangeError,
+    ResourceExhaustedError=ResourceExhaustedError,
+    UnimplementedError=UnimplementedError,
+    as_array=_as_array,
+    from_list=ragged.from_list,
+    from_row_lengths=ragged.from_row_lengths,
+    picture_of=_picture_of,
+)

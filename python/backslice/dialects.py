@@ -13,6 +13,7 @@ y = x[1:3, ::2]
 """
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -248,34 +249,50 @@ def _onnx_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Ent
 
 def _tf_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry]:
     """The positions that slice an axis: no new axes, no integer indices."""
-    mask = {name: arguments.get(name, 0) for name in MASKS}
-    lists = list(zip(arguments["begin"], arguments["end"], arguments["strides"], strict=True))
-    kept = [i for i in range(len(lists)) if mask["ellipsis_mask"] >> i & 1 or not mask["new_axis_mask"] >> i & 1]
-    entries, axis = [], 0
-    for i in kept:
-        if mask["ellipsis_mask"] >> i & 1:
-            axis += len(shape) - (len(kept) - 1)
-            continue
-        begin, end, stride = lists[i]
-        if not mask["shrink_axis_mask"] >> i & 1:
-            start = None if mask["begin_mask"] >> i & 1 else begin
-            stop = None if mask["end_mask"] >> i & 1 else end
-            entries.append(Entry(axis, shape[axis], start, stop, stride))
-        axis += 1
-    return [entry for entry in entries if entry.extent]
+    begin, end, strides = (arguments[name] for name in LISTS["tf"])
+    masks = {name: arguments.get(name, 0) for name in MASKS}
+    ones = [1] * len(begin)
+
+    def with_indices(positions: int) -> Selection:
+        shrunk = masks | {"shrink_axis_mask": masks["shrink_axis_mask"] | positions}
+        return Selection.from_tf((1,) * len(shape), [0] * len(begin), ones, ones, **shrunk)
+
+    def bound(name: str, values: list[int], i: int) -> int | None:
+        return None if masks[name] >> i & 1 else values[i]
+
+    return [
+        Entry(axis, shape[axis], bound("begin_mask", begin, i), bound("end_mask", end, i), strides[i])
+        for i, axis in _sliced_axes(with_indices, len(begin))
+        if shape[axis]
+    ]
 
 
 def _index_entries(text: str, shape: tuple[int, ...]) -> list[Entry]:
-    real = [item for item in parse_index(text) if item is not None]
-    entries, axis = [], 0
-    for item in real:
-        if item is ...:
-            axis += len(shape) - (len(real) - 1)
-            continue
-        if isinstance(item, slice):
-            entries.append(Entry(axis, shape[axis], item.start, item.stop, 1 if item.step is None else item.step))
-        axis += 1
-    return [entry for entry in entries if entry.extent]
+    items = parse_index(text)
+    whole = [slice(None) if isinstance(item, slice) else 0 if isinstance(item, int) else item for item in items]
+
+    def with_indices(positions: int) -> Selection:
+        chosen = (0 if positions >> i & 1 and isinstance(item, slice) else item for i, item in enumerate(whole))
+        return Selection.from_index((1,) * len(shape), tuple(chosen))
+
+    found = ((items[i], axis) for i, axis in _sliced_axes(with_indices, len(items)) if shape[axis])
+    return [
+        Entry(axis, shape[axis], item.start, item.stop, 1 if item.step is None else item.step)
+        for item, axis in found
+        if isinstance(item, slice)
+    ]
+
+
+def _sliced_axes(with_indices: Callable[[int], Selection], count: int) -> Iterator[tuple[int, int]]:
+    """Which positions of a slice take a range of which axis.
+
+    It is the axis that goes from the result when the position becomes an integer index: `with_indices` gives the
+    selection, of extents of 1, in which the positions of a mask are such.
+    """
+    kept = set(with_indices(0).result_axes)
+    for i in range(count):
+        for axis in kept - set(with_indices(1 << i).result_axes):
+            yield i, axis
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:

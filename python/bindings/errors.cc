@@ -1,10 +1,12 @@
 #include "bindings/errors.h"
 
+#include "bindings/package.h"
+
 namespace backslice::python {
 namespace {
 
 [[noreturn]] void raise_named(const char* name, const std::string& message) {
-  const nb::object type = nb::module_::import_("backslice.errors").attr(name);
+  const nb::object type = registered(name);
   PyErr_SetObject(type.ptr(), new_str(message).ptr());
   throw nb::python_error();
 }
@@ -61,9 +63,7 @@ void pass_on_unless_ordinary(const nb::python_error& error) {
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw nb::python_error(error);
 }
 
-bool is_own_error(const nb::python_error& error) {
-  return error.matches(nb::module_::import_("backslice.errors").attr("Error"));
-}
+bool is_own_error(const nb::python_error& error) { return error.matches(registered("Error")); }
 
 std::string message_of(const nb::python_error& error) {
   pass_on_unless_ordinary(error);

@@ -6,6 +6,7 @@
 #include "bindings/errors.h"
 #include "bindings/interruption.h"
 #include "bindings/objects.h"
+#include "bindings/package.h"
 #include "core/boundary.h"
 
 namespace {
@@ -24,8 +25,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 nanobind::object backslice::python::picture_of(nanobind::handle object, const char* format) {
-  const nanobind::object picture = checked([] { return PyImport_ImportModule("backslice.picture"); });
-  return call(attribute(picture, format), call(attribute(picture, "of"), object));
+  return call_with(registered("picture_of"), nanobind::make_tuple(object, format));
 }
 
 NB_MODULE(_core, m) {
@@ -36,7 +36,9 @@ NB_MODULE(_core, m) {
   backslice::python::learn_ml_dtypes();
   backslice::python::learn_main_thread();
   m.attr("__version__") = BACKSLICE_VERSION;
+  backslice::python::bind_registration(m);
   backslice::python::bind_selection(m);
+  backslice::python::bind_prepared_slices(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
   backslice::python::bind_ragged_tensors(m);

@@ -10,12 +10,13 @@ namespace backslice::python {
 // An argument that takes any object, None included: what is wrong with it is said by the function that reads it.
 inline auto any(const char* name) { return nanobind::arg(name).none(); }
 
-// How a notebook shows an object: the picture that backslice.picture draws of it, "svg" or "html".
+// How a notebook shows an object: the picture that the package draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
 void bind_bus_error(nanobind::module_& m);
 void bind_faults(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
+void bind_prepared_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);

@@ -13,6 +13,7 @@
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
+#include "bindings/results.h"
 #include "core/fork.h"
 
 namespace backslice::python {
@@ -95,20 +96,11 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out
   const auto dims = read_shape(shape, "shape");
   const SliceList given = read_slices(dims, list);
   const InputArray first = given.arrays[0].view();
-  if (first.type.is_object) {
-    const nb::object zero = empty_string_of_all(given);
-    if (out.is_none()) return new_object_array(unwrap(multi_slice_grad(dims, given.slices, context)), zero);
-    move_objects(output_view(out, first, "slices[0].dy"), zero,
-                 [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
-    return nb::borrow(out);
-  }
-  if (out.is_none()) {
-    return to_numpy(unwrap(without_gil([&] { return multi_slice_grad(dims, given.slices, context); })),
-                    first.numpy_dtype);
-  }
-  const View view = output_view(out, first, "slices[0].dy");
-  check(without_gil([&] { return multi_slice_grad_into(dims, given.slices, view, write, context); }));
-  return nb::borrow(out);
+  const nb::object zero = first.type.is_object ? empty_string_of_all(given) : nb::object();
+  return ResultElements(first, "slices[0].dy", zero)
+      .result(
+          nullptr, out, [&] { return multi_slice_grad(dims, given.slices, context); },
+          [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
 }
 
 // A GradBuffer with its NumPy dtype, and a lock, since calls let other threads run.

@@ -43,8 +43,11 @@ nb::object grouped(nb::handle items, const RaggedTensor& rt, int level) {
   return rows;
 }
 
-bool equal_arrays(nb::handle a, nb::handle b) {
-  return call_with(attribute(imported("numpy"), "array_equal"), nb::make_tuple(a, b)).is(Py_True);
+// Whether values of two types can be equal. The library moves several dtypes of NumPy's as opaque items, and str and
+// bytes as one; they differ here all the same. Strings are of no type as long as there are none.
+bool same_values(const ValueType& a, const ValueType& b) {
+  if (!same_dtype(a.numpy, b.numpy)) return false;
+  return a.strings == b.strings || a.strings == StringKind::Unknown || b.strings == StringKind::Unknown;
 }
 
 // The items of an index, also of its text.
@@ -120,13 +123,8 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
 
 bool PyRagged::equals(nb::handle other) const {
   const auto* ragged = find_instance<PyRagged>(other);
-  if (ragged == nullptr || rt_.ragged_rank() != ragged->rt_.ragged_rank()) return false;
-  if (!equal_arrays(values(), ragged->values())) return false;
-  const nb::tuple mine = nested_row_splits(), theirs = ragged->nested_row_splits();
-  for (std::size_t i = 0; i < nb::len(mine); ++i) {
-    if (!equal_arrays(mine[i], theirs[i])) return false;
-  }
-  return true;
+  if (ragged == nullptr || !same_values(type_, ragged->type_)) return false;
+  return without_gil([&] { return rt_.equals(ragged->rt_); });
 }
 
 nb::str PyRagged::repr() const {

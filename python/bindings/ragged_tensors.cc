@@ -4,6 +4,7 @@
 
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "bindings/package.h"
 #include "bindings/py_ragged.h"
 
 namespace backslice::python {
@@ -20,14 +21,14 @@ void bind_ragged_tensors(nb::module_& m) {
           "from_row_lengths",
           [](nb::handle values, nb::args lengths) {
             const nb::object arguments = nb::make_tuple(values) + lengths;
-            return call_with(attribute(imported("backslice.ragged"), "from_row_lengths"), arguments);
+            return call_with(registered("from_row_lengths"), arguments);
           },
           any("values"), nb::arg("nested_row_lengths"), "From the lengths of the rows, outermost list first.")
       .def_static(
           "from_list",
           [](nb::handle rows, nb::handle dtype, nb::handle ragged_rank) {
             const nb::tuple arguments = nb::make_tuple(rows, dtype, ragged_rank);
-            return call_with(attribute(imported("backslice.ragged"), "from_list"), arguments);
+            return call_with(registered("from_list"), arguments);
           },
           any("rows"), any("dtype") = nb::none(), any("ragged_rank") = nb::none(), "From nested lists.")
       .def_prop_ro("values", &PyRagged::values, "The values, one after the other, as a read-only view.")
@@ -43,7 +44,9 @@ void bind_ragged_tensors(nb::module_& m) {
            "The gradient of self[index] with respect to self.values.")
       .def("__len__", &PyRagged::size)
       .def("__getitem__", &PyRagged::get, any("index"))
-      .def("__eq__", &PyRagged::equals)
+      .def("__eq__", &PyRagged::equals, any("other"),
+           "Whether the other is a RaggedTensor of the same dtype, rows and values, bit for bit: NaN equals the same "
+           "NaN, and 0.0 differs from -0.0. Splits may be int32 in one and int64 in the other.")
       .def("_repr_svg_", [](nb::handle self) { return picture_of(self, "svg"); })
       .def("_repr_html_", [](nb::handle self) { return picture_of(self, "html"); })
       .def("__repr__", &PyRagged::repr)

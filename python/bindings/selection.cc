@@ -5,11 +5,15 @@
 #include <nanobind/stl/string.h>
 
 #include "backslice/cost.h"
+#include "bindings/array_argument.h"
+#include "bindings/call_context.h"
 #include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/prepared_slices.h"
+#include "bindings/slices.h"
 #include "bindings/specs.h"
 
 namespace backslice::python {
@@ -83,6 +87,17 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
   return nb::make_tuple(part->selection, to_python(part->dy.to_index()));
 }
 
+nb::object slice_by(const Selection& s, nb::handle x, nb::handle out) {
+  const CallContext context;
+  return sliced(s, ArrayArgument(x, "x").view(), out, context);
+}
+
+nb::object gradient_by(const Selection& s, nb::handle dy, nb::handle out, nb::handle accumulate) {
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
+  return gradient_of_slice(s, ArrayArgument(dy, "dy").view(), out, write, context);
+}
+
 }  // namespace
 
 void bind_selection(nb::module_& m) {
@@ -133,6 +148,12 @@ void bind_selection(nb::module_& m) {
       .def(
           "to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
           "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
+      .def("slice", slice_by, any("x"), any("out") = nb::none(), "The slice of x, as a new array or in out.")
+      .def("grad", gradient_by, any("dy"), any("out") = nb::none(), any("accumulate") = false,
+           "The gradient of the slice: dy where x was taken, zero elsewhere, as a new array or in out.\n"
+           "With accumulate=True, dy is added to out where x was taken.")
+      .def("prepare", prepare, any("dtype"),
+           "The slice, planned once for C-contiguous arrays of that dtype: a PreparedSlice.")
       .def("restrict", restrict_to, any("box"),
            "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
            "or None when nothing falls inside.")

@@ -1,42 +1,28 @@
 // The operations: arguments in, one call of the library without the GIL, array out.
+#include "bindings/slices.h"
+
 #include <nanobind/nanobind.h>
 
-#include "backslice/slice.h"
 #include "bindings/array_argument.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
-#include "bindings/object_arrays.h"
+#include "bindings/results.h"
 #include "bindings/specs.h"
 
 namespace backslice::python {
 namespace {
 
-// Runs one operation: `make` returns a new tensor from the input, `fill` fills a given one. `result_shape` may be null
-// where it is not known yet.
+// Runs one operation on one array: `make(input)` returns a new tensor, `fill(input, out)` fills a given one.
+// `result_shape` may be null where it is not known yet.
 template <class Make, class Fill>
-nb::object run(const InputArray& input, const char* argument, const Shape* result_shape, nb::handle out, Make make,
-               Fill fill) {
-  if (input.type.is_object) {
-    const nb::object zero = empty_string_of(input, argument);
-    if (out.is_none()) return new_object_array(unwrap(make(input.view)), zero);
-    move_objects(output_view(out, input, argument), zero, [&](const View& view) { return fill(input.view, view); });
-    return nb::borrow(out);
-  }
-  if (!out.is_none()) {
-    const View view = output_view(out, input, argument);
-    check(without_gil([&] { return fill(input.view, view); }));
-    return nb::borrow(out);
-  }
-  if (result_shape != nullptr && is_small(*result_shape, input)) {
-    // NumPy's own memory is the quickest to get, and the work is done sooner than another thread would wake up.
-    View view;
-    nb::object result = new_small_array(*result_shape, input, view);
-    check(fill(input.view, view));
-    return result;
-  }
-  return to_numpy(unwrap(without_gil([&] { return make(input.view); })), input.numpy_dtype);
+nb::object run(const InputArray& input, const char* argument, const Shape* result_shape, nb::handle out,
+               const Make& make, const Fill& fill) {
+  return ResultElements(input, argument)
+      .result(
+          result_shape, out, [&] { return make(input.view); },
+          [&](const View& result) { return fill(input.view, result); });
 }
 
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
@@ -44,33 +30,21 @@ nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
   const GivenIndex given(index);
   const InputArray input = ArrayArgument(x, "x").view();
   const Selection selection = given.on(input.view.shape());
-  return run(
-      input, "x", &selection.result_shape(), out,
-      [&](const ConstView& view) { return backslice::slice(selection, view, context); },
-      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, context); });
+  return sliced(selection, input, out, context);
 }
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
   const CallContext context;
   const Write write = read_write(accumulate, out);
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
-  return run(
-      ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out,
-      [&](const ConstView& view) { return slice_grad(selection, view, context); },
-      [&](const ConstView& view, const View& result) {
-        return slice_grad_into(selection, view, result, write, context);
-      });
+  return gradient_of_slice(selection, ArrayArgument(dy, "dy").view(), out, write, context);
 }
 
 // For outputs that are zero already: writes what is selected alone.
 void py_slice_grad_into_zeros(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out) {
   const CallContext context;
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
-  const auto fill = [&](const ConstView& view, const View& result) {
-    return slice_grad_into(selection, view, result, Write::IntoZeros, context);
-  };
-  const auto make = [&](const ConstView& view) { return slice_grad(selection, view, context); };
-  run(ArrayArgument(dy, "dy").view(), "dy", &selection.shape(), out, make, fill);
+  gradient_of_slice(selection, ArrayArgument(dy, "dy").view(), out, Write::IntoZeros, context);
 }
 
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
@@ -131,6 +105,22 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
 }
 
 }  // namespace
+
+nb::object sliced(const Selection& selection, const InputArray& x, nb::handle out, const Context& context) {
+  return run(
+      x, "x", &selection.result_shape(), out,
+      [&](const ConstView& view) { return backslice::slice(selection, view, context); },
+      [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, context); });
+}
+
+nb::object gradient_of_slice(const Selection& selection, const InputArray& dy, nb::handle out, Write write,
+                             const Context& context) {
+  return run(
+      dy, "dy", &selection.shape(), out, [&](const ConstView& view) { return slice_grad(selection, view, context); },
+      [&](const ConstView& view, const View& result) {
+        return slice_grad_into(selection, view, result, write, context);
+      });
+}
 
 void bind_slices(nb::module_& m) {
   m.def("slice", py_slice, any("x"), any("index"), any("out") = nb::none(),

@@ -7,7 +7,7 @@
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
-#include "bindings/object_arrays.h"
+#include "bindings/results.h"
 
 namespace backslice::python {
 namespace {
@@ -106,22 +106,11 @@ nb::tuple py_sparse_slice(nb::handle indices, nb::handle values, nb::handle shap
   const ArrayArgument given_values(values, "values");
   const IndexList list = given_indices.view();
   const InputArray input = given_values.view();
-  const auto run = [&] { return sparse_slice(list.indices, input.view, dims, from, sizes, context); };
-  nb::object zero;
-  if (input.type.is_object) zero = empty_string_of(input, "values");
-  SparseTensor result = unwrap(input.type.is_object ? run() : without_gil(run));
-  nb::object out_values =
-      input.type.is_object ? new_object_array(result.values, zero) : to_numpy(result.values, input.numpy_dtype);
+  const ResultElements elements(input, "values");
+  SparseTensor result =
+      unwrap(elements.run([&] { return sparse_slice(list.indices, input.view, dims, from, sizes, context); }));
+  const nb::object out_values = elements.new_array(std::move(result.values));
   return nb::make_tuple(indices_to_python(std::move(result.indices), list), out_values, ints_to_numpy(result.shape));
-}
-
-// Runs one gradient: `make` returns a new tensor, `fill` fills a given one.
-template <class Make, class Fill>
-nb::object run_gradient(const InputArray& grad, const char* argument, nb::handle out, Make make, Fill fill) {
-  if (out.is_none()) return to_numpy(unwrap(without_gil(make)), grad.numpy_dtype);
-  const View view = output_view(out, grad, argument);
-  check(without_gil([&] { return fill(view); }));
-  return nb::borrow(out);
 }
 
 nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_indices, nb::handle input_start,
@@ -134,13 +123,14 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const ArrayArgument given_grad = read_gradient(backprop_val_grad, "backprop_val_grad");
   const IndexList input = given_input.view(), output = given_output.view();
   const InputArray grad = given_grad.view();
-  return run_gradient(
-      grad, "backprop_val_grad", out,
-      [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
-      [&](const View& view) {
-        return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
-                                      context);
-      });
+  return ResultElements(grad, "backprop_val_grad")
+      .result(
+          nullptr, out,
+          [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
+          [&](const View& view) {
+            return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
+                                          context);
+          });
 }
 
 nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input_indices, nb::handle start,
@@ -152,11 +142,12 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
   const ArrayArgument given_grad = read_gradient(grad_values, "grad");
   const IndexList input = given_input.view();
   const InputArray grad = given_grad.view();
-  return run_gradient(
-      grad, "grad", out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
-      [&](const View& view) {
-        return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
-      });
+  return ResultElements(grad, "grad")
+      .result(
+          nullptr, out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
+          [&](const View& view) {
+            return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
+          });
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/package.h"
 #include "bindings/strings.h"
 
 namespace backslice::python {
@@ -163,8 +164,7 @@ class PyTensorArray {
   }
 
   nb::object converted(nb::handle value) const {
-    const nb::object as_array = attribute(imported("backslice.conversion"), "as_array");
-    return call_with(as_array, nb::make_tuple(value, type_->numpy, "value"));
+    return call_with(registered("as_array"), nb::make_tuple(value, type_->numpy, "value"));
   }
 
   template <class Write>
@@ -309,11 +309,13 @@ void bind_tensor_arrays(nb::module_& m) {
       .def_prop_ro("name", &Array::name, "The name; name@source for gradients.")
       .def_prop_ro("element_shape", &Array::element_shape, "What is known of the elements' shape, None for nothing.")
       .def("__repr__", &Array::repr)
-      .def("__eq__",
-           [](const Array& a, nb::handle b) {
-             const auto* other = find_instance<Array>(b);
-             return other != nullptr && a.array() == other->array();
-           })
+      .def(
+          "__eq__",
+          [](const Array& a, nb::handle b) {
+            const auto* other = find_instance<Array>(b);
+            return other != nullptr && a.array() == other->array();
+          },
+          any("other"))
       .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
   nb::class_<PyContainer>(m, "TensorArrayContainer", "Names for tensor arrays, for those who want to look them up.")
       .def(nb::init<>())

@@ -41,6 +41,29 @@ assert (bs.multi_slice_grad((2048, 2048), slices[:3], out=out) == 3).all()
     assert float(waited) < 2 * float(first)
 
 
+def test_ctrl_c_ends_the_call_of_a_prepared_slice():
+    """How far the call has come by then is a matter of time: it is made until it was not finished."""
+    assert run("""
+import ml_dtypes
+dy, dx = (np.ones(1 << 27, ml_dtypes.float8_e5m2) for _ in range(2))
+prepared = bs.Selection.from_index(dy.shape, "::-1").prepare(dy.dtype)
+was_ended = False
+for _ in range(30):
+    dx.view(np.uint8)[:] = 0
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        prepared.accumulate(dy, dx)
+        timer.join()
+        time.sleep(0.1)
+    except KeyboardInterrupt:
+        was_ended = not dx.view(np.uint8).all()
+    if was_ended:
+        break
+print(was_ended)
+""") == "True"  # fmt: skip
+
+
 def test_handlers_that_do_not_raise_let_the_call_go_on():
     assert run("""
 calls = []

@@ -104,6 +104,12 @@ def into(call: Callable[..., Any], shape: tuple[int, ...], *arguments: Any, **op
     return prepare
 
 
+def on_words(call: Callable[[np.ndarray], Any]) -> Attempt:
+    """Into an output of two strings."""
+    out = np.array(["an old word that is no short string", "old"], object)
+    return Attempt(partial(call, out), lambda: plain(out))
+
+
 def selection() -> bs.Selection:
     return bs.Selection.from_index((200, 200), "1:-1, ::2")
 
@@ -128,6 +134,17 @@ SLICES = {
     "slice_grad": fresh(bs.slice_grad, DY, (200, 200), "1:-1, ::2"),
     "slice_grad, out": into(bs.slice_grad, (200, 200), DY, (200, 200), "1:-1, ::2"),
     "slice_grad, accumulate": into(bs.slice_grad, (200, 200), DY, (200, 200), "1:-1, ::2", accumulate=True),
+    "Selection.slice": lambda: Attempt(partial(selection().slice, X)),
+    "Selection.slice, out": lambda: into(selection().slice, (198, 100), X)(),
+    "Selection.grad": lambda: Attempt(partial(selection().grad, DY)),
+    "Selection.grad, accumulate": lambda: into(selection().grad, (200, 200), DY, accumulate=True)(),
+    "PreparedSlice.forward": lambda: into(selection().prepare("f4").forward, (198, 100), X)(),
+    "PreparedSlice.gradient": lambda: into(selection().prepare("f4").gradient, (200, 200), DY)(),
+    "PreparedSlice.accumulate": lambda: into(selection().prepare("f4").accumulate, (200, 200), DY)(),
+    "PreparedSlice.forward, refused": lambda: into(selection().prepare("f4").forward, (200, 200), X)(),
+    "PreparedSlice.forward, objects": lambda: on_words(
+        lambda out: bs.Selection.from_index((3,), "::2").prepare(object).forward(WORDS, out)
+    ),
     "slice_grad, objects": fresh(bs.slice_grad, WORDS, (9,), "::3"),
     "slice_grad, refused": fresh(bs.slice_grad, DY, (200, 200), "1:-1, ::3"),
     "slice, refused text": fresh(bs.slice, X, "1:-1, nonsense, of some length"),
@@ -165,6 +182,7 @@ SELECTIONS = {
     "to_index": lambda: Attempt(selection().to_index),
     "to_tf": lambda: Attempt(selection().to_tf),
     "to_onnx": lambda: Attempt(selection().to_onnx),
+    "prepare": lambda: Attempt(lambda s=selection(): repr(s.prepare("f4"))),
     "restrict": lambda: Attempt(partial(selection().restrict, [(0, 50), (3, 9)])),
     "explain": lambda: Attempt(selection().explain),
     "cost": lambda: Attempt(partial(selection().cost, "float32")),

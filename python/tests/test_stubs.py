@@ -1,9 +1,11 @@
 """The type stubs: mypy accepts the package and a user's program, and the stubs match the module."""
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import backslice as bs
 from backslice import _core
@@ -25,7 +27,7 @@ def test_mypy_refuses_a_wrong_program(tmp_path):
 
 
 def parameters(signature: str) -> list[str]:
-    """Names and defaults in order, without types: ['shape', '*', 'out=None']."""
+    """Names in order, those with a default marked, without types: ['shape', '*', 'out=']."""
     inside = signature[signature.index("(") + 1 : signature.rindex(")")]
     inside = re.sub(r"\[[^][]*\]", "", re.sub(r"\[[^][]*\]", "", inside))
     parts = [
@@ -34,24 +36,29 @@ def parameters(signature: str) -> list[str]:
     return [part for part in parts if part not in ("", "self")]
 
 
-def stub_signature(name: str) -> str:
-    text = (ROOT / "python" / "backslice" / "_core.pyi").read_text()
-    found = re.search(rf"^ *def {name}\((.*?)\) -> ", text, re.MULTILINE | re.DOTALL)
-    assert found, name
-    return f"({found.group(1)})"
+def stub_signature(function: Any) -> str:
+    """That of a function, or of a method in its class."""
+    body = ast.parse((ROOT / "python" / "backslice" / "_core.pyi").read_text()).body
+    *classes, name = function.__qualname__.split(".")
+    for outer in classes:
+        (body,) = (node.body for node in body if isinstance(node, ast.ClassDef) and node.name == outer)
+    (found,) = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return f"({ast.unparse(found.args)})"
 
 
 def test_stubs_have_the_signatures_of_the_module():
     functions = [f for f in map(bs.__dict__.get, bs.__all__) if hasattr(f, "__nb_signature__")]
-    methods = [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx", "restrict", "to_tf")]
-    assert len(functions) >= 6
+    classes = _core.Selection, _core.PreparedSlice
+    methods = [value for c in classes for name, value in vars(c).items() if name[0] != "_" and callable(value)]
+    methods += [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx")]
+    assert len(functions) >= 6 and len(methods) >= 10
     for function in functions + methods:
         (module_signature,) = (s[0] for s in function.__nb_signature__)
-        assert parameters(stub_signature(function.__name__)) == parameters(module_signature), function.__name__
+        assert parameters(stub_signature(function)) == parameters(module_signature), function.__qualname__
 
 
 def test_everything_public_is_in_the_stub():
     text = (ROOT / "python" / "backslice" / "_core.pyi").read_text()
-    for name in (*dir(_core), *dir(_core.Selection)):
+    for name in (*dir(_core), *dir(_core.Selection), *dir(_core.PreparedSlice)):
         if not name.startswith("_"):
             assert re.search(rf"\b(def|class) {name}\b", text), name

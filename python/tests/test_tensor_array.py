@@ -368,3 +368,9 @@ def test_nothing_can_be_joined_where_its_shape_is_known():
     assert bs.TensorArray(0, "f4", element_shape=(None, 3)).concat()[0].shape == (0, 3)
     with pytest.raises(bs.UnimplementedError, match="gather of no elements needs a fully defined element shape"):
         bs.TensorArray(0, "f4", element_shape=(None, 3)).gather([])
+
+
+@pytest.mark.parametrize("other", [None, 3, "TensorArray", bs.TensorArray.__new__(bs.TensorArray)])
+def test_an_array_equals_itself_alone(other):
+    array = bs.TensorArray(1, np.float32)
+    assert array == array and array != other and array != bs.TensorArray(1, np.float32)

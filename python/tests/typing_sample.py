@@ -13,6 +13,8 @@ def gradient(dy: NDArray[np.float32]) -> NDArray[np.float32]:
         assert inside.result_shape == dy[index].shape
     dx: NDArray[np.float32] = bs.slice_grad(dy, selection.shape, selection)
     bs.strided_slice_grad([4, 5], dy=dy, **selection.to_tf(), out=dx, accumulate=True)
+    prepared = selection.prepare(np.float32)
+    dx = prepared.accumulate(dy, prepared.gradient(selection.slice(dx), out=selection.grad(dy)))
     try:
         bs.slice(dx, "7")
     except bs.OutOfRangeError as error:

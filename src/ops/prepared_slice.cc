@@ -27,11 +27,21 @@ Status check_layout(const Layout& layout, DType dtype, const char* argument, con
   return check_shape(view, argument, expected, meaning);
 }
 
+// Whether elements lie in the same places: the strides of axes along which nobody steps do not matter.
+bool same_places(const Layout& a, const Layout& b) {
+  if (a.shape != b.shape || a.item_size != b.item_size) return false;
+  if (a.shape.elements() == 0) return true;
+  for (int axis = 0; axis < a.shape.rank(); ++axis) {
+    if (a.shape[axis] > 1 && a.strides[axis] != b.strides[axis]) return false;
+  }
+  return true;
+}
+
 Status check_prepared(const ConstView& view, const char* argument, DType dtype, const Layout& layout) {
   if (view.dtype != dtype) {
     return dtype_error(argument, " has dtype ", name(view.dtype), ", but the slice was prepared for ", name(dtype));
   }
-  if (view.layout != layout) {
+  if (!same_places(view.layout, layout)) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " and byte strides ",
                             Ints(view.layout.strides), ", but the slice was prepared for shape ", Ints(layout.shape),
                             " and byte strides ", Ints(layout.strides));
@@ -76,35 +86,35 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
   });
 }
 
-Status PreparedSlice::forward(const ConstView& x, const View& y, const Context& context) const {
+Status PreparedSlice::forward(const ConstView& x, const View& out, const Context& context) const {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
-    BACKSLICE_RETURN_IF_ERROR(check_prepared(y, "y", impl_->dtype, impl_->y));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(y, "y", x, "x"));
-    fill(impl_->forward, x.dtype, y.data, x.data, Call(context).kernel(impl_->forward.dst_bytes()));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", x, "x"));
+    fill(impl_->forward, x.dtype, out.data, x.data, Call(context).kernel(impl_->forward.dst_bytes()));
     return Status();
   });
 }
 
-Status PreparedSlice::gradient(const ConstView& dy, const View& dx, const Context& context) const {
+Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Context& context) const {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
-    BACKSLICE_RETURN_IF_ERROR(check_prepared(dx, "dx", impl_->dtype, impl_->x));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(dx, "dx", dy, "dy"));
-    fill(impl_->gradient, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->gradient.dst_bytes()));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
+    fill(impl_->gradient, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->gradient.dst_bytes()));
     return Status();
   });
 }
 
-Status PreparedSlice::accumulate(const ConstView& dy, const View& dx, const Context& context) const {
+Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Context& context) const {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
-    BACKSLICE_RETURN_IF_ERROR(check_prepared(dx, "dx", impl_->dtype, impl_->x));
+    BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(dx, "dx", dy, "dy"));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     const std::int64_t work = operations_of(dy.dtype).addition_work;
-    add(impl_->addition, dy.dtype, dx.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes(), work));
+    add(impl_->addition, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes(), work));
     return Status();
   });
 }

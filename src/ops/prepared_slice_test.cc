@@ -57,9 +57,21 @@ TEST(PreparedSlice, RefusesWhatItWasNotPreparedFor) {
   EXPECT_TRUE(is_error(rows.gradient(view_of(ints, {2, 2}), view_of(x, {3, 2})), kInvalid, "prepared for float32"));
   const View turned = View::strided(x.data(), DType::Float32, {3, 2}, {4, 12}).value();
   EXPECT_TRUE(is_error(rows.accumulate(view_of(y, {2, 2}), turned), kInvalid, "byte strides [4,12]"));
-  EXPECT_TRUE(is_error(rows.gradient(view_of(x, {2, 2}), view_of(x, {3, 2})), kInvalid, "dx shares memory with dy"));
+  EXPECT_TRUE(is_error(rows.gradient(view_of(x, {2, 2}), view_of(x, {3, 2})), kInvalid, "out shares memory with dy"));
   const View nowhere = View::contiguous(nullptr, DType::Float32, {3, 2}).value();
   EXPECT_TRUE(is_error(rows.gradient(view_of(y, {2, 2}), nowhere), kInvalid, "its data is null"));
+}
+
+TEST(PreparedSlice, IgnoresStridesThatNobodyStepsBy) {
+  const PreparedSlice row = PreparedSlice::make(at({1, 3}, ":, 1:"), DType::Float32).value();
+  const auto x = counting<float>(3);
+  std::vector<float> y(2);
+  const ConstView one_row = ConstView::strided(x.data(), DType::Float32, {1, 3}, {-400, 4}).value();
+  ASSERT_TRUE(row.forward(one_row, view_of(y, {1, 2})).ok());
+  EXPECT_THAT(y, ElementsAre(2, 3));
+  const PreparedSlice nothing = PreparedSlice::make(at({0, 3}, ":, 1:"), DType::Float32).value();
+  const ConstView empty = ConstView::strided(x.data(), DType::Float32, {0, 3}, {8, 8}).value();
+  EXPECT_TRUE(nothing.forward(empty, view_of(y, {0, 2})).ok());
 }
 
 TEST(PreparedSlice, RefusesWhatNoGradientHas) {

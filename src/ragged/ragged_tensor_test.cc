@@ -36,6 +36,27 @@ TEST(RaggedTensor, KeepsItsSplitsWhenTheCallersChange) {
   EXPECT_THAT(values_of(ragged_slice(rt, rows(2, "::-1")).value()), ElementsAre(3, 4, 1, 2));
 }
 
+TEST(RaggedTensor, IsEqualWhereDtypeRowsAndBitsAre) {
+  const auto made = [](const Tensor& values, std::vector<Tensor> splits) {
+    return RaggedTensor::make(values, splits).value();
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto of = [&](float first, std::vector<std::int64_t> splits = {0, 1, 2}) {
+    return made(tensor_of<float>({first, 2}, {2}), {splits_of(splits)});
+  };
+  EXPECT_EQ(of(1), of(1));
+  EXPECT_EQ(of(nan), of(nan));
+  EXPECT_EQ(of(1), made(tensor_of<float>({1, 2}, {2}), {splits_of<std::int32_t>({0, 1, 2})}));
+  EXPECT_NE(of(1), of(3));
+  EXPECT_NE(of(0.0f), of(-0.0f));
+  EXPECT_NE(of(1), of(1, {0, 0, 2}));
+  EXPECT_NE(of(1), made(tensor_of<std::int32_t>({1, 2}, {2}), {splits_of({0, 1, 2})}));
+  EXPECT_NE(of(1), made(tensor_of<double>({1, 2}, {2}), {splits_of({0, 1, 2})}));
+  EXPECT_NE(of(1), made(tensor_of<float>({1, 2}, {2}), {splits_of({0, 2}), splits_of({0, 1, 2})}));
+  EXPECT_NE(made(tensor_of<float>({1, 2}, {1, 2}), {splits_of({0, 1})}),
+            made(tensor_of<float>({1, 2}, {2, 1}), {splits_of({0, 2})}));
+}
+
 TEST(RaggedTensor, ReadsSplitsOfAnyStride) {
   std::vector<std::int64_t> memory = {4, 9, 2, 9, 0};
   const View backwards = View::strided(memory.data() + 4, DType::Int64, {3}, {-16}).value();

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "backslice/multi_slice.h"
+#include "backslice/slice_gradient.h"
 #include "execute/task_runner.h"
 #include "select/progression.h"
 

@@ -1,0 +1,19 @@
+#include "bindings/results.h"
+
+#include "bindings/object_arrays.h"
+
+namespace backslice::python {
+
+ResultElements::ResultElements(const InputArray& input, const char* argument) : input_(input), argument_(argument) {
+  if (is_object()) zero_ = empty_string_of(input, argument);
+}
+
+nb::object ResultElements::new_array(Tensor tensor) const {
+  return is_object() ? new_object_array(std::move(tensor), zero_) : to_numpy(tensor, input_.numpy_dtype);
+}
+
+void ResultElements::fill_objects(const View& out, const std::function<Status(const View&)>& fill) const {
+  move_objects(out, zero_, fill);
+}
+
+}  // namespace backslice::python

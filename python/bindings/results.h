@@ -1,0 +1,71 @@
+// Where an operation's result goes: into a new array or into `out`, with or without the GIL, and how Python strings get
+// there. Every operation on arrays decides this here.
+//
+//     const ResultElements elements(input, "x");     // those of the input
+//     return elements.result(&shape, out,
+//                            [&] { return slice(selection, input.view, context); },
+//                            [&](const View& view) { return slice_into(selection, input.view, view, context); });
+#pragma once
+
+#include <functional>
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "bindings/gil.h"
+
+namespace backslice::python {
+
+class ResultElements {
+ public:
+  // Those of an input, which must outlive this. Raises DTypeError for an object array that holds other things than
+  // strings of one type. `argument` names the input in messages.
+  ResultElements(const InputArray& input, const char* argument);
+
+  // The same for several inputs, whose common zero is known already; it is not valid where they are not objects.
+  ResultElements(const InputArray& first, const char* argument, nb::object zero)
+      : input_(first), argument_(argument), zero_(std::move(zero)) {}
+
+  // The result: `out`, filled by `fill(view)`, or where that is None a new array, from `make()`. `shape` is the
+  // result's, null where only the library knows it.
+  template <class Make, class Fill>
+  nb::object result(const Shape* shape, nb::handle out, const Make& make, const Fill& fill) const {
+    if (!out.is_none()) return filled(out, fill);
+    if (shape == nullptr || is_object() || !is_small(*shape, input_)) return new_array(unwrap(run(make)));
+    // NumPy's own memory is the quickest to get, and the work is done sooner than another thread would wake up.
+    View view;
+    nb::object array = new_small_array(*shape, input_, view);
+    check(fill(view));
+    return array;
+  }
+
+  // `out`, filled.
+  template <class Fill>
+  nb::object filled(nb::handle out, const Fill& fill) const {
+    const View view = output_view(out, input_, argument_);
+    if (is_object()) {
+      fill_objects(view, std::cref(fill));
+    } else {
+      check(without_gil([&] { return fill(view); }));
+    }
+    return nb::borrow(out);
+  }
+
+  // Runs the library while other Python threads may run, unless they could drop the objects whose addresses are moved.
+  template <class Body>
+  auto run(const Body& body) const {
+    return is_object() ? body() : without_gil(body);
+  }
+
+  // What the library made, as an array.
+  nb::object new_array(Tensor tensor) const;
+
+ private:
+  bool is_object() const { return input_.type.is_object; }
+  void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
+
+  const InputArray& input_;
+  const char* argument_;
+  nb::object zero_;  // of objects
+};
+
+}  // namespace backslice::python
