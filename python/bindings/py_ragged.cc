@@ -129,10 +129,11 @@ bool PyRagged::equals(nb::handle other) const {
 
 nb::str PyRagged::repr() const {
   const nb::str shown = shown_rows();
-  PyObject* text =
-      PyUnicode_FromFormat("RaggedTensor(%U, shape %S, dtype %S)", shown.ptr(), shape().ptr(), type_.numpy.ptr());
-  if (text == nullptr) nb::raise_python_error();
-  return nb::steal<nb::str>(text);
+  const nb::tuple dims = shape();
+  const nb::object text = checked([&] {
+    return PyUnicode_FromFormat("RaggedTensor(%U, shape %S, dtype %S)", shown.ptr(), dims.ptr(), type_.numpy.ptr());
+  });
+  return nb::borrow<nb::str>(text);
 }
 
 nb::str PyRagged::shown_rows() const {
