@@ -69,12 +69,12 @@ def test_handlers_that_do_not_raise_let_the_call_go_on():
 calls = []
 def handler(*_):
     calls.append(float(bs.slice_grad(dy, (4096, 2048), "::2").sum()))  # an operation inside an operation
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 signal.signal(signal.SIGUSR1, handler)
 os.kill(os.getpid(), signal.SIGUSR1)
-result = bs.multi_slice_grad((2048, 2048), slices[:500])
+result = bs.multi_slice_grad((2048, 2048), slices)
 signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-print((result == 500).all(), len(calls) > 2, set(calls) == {2048.0 * 2048})
+print((result == 2000).all(), len(calls) > 2, set(calls) == {2048.0 * 2048})
 """) == "True True True"  # fmt: skip
 
 
