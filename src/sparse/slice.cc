@@ -103,7 +103,7 @@ Status check_out(const View& out, const char* argument, DType dtype, std::int64_
 // The entries in the window, counted: what both ways to make a slice begin with.
 struct Window {
   Window(const CooIndices& indices, Ints start, Ints size, std::int64_t bytes_per_row, const Call& call)
-      : matcher(match_window(indices, start, size)), parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
+      : matcher(match_window(indices, start, size, call.rows)), parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
     count_parts(*matcher, parts, call.tasks);
   }
 

@@ -121,7 +121,7 @@ SparseParts cut_for(const CooIndices& input, const ConstView& grad, const Call& 
 // One pass: checks while writing, into memory that nobody has seen.
 Status write_and_check_in_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                                 const View& out, Write, const Call& call) {
-  const auto matcher = match_in_order(input, start, output);
+  const auto matcher = match_in_order(input, start, output, call.rows);
   SparseParts parts = cut_for(input, grad, call);
   const KernelContext context = kernel_for(out, call);
   run_guessed(*matcher, parts, call.tasks, [&](SparsePart& part) {
@@ -133,7 +133,7 @@ Status write_and_check_in_order(const ConstView& grad, const CooIndices& input, 
 // Two passes: nothing is written before all is checked.
 Status check_then_write_in_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                                  const View& out, Write write, const Call& call) {
-  const auto matcher = match_in_order(input, start, output);
+  const auto matcher = match_in_order(input, start, output, call.rows);
   SparseParts parts = cut_for(input, grad, call);
   run_guessed(*matcher, parts, call.tasks, [&](SparsePart& part) { part.end = matcher->count(part.rows, part.first); });
   if (parts.back().end != output.rows()) return left_over(output.rows(), parts.back().end);
@@ -157,7 +157,7 @@ Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints s
 
 Status write_window(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out, Write write,
                     const Call& call) {
-  const auto matcher = match_window(input, start, size);
+  const auto matcher = match_window(input, start, size, call.rows);
   SparseParts parts = cut_for(input, grad, call);
   count_parts(*matcher, parts, call.tasks);
   if (parts.back().end != grad.shape()[0]) {

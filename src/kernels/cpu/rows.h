@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backslice/dtype.h"
+#include "kernels/cpu/indices.h"
 
 namespace backslice {
 
@@ -47,6 +48,8 @@ struct RowKernels {
 
   // dst[i] += src[i] for dense rows, by the rule on sums. Null for dtypes that have no vector form.
   AddRow add[64];  // by DType
+
+  IndexKernelTable indices32, indices64;  // of int32 and int64
 };
 
 inline constexpr std::int64_t kLine = 64;  // bytes of a cache line

@@ -31,6 +31,7 @@ const RowKernels* rows_of(const Candidate& candidate) {
   set_spread_rows(candidate.bit, rows);
   set_stream_rows(candidate.bit, rows);
   set_add_rows(candidate.bit, rows);
+  set_index_rows(candidate.bit, rows);
   if (rows.vector_bytes == 0) return nullptr;
   made.push_back(rows);
   return &made.back();

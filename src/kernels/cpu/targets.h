@@ -31,6 +31,7 @@ Status check_target_variable();
 void set_spread_rows(std::int64_t target, RowKernels& rows);
 void set_stream_rows(std::int64_t target, RowKernels& rows);
 void set_add_rows(std::int64_t target, RowKernels& rows);
+void set_index_rows(std::int64_t target, RowKernels& rows);
 
 // A function compiled for one target; null where this build leaves the target out.
 template <class Function>

@@ -9,40 +9,81 @@
 namespace backslice {
 namespace {
 
-// Leaves out what lies past the row `end` of the slice. A matcher reads indices that somebody else owns and may have
-// changed since their rows were counted.
-RowRuns clipped(RowRuns runs, std::int64_t end, RunBuffer& buffer) {
-  std::size_t kept = 0;
-  for (const RowRun& run : runs) {
-    const std::int64_t count = std::min(run.count, end - run.slice_row);
-    if (count > 0) buffer[kept++] = {run.row, run.slice_row, count};
-  }
-  return {buffer.data(), kept};
-}
-
-// Calls body(rows of the block, runs in it) for block after block.
+// Calls body(rows of the block, those found in it) for block after block. A matcher reads indices that somebody else
+// owns and may have changed since their rows were counted: what lies past the end is left out.
 template <class Body>
 std::int64_t for_each_block(const Matcher& matcher, Range rows, Range slice_rows, std::int64_t block_rows,
                             const Body& body) {
-  RunBuffer buffer;
-  std::int64_t next = slice_rows.lo;
+  FoundRows found;
+  MatchCursor cursor{slice_rows.lo};
   for (std::int64_t lo = rows.lo; lo < rows.hi; lo += block_rows) {
     const Range block{lo, std::min(lo + block_rows, rows.hi)};
-    RowRuns runs = matcher.match(block, next, buffer);
-    if (next > slice_rows.hi) {
-      runs = clipped(runs, slice_rows.hi, buffer);
-      next = slice_rows.hi;
+    const std::int64_t left = slice_rows.hi - cursor.next;
+    matcher.match(block, cursor, found);
+    if (cursor.next > slice_rows.hi) {
+      found.keep_first(left);
+      cursor.next = slice_rows.hi;
     }
-    body(block, runs);
+    body(block, found);
   }
-  return next;
+  return cursor.next;
 }
+
+// Rows row, row + 1, ... of the input are rows slice_row, slice_row + 1, ... of the slice.
+struct RowRun {
+  std::int64_t row, slice_row, count;
+};
 
 template <class Body>
 std::int64_t for_each_run(const Matcher& matcher, Range rows, Range slice_rows, const Body& body) {
-  return for_each_block(matcher, rows, slice_rows, kBlockRows, [&](Range, RowRuns runs) {
-    for (const RowRun& run : runs) body(run);
-  });
+  RowRun run{0, 0, 0};
+  const auto extend = [&](const RowRun& by) {
+    if (by.row == run.row + run.count && by.slice_row == run.slice_row + run.count) return void(run.count += by.count);
+    if (run.count > 0) body(run);
+    run = by;
+  };
+  const std::int64_t next =
+      for_each_block(matcher, rows, slice_rows, kBlockRows, [&](Range block, const FoundRows& found) {
+        if (found.follow_each_other()) {
+          found.for_each_run([&](std::int64_t row, std::int64_t i, std::int64_t count) {
+            extend({block.lo + row, found.slice_row(row, i), count});
+          });
+        } else {
+          found.for_each(
+              [&](std::int64_t row, std::int64_t i) { extend({block.lo + row, found.slice_row(row, i), 1}); });
+        }
+      });
+  if (run.count > 0) body(run);
+  return next;
+}
+
+// to[row] = from[its row in the slice] for rows of kBytes bytes, known to the compiler, or of any size.
+template <std::int64_t kBytes>
+void scatter(std::byte* to, const std::byte* from, const FoundRows& found, std::int64_t bytes) {
+  constexpr std::int64_t kLongRun = 6;  // copied as one; shorter ones row by row, since their ends are hard to foresee
+  const std::int64_t size = kBytes > 0 ? kBytes : bytes;
+  if (found.follow_each_other() && found.count() > kLongRun * found.runs()) {
+    found.for_each_run([&](std::int64_t row, std::int64_t i, std::int64_t count) {
+      copy_bytes(to + row * size, from + found.slice_row(row, i) * size, count * size);
+    });
+  } else {
+    found.for_each([&](std::int64_t row, std::int64_t i) {
+      copy_bytes(to + row * size, from + found.slice_row(row, i) * size, size);
+    });
+  }
+}
+
+using Scatter = void (*)(std::byte* to, const std::byte* from, const FoundRows& found, std::int64_t bytes);
+
+Scatter scatter_of(std::int64_t row_bytes) {
+  switch (row_bytes) {
+    case 1: return scatter<1>;
+    case 2: return scatter<2>;
+    case 4: return scatter<4>;
+    case 8: return scatter<8>;
+    case 16: return scatter<16>;
+    default: return scatter<0>;
+  }
 }
 
 // Both sides dense: blocks are composed in the cache, zeros first, and written once.
@@ -52,25 +93,26 @@ std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, c
   const std::int64_t row_bytes = copier.dense_row();
   Writer writer(copier.dst() + rows.lo * row_bytes, kernels);
   const std::int64_t block_rows = std::min(kBlockRows, kMaxReserve / row_bytes);
-  const auto grad = [&](const RowRun& run) { return copier.src() + run.slice_row * row_bytes; };
+  const Scatter scatter = scatter_of(row_bytes);
   std::int64_t next = 0;
   if (block_rows > 0) {
-    next = for_each_block(matcher, rows, slice_rows, block_rows, [&](Range block, RowRuns runs) {
-      const std::int64_t bytes = (block.hi - block.lo) * row_bytes;
-      if (runs.empty()) return writer.zero(bytes);
-      if (runs[0].count == block.hi - block.lo) return writer.copy(grad(runs[0]), bytes);
-      std::byte* to = writer.reserve(bytes);
-      kernels.zero(to, bytes);
-      for (const RowRun& run : runs) {
-        RowCopier::copy_run(to + (run.row - block.lo) * row_bytes, grad(run), run.count * row_bytes);
+    next = for_each_block(matcher, rows, slice_rows, block_rows, [&](Range block, const FoundRows& found) {
+      const std::int64_t block_bytes = (block.hi - block.lo) * row_bytes;
+      const std::int64_t count = found.count();
+      if (count == 0) return writer.zero(block_bytes);
+      if (count == block.hi - block.lo && found.follow_each_other()) {
+        return writer.copy(copier.src() + found.slice_row(0, 0) * row_bytes, block_bytes);
       }
-      writer.commit(bytes);
+      std::byte* to = writer.reserve(block_bytes);
+      kernels.zero(to, block_bytes);
+      scatter(to, copier.src(), found, row_bytes);
+      writer.commit(block_bytes);
     });
   } else {  // rows longer than a block
     std::int64_t written = rows.lo;
     next = for_each_run(matcher, rows, slice_rows, [&](const RowRun& run) {
       writer.zero((run.row - written) * row_bytes);
-      writer.copy(grad(run), run.count * row_bytes);
+      writer.copy(copier.src() + run.slice_row * row_bytes, run.count * row_bytes);
       written = run.row + run.count;
     });
     writer.zero((rows.hi - written) * row_bytes);

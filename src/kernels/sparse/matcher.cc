@@ -4,95 +4,85 @@
 #include <limits>
 
 #include "kernels/sparse/index_rows.h"
+#include "kernels/sparse/vector_indices.h"
 
 namespace backslice {
 namespace {
 
-// Whether each row of a block is in the slice. Where that is as good as random, no branch should depend on it: first
-// the flags of all rows are found, then the places where they change.
-using Flags = std::array<std::uint8_t, kBlockRows + 1>;
-
-// The runs of rows that are flagged.
-RowRuns runs_of(Flags& flags, Range rows, std::int64_t& next, RunBuffer& buffer) {
-  const std::int64_t total = rows.hi - rows.lo;
-  flags[static_cast<std::size_t>(total)] = 0;
-  std::array<std::int64_t, kBlockRows + 2> changes;
-  std::size_t found = 0;
-  std::uint8_t before = 0;
-  for (std::int64_t i = 0; i <= total; ++i) {
-    changes[found] = rows.lo + i;
-    found += flags[static_cast<std::size_t>(i)] != before;
-    before = flags[static_cast<std::size_t>(i)];
-  }
-  for (std::size_t run = 0; run < found / 2; ++run) {
-    const std::int64_t begin = changes[2 * run], end = changes[2 * run + 1];
-    buffer[run] = {begin, next, end - begin};
-    next += end - begin;
-  }
-  return {buffer.data(), found / 2};
+void find_inside(const CooIndices& indices, Range rows, const IndexBox& box, const IndexKernels& kernels,
+                 FoundRows& found) {
+  found.add_bits(kernels.inside(pointers_to(indices, rows.lo), rows.hi - rows.lo, box, found.bits()));
 }
 
 template <class Rows>
 class WindowMatcher final : public Matcher {
  public:
-  WindowMatcher(const CooIndices& input, Ints start, Ints size) : input_(input) {
+  WindowMatcher(const CooIndices& input, Ints start, Ints size, const RowKernels& kernels)
+      : input_(input), rows_(input), kernels_(kernels_for(input, input, kernels)) {
     for (int axis = 0; axis < input.rank(); ++axis) {
       const auto i = static_cast<std::size_t>(axis);
       std::int64_t last;
       if (__builtin_add_overflow(start[i], size[i] - 1, &last)) last = std::numeric_limits<std::int64_t>::max();
-      is_empty_ |= size[i] == 0;
-      first_.push_back(static_cast<std::uint64_t>(start[i]));
-      reach_.push_back(static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(start[i]));
+      const auto range = size[i] == 0 ? std::nullopt : within(input.dtype(), {start[i], last});
+      is_empty_ |= !range;
+      window_.push_back(range.value_or(AxisRange{0, 0}));
+      if (kernels_ != nullptr) box_.low[axis] = window_[axis].low, box_.high[axis] = window_[axis].high;
     }
   }
 
-  RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const override {
-    Flags inside;
-    for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
-      inside[static_cast<std::size_t>(row - rows.lo)] = is_inside(row);
+  void match(Range rows, MatchCursor& cursor, FoundRows& found) const override {
+    found.clear(cursor.next);
+    if (is_empty_) return;
+    if (kernels_ != nullptr) {
+      find_inside(input_, rows, box_, *kernels_, found);
+    } else {
+      for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
+        found.add_if(is_inside(row), row - rows.lo);
+      }
     }
-    return runs_of(inside, rows, next, buffer);
-  }
-
-  std::int64_t count(Range rows, std::int64_t next) const override {
-    for (std::int64_t row = rows.lo; row < rows.hi; ++row) next += is_inside(row);
-    return next;
+    cursor.next += found.count();
   }
 
  private:
-  // first <= index <= last, as distances from first: unsigned, they are exact and never negative.
   bool is_inside(std::int64_t row) const {
-    bool inside = !is_empty_;
-    for (int axis = 0; axis < input_.rank(); ++axis) {
-      inside &= static_cast<std::uint64_t>(input_.at(row, axis)) - first_[axis] <= reach_[axis];
+    bool inside = true;
+    for (int axis = 0; axis < rows_.rank(); ++axis) {
+      const std::int64_t index = rows_.at(row, axis);
+      inside &= window_[axis].low <= index && index <= window_[axis].high;
     }
     return inside;
   }
 
-  Rows input_;
-  InlineVector<std::uint64_t> first_, reach_;  // on each axis
+  CooIndices input_;
+  Rows rows_;
+  const IndexKernels* kernels_;  // or null
+  InlineVector<AxisRange> window_;
+  IndexBox box_ = {};  // the window, for the kernels
   bool is_empty_ = false;
 };
 
+// Two ways to the same answer. One row of the slice after the other is searched for, which is fast where rows come in
+// runs. Where they do not, branches would be guessed wrong at nearly every row. But the slice of a window holds all the
+// input rows in it: those that lie in the box of the slice's next rows are these rows, one by one, and vectors see that
+// without a branch.
 template <class Rows>
 class InOrderMatcher final : public GuessingMatcher {
  public:
-  InOrderMatcher(const CooIndices& input, Ints start, const CooIndices& output)
-      : input_(input), output_(output), start_(Dims(start)), output_rows_(output.rows()) {}
+  InOrderMatcher(const CooIndices& input, Ints start, const CooIndices& output, const RowKernels& kernels)
+      : input_list_(input),
+        output_list_(output),
+        input_(input),
+        output_(output),
+        start_(Dims(start)),
+        output_rows_(output.rows()),
+        kernels_(kernels_for(input, output, kernels)) {}
 
-  RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const override {
-    std::size_t runs = 0;
-    std::int64_t row = rows.lo;
-    while (row < rows.hi && next < output_rows_) {
-      row = find(rows, row, next);
-      const std::int64_t most = std::min(rows.hi - row, output_rows_ - next);
-      std::int64_t count = 0;
-      while (count < most && are_equal(row + count, next + count)) ++count;
-      if (count > 0) buffer[runs++] = {row, next, count};
-      row += std::max<std::int64_t>(count, 1);  // a row that was found and has changed since is passed
-      next += count;
-    }
-    return {buffer.data(), runs};
+  void match(Range rows, MatchCursor& cursor, FoundRows& found) const override {
+    constexpr std::int64_t kLongRun = 16;  // with the gap after it
+    found.clear(cursor.next);
+    const std::int64_t followed = cursor.runs_are_short ? follow(rows, cursor, found) : 0;
+    search(rows, rows.lo + followed, cursor.next, found);
+    cursor.runs_are_short = kernels_ != nullptr && found.runs() * kLongRun > rows.hi - rows.lo;
   }
 
   // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
@@ -108,6 +98,48 @@ class InOrderMatcher final : public GuessingMatcher {
   }
 
  private:
+  void search(Range rows, std::int64_t row, std::int64_t& next, FoundRows& found) const {
+    while (row < rows.hi && next < output_rows_) {
+      row = find(rows, row, next);
+      if (row == rows.hi) break;
+      const std::int64_t most = std::min(rows.hi - row, output_rows_ - next);
+      std::int64_t run = 1;
+      while (run < most && are_equal(row + run, next + run)) ++run;
+      found.add_run(row - rows.lo, run);
+      row += run;
+      next += run;
+    }
+  }
+
+  // Returns for how many rows the answer is found. Rows outside the box are none of the next rows of the slice.
+  std::int64_t follow(Range rows, MatchCursor& cursor, FoundRows& found) const {
+    if (cursor.box_end < std::min(cursor.next + kBlockRows, output_rows_)) set_box(cursor);
+    if (!cursor.has_box) return 0;
+    const Followed followed =
+        kernels_->follow(pointers_to(input_list_, rows.lo), rows.hi - rows.lo, pointers_to(output_list_, cursor.next),
+                         output_rows_ - cursor.next, cursor.box, start_.begin(), found.bits());
+    found.add_bits(followed.found);
+    cursor.next += followed.found.count;
+    if (followed.differ) cursor.give_up_box();
+    return followed.rows;
+  }
+
+  // The box of the next rows of the slice, more of them than a block can hold so that it serves for a while.
+  void set_box(MatchCursor& cursor) const {
+    cursor.box_end = std::min(cursor.next + 4 * kBlockRows, output_rows_);
+    cursor.has_box = cursor.next < cursor.box_end;
+    if (!cursor.has_box) return;
+    cursor.box = kernels_->bounds(pointers_to(output_list_, cursor.next), cursor.box_end - cursor.next);
+    for (int axis = 0; axis < input_.rank(); ++axis) {
+      std::int64_t &low = cursor.box.low[axis], &high = cursor.box.high[axis];
+      const bool fits =
+          !__builtin_add_overflow(low, start_[axis], &low) && !__builtin_add_overflow(high, start_[axis], &high);
+      const auto range = fits ? within(input_list_.dtype(), {low, high}) : std::nullopt;
+      if (!range) return void(cursor.has_box = false);
+      low = range->low, high = range->high;
+    }
+  }
+
   bool are_equal(std::int64_t row, std::int64_t output_row) const {
     bool equal = true;
     for (int axis = 0; axis < input_.rank(); ++axis) {
@@ -163,21 +195,21 @@ class InOrderMatcher final : public GuessingMatcher {
     return 0;
   }
 
+  CooIndices input_list_, output_list_;
   Rows input_, output_;
   Dims start_;
   std::int64_t output_rows_;
+  const IndexKernels* kernels_;  // or null
 };
 
 class FoundMatcher final : public Matcher {
  public:
   explicit FoundMatcher(const std::int32_t* slice_rows) : slice_rows_(slice_rows) {}
-  RowRuns match(Range rows, std::int64_t&, RunBuffer& buffer) const override {
-    std::size_t runs = 0;
-    for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
-      buffer[runs] = {row, slice_rows_[row], 1};
-      runs += buffer[runs].slice_row != kNoRow;
-    }
-    return {buffer.data(), runs};
+
+  void match(Range rows, MatchCursor&, FoundRows& found) const override {
+    const std::int32_t* const of_block = slice_rows_ + rows.lo;
+    found.clear(0, of_block);
+    for (std::int64_t i = 0; i < rows.hi - rows.lo; ++i) found.add_if(of_block[i] != kNoRow, i);
   }
 
  private:
@@ -186,23 +218,53 @@ class FoundMatcher final : public Matcher {
 
 }  // namespace
 
-std::int64_t Matcher::count(Range rows, std::int64_t next) const {
-  RunBuffer buffer;
-  for (std::int64_t lo = rows.lo; lo < rows.hi; lo += kBlockRows) {
-    match({lo, std::min(lo + kBlockRows, rows.hi)}, next, buffer);
-  }
-  return next;
+void FoundRows::add_if(bool found, std::int64_t row) {
+  words_[static_cast<std::size_t>(row / kWordRows)] |= Word{found} << (row % kWordRows);
+  set_.count += found;
+  set_.runs += found;
 }
 
-std::unique_ptr<Matcher> match_window(const CooIndices& input, Ints start, Ints size) {
+void FoundRows::add_run(std::int64_t row, std::int64_t count) {
+  set_.count += count;
+  ++set_.runs;
+  for (const std::int64_t end = row + count; row < end;) {
+    const std::int64_t first = row % kWordRows, in_word = std::min(kWordRows - first, end - row);
+    words_[static_cast<std::size_t>(row / kWordRows)] |= kAllRows >> (kWordRows - in_word) << first;
+    row += in_word;
+  }
+}
+
+void FoundRows::add_bits(SetBits set) {
+  set_.count += set.count;
+  set_.runs += set.runs;
+}
+
+void FoundRows::keep_first(std::int64_t count) {
+  for (auto word = words_.end(); set_.count > count;) {
+    --word;
+    for (; *word != 0 && set_.count > count; --set_.count) *word &= ~std::bit_floor(*word);
+  }
+}
+
+std::int64_t Matcher::count(Range rows, std::int64_t next) const {
+  MatchCursor cursor{next};
+  FoundRows found;
+  for (std::int64_t lo = rows.lo; lo < rows.hi; lo += kBlockRows) {
+    match({lo, std::min(lo + kBlockRows, rows.hi)}, cursor, found);
+  }
+  return cursor.next;
+}
+
+std::unique_ptr<Matcher> match_window(const CooIndices& input, Ints start, Ints size, const RowKernels& kernels) {
   return visit_rows(input, input, [&]<class Rows>() -> std::unique_ptr<Matcher> {
-    return std::make_unique<WindowMatcher<Rows>>(input, start, size);
+    return std::make_unique<WindowMatcher<Rows>>(input, start, size, kernels);
   });
 }
 
-std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints start, const CooIndices& output) {
+std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints start, const CooIndices& output,
+                                                const RowKernels& kernels) {
   return visit_rows(input, output, [&]<class Rows>() -> std::unique_ptr<GuessingMatcher> {
-    return std::make_unique<InOrderMatcher<Rows>>(input, start, output);
+    return std::make_unique<InOrderMatcher<Rows>>(input, start, output, kernels);
   });
 }
 

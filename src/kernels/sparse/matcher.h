@@ -1,40 +1,117 @@
-// Matchers: which row of a slice each input row is, if any.
+// Matchers: which rows of the input a slice holds.
 //
 // Everything about sparse slices is this question. The slice moves rows of the input to rows of the result; the
-// gradient moves them back. A matcher answers for a block of rows at a time, as runs of rows that are consecutive on
-// both sides, in a buffer that stays in the L1 cache. What moves the rows does not know which rule was followed.
+// gradient moves them back. A matcher answers for a block of rows at a time, in a buffer that stays in the L1 cache.
+// What moves the rows does not know which rule was followed.
 #pragma once
 
 #include <array>
+#include <bit>
+#include <limits>
 #include <memory>
-#include <span>
 
 #include "backslice/coo_indices.h"
 #include "backslice/ints.h"
 #include "backslice/selection.h"
+#include "kernels/cpu/rows.h"
 
 namespace backslice {
 
-inline constexpr std::int64_t kNoRow = -1;
 inline constexpr std::int64_t kBlockRows = 1024;  // a matcher is asked for at most so many rows at once
 
-// Rows row, row + 1, ... of the input are rows slice_row, slice_row + 1, ... of the slice.
-struct RowRun {
-  std::int64_t row, slice_row, count;
+inline constexpr std::int64_t kNoRow = -1;
+
+// Those rows of a block that are in the slice: a bit for each row, counted from the block's first.
+//
+// Which rows they are may be as good as random, or they may come in long runs. Bits that are read word by word make
+// neither of them slow.
+class FoundRows {
+ public:
+  using Word = std::uint64_t;
+  static constexpr std::int64_t kWordRows = 64;
+  static constexpr Word kAllRows = ~Word{0};
+
+  // No rows yet. Those of the slice will follow each other from `first` on, or are listed for each row of the block.
+  void clear(std::int64_t first, const std::int32_t* joined = nullptr) {
+    words_.fill(0);
+    set_ = {};
+    first_ = first;
+    joined_ = joined;
+  }
+  void add_if(bool found, std::int64_t row);
+  void add_run(std::int64_t row, std::int64_t count);
+  // Rows whose bits were set here: bit i % 8 of byte i / 8 is row i's, as the machine is little-endian.
+  std::uint8_t* bits() { return reinterpret_cast<std::uint8_t*>(words_.data()); }
+  void add_bits(SetBits set);
+
+  void keep_first(std::int64_t count);
+
+  std::int64_t count() const { return set_.count; }
+  std::int64_t runs() const { return set_.runs; }  // about
+
+  bool follow_each_other() const { return joined_ == nullptr; }
+  // The row of the slice of a row that is the i-th one found.
+  std::int64_t slice_row(std::int64_t row, std::int64_t i) const {
+    return follow_each_other() ? first_ + i : joined_[row];
+  }
+
+  // Calls body(row, i) for each row, the i-th one found.
+  template <class Body>
+  void for_each(const Body& body) const {
+    std::int64_t first = 0, i = 0;
+    for (Word word : words_) {
+      for (; word != 0; word &= word - 1) body(first + std::countr_zero(word), i++);
+      first += kWordRows;
+    }
+  }
+
+  // Calls body(row, i, count) for rows that follow each other in a word.
+  template <class Body>
+  void for_each_run(const Body& body) const {
+    std::int64_t first = 0, i = 0;
+    for (Word word : words_) {
+      while (word != 0) {
+        const int start = std::countr_zero(word), count = std::countr_one(word >> start);
+        body(first + start, i, count);
+        i += count;
+        word &= start + count == kWordRows ? 0 : kAllRows << (start + count);
+      }
+      first += kWordRows;
+    }
+  }
+
+ private:
+  std::array<Word, kBlockRows / kWordRows> words_;
+  SetBits set_;
+  std::int64_t first_ = 0;
+  const std::int32_t* joined_ = nullptr;
 };
-using RowRuns = std::span<const RowRun>;
-using RunBuffer = std::array<RowRun, kBlockRows>;
+
+// Where a walk over the input rows has come.
+struct MatchCursor {
+  std::int64_t next;            // the first row of the slice that is still to be found
+  bool runs_are_short = false;  // in the last block
+
+  // The rows of the slice from `next` to box_end lie in the box, where a matcher keeps one.
+  std::int64_t box_end = -1;
+  bool has_box = false;
+  IndexBox box = {};
+
+  void give_up_box() {
+    has_box = false;
+    box_end = std::numeric_limits<std::int64_t>::max();
+  }
+};
 
 class Matcher {
  public:
   virtual ~Matcher() = default;
 
-  // The runs among the input rows, in their order. `next` is the first row of the slice that is still to be found, and
-  // moves on past those that are.
-  virtual RowRuns match(Range rows, std::int64_t& next, RunBuffer& buffer) const = 0;
+  // Those of the rows that the slice holds. The cursor moves on past them.
+  virtual void match(Range rows, MatchCursor& cursor, FoundRows& found) const = 0;
 
   // What `next` becomes.
-  virtual std::int64_t count(Range rows, std::int64_t next) const;
+  std::int64_t count(Range rows, std::int64_t next) const;
 };
 
 // One whose rows can be cut into parts without counting them first: each part starts from a guess, and where each ends
@@ -46,12 +123,13 @@ class GuessingMatcher : public Matcher {
 };
 
 // The rows in the window are the slice's, in their order.
-std::unique_ptr<Matcher> match_window(const CooIndices& input, Ints start, Ints size);
+std::unique_ptr<Matcher> match_window(const CooIndices& input, Ints start, Ints size, const RowKernels& kernels);
 
 // Row `next` of the slice is the next input row whose index is its own plus start. Sums that overflow match nothing.
-std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints start, const CooIndices& output);
+std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints start, const CooIndices& output,
+                                                const RowKernels& kernels);
 
-// What was found out before: for each input row its row in the slice, or kNoRow.
+// What a join found out: for each input row its row in the slice, or kNoRow.
 std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows);
 
 }  // namespace backslice

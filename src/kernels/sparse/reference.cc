@@ -11,13 +11,14 @@ namespace {
 // Calls body(row, slice row or kNoRow) for each row.
 template <class Body>
 std::int64_t for_each_row(const Matcher& matcher, Range rows, Range slice_rows, const Body& body) {
-  RunBuffer buffer;
-  std::int64_t next = slice_rows.lo;
+  FoundRows found;
+  MatchCursor cursor{slice_rows.lo};
   for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
-    const RowRuns runs = matcher.match({row, row + 1}, next, buffer);
-    body(row, runs.empty() || runs[0].slice_row >= slice_rows.hi ? kNoRow : runs[0].slice_row);
+    matcher.match({row, row + 1}, cursor, found);
+    const bool any = found.count() > 0 && found.slice_row(0, 0) < slice_rows.hi;
+    body(row, any ? found.slice_row(0, 0) : kNoRow);
   }
-  return std::min(next, slice_rows.hi);
+  return std::min(cursor.next, slice_rows.hi);
 }
 
 }  // namespace

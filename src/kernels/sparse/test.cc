@@ -28,7 +28,7 @@ class SparseKernel : public ::testing::TestWithParam<KernelWay> {
     std::vector<std::int64_t> index(static_cast<std::size_t>(rows));
     for (auto& i : index) i = static_cast<std::int64_t>(random() % 10);
     const auto indices = CooIndices::from_matrix(view_of(index, {rows, 1})).value();
-    const auto matcher = match_window(indices, {2}, {static_cast<std::int64_t>(random() % 9)});
+    const auto matcher = match_window(indices, {2}, {static_cast<std::int64_t>(random() % 9)}, GetParam().context.rows);
     const std::int64_t found = matcher->count({0, rows}, 0);
     const auto shape = [&](std::int64_t n) {
       Dims dims(std::vector<std::int64_t>{n});
@@ -75,6 +75,143 @@ TEST_P(SparseKernel, MovesAndAddsRows) {
     expect_same(random, 12, {40, 60}, dtype);  // rows longer than a block
     expect_same(random, 5, {2, 0}, dtype);
   }
+}
+
+// Lists of indices in every layout that matchers tell apart, sorted, some rows there twice.
+struct RandomIndices {
+  RandomIndices(std::mt19937& random, std::int64_t rows, int rank, std::int64_t extent) : rank(rank) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::vector<std::int64_t> row;
+      for (int axis = 0; axis < rank; ++axis) row.push_back(static_cast<std::int64_t>(random()) % extent);
+      list.push_back(row);
+    }
+    std::sort(list.begin(), list.end());
+  }
+
+  template <class Index>
+  CooIndices as(std::vector<Index>& memory, bool columns) const {
+    const auto rows = static_cast<std::int64_t>(list.size());
+    memory.resize(static_cast<std::size_t>(rows * rank) + 1);
+    std::vector<ConstView> views;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (int axis = 0; axis < rank; ++axis) {
+        const std::int64_t at = columns ? axis * rows + i : i * rank + axis;
+        memory[static_cast<std::size_t>(at)] =
+            static_cast<Index>(list[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)]);
+      }
+    }
+    constexpr DType kDType = sizeof(Index) == 4 ? DType::Int32 : DType::Int64;
+    if (!columns) return CooIndices::from_matrix(*ConstView::contiguous(memory.data(), kDType, {rows, rank})).value();
+    for (int axis = 0; axis < rank; ++axis) {
+      views.push_back(*ConstView::contiguous(memory.data() + axis * rows, kDType, {rows}));
+    }
+    return CooIndices::from_columns(views).value();
+  }
+
+  int rank;
+  std::vector<std::vector<std::int64_t>> list;
+};
+
+// Which rows of the input a matcher finds.
+std::vector<bool> found_by(const Matcher& matcher, std::int64_t rows, std::int64_t& next) {
+  std::vector<bool> found(static_cast<std::size_t>(rows), false);
+  MatchCursor cursor{0};
+  FoundRows block;
+  for (std::int64_t lo = 0; lo < rows; lo += kBlockRows) {
+    const std::int64_t first = cursor.next;
+    matcher.match({lo, std::min(lo + kBlockRows, rows)}, cursor, block);
+    std::int64_t count = 0;
+    block.for_each([&](std::int64_t row, std::int64_t i) {
+      EXPECT_EQ(i, count++);
+      EXPECT_EQ(block.slice_row(row, i), first + i);
+      found[static_cast<std::size_t>(lo + row)] = true;
+    });
+    EXPECT_EQ(block.count(), count);
+    EXPECT_EQ(cursor.next, first + count);
+  }
+  next = cursor.next;
+  return found;
+}
+
+template <class Index>
+void expect_matches(std::mt19937& random, int rank, const RowKernels& kernels) {
+  const auto rows = static_cast<std::int64_t>(random() % 5000);
+  const std::int64_t extent = random() % 2 == 0 ? 5 : 200;
+  const RandomIndices input(random, rows, rank, extent);
+  std::vector<std::int64_t> start, size;
+  for (int axis = 0; axis < rank; ++axis) {
+    start.push_back(random() % 3 == 0 ? static_cast<std::int64_t>(random() % 40) - 20 : 0);
+    size.push_back(random() % 2 == 0 ? 1000 : static_cast<std::int64_t>(random()) % extent);
+  }
+  const bool columns = random() % 2 == 0;
+  std::vector<Index> input_memory, output_memory;
+  const CooIndices input_list = input.as(input_memory, columns);
+  RandomIndices output(random, 0, rank, extent);
+  std::vector<bool> inside;
+  for (const auto& row : input.list) {
+    bool in_window = true;
+    std::vector<std::int64_t> moved;
+    for (std::size_t axis = 0; axis < row.size(); ++axis) {
+      in_window &= row[axis] >= start[axis] && row[axis] < start[axis] + size[axis];
+      moved.push_back(row[axis] - start[axis]);
+    }
+    inside.push_back(in_window);
+    if (in_window) output.list.push_back(moved);
+  }
+  std::int64_t next;
+  EXPECT_EQ(found_by(*match_window(input_list, start, size, kernels), rows, next), inside);
+  EXPECT_EQ(next, static_cast<std::int64_t>(output.list.size()));
+
+  // Not always all rows of a window, so that also what is no slice of one is found.
+  const auto left_out = random() % 3 == 0 ? 1 + random() % 100 : 1'000'000;
+  std::erase_if(output.list, [&](const auto&) { return random() % left_out == 1; });
+  if (random() % 5 == 0) std::reverse(output.list.begin(), output.list.end());
+  std::vector<bool> expected;
+  std::size_t walked = 0;
+  for (const auto& row : input.list) {
+    bool equal = walked < output.list.size();
+    for (std::size_t axis = 0; equal && axis < row.size(); ++axis) {
+      equal = output.list[walked][axis] + start[axis] == row[axis];
+    }
+    expected.push_back(equal);
+    walked += equal;
+  }
+  const CooIndices output_list = output.as(output_memory, columns);
+  EXPECT_EQ(found_by(*match_in_order(input_list, start, output_list, kernels), rows, next), expected);
+  EXPECT_EQ(next, static_cast<std::int64_t>(walked));
+}
+
+TEST_P(SparseKernel, MatchesRowsOfEveryRankAndLayout) {
+  std::mt19937 random(43);
+  for (int i = 0; i < 12; ++i) {
+    for (int rank : {1, 2, 3, 4, 5}) {
+      expect_matches<std::int64_t>(random, rank, GetParam().context.rows);
+      expect_matches<std::int32_t>(random, rank, GetParam().context.rows);
+    }
+  }
+}
+
+// Sums that do not fit the type of the indices match nothing, also where they would after wrapping.
+TEST_P(SparseKernel, MatchesNothingPastTheIndices) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto count_of = [&]<class Index>(Index input_index, std::int64_t start, Index output_index) {
+    // Every other row, so that vectors look at them.
+    std::vector<Index> input(4096, Index{3}), output(2048, output_index);
+    for (std::size_t i = 0; i < input.size(); i += 2) input[i] = input_index;
+    constexpr DType kDType = sizeof(Index) == 4 ? DType::Int32 : DType::Int64;
+    const auto list = [](const std::vector<Index>& from) {
+      const auto rows = static_cast<std::int64_t>(from.size());
+      return CooIndices::from_matrix(*ConstView::contiguous(from.data(), kDType, {rows, 1})).value();
+    };
+    return match_in_order(list(input), {start}, list(output), GetParam().context.rows)->count({0, 4096}, 0);
+  };
+  EXPECT_EQ(count_of(std::int64_t{9}, 4, std::int64_t{5}), 2048);
+  EXPECT_EQ(count_of(std::int64_t{-kMost - 1}, kMost, std::int64_t{1}), 0);
+  EXPECT_EQ(count_of(std::int32_t{9}, 4, std::int32_t{5}), 2048);
+  EXPECT_EQ(count_of(std::int32_t{5}, std::int64_t{1} << 32, std::int32_t{5}), 0);
+  EXPECT_EQ(count_of(std::numeric_limits<std::int32_t>::min(), std::int64_t{1} << 31,
+                     std::numeric_limits<std::int32_t>::min()),
+            0);
 }
 
 TEST_P(SparseKernel, JoinsInAnyOrder) {
