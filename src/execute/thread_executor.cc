@@ -1,14 +1,18 @@
 // A pool of plain threads that serves any number of callers at once, also its own tasks.
 //
-// A call of run() is a Job on the caller's stack. It is listed while it has tasks to give away; the caller and every
-// worker that finds it there take tasks until none is left. Then the caller takes it off the list and waits for the
-// workers that are still in it. Since a caller can always finish its own job alone, nothing waits in a circle: not
-// nested calls, and not a pool that got fewer threads than it wanted, or none.
+// A call of run() is a Job on the caller's stack. The caller puts it into a slot with as many seats as it can use
+// helpers, and works on it. Workers that find a slot with a seat left take the seat and work on the job until it has no
+// tasks; then the slot is closed, and the caller waits for those who still have a seat in it. Since a caller can always
+// finish its own job alone, nothing waits in a circle: not nested calls, not callers who found no slot, and not a pool
+// that got fewer threads than it wanted, or none.
+//
+// Jobs may take less time than a mutex that all threads want: only threads that go to sleep, or wake others, lock one.
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -49,9 +53,6 @@ bool spin_until(const Done& done) {
 }
 
 struct Job {
-  Job(std::int64_t count, const std::function<void(std::int64_t)>& task) : count(count), task(task) {}
-
-  bool has_tasks() const { return next.load(std::memory_order_relaxed) < count; }
   // Returns how many it took.
   std::int64_t take_tasks() {
     std::int64_t taken = 0;
@@ -62,8 +63,38 @@ struct Job {
   const std::int64_t count;
   const std::function<void(std::int64_t)>& task;
   std::atomic<std::int64_t> next = 0;
-  std::atomic<int> helpers = 0;  // workers that are in it; changed under the pool's mutex
-  Job* after = nullptr;          // in the pool's list
+};
+
+// Where helpers find a job. Seats are given away once: a helper gets up when the job has no tasks left.
+class alignas(64) Slot {
+ public:
+  static constexpr int kMostSeats = 0xffff;
+
+  void open(Job& job, int seats) {
+    job_ = &job;
+    state_.store(static_cast<std::uint32_t>(seats) * kSeat, std::memory_order_release);
+  }
+
+  // The job, with a seat taken in it, or null.
+  Job* enter() {
+    std::uint32_t state = state_.load(std::memory_order_relaxed);
+    while (state >= kSeat) {
+      if (state_.compare_exchange_weak(state, state - kSeat + kHelper, std::memory_order_acquire)) return job_;
+    }
+    return nullptr;
+  }
+
+  // No more seats. For those who are in it.
+  void close() { state_ &= kSeat - 1; }
+  // Whether the slot was closed and this helper was the last. The job may end with it.
+  bool leave() { return state_.fetch_sub(kHelper) == kHelper; }
+  bool is_empty() const { return state_.load() == 0; }
+
+ private:
+  static constexpr std::uint32_t kHelper = 1, kSeat = 1 << 16;
+
+  std::atomic<std::uint32_t> state_ = 0;  // helpers, and seats that are left
+  Job* job_ = nullptr;
 };
 
 // Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as
@@ -84,65 +115,100 @@ class BlockedSignals {
 
 // What a pool and its threads share. It goes when the last of them does.
 struct Shared {
+  static constexpr int kSlots = 64;
+  Slot slots[kSlots];
+  alignas(64) std::atomic<std::uint64_t> taken = 0;  // a bit for each slot that has a job
+  // A bit for each slot that may have a seat, and how often one was set.
+  alignas(64) std::atomic<std::uint64_t> listed = 0;
+  std::atomic<std::uint64_t> changes = 0;
+
+  alignas(64) std::atomic<int> sleepers = 0, waiters = 0;  // workers without a job, callers without a task
+  std::atomic<int> workers = 0;                            // changed under the mutex
+  std::atomic<bool> is_ending = false;                     // threads end when they find no job
   std::mutex mutex;
   std::condition_variable wake, left, ended;
-  Job* jobs = nullptr;                     // newest first: what a task waits for comes before other work
-  std::atomic<std::uint64_t> changes = 0;  // of the list; changed under the mutex
-  int workers = 0, sleepers = 0;
-  bool is_ending = false;  // threads end when they find no job
 
-  Job* find_job() const {
-    Job* job = jobs;
-    while (job != nullptr && !job->has_tasks()) job = job->after;
-    return job;
+  // A free slot, or -1.
+  int take_slot() {
+    std::uint64_t seen = taken.load(std::memory_order_relaxed);
+    while (~seen != 0) {
+      const int slot = std::countr_one(seen);
+      if (taken.compare_exchange_weak(seen, seen | bit(slot), std::memory_order_acquire)) return slot;
+    }
+    return -1;
+  }
+  void give_slot_back(int slot) { taken.fetch_and(~bit(slot), std::memory_order_release); }
+
+  void list(int slot) {
+    listed |= bit(slot);
+    ++changes;
+  }
+  void close(int slot) {
+    if ((listed & bit(slot)) == 0) return;  // many come to close it, and a change is dear
+    listed &= ~bit(slot);
+    slots[slot].close();
   }
 
-  // Precondition for these: the mutex is held.
-  void remove(Job& job) {
-    Job** link = &jobs;
-    while (*link != &job) link = &(*link)->after;
-    *link = job.after;
+  // Sleepers look for changes under the mutex before they sleep: after it was locked, they sleep or have seen them.
+  void wake_workers(int wanted) {
+    const int asleep = sleepers;
+    if (asleep == 0) return;
+    {
+      const std::lock_guard lock(mutex);
+    }
+    if (wanted >= asleep) return wake.notify_all();
+    for (int i = 0; i < wanted; ++i) wake.notify_one();
   }
+
+  // Precondition: the mutex is held.
   void let_threads_end() {
     is_ending = true;
     ++changes;
     wake.notify_all();
   }
+
+ private:
+  static std::uint64_t bit(int slot) { return std::uint64_t{1} << slot; }
 };
 
-void help(Shared& pool, Job& job, std::unique_lock<std::mutex>& lock) {
-  ++job.helpers;
-  lock.unlock();
-  job.take_tasks();
-  lock.lock();
-  // This is the last touch: the caller may then return, and the job with it.
-  if (job.helpers.fetch_sub(1, std::memory_order_release) == 1) pool.left.notify_all();
+// Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.
+bool help(Shared& pool) {
+  for (std::uint64_t listed = pool.listed; listed != 0; listed &= ~std::bit_floor(listed)) {
+    const int slot = std::bit_width(listed) - 1;
+    Job* const job = pool.slots[slot].enter();
+    if (job == nullptr) continue;
+    job->take_tasks();
+    pool.close(slot);
+    if (pool.slots[slot].leave() && pool.waiters > 0) {  // the job is not touched any more
+      {
+        const std::lock_guard lock(pool.mutex);
+      }
+      pool.left.notify_all();
+    }
+    return true;
+  }
+  return false;
 }
 
-void wait_for_change(Shared& pool, std::unique_lock<std::mutex>& lock) {
-  const std::uint64_t seen = pool.changes;
-  lock.unlock();
-  const bool changed = spin_until([&] { return pool.changes.load(std::memory_order_relaxed) != seen; });
-  lock.lock();
-  if (changed || pool.changes != seen) return;
+void wait_for_change(Shared& pool, std::uint64_t seen) {
+  const auto changed = [&] { return pool.changes.load() != seen; };
+  if (spin_until(changed)) return;
+  std::unique_lock lock(pool.mutex);
   ++pool.sleepers;
-  pool.wake.wait(lock, [&] { return pool.changes != seen; });
+  pool.wake.wait(lock, changed);
   --pool.sleepers;
 }
 
 // What a thread of a pool does.
 void work(Shared& pool) {
   be_ready_to_throw();
-  std::unique_lock lock(pool.mutex);
   for (;;) {
-    if (Job* job = pool.find_job()) {
-      help(pool, *job, lock);
-    } else if (pool.is_ending) {
-      break;
-    } else {
-      wait_for_change(pool, lock);
-    }
+    const std::uint64_t seen = pool.changes;
+    if (help(pool)) continue;
+    if (pool.is_ending) break;
+    wait_for_change(pool, seen);
   }
+  const std::lock_guard lock(pool.mutex);
   if (--pool.workers == 0) pool.ended.notify_all();
 }
 
@@ -167,11 +233,12 @@ class ThreadExecutor final : public Executor {
 
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
     if (count <= 0) return;
-    Job job(count, task);
-    if (count == 1 || most_workers_ == 0 || is_before_fork()) return void(job.take_tasks());
-    list(job);
+    Job job{count, task};
+    const int slot = count == 1 || most_workers_ == 0 || is_before_fork() ? -1 : shared_->take_slot();
+    if (slot < 0) return void(job.take_tasks());
+    invite(job, slot);
     const std::int64_t own = job.take_tasks();
-    if (!is_before_fork()) return retire(job);
+    if (!is_before_fork()) return retire(slot);
     if (own < count) {  // a task forked, and this is the child: what others had taken is lost
       throw StatusException(Status(StatusCode::FailedPrecondition,
                                    "the process was forked during this operation, and the threads that worked on it "
@@ -193,42 +260,36 @@ class ThreadExecutor final : public Executor {
  private:
   bool is_before_fork() const { return generation_ != fork_generation(); }
 
-  void list(Job& job) {
-    const auto wanted = static_cast<int>(std::min<std::int64_t>(most_workers_, job.count - 1));
-    int sleepers;
-    {
-      const std::lock_guard lock(shared_->mutex);
-      start_workers(wanted);
-      job.after = shared_->jobs;
-      shared_->jobs = &job;
-      ++shared_->changes;
-      sleepers = shared_->sleepers;
-    }
-    if (wanted >= sleepers) {
-      if (sleepers > 0) shared_->wake.notify_all();
-    } else {
-      for (int i = 0; i < wanted; ++i) shared_->wake.notify_one();
-    }
+  void invite(Job& job, int slot) {
+    const auto wanted =
+        static_cast<int>(std::min<std::int64_t>(std::min(most_workers_, Slot::kMostSeats), job.count - 1));
+    start_workers(wanted);
+    shared_->slots[slot].open(job, wanted);
+    shared_->list(slot);
+    shared_->wake_workers(wanted);
   }
 
-  void retire(Job& job) {
-    std::unique_lock lock(shared_->mutex);
-    shared_->remove(job);
-    if (job.helpers == 0) return;
-    lock.unlock();
-    if (spin_until([&] { return job.helpers.load(std::memory_order_acquire) == 0; })) return;
-    lock.lock();
-    shared_->left.wait(lock, [&] { return job.helpers == 0; });
+  void retire(int slot) {
+    const auto is_empty = [&] { return shared_->slots[slot].is_empty(); };
+    shared_->close(slot);
+    if (!spin_until(is_empty)) {
+      std::unique_lock lock(shared_->mutex);
+      ++shared_->waiters;
+      shared_->left.wait(lock, is_empty);
+      --shared_->waiters;
+    }
+    shared_->give_slot_back(slot);
   }
 
   // Where the system gives no more threads, fewer do.
   void start_workers(int wanted) noexcept {
     if (shared_->workers >= wanted) return;
+    const std::lock_guard lock(shared_->mutex);
     const BlockedSignals for_the_new_threads;
     try {
       while (shared_->workers < wanted && !faults::strikes()) {
         std::thread([shared = shared_] { work(*shared); }).detach();
-        ++shared_->workers;  // it waits for the mutex
+        ++shared_->workers;  // it needs the mutex to end
       }
     } catch (...) {  // no memory, or no thread
     }

@@ -149,7 +149,7 @@ Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints s
                   join("Elements of backprop_val_grad aren't all propagated. Num elements:", output.rows(),
                        ", used: ", joined.found, "; the others' indices, plus input_start, are not in input_indices"));
   }
-  const auto matcher = match_as_found(joined.rows());
+  const auto matcher = match_as_found(joined.rows(), call.rows);
   SparseParts parts = cut_for(input, grad, call);
   write_parts(*matcher, parts, grad, out, write, call);
   return Status();

@@ -204,16 +204,21 @@ class InOrderMatcher final : public GuessingMatcher {
 
 class FoundMatcher final : public Matcher {
  public:
-  explicit FoundMatcher(const std::int32_t* slice_rows) : slice_rows_(slice_rows) {}
+  FoundMatcher(const std::int32_t* slice_rows, const RowKernels& kernels)
+      : slice_rows_(slice_rows), kernels_(kernels.indices32.columns[0]) {}
 
+  // kNoRow is the only one below 0.
   void match(Range rows, MatchCursor&, FoundRows& found) const override {
     const std::int32_t* const of_block = slice_rows_ + rows.lo;
     found.clear(0, of_block);
-    for (std::int64_t i = 0; i < rows.hi - rows.lo; ++i) found.add_if(of_block[i] != kNoRow, i);
+    const IndexPointers pointers{{reinterpret_cast<const std::byte*>(of_block)}};
+    const IndexBox any{{0}, {std::numeric_limits<std::int32_t>::max()}};
+    found.add_bits(kernels_.inside(pointers, rows.hi - rows.lo, any, found.bits()));
   }
 
  private:
   const std::int32_t* slice_rows_;
+  const IndexKernels& kernels_;
 };
 
 }  // namespace
@@ -268,8 +273,8 @@ std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints st
   });
 }
 
-std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows) {
-  return std::make_unique<FoundMatcher>(slice_rows);
+std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows, const RowKernels& kernels) {
+  return std::make_unique<FoundMatcher>(slice_rows, kernels);
 }
 
 }  // namespace backslice

@@ -130,6 +130,6 @@ std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints st
                                                 const RowKernels& kernels);
 
 // What a join found out: for each input row its row in the slice, or kNoRow.
-std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows);
+std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows, const RowKernels& kernels);
 
 }  // namespace backslice
