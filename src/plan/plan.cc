@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "core/errors.h"
+#include "core/items.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -159,6 +160,8 @@ Plan Plan::byte_by_byte() const {
   plan.loops_.push_back({item_size_, 0, 1, item_size_, 1, 1});
   return plan;
 }
+
+Widen widen_for(DType dtype) { return are_bytes(dtype) ? Widen::Yes : Widen::No; }
 
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == selection.shape() && src.shape == selection.result_shape());

@@ -68,6 +68,9 @@ class Plan {
 // Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.
 enum class Widen { Yes, No };
 
+// For moves of elements of that dtype: objects are moved one by one, so that a run of them is not a longer item.
+Widen widen_for(DType dtype);
+
 // The gradient: fills `dst` (of selection.shape()) from `src` (of selection.result_shape()), zero where nothing is
 // taken.
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen);

@@ -8,9 +8,6 @@
 namespace backslice {
 namespace {
 
-// Objects are moved one by one, so that a run of them is not a longer item.
-Widen widen_for(DType dtype) { return are_bytes(dtype) ? Widen::Yes : Widen::No; }
-
 // The rest of a schedule, once it has its plan.
 void decide(Schedule& schedule, DType dtype) {
   if (schedule.plan.is_empty()) return;
