@@ -8,7 +8,6 @@
 #include "kernels/tiles/kernel.h"
 #include "kernels/tiles/tile_rows.h"
 #include "plan/cut.h"
-#include "select/axis_math.h"
 
 namespace backslice {
 namespace {
@@ -93,10 +92,9 @@ class TileFiller {
       for (int k = std::max(grid_.cut, 0); k < common_.rank(); ++k) {
         AxisPart part = slice[k];
         if (k == grid_.cut) {
-          const Range taken = taken_inside({part.start, part.step, part.count}, positions);
-          part.start += taken.lo * part.step - positions.lo;
-          part.count = taken.hi - taken.lo;
-          source += taken.lo * part.src_stride;
+          const PlacedLoop inside = restricted(common_.loop(s, k), positions);
+          part = {inside.loop.start, inside.loop.step, inside.loop.count, inside.loop.src_stride};
+          source += inside.src_offset;
         }
         elements *= part.count;
         scratch.axes.push_back(part);

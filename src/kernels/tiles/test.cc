@@ -80,6 +80,18 @@ TEST_P(TilesKernel, WritesRunsThatDoNotMeet) {
   }
 }
 
+// Whoever drops an axis of one element says nothing of its stride: the rows around it are one run all the same.
+TEST(CommonAxes, AxesOfOneElementAreLeftOut) {
+  const auto dy = counting<float>(6);
+  const std::vector<SliceGradient> slices = {
+      {*Selection::from_index({4, 1, 3, 1}, *parse_index("1:3, 0, :, 0")), view_of(dy, {2, 3})}};
+  const Layout dst = contiguous_layout(*Shape::make({4, 1, 3, 1}), 4);
+  const CommonAxes common = common_axes(slices, dst, serial_executor());
+  ASSERT_EQ(common.rank(), 1);
+  EXPECT_EQ(common.axes[0].extent, 12);
+  EXPECT_EQ(common.loop(0, 0), (Loop{12, 3, 1, 6, 4, 4}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, TilesKernel, ::testing::ValuesIn(kernel_ways()),
                          [](const auto& info) { return info.param.name; });
 
