@@ -63,8 +63,8 @@ Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient>
 }
 
 // Objects are moved one by one: cleared, then assigned.
-void fill_objects(std::span<const SliceGradient> slices, const View& out, const Call& call) {
-  zero_all(out, call);
+void fill_objects(std::span<const SliceGradient> slices, const View& out, Write write, const Call& call) {
+  if (write == Write::Overwrite) zero_all(out, call);
   for (const auto& [selection, dy] : slices) copy_into(select(selection, out), dy, call);
 }
 
@@ -82,12 +82,11 @@ Result<Sum> prepare_sum(std::span<const SliceGradient> slices, const Layout& out
   return sum;
 }
 
-void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out, const Call& call) {
+void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out, Write write, const Manner& manner,
+         const Call& call) {
   if (out.elements() == 0) return;
-  if (!are_bytes(out.dtype)) return fill_objects(slices, out, call);
-  const std::int64_t item_size = out.layout.item_size;
-  fill_tiles(sum.common, out.dtype, item_size, sum.disjoint, out.data,
-             call.kernel(out.elements() * item_size, sum.disjoint ? 1 : operations_of(out.dtype).addition_work));
+  if (!are_bytes(out.dtype)) return fill_objects(slices, out, write, call);
+  fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, write, out.data, call.kernel(manner));
 }
 
 Status add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
@@ -115,10 +114,14 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     const DType dtype = slices[0].dy.dtype;
     const std::int64_t item_size = slices[0].dy.layout.item_size;
     if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
-    const auto sum = prepare_sum(slices, contiguous_layout(*shape, item_size), dtype, call.tasks);
+    const Layout dx = contiguous_layout(*shape, item_size);
+    const auto sum = prepare_sum(slices, dx, dtype, call.tasks);
     if (!sum.ok()) return sum.status();
-    auto out = call.allocate(dtype, *shape, item_size);
-    if (out.ok()) run(*sum, slices, out->view(), call);
+    const Manner manner = manner_of_new_sum(slices, dx, call.allocator.has_free_zeros(), sum->disjoint, dtype);
+    const bool fresh = manner.strategy == Strategy::FreshZeros;
+    auto out = call.allocate(dtype, *shape, item_size, fresh ? Contents::Zero : Contents::Uninitialised);
+    const Write write = fresh ? Write::IntoZeros : Write::Overwrite;
+    if (out.ok()) run(*sum, slices, out->view(), write, manner, call);
     return out;
   });
 }
@@ -135,7 +138,7 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     if (write == Write::Accumulate) return add_each(slices, out, call);
     const auto sum = prepare_sum(slices, out.layout, out.dtype, call.tasks);
     if (!sum.ok()) return sum.status();
-    run(*sum, slices, out, call);
+    run(*sum, slices, out, write, manner_of_sum(slices, out.layout, write, sum->disjoint, out.dtype), call);
     return Status();
   });
 }

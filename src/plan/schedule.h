@@ -9,6 +9,7 @@
 #pragma once
 
 #include "backslice/context.h"
+#include "backslice/slice_gradient.h"
 #include "backslice/strategy.h"
 #include "plan/plan.h"
 
@@ -23,18 +24,22 @@ enum class Stores {
 // A destination larger than the caches would only push everything else out of them.
 Stores stores_for(std::int64_t bytes);
 
-struct Schedule {
-  // With the plan made in place: it is too large to be moved about in every call.
-  template <class MakePlan>
-  explicit Schedule(const MakePlan& make_plan) : plan(make_plan()) {}
-
-  Plan plan;
+// How a destination is written: all of a schedule but its plan, for work that has none.
+struct Manner {
   Strategy strategy = Strategy::Nothing;
   Stores stores = Stores::Ordinary;
   std::int64_t work = 0;  // in bytes that are written at the speed of memory; 0 where it is not to be cut
 
   // Into how many pieces that many threads cut it. At least one.
   std::int64_t pieces(int threads) const;
+};
+
+struct Schedule : Manner {
+  // With the plan made in place: it is too large to be moved about in every call.
+  template <class MakePlan>
+  explicit Schedule(const MakePlan& make_plan) : plan(make_plan()) {}
+
+  Plan plan;
 };
 
 // For elements of that dtype.
@@ -51,5 +56,16 @@ Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, boo
 Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype);
 Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype);
 Schedule schedule_zero(const Layout& dst, DType dtype);
+
+// -- Work without a plan
+
+// Writing so many bytes, each of which takes as long as copying `work_per_byte`.
+Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte = 1);
+
+// The sum of many slices, `disjoint` where no two of them meet: into memory that is there already, or still to be
+// allocated, as above.
+Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype);
+Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
+                         DType dtype);
 
 }  // namespace backslice

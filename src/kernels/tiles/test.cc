@@ -22,15 +22,19 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
       return memory;
     };
     const auto expected = run([&](const View& out) { reference::sum_slices(slices, out); });
-    const auto got = run([&](const View& out) {
-      const CommonAxes common = common_axes(slices, out.layout, GetParam().context.tasks);
-      fill_tiles(common, out.dtype, out.layout.item_size, are_disjoint(common, GetParam().context.tasks), out.data,
-                 GetParam().context, tile_bytes);
-    });
-    const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());
-    ASSERT_EQ(got, expected) << "at byte " << differ.first - got.begin() << " of " << got.size() << ", which begins at "
-                             << dst.view.data - dst.memory.data() << ": " << to_string(Ints(dst.view.shape()))
-                             << " in tiles of " << tile_bytes << " bytes";
+    const CommonAxes common = common_axes(slices, dst.view.layout, GetParam().context.tasks);
+    const bool disjoint = are_disjoint(common, GetParam().context.tasks);
+    for (Write write : {Write::Overwrite, Write::IntoZeros}) {
+      const auto got = run([&](const View& out) {
+        if (write == Write::IntoZeros) reference::sum_slices({}, out);
+        fill_tiles(common, out.dtype, out.layout.item_size, disjoint, write, out.data, GetParam().context, tile_bytes);
+      });
+      const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());
+      ASSERT_EQ(got, expected) << "at byte " << differ.first - got.begin() << " of " << got.size()
+                               << ", which begins at " << dst.view.data - dst.memory.data() << ": "
+                               << to_string(Ints(dst.view.shape())) << " in tiles of " << tile_bytes << " bytes"
+                               << (write == Write::IntoZeros ? ", into zeros" : "");
+    }
   }
 };
 
