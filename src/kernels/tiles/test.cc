@@ -14,18 +14,11 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
  protected:
   // Every byte of the destination's memory is compared, those between elements included.
   void expect_sum(const RandomTensor& dst, const std::vector<SliceGradient>& slices, std::int64_t tile_bytes) {
-    const auto run = [&](const auto& kernel) {
-      std::vector<std::byte> memory = dst.memory;
-      View view = dst.view;
-      view.data = memory.data() + (dst.view.data - dst.memory.data());
-      kernel(view);
-      return memory;
-    };
-    const auto expected = run([&](const View& out) { reference::sum_slices(slices, out); });
+    const auto expected = run_on_copy(dst, [&](const View& out) { reference::sum_slices(slices, out); });
     const CommonAxes common = common_axes(slices, dst.view.layout, GetParam().context.tasks);
     const bool disjoint = are_disjoint(common, GetParam().context.tasks);
     for (Write write : {Write::Overwrite, Write::IntoZeros}) {
-      const auto got = run([&](const View& out) {
+      const auto got = run_on_copy(dst, [&](const View& out) {
         if (write == Write::IntoZeros) reference::sum_slices({}, out);
         fill_tiles(common, out.dtype, out.layout.item_size, disjoint, write, out.data, GetParam().context, tile_bytes);
       });
@@ -37,11 +30,6 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
     }
   }
 };
-
-// A byte without its bit 6 starts no NaN, whose bits depend on the order of operands.
-void remove_nans(RandomTensor& tensor) {
-  for (std::byte& b : tensor.memory) b &= std::byte{0xbf};
-}
 
 TEST_P(TilesKernel, SumsWhateverMeets) {
   std::mt19937 random(21);
@@ -59,7 +47,7 @@ TEST_P(TilesKernel, SumsWhateverMeets) {
     for (std::size_t count = random() % 24; count > 0; --count) {
       const Selection selection = random_slice_of(random, shape);
       sources.push_back(random_tensor(random, dtype, selection.result_shape()));
-      remove_nans(sources.back());
+      remove_nans(sources.back().memory);
       slices.push_back({selection, sources.back().view});
     }
     const std::int64_t tiles[] = {1, 64, 777, kTileBytes};
