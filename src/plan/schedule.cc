@@ -38,7 +38,7 @@ class FreshZeros {
 
   // Whether they are still worth it when this is written too.
   bool are_worth(const Selection& selection) {
-    pages_left_ -= std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
+    if (pages_left_ > 0) pages_left_ -= std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
     return pages_left_ > 0;
   }
 
