@@ -5,7 +5,7 @@
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
-# make bench-cpp the same workloads in C++ alone
+# make bench-cpp time each kernel, in C++ alone
 # make docs     the manual, into build/site
 # make test-large the tests that need 12 GB of disk
 # make lint     formatters, linters and type checks (make format mends what can be mended)
@@ -95,7 +95,7 @@ bench: python
 bench-cpp: setup
 	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON
 	cmake --build --preset release
-	build/release/bench/backslice_bench
+	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
 lint: python
 	$(PY) -m pip install -q pre-commit

@@ -1,6 +1,5 @@
 // Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
 #include "backslice/slice.h"
-#include "core/items.h"
 #include "fuzz/input.h"
 #include "fuzz/kernel_contexts.h"
 #include "fuzz/must.h"
@@ -95,7 +94,7 @@ void fuzz_slice_grad(Input& in, const Case& c) {
   Write write = accumulate ? Write::Accumulate : Write::Overwrite;
   if (!accumulate && in.flag()) {
     write = Write::IntoZeros;
-    reference::overwrite(plan_zero(out.view().layout, Widen::No), c.dtype, out.view().data, out.view().data);
+    out.set_zero();
   }
   const Values before = out.values();
   const Status status = slice_grad_into(c.selection, dy.view(), out.view(), write, context);
@@ -120,7 +119,7 @@ void fuzz_onnx_grad(Input& in, const Case& given) {
 void fuzz_overwrite_kernels(Input& in, const Case& c) {
   const Placed dy = place(in, c, c.selection.result_shape(), Strides::Any);
   const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
-  const Widen widen = in.flag() && are_bytes(c.dtype) ? Widen::Yes : Widen::No;
+  const Widen widen = in.flag() ? widen_for(c.dtype) : Widen::No;
   const Plan plan = plan_scatter(c.selection, out.view().layout, dy.view().layout, widen);
   if (in.one_in(6)) {
     reference::overwrite(plan, c.dtype, out.view().data, dy.view().data);

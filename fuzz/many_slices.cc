@@ -101,12 +101,15 @@ void fuzz_result(Input& in, const Case& c) {
   must(same(c.dtype, values_of(dx->view()), model.sum), "the sum in the order of the list: " + describe(c));
 }
 
+constexpr Write kWrites[] = {Write::Overwrite, Write::IntoZeros, Write::Accumulate};
+
 void fuzz_into(Input& in, const Case& c) {
   const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
   const Model model = added_up(c);
+  const Write write = in.pick(kWrites);
+  if (write == Write::IntoZeros) out.set_zero();
   const Values before = out.values();
-  const bool accumulate = in.flag();
-  const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
+  const bool accumulate = write == Write::Accumulate;
   const Context context{.executor = &in.executor()};
   const Status status = multi_slice_grad_into(c.shape, c.slices, out.view(), write, context);
   const bool done = accumulate ? agree(status, can_add(c.dtype), "accumulate") : check_outcome(c, model, status);
@@ -127,7 +130,9 @@ void fuzz_kernel(Input& in, const Case& c) {
   const bool disjoint = are_disjoint(common, context.tasks);
   must(disjoint == !model.overlaps, "slices are disjoint where no element is taken twice: " + describe(c));
   if (out.view().elements() > 0) {
-    fill_tiles(common, c.dtype, c.item_size, disjoint, out.view().data, context, in.pick(kTiles));
+    const Write write = in.flag() ? Write::IntoZeros : Write::Overwrite;
+    if (write == Write::IntoZeros) out.set_zero();
+    fill_tiles(common, c.dtype, c.item_size, disjoint, write, out.view().data, context, in.pick(kTiles));
   }
   must(same(c.dtype, out.values(), model.sum), "the sum from this kernel: " + describe(c));
   out.check_gaps();

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "fuzz/must.h"
+#include "kernels/slice/reference.h"
+#include "plan/plan.h"
 
 namespace backslice::fuzz {
 namespace {
@@ -92,6 +94,10 @@ void Placed::allocate(Input& in, std::int64_t below, std::int64_t span) {
 
 Placed::~Placed() {
   if (memory_ != nullptr) ASAN_UNPOISON_MEMORY_REGION(memory_.get(), before_.size());
+}
+
+void Placed::set_zero() const {
+  reference::overwrite(plan_zero(view_.layout, Widen::No), view_.dtype, view_.data, view_.data);
 }
 
 void Placed::check_gaps() const {

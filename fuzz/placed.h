@@ -26,6 +26,7 @@ class Placed {
 
   const View& view() const { return view_; }
   Values values() const { return values_of(view_); }
+  void set_zero() const;
 
   // Bytes around and between the elements are as they were when the tensor was made.
   void check_gaps() const;

@@ -148,6 +148,21 @@ inline RandomTensor contiguous_tensor(std::mt19937& random, DType dtype, Ints sh
   return tensor;
 }
 
+// Without NaNs, whose bits depend on the order of operands: a byte without its bit 6 starts no NaN.
+inline void remove_nans(std::vector<std::byte>& memory) {
+  for (std::byte& b : memory) b &= std::byte{0xbf};
+}
+
+// Runs kernel(view) on a copy of the tensor's memory and returns that, so that bytes between elements are seen too.
+template <class Kernel>
+std::vector<std::byte> run_on_copy(const RandomTensor& tensor, const Kernel& kernel) {
+  std::vector<std::byte> memory = tensor.memory;
+  View view = tensor.view;
+  view.data = memory.data() + (tensor.view.data - tensor.memory.data());
+  kernel(view);
+  return memory;
+}
+
 inline Selection random_selection(std::mt19937& random, int max_rank) {
   const auto pick = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
   Dims dims;

@@ -34,8 +34,9 @@ BACKSLICE_EXPORT Layout contiguous_layout(const Shape& shape, std::int64_t item_
 // The size in bytes of `shape` without gaps, or ResourceExhausted when it does not fit int64_t.
 BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size);
 
-// `item_size` is needed for DType::Bytes only.
+// `item_size` is needed for DType::Bytes only. A Shape is not checked again.
 BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size);
+BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, const Shape& shape, std::int64_t item_size);
 
 // Strides of any value; refused when the elements would span more than int64_t counts. Without elements the strides
 // mean nothing, and the layout is a contiguous one.

@@ -68,15 +68,10 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
   const Write write = read_write(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
   const auto dims = reader.read(shape, "shape");
-  const Shape result_shape = unwrap(Shape::make(dims));
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
-  return run(
-      ArrayArgument(dy, "dy").view(), "dy", &result_shape, out,
-      [&](const ConstView& view) { return strided_slice_grad(dims, spec, view, context); },
-      [&](const ConstView& view, const View& result) {
-        return strided_slice_grad_into(dims, spec, view, result, write, context);
-      });
+  const InputArray gradient = ArrayArgument(dy, "dy").view();
+  return gradient_of_slice(unwrap(Selection::from_tf(dims, spec)), gradient, out, write, context);
 }
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,

@@ -2,6 +2,7 @@
 
 import json
 
+import backslice as bs
 from backslice.bench import report, runner, workloads
 from test_cli import backslice
 
@@ -14,6 +15,10 @@ def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
     assert [r["workload"]["name"] for r in content["results"]] == [w.name for w in workloads.QUICK]
     assert all(r["seconds"]["backslice"] > 0 and r["seconds"]["numpy"] > 0 for r in content["results"])
     assert content["results"][0]["limit_seconds"] > 0
+    assert "strategy" in run.stdout and "cached" in run.stdout
+    for result, workload in zip(content["results"], workloads.QUICK, strict=True):
+        cost = bs.Selection.from_index(workload.shape, tuple(slice(*item) for item in workload.index)).cost("float32")
+        assert result["how"] == {key: cost[key] for key in ("strategy", "pieces", "plan")}
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -64,9 +64,17 @@ Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item
     if (!resolved.ok()) return resolved.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
-    const auto bytes = size_in_bytes(*checked, *resolved);
+    return make_contiguous_layout(dtype, *checked, *resolved);
+  });
+}
+
+Result<Layout> make_contiguous_layout(DType dtype, const Shape& shape, std::int64_t item_size) {
+  return without_throwing([&]() -> Result<Layout> {
+    const auto resolved = resolve_item_size(dtype, item_size);
+    if (!resolved.ok()) return resolved.status();
+    const auto bytes = size_in_bytes(shape, *resolved);
     if (!bytes.ok()) return bytes.status();
-    return contiguous_layout(*checked, *resolved);
+    return contiguous_layout(shape, *resolved);
   });
 }
 

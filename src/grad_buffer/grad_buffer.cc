@@ -41,17 +41,17 @@ void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* s
 }
 
 void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) {
-  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
+  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype);
   overwrite(schedule.plan, src.dtype, dst.data, src.data, kernel_within(buffer, schedule, call));
 }
 
 void zero_elements(const View& dst, const Tensor& buffer, const Call& call) {
-  const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
+  const Schedule schedule = schedule_zero(dst.layout, dst.dtype);
   overwrite(schedule.plan, dst.dtype, dst.data, dst.data, kernel_within(buffer, schedule, call));
 }
 
 void add_elements(const View& dst, const ConstView& src, const Call& call) noexcept {
-  const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype, call.threads());
+  const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype);
   try {
     backslice::add(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
   } catch (...) {
@@ -109,7 +109,7 @@ Result<Tensor> sums_in_region(const Selection& selection, const Selection& regio
     auto sum = slice(inside, before, context);
     if (!sum.ok()) return sum;
     const ConstView term = select(inside, terms->view());
-    const Schedule schedule = schedule_addition(sum->view().layout, term.layout, dy.dtype, call.threads());
+    const Schedule schedule = schedule_addition(sum->view().layout, term.layout, dy.dtype);
     backslice::add(schedule.plan, dy.dtype, sum->view().data, term.data, call.kernel(schedule));
     copy_into(select(inside, sums->view()), sum->view(), call);
   }

@@ -17,6 +17,7 @@ class TestAllocator final : public Allocator {
 
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
     ++calls;
+    asked_for_zeros = contents == Contents::Zero;
     if (mood == Mood::Refuses) return Status(StatusCode::ResourceExhausted, "the arena is full");
     if (mood == Mood::Throws) throw std::bad_alloc();
     if (mood == Mood::GivesNothing) return Buffer();
@@ -32,8 +33,11 @@ class TestAllocator final : public Allocator {
     return Buffer::wrap(std::make_shared<Buffer>(whole), data + 1);
   }
 
+  bool has_free_zeros() const override { return free_zeros; }
+
   Mood mood = Mood::Well;
   int calls = 0, living = 0;
+  bool free_zeros = false, asked_for_zeros = false;
 };
 
 Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
@@ -123,6 +127,33 @@ TEST(Allocator, WithoutFreeZerosGradientsAreWrittenWhole) {
   const auto all = dx.elements<float>();
   EXPECT_EQ(all[5], 7);
   EXPECT_EQ(std::count(all.begin(), all.end(), 0.0f), (1 << 20) - 1);
+}
+
+TEST(Allocator, FreeZerosAreAskedForWhereManySlicesTakeLittle) {
+  TestAllocator allocator;
+  allocator.free_zeros = true;
+  const std::vector<float> dy(1 << 20, 7);
+  const auto slice_at = [&](std::string_view index) {
+    const Selection s = at({1 << 20}, index);
+    return SliceGradient{s, ConstView::contiguous(dy.data(), DType::Float32, s.result_shape()).value()};
+  };
+  const auto gradient = [&](const std::vector<SliceGradient>& slices) {
+    return multi_slice_grad({1 << 20}, slices, {.allocator = &allocator}).value();
+  };
+  Tensor few = gradient({slice_at("5:6"), slice_at("5:7"), slice_at("-1:")});
+  EXPECT_TRUE(allocator.asked_for_zeros);
+  const auto all = few.elements<float>();
+  EXPECT_EQ(all[5], 14);
+  EXPECT_EQ(all[6], 7);
+  EXPECT_EQ(all[(1 << 20) - 1], 7);
+  EXPECT_EQ(std::count(all.begin(), all.end(), 0.0f), (1 << 20) - 3);
+  gradient({slice_at("5:6"), slice_at("::2")});
+  EXPECT_FALSE(allocator.asked_for_zeros);
+  gradient({slice_at("5:6"), slice_at("100000:300000")});
+  EXPECT_FALSE(allocator.asked_for_zeros);
+  allocator.free_zeros = false;
+  gradient({slice_at("5:6")});
+  EXPECT_FALSE(allocator.asked_for_zeros);
 }
 
 TEST(Allocator, HoldsStringsThatEndBeforeTheirMemory) {

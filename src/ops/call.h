@@ -17,11 +17,11 @@ struct Call {
 
   // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
   // copying work_per_byte times as many.
-  KernelContext kernel(const Schedule& schedule) const {
-    return {rows, schedule.stores, schedule.pieces, tasks, allocator};
+  KernelContext kernel(const Manner& manner) const {
+    return {rows, manner.stores, manner.pieces(threads()), tasks, allocator};
   }
   KernelContext kernel(std::int64_t bytes, std::int64_t work_per_byte = 1) const {
-    return {rows, stores_for(bytes), pieces_for(bytes * work_per_byte, threads()), tasks, allocator};
+    return kernel(manner_of(bytes, work_per_byte));
   }
 
   // Contiguous, from the caller's allocator.

@@ -20,13 +20,12 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
     if (!result.ok()) return result.status();
     const Layout dy = contiguous_layout(selection.result_shape(), item_size);
     const Call call({});
-    const Schedule schedule =
-        schedule_new_gradient(selection, dy, call.allocator.has_free_zeros(), dtype, call.threads());
+    const Schedule schedule = schedule_new_gradient(selection, dy, call.allocator.has_free_zeros(), dtype);
     GradientCost cost;
     cost.bytes_read = *read;
     cost.bytes_result = cost.bytes_written = *result;
     cost.strategy = schedule.strategy;
-    cost.pieces = schedule.pieces;
+    cost.pieces = schedule.pieces(call.threads());
     cost.plan = to_string(schedule.plan);
     if (cost.strategy == Strategy::FreshZeros) {
       const Layout dx = contiguous_layout(selection.shape(), item_size);

@@ -8,7 +8,7 @@ namespace backslice {
 
 // dst = src, of one shape and dtype.
 inline void copy_into(const View& dst, const ConstView& src, const Call& call) {
-  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, call.threads());
+  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype);
   fill(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
 }
 
@@ -20,7 +20,7 @@ inline Result<Tensor> copy_of(const ConstView& src, const Call& call) {
 }
 
 inline void zero_all(const View& dst, const Call& call) {
-  const Schedule schedule = schedule_zero(dst.layout, dst.dtype, call.threads());
+  const Schedule schedule = schedule_zero(dst.layout, dst.dtype);
   fill(schedule.plan, dst.dtype, dst.data, dst.data, call.kernel(schedule));
 }
 

@@ -63,53 +63,65 @@ Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient>
 }
 
 // Objects are moved one by one: cleared, then assigned.
-void fill_objects(std::span<const SliceGradient> slices, const View& out, const Call& call) {
-  zero_all(out, call);
+void fill_objects(std::span<const SliceGradient> slices, const View& out, Write write, const Call& call) {
+  if (write == Write::Overwrite) zero_all(out, call);
   for (const auto& [selection, dy] : slices) copy_into(select(selection, out), dy, call);
 }
 
-// Everything that can be refused, before anything is allocated or written. The axes do not depend on where the output
-// is, only on how it lies.
-struct Checked {
-  Shape shape;
+// The slices on common axes. Those do not depend on where the output is, only on how it lies.
+struct Sum {
   CommonAxes common;
-  bool disjoint = true;
+  bool disjoint;
 };
 
-Result<Checked> check(Ints dims, std::span<const SliceGradient> slices, const Layout* out_layout, DType dtype,
-                      const TaskRunner& runner) {
-  const auto shape = Shape::make(dims);
-  if (!shape.ok()) return shape.status();
-  BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, runner));
-  Checked checked{*shape, {}, true};
-  const std::int64_t item_size = slices.empty() ? backslice::item_size(dtype) : slices[0].dy.layout.item_size;
-  if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
-  const Layout layout = out_layout != nullptr ? *out_layout : contiguous_layout(*shape, item_size);
-  checked.common = common_axes(slices, layout, runner);
-  checked.disjoint = are_disjoint(checked.common, runner);
-  return checked;
+Result<Sum> prepare_sum(std::span<const SliceGradient> slices, const Layout& out, DType dtype,
+                        const TaskRunner& runner) {
+  Sum sum{common_axes(slices, out, runner), true};
+  sum.disjoint = are_disjoint(sum.common, runner);
+  BACKSLICE_RETURN_IF_ERROR(check_sum(out.shape, dtype, slices, sum.disjoint));
+  return sum;
 }
 
-void run(const Checked& checked, std::span<const SliceGradient> slices, const View& out, const Call& call) {
+void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out, Write write, const Manner& manner,
+         const Call& call) {
   if (out.elements() == 0) return;
-  if (!are_bytes(out.dtype)) return fill_objects(slices, out, call);
-  const std::int64_t item_size = out.layout.item_size;
-  fill_tiles(checked.common, out.dtype, item_size, checked.disjoint, out.data,
-             call.kernel(out.elements() * item_size, checked.disjoint ? 1 : operations_of(out.dtype).addition_work));
+  if (!are_bytes(out.dtype)) return fill_objects(slices, out, write, call);
+  fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, write, out.data, call.kernel(manner));
+}
+
+Status add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
+  if (!can_add(out.dtype)) return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
+  std::int64_t step = 0;
+  for (const auto& [selection, dy] : slices) {
+    call.tasks.throw_if_cancelled_at(step++);
+    const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, Write::Accumulate, dy.dtype);
+    add(schedule.plan, dy.dtype, out.data, dy.data, call.kernel(schedule));
+  }
+  return Status();
 }
 
 }  // namespace
 
+// Everything that can be refused is, before anything is allocated or written.
+
 Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype");
-    const DType dtype = slices[0].dy.dtype;
+    const auto shape = Shape::make(dims);
+    if (!shape.ok()) return shape.status();
     const Call call(context);
-    const auto checked = check(dims, slices, nullptr, dtype, call.tasks);
-    if (!checked.ok()) return checked.status();
-    BACKSLICE_RETURN_IF_ERROR(check_sum(checked->shape, dtype, slices, checked->disjoint));
-    auto out = call.allocate(dtype, checked->shape, slices[0].dy.layout.item_size);
-    if (out.ok()) run(*checked, slices, out->view(), call);
+    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
+    const DType dtype = slices[0].dy.dtype;
+    const std::int64_t item_size = slices[0].dy.layout.item_size;
+    if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
+    const Layout dx = contiguous_layout(*shape, item_size);
+    const auto sum = prepare_sum(slices, dx, dtype, call.tasks);
+    if (!sum.ok()) return sum.status();
+    const Manner manner = manner_of_new_sum(slices, dx, call.allocator.has_free_zeros(), sum->disjoint, dtype);
+    const bool fresh = manner.strategy == Strategy::FreshZeros;
+    auto out = call.allocate(dtype, *shape, item_size, fresh ? Contents::Zero : Contents::Uninitialised);
+    const Write write = fresh ? Write::IntoZeros : Write::Overwrite;
+    if (out.ok()) run(*sum, slices, out->view(), write, manner, call);
     return out;
   });
 }
@@ -123,20 +135,10 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     const Call call(context);
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
-    if (write == Write::Accumulate) {
-      if (!can_add(out.dtype))
-        return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
-      std::int64_t step = 0;
-      for (const auto& [selection, dy] : slices) {
-        call.tasks.throw_if_cancelled_at(step++);
-        BACKSLICE_RETURN_IF_ERROR(slice_grad_into(selection, dy, out, write, context));
-      }
-      return Status();
-    }
-    const auto checked = check(dims, slices, &out.layout, out.dtype, call.tasks);
-    if (!checked.ok()) return checked.status();
-    BACKSLICE_RETURN_IF_ERROR(check_sum(*shape, out.dtype, slices, checked->disjoint));
-    run(*checked, slices, out, call);
+    if (write == Write::Accumulate) return add_each(slices, out, call);
+    const auto sum = prepare_sum(slices, out.layout, out.dtype, call.tasks);
+    if (!sum.ok()) return sum.status();
+    run(*sum, slices, out, write, manner_of_sum(slices, out.layout, write, sum->disjoint, out.dtype), call);
     return Status();
   });
 }

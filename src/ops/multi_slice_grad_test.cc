@@ -71,6 +71,9 @@ TEST_P(MultiSliceGrad, IsTheSumInListOrder) {
     const Status status = multi_slice_grad_into(shape, slices, out.view, Write::Overwrite, {.executor = pool.get()});
     ASSERT_TRUE(status.ok()) << status.to_string();
     ASSERT_EQ(out.memory, expected) << Ints(shape).size();
+    ASSERT_TRUE(multi_slice_grad_into(shape, {}, out.view).ok() || !has_zero(GetParam()));
+    ASSERT_TRUE(multi_slice_grad_into(shape, slices, out.view, Write::IntoZeros, {.executor = pool.get()}).ok());
+    ASSERT_EQ(out.memory, expected) << "into zeros, " << Ints(shape).size();
   }
 }
 
@@ -104,6 +107,43 @@ TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
     Tensor dx = multi_slice_grad(shape, slices).value();
     EXPECT_EQ(elements<float>(dx), expected) << kind;
   }
+}
+
+// That it is zero is the caller's promise: what would be written again stays as it is.
+TEST(MultiSliceGradIntoZeros, WhatNoSliceTakesIsNotWritten) {
+  const Shape shape = Shape::make({256, 1024}).value();
+  const auto run = [&](std::vector<SliceGradient> slices) {
+    std::vector<float> out(static_cast<std::size_t>(shape.elements()), 9);
+    EXPECT_TRUE(multi_slice_grad_into(shape, slices, view_of(out, shape), Write::IntoZeros).ok());
+    return out;
+  };
+  const auto expect_only = [&](const char* kind, const std::vector<SliceGradient>& slices, std::int64_t taken) {
+    const std::vector<float> out = run(slices);
+    EXPECT_EQ(std::count(out.begin(), out.end(), 9.0f), shape.elements() - taken) << kind;
+    for (const auto& [selection, part] : slices) {
+      for_each_index(selection.result_shape(), [&, &selection = selection](const auto& index) {
+        const auto input = input_index(selection, index);
+        ASSERT_NE(out[static_cast<std::size_t>(input[0] * 1024 + input[1])], 9) << kind;
+      });
+    }
+  };
+  const auto ones = std::vector<float>(256 * 8, 1);
+  const auto slice_at = [&](const char* index) {
+    const Selection s = at(shape, index);
+    return SliceGradient{s, ConstView::contiguous(ones.data(), DType::Float32, s.result_shape()).value()};
+  };
+  expect_only("rows", {slice_at("3"), slice_at("200, 4:9")}, 1024 + 5);
+  expect_only("columns", {slice_at(":, 3"), slice_at(":, 700")}, 512);
+  expect_only("columns that meet", {slice_at(":, 3:5"), slice_at(":, 4:6")}, 3 * 256);
+  expect_only("steps", {slice_at("::16, ::100"), slice_at("1::16, ::100")}, 2 * 16 * 11);
+}
+
+TEST(MultiSliceGradIntoZeros, StringsKeepWhatIsNotTaken) {
+  const std::vector<std::string> dy = {"a"};
+  std::vector<std::string> out = {"x", "y", "z"};
+  const std::vector<SliceGradient> slices = {{at({3}, "1:2"), view_of(dy, {1})}};
+  EXPECT_TRUE(multi_slice_grad_into({3}, slices, view_of(out, {3}), Write::IntoZeros).ok());
+  EXPECT_THAT(out, ElementsAre("x", "a", "z"));
 }
 
 TEST(MultiSliceGradErrors, OutputsAreCheckedAlsoWhereThereAreNoSlices) {

@@ -1,7 +1,6 @@
 #include "backslice/prepared_slice.h"
 
 #include "core/errors.h"
-#include "core/items.h"
 #include "core/overlap.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
@@ -13,7 +12,7 @@ struct PreparedSlice::Impl {
   Selection selection;
   DType dtype;
   Layout x, y;
-  Plan forward, gradient, addition;
+  Schedule forward, gradient, addition;
 };
 
 namespace {
@@ -58,6 +57,11 @@ Status check_apart(const View& out, const char* out_argument, const ConstView& i
   return Status();
 }
 
+void run(decltype(fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
+         const Context& context) {
+  kernel(schedule.plan, src.dtype, dst.data, src.data, Call(context).kernel(schedule));
+}
+
 }  // namespace
 
 Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, std::int64_t item_size) {
@@ -77,11 +81,9 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
     if (x.item_size != y.item_size) {
       return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size);
     }
-    constexpr int kAnyThreads = 1;  // how many there are is known when it runs
-    auto impl =
-        std::make_shared<Impl>(Impl{selection, dtype, x, y, schedule_slice(selection, y, x, dtype, kAnyThreads).plan,
-                                    schedule_gradient(selection, x, y, Write::Overwrite, dtype, kAnyThreads).plan,
-                                    schedule_gradient(selection, x, y, Write::Accumulate, dtype, kAnyThreads).plan});
+    auto impl = std::make_shared<Impl>(Impl{selection, dtype, x, y, schedule_slice(selection, y, x, dtype),
+                                            schedule_gradient(selection, x, y, Write::Overwrite, dtype),
+                                            schedule_gradient(selection, x, y, Write::Accumulate, dtype)});
     return PreparedSlice(std::move(impl));
   });
 }
@@ -91,7 +93,7 @@ Status PreparedSlice::forward(const ConstView& x, const View& out, const Context
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", x, "x"));
-    fill(impl_->forward, x.dtype, out.data, x.data, Call(context).kernel(impl_->forward.dst_bytes()));
+    run(fill, impl_->forward, x, out, context);
     return Status();
   });
 }
@@ -102,7 +104,7 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
-    fill(impl_->gradient, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->gradient.dst_bytes()));
+    run(fill, impl_->gradient, dy, out, context);
     return Status();
   });
 }
@@ -113,8 +115,7 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
-    const std::int64_t work = operations_of(dy.dtype).addition_work;
-    add(impl_->addition, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes(), work));
+    run(add, impl_->addition, dy, out, context);
     return Status();
   });
 }

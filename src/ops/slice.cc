@@ -21,7 +21,7 @@ Status check_slice_grad(const Selection& selection, const ConstView& dy, Write w
 }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Call& call) {
-  const Schedule schedule = schedule_slice(selection, out.layout, x.layout, x.dtype, call.threads());
+  const Schedule schedule = schedule_slice(selection, out.layout, x.layout, x.dtype);
   fill(schedule.plan, x.dtype, out.data, x.data, call.kernel(schedule));
 }
 
@@ -52,7 +52,7 @@ Status slice_grad_into(const Selection& selection, const ConstView& dy, const Vi
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, write));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.shape(), dy, "dy"));
     const Call call(context);
-    const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype, call.threads());
+    const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype);
     const auto run = write == Write::Accumulate ? add : fill;
     run(schedule.plan, dy.dtype, out.data, dy.data, call.kernel(schedule));
     return Status();
@@ -64,8 +64,7 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, Write::Overwrite));
     if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
     const Call call(context);
-    const Schedule schedule =
-        schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype, call.threads());
+    const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype);
     const Contents contents = schedule.strategy == Strategy::FreshZeros ? Contents::Zero : Contents::Uninitialised;
     auto out = call.allocate(dy.dtype, selection.shape(), dy.layout.item_size, contents);
     if (out.ok()) fill(schedule.plan, dy.dtype, out->view().data, dy.data, call.kernel(schedule));

@@ -15,8 +15,12 @@ inline constexpr std::int64_t kParallelBytes = 512 << 10;
 // A piece of this size takes some hundredths of a second.
 inline constexpr std::int64_t kLargestPiece = 64 << 20;
 
+// Writing so many bytes, each of which takes as long as copying `per_byte`. More than fits is as much as fits: layouts
+// may be planned for that no memory could hold.
+std::int64_t work_of(std::int64_t bytes, std::int64_t per_byte);
+
 // At least one.
-std::int64_t pieces_for(std::int64_t bytes, int threads);
+std::int64_t pieces_for(std::int64_t work, int threads);
 
 // Where part `part` of `parts` begins: total * part / parts, without the product.
 inline std::int64_t cut_at(std::int64_t total, std::int64_t parts, std::int64_t part) {

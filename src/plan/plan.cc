@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "core/errors.h"
-#include "select/axis_math.h"
+#include "core/items.h"
 
 namespace backslice {
 
@@ -20,15 +20,7 @@ class Planner {
 
   // Another plan, with its outermost loop cut.
   Planner(const Plan& plan, Range positions) : plan_(plan) {
-    Loop& loop = plan_.loops_[0];
-    const Range taken = taken_inside({loop.start, loop.step, loop.count}, positions);
-    plan_.dst_offset_ += positions.lo * loop.dst_stride;
-    plan_.src_offset_ += taken.lo * loop.src_stride;
-    loop.start += taken.lo * loop.step - positions.lo;
-    loop.extent = positions.hi - positions.lo;
-    loop.count = taken.hi - taken.lo;
-    if (loop.count == 0) loop.start = loop.src_stride = 0;
-    if (loop.count <= 1) loop.step = 1;
+    place(plan_.loops_[0], restricted(plan_.loops_[0], positions));
   }
 
   Plan cut() {
@@ -42,20 +34,8 @@ class Planner {
   // A loop of the destination; `axis` says which positions the source fills.
   void add(std::int64_t extent, Selection::Axis axis, std::int64_t dst_stride, std::int64_t src_stride) {
     if (extent == 1 && axis.count == 1) return;
-    if (dst_stride < 0) {
-      plan_.dst_offset_ += (extent - 1) * dst_stride;
-      dst_stride = -dst_stride;
-      if (axis.count > 0) axis.start = extent - 1 - axis.start;
-      axis.step = -axis.step;
-    }
-    if (axis.step < 0 && axis.count > 0) {
-      axis.start += (axis.count - 1) * axis.step;
-      plan_.src_offset_ += (axis.count - 1) * src_stride;
-      src_stride = -src_stride;
-    }
-    if (axis.count <= 1) src_stride = 0;
-    const std::int64_t step = axis.count <= 1 ? 1 : std::abs(axis.step);
-    plan_.loops_.push_back({extent, axis.start, step, axis.count, dst_stride, src_stride});
+    plan_.loops_.push_back({});
+    place(plan_.loops_[plan_.loops_.size() - 1], forward_loop(extent, axis, dst_stride, src_stride));
   }
 
   Plan finish(Widen widen) {
@@ -67,6 +47,12 @@ class Planner {
   }
 
  private:
+  void place(Loop& loop, const PlacedLoop& placed) {
+    loop = placed.loop;
+    plan_.dst_offset_ += placed.dst_offset;
+    plan_.src_offset_ += placed.src_offset;
+  }
+
   void take_nothing() {
     for (Loop& loop : plan_.loops_) loop = {loop.extent, 0, 1, 0, loop.dst_stride, 0};
   }
@@ -81,45 +67,14 @@ class Planner {
     int kept = 0;
     for (int i = 0; i < plan_.loops_.size(); ++i) {
       const Loop inner = plan_.loops_[i];
-      if (kept > 0 && runs_on(plan_.loops_[kept - 1], inner)) {
-        plan_.loops_[kept - 1] = merged(plan_.loops_[kept - 1], inner);
+      const Loop* outer = kept > 0 ? &plan_.loops_[kept - 1] : nullptr;
+      if (outer != nullptr && are_adjacent(*outer, inner) && can_merge(*outer, inner)) {
+        plan_.loops_[kept - 1] = merged(*outer, inner);
       } else {
         plan_.loops_[kept++] = inner;
       }
     }
     plan_.loops_.resize_down(kept);
-  }
-
-  // Whether stepping the outer loop once is the same as stepping past the end of the inner one.
-  static bool runs_on(const Loop& outer, const Loop& inner) {
-    if (outer.dst_stride != inner.extent * inner.dst_stride) return false;
-    if (outer.count == 0) return true;  // zeros next to whatever is never reached
-    if (continues(outer, inner)) return true;
-    return inner.takes_all() && outer.step == 1 &&
-           (outer.count == 1 || outer.src_stride == inner.count * inner.src_stride);
-  }
-
-  // Whether the inner loop's steps go on evenly from one position of the outer to the next.
-  static bool continues(const Loop& outer, const Loop& inner) {
-    if (!outer.takes_all()) return false;
-    if (inner.count == 1) return true;
-    return inner.start < inner.step && inner.count * inner.step == inner.extent &&
-           outer.src_stride == inner.count * inner.src_stride;
-  }
-
-  static Loop merged(const Loop& outer, const Loop& inner) {
-    if (outer.count > 0 && continues(outer, inner)) {
-      const bool single = inner.count == 1;
-      return {outer.extent * inner.extent, inner.start,      single ? inner.extent : inner.step,
-              outer.count * inner.count,   inner.dst_stride, single ? outer.src_stride : inner.src_stride};
-    }
-    const bool nothing = outer.count == 0;
-    return {outer.extent * inner.extent,
-            nothing ? 0 : outer.start * inner.extent,
-            1,
-            nothing ? 0 : outer.count * inner.extent,
-            inner.dst_stride,
-            nothing ? 0 : inner.src_stride};
   }
 
   void widen_item() {
@@ -160,16 +115,14 @@ Plan Plan::byte_by_byte() const {
   return plan;
 }
 
+Widen widen_for(DType dtype) { return are_bytes(dtype) ? Widen::Yes : Widen::No; }
+
 Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& src, Widen widen) {
   assert(dst.shape == selection.shape() && src.shape == selection.result_shape());
   assert(dst.item_size == src.item_size);
   if (has_no_bytes(dst)) return Plan();
   const int rank = dst.shape.rank();
-  std::array<std::int64_t, kMaxRank> src_strides{};  // by input axis; dropped axes stay at 0
-  for (int i = 0; i < src.shape.rank(); ++i) {
-    const std::int64_t axis = selection.result_axes()[i];
-    if (axis != Selection::kNewAxis) src_strides[axis] = src.strides[i];
-  }
+  const auto src_strides = strides_by_input_axis(selection, src);
   // A selection that takes nothing from one axis takes nothing at all.
   const bool takes_nothing = src.shape.elements() == 0;
   Planner planner(dst.item_size);

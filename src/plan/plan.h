@@ -18,18 +18,9 @@
 
 #include "backslice/selection.h"
 #include "backslice/view.h"
+#include "plan/loop.h"
 
 namespace backslice {
-
-struct Loop {
-  std::int64_t extent = 1;                      // positions in the destination
-  std::int64_t start = 0, step = 1, count = 1;  // those that come from the source; step is positive
-  std::int64_t dst_stride = 0;                  // bytes from one position to the next; positive
-  std::int64_t src_stride = 0;                  // bytes from one taken position to the next; any sign
-
-  bool takes_all() const { return count == extent; }
-  friend bool operator==(const Loop&, const Loop&) = default;
-};
 
 class Plan {
  public:
@@ -67,6 +58,9 @@ class Plan {
 
 // Whether an item may become a run of several elements: yes for moves of bytes, no where elements are typed.
 enum class Widen { Yes, No };
+
+// For moves of elements of that dtype: objects are moved one by one, so that a run of them is not a longer item.
+Widen widen_for(DType dtype);
 
 // The gradient: fills `dst` (of selection.shape()) from `src` (of selection.result_shape()), zero where nothing is
 // taken.

@@ -1,5 +1,7 @@
 #include "plan/schedule.h"
 
+#include <algorithm>
+
 #include "core/caches.h"
 #include "core/items.h"
 #include "plan/cut.h"
@@ -8,37 +10,53 @@
 namespace backslice {
 namespace {
 
-// Objects are moved one by one, so that a run of them is not a longer item.
-Widen widen_for(DType dtype) { return are_bytes(dtype) ? Widen::Yes : Widen::No; }
+constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
 // The rest of a schedule, once it has its plan.
-void decide(Schedule& schedule, DType dtype, int threads) {
+void decide(Schedule& schedule, DType dtype) {
   if (schedule.plan.is_empty()) return;
-  if (!are_bytes(dtype)) {
-    schedule.strategy = Strategy::OneByOne;
-    return;
-  }
-  const std::int64_t bytes = schedule.plan.dst_bytes();
-  schedule.stores = stores_for(bytes);
-  schedule.strategy = schedule.stores == Stores::Streaming ? Strategy::Streaming : Strategy::Cached;
-  schedule.pieces = pieces_for(bytes, threads);
+  static_cast<Manner&>(schedule) = are_bytes(dtype) ? manner_of(schedule.plan.dst_bytes()) : kOneByOne;
 }
 
 // The same for sums, which are read before they are written: nothing is gained past the caches.
-void decide_sum(Schedule& schedule, DType dtype, int threads) {
+void decide_sum(Schedule& schedule, DType dtype) {
   if (schedule.plan.is_empty()) return;
   schedule.strategy = Strategy::Cached;
-  schedule.pieces = pieces_for(schedule.plan.dst_bytes() * operations_of(dtype).addition_work, threads);
+  schedule.work = work_of(schedule.plan.dst_bytes(), operations_of(dtype).addition_work);
 }
 
 // Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats
 // warm memory that must be zeroed: only the pages that the selection touches are paid for.
-bool prefers_fresh_zeros(const Selection& selection, const Layout& out) {
-  constexpr std::int64_t kWorthIt = 1 << 20;
-  constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
-  const std::int64_t bytes = selection.shape().elements() * out.item_size;
-  const std::int64_t page = page_bytes();
-  return bytes >= kWorthIt && pages_touched(selection, out, page) < bytes / (kFirstTouch * page);
+class FreshZeros {
+ public:
+  explicit FreshZeros(const Layout& out) : out_(out) {
+    constexpr std::int64_t kWorthIt = 1 << 20;
+    constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
+    const std::int64_t bytes = out.shape.elements() * out.item_size;
+    if (bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
+  }
+
+  // Whether they are still worth it when this is written too.
+  bool are_worth(const Selection& selection) {
+    if (pages_left_ > 0) pages_left_ -= std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
+    return pages_left_ > 0;
+  }
+
+ private:
+  const Layout& out_;
+  std::int64_t pages_left_ = 0;
+};
+
+bool prefer_fresh_zeros(std::span<const SliceGradient> slices, const Layout& out) {
+  FreshZeros zeros(out);
+  return std::all_of(slices.begin(), slices.end(), [&](const auto& slice) { return zeros.are_worth(slice.selection); });
+}
+
+// How much of the output the slices take, at most.
+std::int64_t bytes_taken(std::span<const SliceGradient> slices, const Layout& out) {
+  std::int64_t left = out.shape.elements();
+  for (const SliceGradient& slice : slices) left -= std::min(left, slice.selection.result_shape().elements());
+  return (out.shape.elements() - left) * out.item_size;
 }
 
 }  // namespace
@@ -54,48 +72,68 @@ std::string_view name(Strategy strategy) {
   return "unknown";
 }
 
+std::int64_t Manner::pieces(int threads) const { return pieces_for(work, threads); }
+
 Stores stores_for(std::int64_t bytes) { return bytes > last_level_cache() ? Stores::Streaming : Stores::Ordinary; }
 
-Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype, int threads) {
+Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype) {
   Schedule schedule([&] { return plan_gather(selection, y, x, widen_for(dtype)); });
-  decide(schedule, dtype, threads);
+  decide(schedule, dtype);
   return schedule;
 }
 
-Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype,
-                           int threads) {
+Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype) {
   const bool adds = write == Write::Accumulate;
   const auto plan = write == Write::Overwrite ? plan_scatter : plan_scatter_taken;
   Schedule schedule([&] { return plan(selection, dx, dy, adds ? Widen::No : widen_for(dtype)); });
-  adds ? decide_sum(schedule, dtype, threads) : decide(schedule, dtype, threads);
+  adds ? decide_sum(schedule, dtype) : decide(schedule, dtype);
   return schedule;
 }
 
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype,
-                               int threads) {
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype) {
   const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
-  const bool fresh = zeros_are_free && are_bytes(dtype) && prefers_fresh_zeros(selection, dx);
-  Schedule schedule = schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype, threads);
+  const bool fresh = zeros_are_free && are_bytes(dtype) && FreshZeros(dx).are_worth(selection);
+  Schedule schedule = schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype);
   if (fresh) schedule.strategy = Strategy::FreshZeros;
   return schedule;
 }
 
-Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, int threads) {
+Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype) {
   Schedule schedule([&] { return plan_copy(dst, src, widen_for(dtype)); });
-  decide(schedule, dtype, threads);
+  decide(schedule, dtype);
   return schedule;
 }
 
-Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype, int threads) {
+Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype) {
   Schedule schedule([&] { return plan_copy(dst, src, Widen::No); });
-  decide_sum(schedule, dtype, threads);
+  decide_sum(schedule, dtype);
   return schedule;
 }
 
-Schedule schedule_zero(const Layout& dst, DType dtype, int threads) {
+Schedule schedule_zero(const Layout& dst, DType dtype) {
   Schedule schedule([&] { return plan_zero(dst, widen_for(dtype)); });
-  decide(schedule, dtype, threads);
+  decide(schedule, dtype);
   return schedule;
+}
+
+Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte) {
+  if (bytes == 0) return {};
+  const Stores stores = stores_for(bytes);
+  return {stores == Stores::Streaming ? Strategy::Streaming : Strategy::Cached, stores, work_of(bytes, work_per_byte)};
+}
+
+Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype) {
+  if (!are_bytes(dtype)) return kOneByOne;
+  const std::int64_t bytes = write == Write::Overwrite ? dx.shape.elements() * dx.item_size : bytes_taken(slices, dx);
+  return manner_of(bytes, disjoint ? 1 : operations_of(dtype).addition_work);
+}
+
+Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
+                         DType dtype) {
+  const bool fresh = zeros_are_free && are_bytes(dtype) && prefer_fresh_zeros(slices, dx);
+  Manner manner = manner_of_sum(slices, dx, fresh ? Write::IntoZeros : Write::Overwrite, disjoint, dtype);
+  if (fresh) manner.strategy = Strategy::FreshZeros;
+  return manner;
 }
 
 }  // namespace backslice

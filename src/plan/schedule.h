@@ -1,11 +1,15 @@
 // Schedule: what will run, as a value.
 //
-// The plan says which bytes go where, the strategy how the destination is written, the pieces into how many parts the
-// work is cut. Kernels run a schedule, and cost() and explain() tell it: what is told is what runs. Making one touches
-// no tensor memory.
+// The plan says which bytes go where, the strategy how the destination is written, the work how long that takes, and so
+// into how many pieces it is cut for a number of threads. Kernels run a schedule, and cost() and explain() tell it:
+// what is told is what runs. Making one touches no tensor memory.
+//
+//     the gradient of x[::2] of shape [4096, 4096] float32:   streaming, 64 MiB of work; 1 piece for one thread, 16 for
+//     4
 #pragma once
 
 #include "backslice/context.h"
+#include "backslice/slice_gradient.h"
 #include "backslice/strategy.h"
 #include "plan/plan.h"
 
@@ -20,32 +24,48 @@ enum class Stores {
 // A destination larger than the caches would only push everything else out of them.
 Stores stores_for(std::int64_t bytes);
 
-struct Schedule {
+// How a destination is written: all of a schedule but its plan, for work that has none.
+struct Manner {
+  Strategy strategy = Strategy::Nothing;
+  Stores stores = Stores::Ordinary;
+  std::int64_t work = 0;  // in bytes that are written at the speed of memory; 0 where it is not to be cut
+
+  // Into how many pieces that many threads cut it. At least one.
+  std::int64_t pieces(int threads) const;
+};
+
+struct Schedule : Manner {
   // With the plan made in place: it is too large to be moved about in every call.
   template <class MakePlan>
   explicit Schedule(const MakePlan& make_plan) : plan(make_plan()) {}
 
   Plan plan;
-  Strategy strategy = Strategy::Nothing;
-  Stores stores = Stores::Ordinary;
-  std::int64_t pieces = 1;
 };
 
-// For elements of that dtype, with that many threads to share the work.
+// For elements of that dtype.
 
 // y = x[selection]
-Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype, int threads);
+Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype);
 
 // Its gradient, into memory that is there already.
-Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype,
-                           int threads);
+Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype);
 
 // Its gradient, into memory that is still to be allocated, contiguous: zeroed where the strategy is FreshZeros.
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype,
-                               int threads);
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype);
 
-Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, int threads);
-Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype, int threads);
-Schedule schedule_zero(const Layout& dst, DType dtype, int threads);
+Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype);
+Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype);
+Schedule schedule_zero(const Layout& dst, DType dtype);
+
+// -- Work without a plan
+
+// Writing so many bytes, each of which takes as long as copying `work_per_byte`.
+Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte = 1);
+
+// The sum of many slices, `disjoint` where no two of them meet: into memory that is there already, or still to be
+// allocated, as above.
+Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype);
+Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
+                         DType dtype);
 
 }  // namespace backslice

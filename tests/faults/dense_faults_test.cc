@@ -20,6 +20,17 @@ std::vector<Operation> dense_operations() {
   const auto pool = [] { return std::shared_ptr<Executor>(make_thread_executor(3)); };
   const auto gradient = [dy] { return slice_grad(corner(), view_of(*dy, corner().result_shape())).value(); };
   const auto expected = std::make_shared<std::vector<float>>(elements<float>(gradient()));
+  // Into memory that is zero, where all of them come to the same.
+  const auto into = [=](Write write) {
+    return [=] {
+      const auto out = std::make_shared<std::vector<float>>(x->size());
+      return Attempt{[=, threads = pool()] {
+                       return slice_grad_into(corner(), view_of(*dy, corner().result_shape()),
+                                              view_of(*out, {kRows, kColumns}), write, {.executor = threads.get()});
+                     },
+                     [=] { EXPECT_EQ(*out, *expected); }};
+    };
+  };
   return {
       {"slice",
        [=] {
@@ -33,26 +44,9 @@ std::vector<Operation> dense_operations() {
            return status_of(slice_grad(corner(), view_of(*dy, corner().result_shape()), {.executor = threads.get()}));
          }};
        }},
-      {"slice_grad_into",
-       [=] {
-         const auto out = std::make_shared<std::vector<float>>(x->size());
-         return Attempt{[=, threads = pool()] {
-                          return slice_grad_into(corner(), view_of(*dy, corner().result_shape()),
-                                                 view_of(*out, {kRows, kColumns}), Write::Overwrite,
-                                                 {.executor = threads.get()});
-                        },
-                        [=] { EXPECT_EQ(*out, *expected); }};
-       }},
-      {"accumulate",
-       [=] {
-         const auto out = std::make_shared<std::vector<float>>(x->size());
-         return Attempt{[=, threads = pool()] {
-                          return slice_grad_into(corner(), view_of(*dy, corner().result_shape()),
-                                                 view_of(*out, {kRows, kColumns}), Write::Accumulate,
-                                                 {.executor = threads.get()});
-                        },
-                        [=] { EXPECT_EQ(*out, *expected); }};
-       }},
+      {"slice_grad_into", into(Write::Overwrite)},
+      {"slice_grad_into_zeros", into(Write::IntoZeros)},
+      {"accumulate", into(Write::Accumulate)},
       {"few_pages",
        [=] {
          return Attempt{[=, few = selection_of({1 << 20}, "5:8")] {
@@ -90,7 +84,7 @@ std::vector<Operation> dense_operations() {
 }
 
 std::vector<Operation> multi_operations() {
-  const auto many = [](const char* step, bool into) {
+  const auto many = [](const char* step, std::optional<Write> write) {
     return [=] {
       const Shape shape = *Shape::make({64, 64, 48});
       const auto dys = std::make_shared<std::vector<std::vector<float>>>();
@@ -106,12 +100,15 @@ std::vector<Operation> multi_operations() {
       return Attempt{[=] {
         const Context context{.executor = threads.get()};
         (void)dys;
-        return into ? multi_slice_grad_into(shape, *slices, view_of(*out, shape), Write::Overwrite, context)
-                    : status_of(multi_slice_grad(shape, *slices, context));
+        return write ? multi_slice_grad_into(shape, *slices, view_of(*out, shape), *write, context)
+                     : status_of(multi_slice_grad(shape, *slices, context));
       }};
     };
   };
-  return {{"multi", many("", false)}, {"multi_strided_into", many(":7, ::2", true)}};
+  return {{"multi", many("", {})},
+          {"multi_strided_into", many(":7, ::2", Write::Overwrite)},
+          {"multi_strided_into_zeros", many(":7, ::2", Write::IntoZeros)},
+          {"multi_accumulated", many("", Write::Accumulate)}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Dense, FaultInjection, ::testing::ValuesIn(dense_operations()), name_of_operation);

@@ -22,16 +22,17 @@ def table(results: list[Result]) -> Table:
     peers = peers_of(results)
     view = Table(title="times as long as backslice")
     view.add_column("gradient of")
-    for column in ("backslice", "GB/s", "of limit", *peers):
+    view.add_column("strategy")
+    for column in ("pieces", "backslice", "GB/s", "of limit", *peers):
         view.add_column(column, justify="right")
     for r in results:
         own = r.seconds.get("backslice")
         rate = f"{r.workload.output_bytes / own / 1e9:.1f}" if own else ""
         share = f"{r.limit / own:.2f}" if own and r.limit else ""
         cells = [r.failures.get(p) or (f"{ratio:.3g}x" if (ratio := r.ratio(p)) else "-") for p in peers]
-        view.add_row(
-            r.workload.name, human_seconds(own) if own else r.failures.get("backslice", ""), rate, share, *cells
-        )
+        how = (r.how.get("strategy", ""), str(r.how.get("pieces", "")))
+        time = human_seconds(own) if own else r.failures.get("backslice", "")
+        view.add_row(r.workload.name, *how, time, rate, share, *cells)
     return view
 
 

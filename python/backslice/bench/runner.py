@@ -30,6 +30,7 @@ class Result:
     limit: float | None = None  # seconds that the memory alone would take
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    how: dict[str, Any] = field(default_factory=dict)  # strategy, pieces and plan of ours, where one slice is written
 
     def ratio(self, peer: str) -> float | None:
         """How many times as long as backslice the peer takes."""
@@ -44,6 +45,7 @@ class Result:
             "seconds": self.seconds,
             "failures": self.failures,
             "limit_seconds": self.limit,
+            "how": self.how,
             "ratios": {p: self.ratio(p) for p in self.seconds if p != "backslice"},
         }
 
@@ -129,6 +131,7 @@ def measure(result: Result, child: Child) -> None:
     reply = child.ask(result.workload.to_dict())
     if "seconds" in reply:
         result.seconds[child.peer] = min(reply["seconds"], result.seconds.get(child.peer, float("inf")))
+        result.how = reply["how"] or result.how
     elif "error" in reply:
         result.failures[child.peer] = reply["error"]
 

@@ -15,9 +15,7 @@ namespace backslice {
 class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
-      : dst_(dst),
-        src_(src),
-        row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), are_bytes(src.dtype) ? Widen::Yes : Widen::No)) {
+      : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), widen_for(src.dtype))) {
     // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
     // last in memory.
     one_run_ = row_.loops().empty() && are_bytes(src.dtype);

@@ -8,7 +8,6 @@
 #include "kernels/tiles/kernel.h"
 #include "kernels/tiles/tile_rows.h"
 #include "plan/cut.h"
-#include "select/axis_math.h"
 
 namespace backslice {
 namespace {
@@ -30,16 +29,25 @@ struct Scratch {
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, std::byte* dst, const KernelContext& context)
+             bool disjoint, Write write, std::byte* dst, const KernelContext& context)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
         dtype_(dtype),
         item_size_(item_size),
         disjoint_(disjoint),
+        into_zeros_(write == Write::IntoZeros),
         dst_(dst),
         context_(context),
-        tile_rank_(common.rank() - std::max(grid.cut, 0)) {}
+        tile_rank_(common.rank() - std::max(grid.cut, 0)) {
+    std::int64_t size = item_size;
+    for (int depth = tile_rank_ - 1; depth >= 0; --depth) {
+      const CommonAxes::Axis& axis = common.axes[common.rank() - tile_rank_ + depth];
+      tile_strides_[depth] = size;
+      dst_strides_[depth] = axis.dst_stride;
+      size *= axis.extent;
+    }
+  }
 
   void fill(std::int64_t tile, Scratch& scratch) const {
     std::array<std::int64_t, kMaxRank> outer{};
@@ -56,10 +64,12 @@ class TileFiller {
     if (grid_.cut >= 0) dst += positions.lo * common_.axes[grid_.cut].dst_stride;
 
     const std::int64_t covered = find_parts(outer.data(), run, positions, scratch);
+    if (into_zeros_ && covered == 0) return;
     if (are_runs(scratch)) {
       if (context_.stores == Stores::Streaming) return write_runs<StreamWriter>(scratch, dst, elements);
       return write_runs<DirectWriter>(scratch, dst, elements);
     }
+    if (into_zeros_ && 2 * bytes_touched(scratch) < elements * item_size_) return write_taken(scratch, dst, elements);
     if (covered < elements || !disjoint_) zero_bytes(scratch.tile.get(), elements * item_size_);
     compose(scratch, elements);
     write_out(scratch.tile.get(), dst, positions.hi - positions.lo);
@@ -93,10 +103,9 @@ class TileFiller {
       for (int k = std::max(grid_.cut, 0); k < common_.rank(); ++k) {
         AxisPart part = slice[k];
         if (k == grid_.cut) {
-          const Range taken = taken_inside({part.start, part.step, part.count}, positions);
-          part.start += taken.lo * part.step - positions.lo;
-          part.count = taken.hi - taken.lo;
-          source += taken.lo * part.src_stride;
+          const PlacedLoop inside = restricted(common_.loop(s, k), positions);
+          part = {inside.loop.start, inside.loop.step, inside.loop.count, inside.loop.src_stride};
+          source += inside.src_offset;
         }
         elements *= part.count;
         scratch.axes.push_back(part);
@@ -126,16 +135,64 @@ class TileFiller {
     const auto start = [&](const TilePart& part) { return scratch.axes[part.first_axis].start; };
     const auto earlier = [&](const TilePart& a, const TilePart& b) { return start(a) < start(b); };
     if (!std::is_sorted(parts.begin(), parts.end(), earlier)) std::sort(parts.begin(), parts.end(), earlier);
-    Writer writer(dst, context_.rows);
-    std::int64_t written = 0;
-    for (const TilePart& part : parts) {
-      const AxisPart& axis = scratch.axes[part.first_axis];
-      writer.zero((axis.start - written) * item_size_);
-      writer.copy(part.source, axis.count * item_size_);
-      written = axis.start + axis.count;
+    auto next = parts.begin();
+    do {  // once, or from one long gap to the next where zeros need not be written
+      std::int64_t written = into_zeros_ ? start(*next) : 0;
+      Writer writer(dst + written * item_size_, context_.rows);
+      for (; next != parts.end() && !skips((start(*next) - written) * item_size_); ++next) {
+        const std::int64_t count = scratch.axes[next->first_axis].count;
+        writer.zero((start(*next) - written) * item_size_);
+        writer.copy(next->source, count * item_size_);
+        written = start(*next) + count;
+      }
+      if (!into_zeros_) writer.zero((elements - written) * item_size_);
+      writer.finish();
+    } while (next != parts.end());
+  }
+
+  // Whether a gap of so many bytes is left as it is. Shorter ones cost less to write than to step over.
+  bool skips(std::int64_t gap) const {
+    constexpr std::int64_t kShortGap = 4096;
+    return into_zeros_ && gap >= kShortGap;
+  }
+
+  // About how much memory is read or written for the parts alone: whole cache lines.
+  std::int64_t bytes_touched(const Scratch& scratch) const {
+    if (tile_rank_ == 0) return item_size_;
+    std::int64_t bytes = 0;
+    for (const TilePart& part : scratch.parts) {
+      const AxisPart* axes = scratch.axes.data() + part.first_axis;
+      std::int64_t rows = 1;
+      for (int depth = 0; depth < tile_rank_ - 1; ++depth) rows *= axes[depth].count;
+      const AxisPart& row = axes[tile_rank_ - 1];
+      const std::int64_t apart = row.step == 1 ? item_size_ : std::min(row.step * item_size_, item_size_ + kLine);
+      bytes += rows * (row.count * apart + kLine);
     }
-    writer.zero((elements - written) * item_size_);
-    writer.finish();
+    return bytes;
+  }
+
+  // Into zeros: only what is taken. Sums are formed in the tile, in which nothing else then has a value.
+  void write_taken(Scratch& scratch, std::byte* dst, std::int64_t elements) const {
+    if (!disjoint_ && scratch.parts.size() > 1) {
+      compose(scratch, elements);
+      take_from_tile(scratch);
+    }
+    for (const TilePart& part : scratch.parts) {
+      walk(scratch.axes.data() + part.first_axis, dst_strides_, dst, part.source, RowCopy{item_size_});
+    }
+  }
+
+  // The same parts, with the tile for a source.
+  void take_from_tile(Scratch& scratch) const {
+    for (TilePart& part : scratch.parts) {
+      std::int64_t offset = 0;
+      for (int depth = 0; depth < tile_rank_; ++depth) {
+        AxisPart& axis = scratch.axes[part.first_axis + static_cast<std::size_t>(depth)];
+        offset += axis.start * tile_strides_[depth];
+        axis.src_stride = axis.step * tile_strides_[depth];
+      }
+      part.source = scratch.tile.get() + offset;
+    }
   }
 
   void compose(Scratch& scratch, std::int64_t elements) const {
@@ -184,20 +241,21 @@ class TileFiller {
 
   template <class Row>
   void walk(const Scratch& scratch, const TilePart& part, const Row& row) const {
-    walk_axes(scratch.axes.data() + part.first_axis, 0, scratch.tile.get(), part.source, row);
+    walk(scratch.axes.data() + part.first_axis, tile_strides_, scratch.tile.get(), part.source, row);
   }
 
-  // The tile is dense: an axis's positions lie as far apart as the axes within are large.
+  // In the tile or in the destination, whose positions lie so far apart on each axis.
+  using Strides = std::array<std::int64_t, kMaxRank>;
   template <class Row>
-  void walk_axes(const AxisPart* axes, int depth, std::byte* dst, const std::byte* src, const Row& row) const {
+  void walk(const AxisPart* axes, const Strides& strides, std::byte* dst, const std::byte* src, const Row& row,
+            int depth = 0) const {
     if (depth == tile_rank_) return row(dst, src, 1, item_size_, item_size_);
-    std::int64_t unit = item_size_;
-    for (int k = common_.rank() - 1; k > std::max(grid_.cut, 0) + depth; --k) unit *= common_.axes[k].extent;
     const AxisPart& axis = axes[depth];
-    dst += axis.start * unit;
-    if (depth == tile_rank_ - 1) return row(dst, src, axis.count, axis.step * unit, axis.src_stride);
+    const std::int64_t apart = axis.step * strides[depth];
+    dst += axis.start * strides[depth];
+    if (depth == tile_rank_ - 1) return row(dst, src, axis.count, apart, axis.src_stride);
     for (std::int64_t i = 0; i < axis.count; ++i) {
-      walk_axes(axes, depth + 1, dst + i * axis.step * unit, src + i * axis.src_stride, row);
+      walk(axes, strides, dst + i * apart, src + i * axis.src_stride, row, depth + 1);
     }
   }
 
@@ -237,22 +295,23 @@ class TileFiller {
   const Buckets& buckets_;
   DType dtype_;
   std::int64_t item_size_;
-  bool disjoint_;
+  bool disjoint_, into_zeros_;
   std::byte* dst_;
   const KernelContext& context_;
   int tile_rank_;  // axes from the cut one on
+  Strides tile_strides_{}, dst_strides_{};
 };
 
 }  // namespace
 
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const KernelContext& context, std::int64_t tile_bytes) {
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, Write write,
+                std::byte* dst, const KernelContext& context, std::int64_t tile_bytes) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size, tile_bytes);
   const Buckets buckets(common, grid, context.tasks);
-  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, dst + common.dst_offset, context);
+  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, write, dst + common.dst_offset, context);
   const std::int64_t largest_tile = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch.
   const std::int64_t tasks = std::min(grid.tiles, context.pieces);

@@ -7,10 +7,11 @@
 
 namespace backslice {
 
-// Fills `dst` with the sum of the slices, zero where there is none. Preconditions: the slices are disjoint, or the
-// dtype can be added; dst has no element in two places; dtype is not String.
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, std::byte* dst,
-                const KernelContext& context, std::int64_t tile_bytes = kTileBytes);
+// Fills `dst` with the sum of the slices, zero where there is none. Into zeros, it need not write those again.
+// Preconditions: the slices are disjoint, or the dtype can be added; dst has no element in two places; dtype is not
+// String; `write` is Overwrite or IntoZeros.
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, Write write,
+                std::byte* dst, const KernelContext& context, std::int64_t tile_bytes = kTileBytes);
 
 namespace reference {
 

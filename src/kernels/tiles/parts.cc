@@ -3,42 +3,63 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plan/plan.h"
-
 namespace backslice {
 namespace {
 
-bool runs_on(const CommonAxes& common, int outer, const TaskRunner& runner) {
-  const auto& a = common.axes[outer];
-  const auto& b = common.axes[outer + 1];
-  if (a.dst_stride != b.extent * b.dst_stride) return false;
+AxisPart part_of(const Loop& loop) { return {loop.start, loop.step, loop.count, loop.src_stride}; }
+
+// The axes along which there is a step, by the destination's strides, outermost first.
+std::vector<int> order_of(const Layout& dst) {
+  std::vector<int> order;
+  for (int axis = 0; axis < dst.shape.rank(); ++axis) {
+    if (dst.shape[axis] > 1) order.push_back(axis);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return std::abs(dst.strides[a]) > std::abs(dst.strides[b]); });
+  return order;
+}
+
+void add_axis(CommonAxes& common, std::int64_t extent, std::int64_t dst_stride) {
+  const PlacedLoop zeros = forward_loop(extent, {0, 1, 0}, dst_stride, 0);
+  common.axes.push_back({extent, zeros.loop.dst_stride});
+  common.dst_offset += zeros.dst_offset;
+}
+
+void add_slice(CommonAxes& common, const SliceGradient& slice, const Layout& dst, const std::vector<int>& order) {
+  const auto src_strides = strides_by_input_axis(slice.selection, slice.dy.layout);
+  const std::byte* source = slice.dy.data;
+  for (int axis : order) {
+    const PlacedLoop placed =
+        forward_loop(dst.shape[axis], slice.selection.axis(axis), dst.strides[axis], src_strides[axis]);
+    common.parts.push_back(part_of(placed.loop));
+    source += placed.src_offset;
+  }
+  common.sources.push_back(source);
+}
+
+// Only what remains one run is merged: were steps merged too, the axis that tells slices apart could be lost.
+bool can_merge(const CommonAxes& common, int outer, const TaskRunner& runner) {
+  const auto& [extent, dst_stride] = common.axes[outer + 1];
+  if (common.axes[outer].dst_stride != extent * dst_stride) return false;
   for (std::int64_t s = 0; s < common.slices(); ++s) {
     runner.throw_if_cancelled_at(s);
-    const AxisPart& o = common.slice(s)[outer];
-    const AxisPart& i = common.slice(s)[outer + 1];
-    if (i.count != b.extent || o.step != 1) return false;
-    if (o.count > 1 && o.src_stride != i.count * i.src_stride) return false;
+    if (!take_one_run(common.loop(s, outer), common.loop(s, outer + 1))) return false;
   }
   return true;
 }
 
 void merge(CommonAxes& common, int outer, const TaskRunner& runner) {
   const int rank = common.rank();
-  const std::int64_t inner_extent = common.axes[outer + 1].extent;
   std::vector<AxisPart> parts;
   parts.reserve(common.sources.size() * static_cast<std::size_t>(rank - 1));
   for (std::int64_t s = 0; s < common.slices(); ++s) {
     runner.throw_if_cancelled_at(s);
-    const AxisPart* old = common.slice(s);
     for (int k = 0; k < rank; ++k) {
       if (k == outer + 1) continue;
-      parts.push_back(old[k]);
-      if (k == outer) {
-        parts.back() = {old[k].start * inner_extent, 1, old[k].count * inner_extent, old[k + 1].src_stride};
-      }
+      parts.push_back(k == outer ? part_of(merged(common.loop(s, k), common.loop(s, k + 1))) : common.slice(s)[k]);
     }
   }
-  common.axes[outer].extent *= inner_extent;
+  common.axes[outer].extent *= common.axes[outer + 1].extent;
   common.axes[outer].dst_stride = common.axes[outer + 1].dst_stride;
   common.axes.erase(common.axes.begin() + outer + 1);
   common.parts = std::move(parts);
@@ -85,41 +106,15 @@ bool intersect(const AxisPart* a, const AxisPart* b, int rank) {
 CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst, const TaskRunner& runner) {
   CommonAxes common;
   if (dst.shape.elements() == 0) return common;
-  const int rank = dst.shape.rank();
-  std::vector<int> order(static_cast<std::size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return std::abs(dst.strides[a]) > std::abs(dst.strides[b]); });
-  for (int axis : order) {
-    common.axes.push_back({dst.shape[axis], std::abs(dst.strides[axis])});
-    if (dst.strides[axis] < 0) common.dst_offset += (dst.shape[axis] - 1) * dst.strides[axis];
-  }
+  const std::vector<int> order = order_of(dst);
+  for (int axis : order) add_axis(common, dst.shape[axis], dst.strides[axis]);
   std::int64_t step = 0;
   for (const SliceGradient& slice : slices) {
     runner.throw_if_cancelled_at(step++);
-    if (slice.selection.result_shape().elements() == 0) continue;
-    std::array<std::int64_t, kMaxRank> src_strides{};
-    for (int i = 0; i < slice.dy.shape().rank(); ++i) {
-      const std::int64_t axis = slice.selection.result_axes()[i];
-      if (axis != Selection::kNewAxis) src_strides[axis] = slice.dy.layout.strides[i];
-    }
-    const std::byte* source = slice.dy.data;
-    for (int axis : order) {
-      Selection::Axis taken = slice.selection.axis(axis);
-      std::int64_t stride = src_strides[axis];
-      if (dst.strides[axis] < 0) taken = {dst.shape[axis] - 1 - taken.start, -taken.step, taken.count};
-      if (taken.step < 0) {
-        taken.start += (taken.count - 1) * taken.step;
-        taken.step = -taken.step;
-        source += (taken.count - 1) * stride;
-        stride = -stride;
-      }
-      common.parts.push_back({taken.start, taken.count == 1 ? 1 : taken.step, taken.count, stride});
-    }
-    common.sources.push_back(source);
+    if (slice.selection.result_shape().elements() > 0) add_slice(common, slice, dst, order);
   }
   for (int k = common.rank() - 2; k >= 0; --k) {
-    if (runs_on(common, k, runner)) merge(common, k, runner);
+    if (can_merge(common, k, runner)) merge(common, k, runner);
   }
   return common;
 }

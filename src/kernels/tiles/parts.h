@@ -1,14 +1,15 @@
 // Many slices of one destination, brought to common axes.
 //
 // Each slice becomes one AxisPart per axis: which positions of the destination it takes, and how far apart they lie in
-// its source. Axes are ordered by the destination's strides and turned forward, as in a Plan; neighbours that run on
-// into each other for every slice are merged.
+// its source. Axes are turned forward and ordered by the destination's strides, as in a Plan, of whose loops they are
+// the parts that differ from slice to slice; neighbours that are one run for every slice are merged.
 #pragma once
 
 #include <vector>
 
 #include "backslice/slice_gradient.h"
 #include "execute/task_runner.h"
+#include "plan/loop.h"
 #include "select/progression.h"
 
 namespace backslice {
@@ -33,6 +34,12 @@ struct CommonAxes {
   int rank() const { return static_cast<int>(axes.size()); }
   std::int64_t slices() const { return static_cast<std::int64_t>(sources.size()); }
   const AxisPart* slice(std::int64_t i) const { return parts.data() + i * rank(); }
+
+  // What a plan for that slice alone would have.
+  Loop loop(std::int64_t s, int axis) const {
+    const AxisPart& part = slice(s)[axis];
+    return {axes[axis].extent, part.start, part.step, part.count, axes[axis].dst_stride, part.src_stride};
+  }
 };
 
 // There may be millions of slices: the functions that go through all of them ask the runner whether to go on.

@@ -35,6 +35,14 @@ def prepare(workload):
     return lambda: bs.multi_slice_grad(shape, slices)
 
 
+def describe(workload):
+    """How a gradient of one slice is made, as the library says: what it says is what runs."""
+    if workload["kind"] != "gradient":
+        return {}
+    cost = bs.Selection.from_index(tuple(workload["shape"]), index_of(workload)).cost(workload["dtype"])
+    return {"strategy": cost["strategy"], "pieces": cost["pieces"], "plan": cost["plan"]}
+
+
 def limit(workload):
     """Plain loops: zeros for the bytes that are not selected, a copy of those that are."""
     bs.set_num_threads(workload["threads"] or CORES)

@@ -1,0 +1,56 @@
+// One slice of a tensor: its gradient, into memory that is there or is zero already, the slice itself, and sums.
+#include "kernel_bench.h"
+#include "kernels/slice/kernel.h"
+
+namespace backslice {
+namespace {
+
+using bench::bytes_of, bench::measure, bench::touched;
+using Extents = std::vector<std::int64_t>;
+
+Selection at(const Extents& shape, const char* index) {
+  return Selection::from_index(shape, parse_index(index).value()).value();
+}
+
+void slice_gradient(benchmark::State& state, const Extents& shape, const char* index, DType dtype, Write write) {
+  const Selection selection = at(shape, index);
+  const Tensor dy = touched(dtype, selection.result_shape());
+  Tensor dx = touched(dtype, selection.shape());
+  const Schedule schedule = schedule_gradient(selection, dx.view().layout, dy.view().layout, write, dtype);
+  const auto run = write == Write::Accumulate ? add : fill;
+  measure(state, schedule, write == Write::Overwrite ? bytes_of(dx) : bytes_of(dy),
+          [&](const KernelContext& context) { run(schedule.plan, dtype, dx.view().data, dy.view().data, context); });
+}
+
+void slice_forward(benchmark::State& state, const Extents& shape, const char* index) {
+  const Selection selection = at(shape, index);
+  const Tensor x = touched(DType::Float32, selection.shape());
+  Tensor y = touched(DType::Float32, selection.result_shape());
+  const Schedule schedule = schedule_slice(selection, y.view().layout, x.view().layout, DType::Float32);
+  measure(state, schedule, bytes_of(y), [&](const KernelContext& context) {
+    fill(schedule.plan, DType::Float32, y.view().data, x.view().data, context);
+  });
+}
+
+const Extents kSquare = {4096, 4096}, kImages = {32, 64, 112, 112}, kSmall = {64, 64};
+
+BENCHMARK_CAPTURE(slice_gradient, rows, kSquare, "1024:3072", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, columns, kSquare, ":, 1024:3072", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, every_other_column, kSquare, ":, ::2", DType::Float32, Write::Overwrite)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, every_other_row, kSquare, "::2", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, reversed, kSquare, ":, ::-1", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, crop, kImages, ":, :, 8:104, 8:104", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, small_crop, kSmall, "8:40, 8:40", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, columns_into_zeros, kSquare, ":, 1024:3072", DType::Float32, Write::IntoZeros)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, columns_accumulated, kSquare, ":, 1024:3072", DType::Float32, Write::Accumulate)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, columns_accumulated_bfloat16, kSquare, ":, 1024:3072", DType::BFloat16,
+                  Write::Accumulate)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(slice_forward, columns, kSquare, ":, 1024:3072")->UseRealTime();
+BENCHMARK_CAPTURE(slice_forward, every_other_column, kSquare, ":, ::2")->UseRealTime();
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,67 @@
+#include "plan/schedule.h"
+
+#include "plan/cut.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+
+Schedule gradient_of(const Selection& selection, Write write, DType dtype) {
+  const std::int64_t size = item_size(dtype);
+  return schedule_gradient(selection, contiguous_layout(selection.shape(), size),
+                           contiguous_layout(selection.result_shape(), size), write, dtype);
+}
+
+TEST(Schedule, OneScheduleServesAnyNumberOfThreads) {
+  const Schedule schedule = gradient_of(at({4096, 4096}, "::2"), Write::Overwrite, DType::Float32);
+  EXPECT_EQ(schedule.work, 64 << 20);
+  EXPECT_EQ(schedule.pieces(1), 1);
+  EXPECT_EQ(schedule.pieces(2), 8);
+  EXPECT_EQ(schedule.pieces(7), 28);
+}
+
+TEST(Schedule, SmallWorkIsNotCut) {
+  const Schedule schedule = gradient_of(at({100}, "::2"), Write::Overwrite, DType::Float32);
+  EXPECT_EQ(schedule.work, 400);
+  EXPECT_EQ(schedule.pieces(64), 1);
+}
+
+TEST(Schedule, AdditionBitByBitIsMoreWorkThanACopyOfAsManyBytes) {
+  const Selection all = at({1 << 16}, ":");
+  const Schedule copied = gradient_of(all, Write::Overwrite, DType::Float8E4M3FN);
+  const Schedule added = gradient_of(all, Write::Accumulate, DType::Float8E4M3FN);
+  EXPECT_EQ(copied.pieces(4), 1);
+  EXPECT_GT(added.work, copied.work);
+  EXPECT_GT(added.pieces(4), 1);
+}
+
+TEST(Schedule, WhatIsDoneOneByOneIsNotCut) {
+  const Schedule schedule = gradient_of(at({1 << 20}, "::2"), Write::Overwrite, DType::String);
+  EXPECT_EQ(schedule.strategy, Strategy::OneByOne);
+  EXPECT_EQ(schedule.pieces(4), 1);
+}
+
+TEST(Schedule, AnEmptyResultIsNoWork) {
+  const Schedule schedule = gradient_of(at({0, 5}, ":"), Write::Overwrite, DType::Float32);
+  EXPECT_EQ(schedule.strategy, Strategy::Nothing);
+  EXPECT_EQ(schedule.work, 0);
+  EXPECT_EQ(schedule.pieces(4), 1);
+}
+
+TEST(Schedule, WorkThatDoesNotFitIsAsMuchAsFits) {
+  const Schedule schedule = gradient_of(at({std::int64_t{1} << 62}, ":"), Write::Accumulate, DType::Float8E4M3FN);
+  EXPECT_GT(schedule.work, std::int64_t{1} << 62);
+  EXPECT_GT(schedule.pieces(4), 16);
+}
+
+TEST(Cut, WorkIsBytesTimesTheirCost) {
+  EXPECT_EQ(work_of(1000, 32), 32000);
+  EXPECT_EQ(work_of(0, 32), 0);
+}
+
+}  // namespace
+}  // namespace backslice
