@@ -2,7 +2,6 @@
 
 #include "core/errors.h"
 #include "core/items.h"
-#include "core/overlap.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -49,15 +48,6 @@ Status check_prepared(const ConstView& view, const char* argument, DType dtype, 
   return check_input(view, argument);
 }
 
-Status check_apart(const View& out, const char* out_argument, const ConstView& in, const char* in_argument) {
-  if (overlaps_itself(out.layout)) {
-    return invalid_argument(out_argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                            Ints(out.layout.strides));
-  }
-  if (overlap(out, in)) return invalid_argument(out_argument, " shares memory with ", in_argument);
-  return Status();
-}
-
 }  // namespace
 
 Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, std::int64_t item_size) {
@@ -90,6 +80,7 @@ Status PreparedSlice::forward(const ConstView& x, const View& out, const Context
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", x, "x"));
     fill(impl_->forward, x.dtype, out.data, x.data, Call(context).kernel(impl_->forward.dst_bytes()));
     return Status();
@@ -101,6 +92,7 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     fill(impl_->gradient, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->gradient.dst_bytes()));
     return Status();
@@ -112,6 +104,7 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     const std::int64_t work = operations_of(dy.dtype).addition_work;
     add(impl_->addition, dy.dtype, out.data, dy.data, Call(context).kernel(impl_->addition.dst_bytes(), work));
