@@ -165,16 +165,18 @@ Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& s
   assert(dst.item_size == src.item_size);
   if (has_no_bytes(dst)) return Plan();
   const int rank = dst.shape.rank();
-  std::array<std::int64_t, kMaxRank> src_strides{};  // by input axis; dropped axes stay at 0
-  for (int i = 0; i < src.shape.rank(); ++i) {
-    const std::int64_t axis = selection.result_axes()[i];
-    if (axis != Selection::kNewAxis) src_strides[axis] = src.strides[i];
-  }
+  const Ints result_axes = selection.result_axes();
+  std::size_t next = 0;  // the first result axis not yet met: they come in the order of the input's
+  const auto src_stride = [&](int axis) -> std::int64_t {
+    while (next < result_axes.size() && result_axes[next] == Selection::kNewAxis) ++next;
+    if (next == result_axes.size() || result_axes[next] != axis) return 0;  // dropped
+    return src.strides[static_cast<int>(next++)];
+  };
   // A selection that takes nothing from one axis takes nothing at all.
   const bool takes_nothing = src.shape.elements() == 0;
   Planner planner(dst.item_size);
   for (int i = 0; i < rank; ++i) {
-    planner.add(dst.shape[i], takes_nothing ? Selection::Axis{} : selection.axis(i), dst.strides[i], src_strides[i]);
+    planner.add(dst.shape[i], takes_nothing ? Selection::Axis{} : selection.axis(i), dst.strides[i], src_stride(i));
   }
   return planner.finish(widen);
 }
