@@ -98,6 +98,55 @@ Rows index_rows(const ConstView& indices) {
   return rows;
 }
 
+// What a slice has to hold: the entries in the window, their indices from its start.
+struct Slice {
+  Rows indices;
+  Values values;
+};
+
+Slice expected_slice(const SparseCase& c, const Values& all) {
+  const std::size_t width = c.rows.empty() ? 0 : all.size() / c.rows.size();
+  Slice slice;
+  for (std::int64_t r : window(c)) {
+    const auto row = static_cast<std::size_t>(r);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(row * width);
+    slice.values.insert(slice.values.end(), first, first + static_cast<std::ptrdiff_t>(width));
+    Row index;
+    for (std::size_t i = 0; i < c.start.size(); ++i) index.push_back(Wide{c.rows[row][i]} - c.start[i]);
+    slice.indices.push_back(index);
+  }
+  return slice;
+}
+
+void check_slice(const Slice& expected, const ConstView& indices, const ConstView& values) {
+  must(values_of(values) == expected.values, "the values in the window");
+  must(indices.shape()[0] == std::ssize(expected.indices), "as many indices as values");
+  must(index_rows(indices) == expected.indices, "the indices in the window, from its start");
+}
+
+// The slice `y` again, into outputs of the counted size; rarely of another.
+void fuzz_slice_into(Input& in, const SparseCase& c, const IndexList& indices, const Placed& values,
+                     const Numbers& shape, const Result<SparseTensor>& y) {
+  const Context context{.executor = &in.executor()};
+  const auto counted = sparse_slice_count(indices.get(), c.start, c.size, context);
+  must(counted.ok() || !y.ok(), "what is sliced is counted");
+  must(!y.ok() || *counted == y->values.shape()[0], "as many entries as were counted");
+  const std::int64_t right = counted.ok() ? *counted : 0, rows = in.one_in(8) ? in.within(0, 20) : right;
+  const Placed out_indices(in, c.index_dtype, item_size(c.index_dtype), {rows, c.rank}, Strides::Distinct);
+  const Placed out_values(in, c.dtype, c.item_size, values_shape(c, rows), Strides::Distinct);
+  const Values indices_before = out_indices.values(), values_before = out_values.values();
+  const auto filled = sparse_slice_into(indices.get(), values.view(), shape, c.start, c.size, out_indices.view(),
+                                        out_values.view(), context);
+  if (agree(filled.status(), y.ok() && rows == right, "sparse_slice_into")) {
+    must(*filled == y->shape, "the shape of the slice");
+    check_slice(expected_slice(c, values.values()), out_indices.view(), out_values.view());
+  } else {
+    must(out_indices.values() == indices_before && out_values.values() == values_before, "a refusal changes nothing");
+  }
+  out_indices.check_gaps();
+  out_values.check_gaps();
+}
+
 void fuzz_slice(Input& in, const SparseCase& c) {
   const IndexList indices(in, c.index_dtype, c.rows, c.rank);
   const Placed values(in, c.dtype, c.item_size, values_shape(c, static_cast<std::int64_t>(c.rows.size())),
@@ -108,24 +157,10 @@ void fuzz_slice(Input& in, const SparseCase& c) {
   if (is_ordinary(c.start) && is_ordinary(c.size) && is_ordinary(shape) && shape.size() <= 8) {
     agree(y.status(), !has_negative(c.size) && !has_negative(shape), "sparse_slice");
   }
-  if (!y.ok()) return must(!y.status().message().empty(), "an error has a message");
-  must(!has_negative(c.size), "a negative size is refused");
-  const Numbers inside = window(c);
-  const Values all = values.values();
-  const std::size_t width = c.rows.empty() ? 0 : all.size() / c.rows.size();
-  Values expected;
-  Rows expected_indices;
-  for (std::int64_t r : inside) {
-    const auto row = static_cast<std::size_t>(r);
-    expected.insert(expected.end(), all.begin() + static_cast<std::ptrdiff_t>(row * width),
-                    all.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    Row index;
-    for (std::size_t i = 0; i < c.start.size(); ++i) index.push_back(Wide{c.rows[row][i]} - c.start[i]);
-    expected_indices.push_back(index);
-  }
-  must(values_of(y->values.view()) == expected, "the values in the window");
-  must(y->indices.shape()[0] == static_cast<std::int64_t>(inside.size()), "as many indices as values");
-  must(index_rows(y->indices.view()) == expected_indices, "the indices in the window, from its start");
+  must(y.ok() || !y.status().message().empty(), "an error has a message");
+  must(!y.ok() || !has_negative(c.size), "a negative size is refused");
+  if (y.ok()) check_slice(expected_slice(c, values.values()), y->indices.view(), y->values.view());
+  fuzz_slice_into(in, c, indices, values, shape, y);
 }
 
 void fuzz_by_size(Input& in, const SparseCase& c) {

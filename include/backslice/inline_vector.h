@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -17,10 +16,15 @@ template <class T>
 class InlineVector {
  public:
   InlineVector() {}
-  InlineVector(const InlineVector& other) : size_(other.size_) { copy_items(other); }
+  // Precondition: no more than kMaxRank.
+  explicit InlineVector(std::span<const T> items) : size_(static_cast<int>(items.size())) {
+    assert(items.size() <= kMaxRank);
+    copy_items(items.data());
+  }
+  InlineVector(const InlineVector& other) : size_(other.size_) { copy_items(other.items_); }
   InlineVector& operator=(const InlineVector& other) {
     size_ = other.size_;
-    copy_items(other);
+    copy_items(other.items_);
     return *this;
   }
 
@@ -50,13 +54,14 @@ class InlineVector {
   }
 
  private:
-  // A few items at once: a size known to the compiler needs no call, and what lies after the last item is never read.
-  void copy_items(const InlineVector& other) {
-    constexpr int kAtOnce = 4;
-    static_assert(kMaxRank % kAtOnce == 0);
-    for (int i = 0; i < size_; i += kAtOnce) {
-      std::memcpy(static_cast<void*>(items_ + i), other.items_ + i, kAtOnce * sizeof(T));
-    }
+  // One by one, and the few that are usual without a loop, which compilers turn into wide loads: a wide load of items
+  // that were pushed a moment ago waits until they have left the processor's store buffer.
+  void copy_items(const T* from) {
+    if (size_ > 0) items_[0] = from[0];
+    if (size_ > 1) items_[1] = from[1];
+    if (size_ > 2) items_[2] = from[2];
+    if (size_ > 3) items_[3] = from[3];
+    for (int i = 4; i < size_; ++i) items_[i] = from[i];
   }
 
   int size_ = 0;

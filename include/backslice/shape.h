@@ -17,16 +17,14 @@ namespace backslice {
 // A list of at most kMaxRank int64: extents or strides.
 class Dims : public InlineVector<std::int64_t> {
  public:
-  Dims() = default;
-  explicit Dims(Ints list) {
-    for (std::int64_t v : list) push_back(v);
-  }
+  Dims() {}  // not defaulted: Dims{} would zero all that fits
+  explicit Dims(Ints list) : InlineVector(std::span(list.begin(), list.size())) {}
   operator Ints() const { return Ints(begin(), static_cast<std::size_t>(size())); }
 };
 
 class BACKSLICE_EXPORT Shape {
  public:
-  Shape() = default;  // rank 0: a scalar
+  Shape() {}  // rank 0: a scalar
 
   // `argument` names the list in the error message.
   static Result<Shape> make(Ints dims, const char* argument = "shape");

@@ -113,10 +113,10 @@ bool find_int(nb::handle object, std::int64_t& value, int& overflow) {
 }
 
 std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argument) {
-  if (PyArray_Check(object.ptr())) return read_array(object, argument);
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr())) {
+  if (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr()) || PyRange_Check(object.ptr())) {
     return read_items(object, argument);
   }
+  if (PyArray_Check(object.ptr())) return read_array(object, argument);
   std::int64_t value = 0;
   int overflow = 0;
   if (!has_attribute(object, "__array__") && find_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
@@ -167,6 +167,7 @@ void IntReader::note_type(PyArray_Descr* dtype, const char* argument) {
 }
 
 std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
+  if (PyTuple_Check(object.ptr())) return IntReader().read(object, argument);
   std::int64_t value = 0;
   int overflow = 0;
   if (!PyArray_Check(object.ptr()) && find_int(object, value, overflow)) {

@@ -10,6 +10,14 @@ namespace backslice::python {
 
 // An array argument (array_argument.h), viewed in place.
 struct InputArray {
+  InputArray(nb::object owner, std::shared_ptr<void> dlpack_owner, nb::object numpy_dtype, const ElementType& type,
+             const ConstView& view)
+      : owner(std::move(owner)),
+        dlpack_owner(std::move(dlpack_owner)),
+        numpy_dtype(std::move(numpy_dtype)),
+        type(type),
+        view(view) {}
+
   nb::object owner;                    // keeps the memory alive: a NumPy array,
   std::shared_ptr<void> dlpack_owner;  // or another library's
   nb::object numpy_dtype;              // what the result will have

@@ -7,24 +7,27 @@
 namespace backslice::python {
 namespace {
 
-// A bound of a slice. Integers past int64 saturate, as Python's do.
-std::optional<std::int64_t> read_bound(nb::handle bound) {
-  if (bound.is_none()) return std::nullopt;
-  std::int64_t value = 0;
+// A bound of a slice, unless it is None. Integers past int64 saturate, as Python's do.
+void read_bound(nb::handle bound, std::optional<std::int64_t>& read) {
+  if (bound.is_none()) return;
   int overflow = 0;
-  if (!read_int(bound, value, overflow)) {
+  if (!read_int(bound, read.emplace(), overflow)) {
     raise_dtype_error("slice bound " + repr_text(bound) + " is not an integer or None");
   }
-  return value;
+}
+
+SliceRange read_range(const PySliceObject* slice) {
+  SliceRange range;
+  read_bound(slice->start, range.start);
+  read_bound(slice->stop, range.stop);
+  read_bound(slice->step, range.step);
+  return range;
 }
 
 IndexItem read_item(nb::handle item) {
   if (item.is_none()) return NewAxis{};
   if (item.ptr() == Py_Ellipsis) return EllipsisItem{};
-  if (PySlice_Check(item.ptr())) {
-    const auto* range = reinterpret_cast<PySliceObject*>(item.ptr());
-    return SliceRange{read_bound(range->start), read_bound(range->stop), read_bound(range->step)};
-  }
+  if (PySlice_Check(item.ptr())) return read_range(reinterpret_cast<PySliceObject*>(item.ptr()));
   const bool is_sequence = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) ||
                            (PyArray_Check(item.ptr()) && PyArray_NDIM(as_array(item)) > 0);
   if (is_sequence || PyBool_Check(item.ptr()) || PyArray_IsScalar(item.ptr(), Bool)) {
@@ -50,6 +53,20 @@ Index read_items(nb::handle index) {
   return items;
 }
 
+// A tuple, the usual index, is none: nanobind would look for its type by name.
+bool is_selection(nb::handle index) { return !PyTuple_Check(index.ptr()) && nb::isinstance<Selection>(index); }
+
+const Selection& selection_of(nb::handle index) {
+  if (const auto* selection = find_instance<Selection>(index)) return *selection;
+  raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
+}
+
+const Selection& checked_for(Ints shape, const Selection& selection) {
+  if (selection.shape() == unwrap(Shape::make(shape))) return selection;
+  raise_invalid_argument("index is a Selection for shape " + to_string(Ints(selection.shape())) + ", not for shape " +
+                         to_string(shape));
+}
+
 nb::object bound_to_python(const std::optional<std::int64_t>& bound) {
   return bound ? nb::object(nb::int_(*bound)) : nb::none();
 }
@@ -66,21 +83,21 @@ Index read_index_text(nb::handle text, const char* argument) {
 }
 
 GivenIndex::GivenIndex(nb::handle index) {
-  if (!nb::isinstance<Selection>(index)) {
-    given_ = read_items(index);
-  } else if (const auto* selection = find_instance<Selection>(index)) {
-    given_ = *selection;
+  if (is_selection(index)) {
+    given_ = selection_of(index);
   } else {
-    raise_invalid_argument("index is a Selection that was not initialised; make one with Selection.from_index");
+    given_ = read_items(index);
   }
 }
 
 Selection GivenIndex::on(Ints shape) const {
   if (const auto* items = std::get_if<Index>(&given_)) return unwrap(Selection::from_index(shape, *items));
-  const auto& selection = std::get<Selection>(given_);
-  if (selection.shape() == unwrap(Shape::make(shape))) return selection;
-  raise_invalid_argument("index is a Selection for shape " + to_string(Ints(selection.shape())) + ", not for shape " +
-                         to_string(shape));
+  return checked_for(shape, std::get<Selection>(given_));
+}
+
+Selection read_selection(Ints shape, nb::handle index) {
+  if (is_selection(index)) return checked_for(shape, selection_of(index));
+  return unwrap(Selection::from_index(shape, read_items(index)));
 }
 
 nb::tuple to_python(const Index& index) {

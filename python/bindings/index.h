@@ -23,7 +23,8 @@ class GivenIndex {
   std::variant<Index, Selection> given_;
 };
 
-inline Selection read_selection(Ints shape, nb::handle index) { return GivenIndex(index).on(shape); }
+// The same at once, where the shape is known.
+Selection read_selection(Ints shape, nb::handle index);
 
 // The items of an index's text.
 Index read_index_text(nb::handle text, const char* argument);

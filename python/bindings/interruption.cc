@@ -32,9 +32,8 @@ void learn_main_thread() {
   main_thread = nb::cast<unsigned long>(attribute(thread, "ident"));
 }
 
-Interruption::Interruption() {
-  if (is_main_thread()) test_ = [this] { return happened(); };
-}
+Interruption::Interruption()
+    : test_(is_main_thread() ? CancelledTest([this] { return happened(); }) : CancelledTest()) {}
 
 // Asked on every thread of the operation; only the one that called it can handle signals. While that one holds the GIL
 // the operation moves Python objects, and no Python code may run.
@@ -51,8 +50,9 @@ bool Interval::has_passed() {
   constexpr std::chrono::milliseconds kInterval{50};
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < kInterval) return false;
+  const bool asked_before = last_ != std::chrono::steady_clock::time_point();
   last_ = now;
-  return true;
+  return asked_before;
 }
 
 void LongLoop::look() {

@@ -12,13 +12,14 @@
 
 namespace backslice::python {
 
-// Says now and then that it is time to look: taking the GIL is not free.
+// Says now and then that it is time to look: taking the GIL is not free. The first time comes one interval after the
+// first question, so that calls too short for one do not ask for the time.
 class Interval {
  public:
   bool has_passed();
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_;
 };
 
 // A long loop that holds the GIL, in which Python code may run: lets the handlers of signals run now and then, and

@@ -40,9 +40,8 @@ class PyPreparedSlice {
       raise_dtype_error(std::string(argument) + " has dtype " + str_text(input.numpy_dtype) +
                         ", but the slice was prepared for " + str_text(dtype_));
     }
-    return ResultElements(input, argument).filled(out, [&](const View& view) {
-      return (prepared_.*operation)(input.view, view, context);
-    });
+    const auto fill = [&](const View& view) { return (prepared_.*operation)(input.view, view, context); };
+    return ResultElements(input, argument).filled(out, fill, ResultElements::Work::LikeResult);
   }
 
   PreparedSlice prepared_;

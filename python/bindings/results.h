@@ -25,13 +25,16 @@ class ResultElements {
   ResultElements(const InputArray& first, const char* argument, nb::object zero)
       : input_(first), argument_(argument), zero_(std::move(zero)) {}
 
+  // How much there is to do: as much as the result is large, or any amount.
+  enum class Work { LikeResult, Any };
+
   // The result: `out`, filled by `fill(view)`, or where that is None a new array, from `make()`. `shape` is the
-  // result's, null where only the library knows it.
+  // result's; null where only the library knows it, or the work may be more than the result is large.
   template <class Make, class Fill>
   nb::object result(const Shape* shape, nb::handle out, const Make& make, const Fill& fill) const {
-    if (!out.is_none()) return filled(out, fill);
+    if (!out.is_none()) return filled(out, fill, shape == nullptr ? Work::Any : Work::LikeResult);
     if (shape == nullptr || is_object() || !is_small(*shape, input_)) return new_array(unwrap(run(make)));
-    // NumPy's own memory is the quickest to get, and the work is done sooner than another thread would wake up.
+    // NumPy's own memory is the quickest to get.
     View view;
     nb::object array = new_small_array(*shape, input_, view);
     check(fill(view));
@@ -40,10 +43,12 @@ class ResultElements {
 
   // `out`, filled.
   template <class Fill>
-  nb::object filled(nb::handle out, const Fill& fill) const {
+  nb::object filled(nb::handle out, const Fill& fill, Work work) const {
     const View view = output_view(out, input_, argument_);
     if (is_object()) {
       fill_objects(view, std::cref(fill));
+    } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
+      check(fill(view));  // done sooner than another thread would wake up
     } else {
       check(without_gil([&] { return fill(view); }));
     }

@@ -11,6 +11,8 @@
 #include "bindings/array_argument.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
+#include "execute/environment.h"
+#include "kernels/cpu/targets.h"
 #include "memory_probe.h"
 
 namespace backslice::python {
@@ -41,6 +43,14 @@ nb::dict py_pool_stats() {
   dict["mapped"] = stats.mapped;
   dict["reused"] = stats.reused;
   return dict;
+}
+
+nb::list py_environment_problems() {
+  nb::list problems;
+  for (const Status& status : {check_num_threads_variable(), check_target_variable()}) {
+    if (!status.ok()) problems.append(new_str(status.message()));
+  }
+  return problems;
 }
 
 // The bytes of an array without gaps, or a refusal.
@@ -93,6 +103,8 @@ void bind_runtime(nb::module_& m) {
   m.def(
       "simd_target", [] { return simd_target(); },
       "The SIMD target in use: the best, or the one that BACKSLICE_FORCE_TARGET names.");
+  m.def("environment_problems", py_environment_problems,
+        "What is wrong with BACKSLICE_NUM_THREADS and BACKSLICE_FORCE_TARGET: what the first operation says of them.");
 }
 
 }  // namespace backslice::python

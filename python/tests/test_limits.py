@@ -7,7 +7,7 @@ import sys
 import backslice as bs
 import numpy as np
 import pytest
-from backslice.cli.environment import problems
+from backslice._core import environment_problems
 
 HUGE = 2**63 - 1
 
@@ -83,7 +83,23 @@ for _ in range(2):
     assert f'{variable} is "{value}"' in first and second == "[3, 2, 1, 0]"
     with pytest.MonkeyPatch.context() as patch:  # backslice doctor says the same
         patch.setenv(variable, value)
-        assert problems() == [first]
+        assert environment_problems() == [first]
+
+
+@pytest.mark.parametrize("value", ["3", "0" * 30 + "1", "2147483647"])
+def test_numbers_that_are_taken_are_no_problem(value):
+    program = 'print(bs.slice(np.arange(4), "::-1").tolist())'
+    assert run(program, BACKSLICE_NUM_THREADS=value) == "[3, 2, 1, 0]"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BACKSLICE_NUM_THREADS", value)
+        assert environment_problems() == []
+
+
+def test_variables_that_are_no_utf8_are_shown_escaped(monkeypatch):
+    monkeypatch.setenv("BACKSLICE_NUM_THREADS", os.fsdecode(b"\xff"))
+    assert environment_problems() == [
+        r'BACKSLICE_NUM_THREADS is "\xff", expected a whole number of threads, at least 1'
+    ]
 
 
 def test_variables_that_are_empty_are_not_set():

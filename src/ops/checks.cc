@@ -47,6 +47,17 @@ Status check_shape(const ConstView& view, const char* argument, const Shape& exp
   return invalid_argument(mismatch, ": axis ", axis, " has ", shape[axis], ", expected ", expected[axis]);
 }
 
+Status check_distinct(const View& out, const char* argument) {
+  if (!overlaps_itself(out.layout)) return Status();
+  return invalid_argument(argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
+                          Ints(out.layout.strides));
+}
+
+Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument) {
+  if (!overlap(out, other)) return Status();
+  return invalid_argument(argument, " shares memory with ", other_argument);
+}
+
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument) {
   if (out.dtype != input.dtype) {
     return dtype_error("out has dtype ", name(out.dtype), ", expected ", name(input.dtype), ", that of ",
@@ -58,12 +69,8 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
   BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", expected, "the shape of the result"));
-  if (overlaps_itself(out.layout)) {
-    return invalid_argument("out overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                            Ints(out.layout.strides));
-  }
-  if (overlap(out, input)) return invalid_argument("out shares memory with ", input_argument);
-  return Status();
+  BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
+  return check_apart(out, "out", input, input_argument);
 }
 
 Status check_gradient_dtype(DType dtype, const Selection& selection, Write write) {

@@ -13,6 +13,12 @@ Status check_input(const ConstView& view, const char* argument);
 // `view` has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
 Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning);
 
+// No two elements of an output share memory.
+Status check_distinct(const View& out, const char* argument);
+
+// An output shares no memory with another argument.
+Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument);
+
 // An output of that shape for elements like the input's, overlapping neither itself nor the input.
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
 

@@ -1,7 +1,6 @@
 #include "backslice/prepared_slice.h"
 
 #include "core/errors.h"
-#include "core/overlap.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -48,15 +47,6 @@ Status check_prepared(const ConstView& view, const char* argument, DType dtype, 
   return check_input(view, argument);
 }
 
-Status check_apart(const View& out, const char* out_argument, const ConstView& in, const char* in_argument) {
-  if (overlaps_itself(out.layout)) {
-    return invalid_argument(out_argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                            Ints(out.layout.strides));
-  }
-  if (overlap(out, in)) return invalid_argument(out_argument, " shares memory with ", in_argument);
-  return Status();
-}
-
 void run(decltype(fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
          const Context& context) {
   kernel(schedule.plan, src.dtype, dst.data, src.data, Call(context).kernel(schedule));
@@ -92,6 +82,7 @@ Status PreparedSlice::forward(const ConstView& x, const View& out, const Context
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", x, "x"));
     run(fill, impl_->forward, x, out, context);
     return Status();
@@ -103,6 +94,7 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     run(fill, impl_->gradient, dy, out, context);
     return Status();
@@ -114,6 +106,7 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
+    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     run(add, impl_->addition, dy, out, context);
     return Status();

@@ -107,12 +107,30 @@ inline Loop merged(const Loop& outer, const Loop& inner) {
 }
 
 // The strides of a slice's elements, by axis of what was sliced; 0 where the axis was dropped.
-inline std::array<std::int64_t, kMaxRank> strides_by_input_axis(const Selection& selection, const Layout& slice) {
-  std::array<std::int64_t, kMaxRank> strides{};
-  for (int i = 0; i < slice.shape.rank(); ++i) {
-    const std::int64_t axis = selection.result_axes()[i];
-    if (axis != Selection::kNewAxis) strides[axis] = slice.strides[i];
+class StridesByInputAxis {
+ public:
+  StridesByInputAxis(const Selection& selection, const Layout& slice)
+      : axes_(selection.result_axes()), strides_(slice.strides) {}
+
+  // Asked for axis 0, 1, ..., in this order, which is that of the slice's axes.
+  std::int64_t of(int axis) {
+    while (next_ < axes_.size() && axes_[next_] == Selection::kNewAxis) ++next_;
+    if (next_ == axes_.size() || axes_[next_] != axis) return 0;
+    return strides_[static_cast<int>(next_++)];
   }
+
+ private:
+  Ints axes_;
+  const Dims& strides_;
+  std::size_t next_ = 0;  // the first axis of the slice that was not met yet
+};
+
+// All of them, for those who ask in another order.
+inline std::array<std::int64_t, kMaxRank> strides_by_input_axis(const Selection& selection, const Layout& slice) {
+  std::array<std::int64_t, kMaxRank> strides;
+  StridesByInputAxis by_axis(selection, slice);
+  for (int axis = 0; axis < selection.shape().rank(); ++axis)
+    strides[static_cast<std::size_t>(axis)] = by_axis.of(axis);
   return strides;
 }
 

@@ -122,12 +122,12 @@ Plan plan_scatter(const Selection& selection, const Layout& dst, const Layout& s
   assert(dst.item_size == src.item_size);
   if (has_no_bytes(dst)) return Plan();
   const int rank = dst.shape.rank();
-  const auto src_strides = strides_by_input_axis(selection, src);
+  StridesByInputAxis src_strides(selection, src);
   // A selection that takes nothing from one axis takes nothing at all.
   const bool takes_nothing = src.shape.elements() == 0;
   Planner planner(dst.item_size);
   for (int i = 0; i < rank; ++i) {
-    planner.add(dst.shape[i], takes_nothing ? Selection::Axis{} : selection.axis(i), dst.strides[i], src_strides[i]);
+    planner.add(dst.shape[i], takes_nothing ? Selection::Axis{} : selection.axis(i), dst.strides[i], src_strides.of(i));
   }
   return planner.finish(widen);
 }

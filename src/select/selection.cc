@@ -76,7 +76,7 @@ Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> 
   }
   Selection selection;
   selection.shape_ = shape;
-  for (const Axis& axis : axes) selection.axes_.push_back(axis);
+  selection.axes_ = Axes(axes);
   Dims counts;
   for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : axes[source].count);
   const auto result_shape = Shape::make(counts, "the result's shape");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "ops/checks.h"
 
 namespace backslice {
 
@@ -23,6 +24,13 @@ Status check_size(Ints size, int rank) {
     if (size[axis] < 0) {
       return invalid_argument("Expected a non-negative size, got ", size[axis], " (size[", axis, "])");
     }
+  }
+  return Status();
+}
+
+Status check_apart(const View& out, const char* argument, const CooIndices& indices, const char* indices_argument) {
+  for (int axis = 0; axis < indices.rank(); ++axis) {
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, indices.column_view(axis), indices_argument));
   }
   return Status();
 }

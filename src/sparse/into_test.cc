@@ -55,6 +55,9 @@ TEST(SparseSliceInto, RefusesOutputsThatDoNotFit) {
   EXPECT_TRUE(is_error(into(view_of(x.rows, {2, 2}), view_of(values, {2})), kInvalid, "shares memory with indices"));
   const View folded = View::strided(rows.data(), DType::Int64, {2, 2}, {8, 8}).value();
   EXPECT_TRUE(is_error(into(folded, view_of(values, {2})), kInvalid, "overlaps itself"));
+  const View indices_again = View::strided(rows.data(), DType::Float32, {2}, {4}).value();
+  EXPECT_TRUE(
+      is_error(into(view_of(rows, {2, 2}), indices_again), kInvalid, "out_indices shares memory with out_values"));
   EXPECT_TRUE(is_error(sparse_slice_count(x.indices(), {1}, {2, 3}), kInvalid, "start has 1 items"));
   EXPECT_THAT(rows, ElementsAre(-1, -1, -1, -1, -1, -1));
   EXPECT_THAT(values, ElementsAre(-1, -1, -1));

@@ -3,7 +3,6 @@
 
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
-#include "core/overlap.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -58,19 +57,22 @@ Status check_window(const CooIndices& indices, Ints start, Ints size) {
   return check_indices_fit(indices, start, size);
 }
 
-// In TensorFlow's order.
-Status check_arguments(const CooIndices& indices, const ConstView& values, const Shape& shape, Ints start, Ints size) {
+// Checks the arguments, in TensorFlow's order; the shape of the result.
+Result<Shape> check_arguments(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
   BACKSLICE_RETURN_IF_ERROR(check_input(values, "values"));
   if (indices.rows() != values.shape()[0]) {
     return invalid_argument("Number of elements in indices (", indices.rows(), ") and values (", values.shape()[0],
                             ") do not match");
   }
-  if (indices.rank() != shape.rank()) {
-    return invalid_argument("indices has ", indices.rank(), " columns, but shape ", Ints(shape), " has ", shape.rank(),
+  const auto dense_shape = Shape::make(shape);
+  if (!dense_shape.ok()) return dense_shape.status();
+  if (indices.rank() != dense_shape->rank()) {
+    return invalid_argument("indices has ", indices.rank(), " columns, but shape ", shape, " has ", shape.size(),
                             " axes");
   }
-  return check_window(indices, start, size);
+  BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
+  return result_shape(*dense_shape, start, size);
 }
 
 Shape with_rows(const Shape& shape, std::int64_t rows) {
@@ -79,25 +81,28 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
   return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
-// An output that shares no memory with any of the lists that are read.
-Status check_apart(const View& out, const char* argument, const CooIndices& indices, const ConstView& values) {
-  if (overlap(out, values)) return invalid_argument(argument, " shares memory with values");
-  for (int axis = 0; axis < indices.rank(); ++axis) {
-    if (overlap(out, indices.column_view(axis))) return invalid_argument(argument, " shares memory with indices");
-  }
-  return Status();
-}
-
-Status check_out(const View& out, const char* argument, DType dtype, std::int64_t item_size, const Shape& expected) {
+// An output of that shape, apart from all that is read.
+Status check_out(const View& out, const char* argument, DType dtype, std::int64_t item_size, const Shape& expected,
+                 const CooIndices& indices, const ConstView& values) {
   if (out.dtype != dtype || out.layout.item_size != item_size) {
     return dtype_error(argument, " has dtype ", name(out.dtype), " of ", out.layout.item_size, " bytes, expected ",
                        name(dtype), " of ", item_size);
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
   BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "a row for each entry in the window"));
-  if (!overlaps_itself(out.layout)) return Status();
-  return invalid_argument(argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                          Ints(out.layout.strides));
+  BACKSLICE_RETURN_IF_ERROR(check_distinct(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, values, "values"));
+  return check_apart(out, argument, indices, "indices");
+}
+
+Status check_outputs(const View& out_indices, const View& out_values, std::int64_t entries, const CooIndices& indices,
+                     const ConstView& values) {
+  const DType index = indices.dtype();
+  BACKSLICE_RETURN_IF_ERROR(check_out(out_indices, "out_indices", index, item_size(index),
+                                      *Shape::make({entries, indices.rank()}), indices, values));
+  BACKSLICE_RETURN_IF_ERROR(check_out(out_values, "out_values", values.dtype, values.layout.item_size,
+                                      with_rows(values.shape(), entries), indices, values));
+  return check_apart(out_indices, "out_indices", out_values, "out_values");
 }
 
 // The entries in the window, counted: what both ways to make a slice begin with.
@@ -125,11 +130,7 @@ struct Window {
 Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
                                   const Context& context) {
   return without_throwing([&]() -> Result<SparseTensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
-    const auto dense_shape = Shape::make(shape);
-    if (!dense_shape.ok()) return dense_shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_arguments(indices, values, *dense_shape, start, size));
-    auto result = result_shape(*dense_shape, start, size);
+    auto result = check_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
     const Call call(context);
     Window window(indices, start, size, row_bytes(indices, values), call);
@@ -153,21 +154,11 @@ Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, I
 Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
                                 const View& out_indices, const View& out_values, const Context& context) {
   return without_throwing([&]() -> Result<Shape> {
-    BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
-    const auto dense_shape = Shape::make(shape);
-    if (!dense_shape.ok()) return dense_shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_arguments(indices, values, *dense_shape, start, size));
-    auto result = result_shape(*dense_shape, start, size);
+    auto result = check_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out_indices, "out_indices", indices, values));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out_values, "out_values", indices, values));
-    if (overlap(out_indices, out_values)) return invalid_argument("out_indices shares memory with out_values");
     const Call call(context);
     Window window(indices, start, size, row_bytes(indices, values), call);
-    BACKSLICE_RETURN_IF_ERROR(check_out(out_indices, "out_indices", indices.dtype(), item_size(indices.dtype()),
-                                        *Shape::make({window.entries(), indices.rank()})));
-    BACKSLICE_RETURN_IF_ERROR(check_out(out_values, "out_values", values.dtype, values.layout.item_size,
-                                        with_rows(values.shape(), window.entries())));
+    BACKSLICE_RETURN_IF_ERROR(check_outputs(out_indices, out_values, window.entries(), indices, values));
     window.write(indices, start, values, out_indices, out_values, call);
     return result;
   });

@@ -4,7 +4,6 @@
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "core/overlap.h"
 #include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
@@ -80,14 +79,8 @@ Status check_out(const View& out, const ConstView& grad, const CooIndices& input
   const auto shape = gradient_shape(grad, input.rows());
   if (!shape.ok()) return shape.status();
   BACKSLICE_RETURN_IF_ERROR(check_output(out, *shape, grad, grad_argument));
-  for (const CooIndices* list : {&input, output}) {
-    for (int axis = 0; list != nullptr && axis < list->rank(); ++axis) {
-      if (overlap(out, list->column_view(axis))) {
-        return invalid_argument("out shares memory with ", list == output ? "output_indices" : "input_indices");
-      }
-    }
-  }
-  return Status();
+  BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", input, "input_indices"));
+  return output == nullptr ? Status() : check_apart(out, "out", *output, "output_indices");
 }
 
 Status left_over(std::int64_t rows, std::int64_t used) {

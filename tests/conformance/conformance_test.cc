@@ -108,27 +108,42 @@ Result<Tensor> run_sparse_gradient(const json& test, const ConstView& grad) {
                            IndexRows(args["output_indices"]).indices, order);
 }
 
+// A slice in both forms: as a new tensor, and into memory of the counted size.
+void check_sparse_slice(const json& test, const ConstView& values) {
+  const json& args = test["args"];
+  const IndexRows input(args["indices"]);
+  const Numbers shape = args["shape"], start = args["start"], size = args["size"];
+  Result<SparseTensor> made = sparse_slice(input.indices, values, shape, start, size);
+  const Result<std::int64_t> counted = sparse_slice_count(input.indices, start, size);
+  const std::int64_t count = counted.ok() ? *counted : 0;
+  Numbers indices(static_cast<std::size_t>(count * input.indices.rank())), kept(static_cast<std::size_t>(count));
+  const Result<Shape> filled =
+      sparse_slice_into(input.indices, values, shape, start, size,
+                        testing::view_of(indices, {count, input.indices.rank()}), testing::view_of(kept, {count}));
+  EXPECT_EQ(filled.status().message(), made.status().message());
+  if (expects_error(test, made) || expects_error(test, filled)) return;
+  EXPECT_EQ(testing::elements<std::int64_t>(made->indices), IndexRows(test["result"]["indices"]).memory);
+  EXPECT_EQ(testing::elements<std::int64_t>(made->values), test["result"]["values"].get<Numbers>());
+  EXPECT_THAT(Ints(made->shape), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
+  EXPECT_EQ(indices, testing::elements<std::int64_t>(made->indices));
+  EXPECT_EQ(kept, testing::elements<std::int64_t>(made->values));
+  EXPECT_EQ(*filled, made->shape);
+}
+
+void check_sparse_gradient(const json& test, const ConstView& grad) {
+  Result<Tensor> result = run_sparse_gradient(test, grad);
+  if (expects_error(test, result)) return;
+  EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
+}
+
 TEST(Conformance, SparseSlices) {
   const json cases = cases_of("sparse_slices.json");
   ASSERT_GT(cases.size(), 20u);
   for (const json& test : cases) {
     SCOPED_TRACE(test["name"].get<std::string>());
     const Numbers values = test["values"];
-    const ConstView view = testing::view_of(values, {std::ssize(values)});
-    if (test["op"] == "sparse_slice") {
-      const json& args = test["args"];
-      const IndexRows input(args["indices"]);
-      Result<SparseTensor> result = sparse_slice(input.indices, view, args["shape"].get<Numbers>(),
-                                                 args["start"].get<Numbers>(), args["size"].get<Numbers>());
-      if (expects_error(test, result)) continue;
-      EXPECT_EQ(testing::elements<std::int64_t>(result->indices), IndexRows(test["result"]["indices"]).memory);
-      EXPECT_EQ(testing::elements<std::int64_t>(result->values), test["result"]["values"].get<Numbers>());
-      EXPECT_THAT(Ints(result->shape), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
-    } else {
-      Result<Tensor> result = run_sparse_gradient(test, view);
-      if (expects_error(test, result)) continue;
-      EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
-    }
+    const auto check = test["op"] == "sparse_slice" ? check_sparse_slice : check_sparse_gradient;
+    check(test, testing::view_of(values, {std::ssize(values)}));
   }
 }
 

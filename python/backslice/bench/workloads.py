@@ -15,7 +15,8 @@ class Workload:
     name: str
     shape: tuple[int, ...]
     index: tuple[Item, ...]
-    kind: str = "gradient"  # or accumulate, forward, buffer (a GradBuffer whose slice moves), many (slices x[:, t])
+    # or into (an array that is kept), accumulate, forward, buffer (a GradBuffer whose slice moves), many (slices x[:, t])
+    kind: str = "gradient"
     dtype: str = "float32"
     slices: int = 1  # for many
     threads: int = 0  # 0: all
@@ -86,7 +87,9 @@ DENSE = [
 ]
 SMALL = [
     dense("(64,64)[8:40,8:40]", (64, 64), (8, 40, None), (8, 40, None), group="small"),
+    dense("(1024)[100:900] into an array that is kept", (1024,), (100, 900, None), kind="into", group="small"),
     dense("(2^26)[100:200]", (2**26,), (100, 200, None), group="sparse"),
+    dense("(2^26)[::671089]", (2**26,), (None, None, 671089), group="sparse"),
 ]
 DTYPES = [
     dense(f"(4096,4096)[:,1024:3072] {dtype}", SQUARE, ALL, ROWS, dtype=dtype, group="dtypes")

@@ -277,13 +277,12 @@ def targets(as_json: bool = JSON) -> None:
 
     Example: BACKSLICE_FORCE_TARGET=AVX2 backslice targets
     """
-    from .. import simd_target, simd_targets
-    from .environment import problems
+    from .._core import environment_problems, simd_target, simd_targets
     from .streams import say
 
     names, used = simd_targets(), simd_target()
     lines = [f"{'*' if name == used else ' '} {name}" for name in names]
-    for problem in problems():
+    for problem in environment_problems():
         say(f"warning: {problem}")
     _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 

@@ -14,9 +14,9 @@ from rich.table import Table
 
 import backslice as bs
 
+from .._core import environment_problems
 from ..bench import venvs
 from ..units import human_bytes
-from . import environment
 from .memory import available_memory, measure
 
 PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "safetensors", "matplotlib")
@@ -45,7 +45,7 @@ def facts() -> dict[str, dict[str, Any]]:
         "threads": {
             "threads": bs.get_num_threads(),
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("BACKSLICE_")},
-            **{f"problem {i}": problem for i, problem in enumerate(environment.problems(), 1)},
+            **{f"problem {i}": problem for i, problem in enumerate(environment_problems(), 1)},
         },
         "memory": {
             "free": human_bytes(available_memory()),

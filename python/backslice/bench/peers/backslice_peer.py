@@ -21,6 +21,9 @@ def prepare(workload):
     kind = workload["kind"]
     if kind == "gradient":
         return lambda: bs.slice_grad(dy, shape, index)
+    if kind == "into":
+        kept = np.empty(shape, dtype)
+        return lambda: bs.slice_grad(dy, shape, index, out=kept)
     if kind == "accumulate":
         dx = np.zeros(shape, dtype)
         return lambda: bs.slice_grad(dy, shape, index, out=dx, accumulate=True)

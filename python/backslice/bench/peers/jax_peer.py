@@ -12,7 +12,7 @@ jax.config.update("jax_platforms", "cpu")
 
 def prepare(workload):
     shape, dtype, index = tuple(workload["shape"]), workload["dtype"], index_of(workload)
-    if workload["threads"] == 1 or workload["kind"] in ("limit", "accumulate"):
+    if workload["threads"] == 1 or workload["kind"] in ("limit", "into", "accumulate"):
         return None
     dy = jnp.ones(result_shape(workload), dtype)
     like = jax.ShapeDtypeStruct(shape, dtype)

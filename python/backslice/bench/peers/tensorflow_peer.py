@@ -9,7 +9,7 @@ from tensorflow_containers import prepare_container as prepare_container
 
 def prepare(workload):
     shape, dtype = list(workload["shape"]), tf.as_dtype(workload["dtype"])
-    if workload["threads"] == 1 or workload["kind"] in ("limit", "accumulate"):
+    if workload["threads"] == 1 or workload["kind"] in ("limit", "into", "accumulate"):
         return None
     dy = tf.ones(result_shape(workload), dtype)
     begin, end, strides, masks = tensorflow_spec(workload)

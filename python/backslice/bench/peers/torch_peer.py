@@ -8,7 +8,7 @@ from slices import index_of, result_shape
 
 def prepare(workload):
     dtype = getattr(torch, workload["dtype"])
-    if workload["threads"] == 1 or workload["kind"] in ("limit", "accumulate") or not dtype.is_floating_point:
+    if workload["threads"] == 1 or workload["kind"] in ("limit", "into", "accumulate") or not dtype.is_floating_point:
         return None
     index = index_of(workload)
     if any(isinstance(item, slice) and (item.step or 1) < 0 for item in index):
