@@ -4,8 +4,7 @@
 // into how many pieces it is cut for a number of threads. Kernels run a schedule, and cost() and explain() tell it:
 // what is told is what runs. Making one touches no tensor memory.
 //
-//     the gradient of x[::2] of shape [4096, 4096] float32:   streaming, 64 MiB of work; 1 piece for one thread, 16 for
-//     4
+//     the gradient of x[::2] of shape [4096, 4096] float32:   streaming, 64 MiB of work, 16 pieces for 4 threads
 #pragma once
 
 #include "backslice/context.h"
