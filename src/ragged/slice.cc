@@ -4,6 +4,7 @@
 
 #include "core/errors.h"
 #include "core/items.h"
+#include "core/row_layout.h"
 #include "kernels/concat/kernel.h"
 #include "ops/checks.h"
 #include "ops/move.h"
@@ -56,12 +57,6 @@ Result<Tensor> splits_of_taken(const RaggedTensor& rt, int level, std::vector<Ra
     range = {first, end};
   }
   return splits->finish();
-}
-
-Shape with_rows(const Shape& shape, std::int64_t rows) {
-  Dims dims(shape);
-  dims[0] = rows;
-  return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
 // The values of the rows that are taken, one after the other. There may be millions of rows: as little as possible is

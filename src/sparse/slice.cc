@@ -4,6 +4,7 @@
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
 #include "core/overlap.h"
+#include "core/row_layout.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -71,12 +72,6 @@ Status check_arguments(const CooIndices& indices, const ConstView& values, const
                             " axes");
   }
   return check_window(indices, start, size);
-}
-
-Shape with_rows(const Shape& shape, std::int64_t rows) {
-  Dims dims(shape);
-  dims[0] = rows;
-  return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
 // An output that shares no memory with any of the lists that are read.
