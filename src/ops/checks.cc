@@ -47,21 +47,24 @@ Status check_shape(const ConstView& view, const char* argument, const Shape& exp
   return invalid_argument(mismatch, ": axis ", axis, " has ", shape[axis], ", expected ", expected[axis]);
 }
 
+Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
+                    const char* owner) {
+  if (out.dtype != dtype) {
+    return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner);
+  }
+  if (out.layout.item_size != item_size) {
+    return dtype_error(argument, " has items of ", out.layout.item_size, " bytes, expected ", item_size, ", as in ",
+                       owner);
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "the shape of the result"));
+  if (!overlaps_itself(out.layout)) return Status();
+  return invalid_argument(argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
+                          Ints(out.layout.strides));
+}
+
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument) {
-  if (out.dtype != input.dtype) {
-    return dtype_error("out has dtype ", name(out.dtype), ", expected ", name(input.dtype), ", that of ",
-                       input_argument);
-  }
-  if (out.layout.item_size != input.layout.item_size) {
-    return dtype_error("out has items of ", out.layout.item_size, " bytes, expected ", input.layout.item_size,
-                       ", as in ", input_argument);
-  }
-  BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", expected, "the shape of the result"));
-  if (overlaps_itself(out.layout)) {
-    return invalid_argument("out overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                            Ints(out.layout.strides));
-  }
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", expected, input.dtype, input.layout.item_size, input_argument));
   if (overlap(out, input)) return invalid_argument("out shares memory with ", input_argument);
   return Status();
 }
