@@ -34,6 +34,12 @@ class Joiner {
     expected_ = data + elements * item_size_;
   }
 
+  // The same of memory that nobody here owns: no view of it can be returned.
+  void push_borrowed(const std::byte* data, std::int64_t elements) {
+    segments_.push_back({data, elements * item_size_});
+    if (elements > 0) adjacent_ = false;
+  }
+
   // The sum of two or more terms, all dense.
   void push_sum(std::vector<const std::byte*> terms, std::int64_t elements) {
     const std::byte* first = terms[0];

@@ -89,8 +89,7 @@ TEST(TensorArrayInto, AddsUpTheTermsOfAGradient) {
   for (const int terms : {2, 8, 9}) {
     TensorArray made = gradient_of_terms(terms);
     const Shape shape = made.read_shape(0).value();
-    expect_filled(shape, read(made, 0),
-                  [&](const View& out) { return gradient_of_terms(terms).read_into(0, out); });
+    expect_filled(shape, read(made, 0), [&](const View& out) { return gradient_of_terms(terms).read_into(0, out); });
   }
 }
 
