@@ -3,6 +3,7 @@
 #include "backslice/slice.h"
 #include "bindings/errors.h"
 #include "bindings/interruption.h"
+#include "bindings/object_arrays.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
@@ -74,6 +75,16 @@ nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
     *to++ = to_object(text, kind).release().ptr();
   });
   return array;
+}
+
+void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind) {
+  const nb::object objects = objects_from_strings(tensor, kind);
+  const nb::object dtype = as_numpy_dtype(nb::str("object"));
+  const ElementType type = element_type(dtype, "out");
+  const ConstView from = view_of_numpy(as_array(objects), type);
+  // Viewed last: a handler of signals may have changed the array meanwhile.
+  move_objects(output_view(out, dtype, type, "the strings"), objects,
+               [&](const View& to) { return slice_into(Selection::all(from.shape()), from, to); });
 }
 
 }  // namespace backslice::python
