@@ -40,6 +40,7 @@ Status check_list(const RaggedSize& size, const View& list, std::size_t level, c
 }  // namespace
 
 Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
+  if (const RaggedTensor* whole = source.whole()) return *whole;
   std::vector<Tensor> lists;
   lists.reserve(source.size().splits.size());
   for (int level = 0; level < source.levels(); ++level) {

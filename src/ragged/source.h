@@ -27,7 +27,10 @@ class RaggedSource {
   // How many parts that are, at most.
   virtual std::size_t parts() const = 0;
 
-  // A list of splits that exists already.
+  // The ragged tensor that this is, where it exists already.
+  virtual const RaggedTensor* whole() const { return nullptr; }
+
+  // The same of a list of splits.
   virtual std::optional<Tensor> existing_splits(int) const { return std::nullopt; }
 
  protected:
@@ -56,6 +59,7 @@ class WholeSource final : public RaggedSource {
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
   std::size_t parts() const override { return 1; }
+  const RaggedTensor* whole() const override { return &rt_; }
   std::optional<Tensor> existing_splits(int level) const override {
     return rt_.nested_row_splits()[static_cast<std::size_t>(level)];
   }

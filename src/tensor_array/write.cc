@@ -84,7 +84,7 @@ Status check_split(const State& array, const Tensor& value, Ints lengths) {
 Status TensorArray::write(std::int64_t index, const Tensor& value, const Context& context) {
   return without_throwing([&] {
     BACKSLICE_RETURN_IF_ERROR(check_dtype(*state_, value));
-    return write_element(*state_, index, value, Call(context));
+    return write_element(*state_, index, value, context);
   });
 }
 

@@ -127,22 +127,6 @@ class Writer {
   Writer(State& array, const Tensor& value, const Call& call, Released& released)
       : array_(array), value_(value), call_(call), released_(released) {}
 
-  Status write(ElementWrite& write) {
-    BACKSLICE_RETURN_IF_ERROR(array_.check_open());
-    BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
-    Slot& slot = array_.slots[write.index];
-    write.slot = &slot;
-    const std::lock_guard lock(slot.mutex);
-    BACKSLICE_RETURN_IF_ERROR(check_write(array_, slot, write.index, value_.shape(), array_.element_shape));
-    const PartialShape element_shape =
-        array_.fixes_shape() ? array_.element_shape.merged_with(value_.shape()) : PartialShape();
-    if (array_.block || slot.terms.size() == kMaxTerms) return store({&write, 1}, element_shape);
-    slot.terms.push_back(value_);  // only this can fail, and it comes first
-    slot.mark_written(value_.shape());
-    commit_structure(array_, {&write, 1}, element_shape);
-    return Status();
-  }
-
   Status write_all(std::span<ElementWrite> writes) {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
     if (writes.empty()) return Status();
@@ -160,20 +144,6 @@ class Writer {
       std::stable_sort(writes.begin(), writes.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
     }
     return store(writes, element_shape);
-  }
-
- private:
-  // `element_shape` becomes what is known after the writes.
-  Status check_all(std::span<ElementWrite> writes, LockedSlots& slots, PartialShape& element_shape) const {
-    Shape shape = writes[0].of(value_).shape();
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-      if (writes[i].part != ElementWrite::Part::Row) shape = writes[i].of(value_).shape();  // rows are all of one
-      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots[i], writes[i].index, shape, element_shape));
-      if (array_.options.identical_element_shapes) element_shape = element_shape.merged_with(shape);
-      writes[i].slot = &slots[i];
-    }
-    return Status();
   }
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes.
@@ -194,6 +164,20 @@ class Writer {
       prepared.emplace_back(writes.subspan(i, end - i));
     }
     return commit(prepared, writes, element_shape, rows);
+  }
+
+ private:
+  // `element_shape` becomes what is known after the writes.
+  Status check_all(std::span<ElementWrite> writes, LockedSlots& slots, PartialShape& element_shape) const {
+    Shape shape = writes[0].of(value_).shape();
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
+      if (writes[i].part != ElementWrite::Part::Row) shape = writes[i].of(value_).shape();  // rows are all of one
+      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots[i], writes[i].index, shape, element_shape));
+      if (array_.options.identical_element_shapes) element_shape = element_shape.merged_with(shape);
+      writes[i].slot = &slots[i];
+    }
+    return Status();
   }
 
   Status commit(std::span<Prepared> prepared, std::span<const ElementWrite> writes, const PartialShape& element_shape,
@@ -225,11 +209,33 @@ Tensor ElementWrite::of(const Tensor& value) const {
   return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
 }
 
-Status write_element(State& array, std::int64_t index, const Tensor& value, const Call& call) {
-  ElementWrite write{.index = index};
+namespace {
+
+// With the mutex held.
+Status write_one(State& array, std::int64_t index, const Tensor& value, const Context& context, Released& released) {
+  BACKSLICE_RETURN_IF_ERROR(array.check_open());
+  BACKSLICE_RETURN_IF_ERROR(check_range(array, index));
+  Slot& slot = array.slots[index];
+  const std::lock_guard lock(slot.mutex);
+  BACKSLICE_RETURN_IF_ERROR(check_write(array, slot, index, value.shape(), array.element_shape));
+  const PartialShape element_shape =
+      array.fixes_shape() ? array.element_shape.merged_with(value.shape()) : PartialShape();
+  const ElementWrite write{.index = index, .slot = &slot};
+  if (array.block || slot.terms.size() == kMaxTerms) {
+    return Writer(array, value, Call(context), released).store({&write, 1}, element_shape);
+  }
+  slot.terms.push_back(value);  // only this can fail, and it comes first
+  slot.mark_written(value.shape());
+  commit_structure(array, {&write, 1}, element_shape);
+  return Status();
+}
+
+}  // namespace
+
+Status write_element(State& array, std::int64_t index, const Tensor& value, const Context& context) {
   Released released;
   return array.holding_mutex([&] { return changes_structure(array, index); },
-                             [&] { return Writer(array, value, call, released).write(write); });
+                             [&] { return write_one(array, index, value, context, released); });
 }
 
 Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call) {
