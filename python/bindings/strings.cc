@@ -5,6 +5,7 @@
 #include "bindings/interruption.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
+#include "ops/checks.h"
 
 namespace backslice::python {
 namespace {
@@ -78,13 +79,12 @@ nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
 }
 
 void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind) {
-  const nb::object objects = objects_from_strings(tensor, kind);
   const nb::object dtype = as_numpy_dtype(nb::str("object"));
   const ElementType type = element_type(dtype, "out");
-  const ConstView from = view_of_numpy(as_array(objects), type);
-  // Viewed last: a handler of signals may have changed the array meanwhile.
-  move_objects(output_view(out, dtype, type, "the strings"), objects,
-               [&](const View& to) { return slice_into(Selection::all(from.shape()), from, to); });
+  const nb::object objects = objects_from_strings(tensor, kind);
+  const View view = output_view(out, dtype, type, "the strings");  // a handler of signals may have changed the array
+  check(check_output(view, "out", tensor.shape(), view.dtype, view.layout.item_size, "the strings"));
+  exchange_objects(view, objects);
 }
 
 }  // namespace backslice::python
