@@ -37,7 +37,7 @@ struct State {
   std::string prefix() const { return title() + ": "; }
 
   // Preconditions of both: mutex is held.
-  Status check_open() const;
+  Status check_open() const { return closed ? closed_error() : Status(); }
   bool fixes_shape() const { return options.identical_element_shapes && !element_shape.full(); }
 
   // 0, 1, ..., count - 1, for what is `done` to all elements.
@@ -54,6 +54,8 @@ struct State {
     const std::unique_lock lock(mutex);
     return body();
   }
+
+  Status closed_error() const;
 
   const DType dtype;
   const std::int64_t item_size;

@@ -11,10 +11,7 @@
 namespace backslice {
 namespace tensor_array {
 
-Status State::check_open() const {
-  if (!closed) return Status();
-  return invalid_argument(title(), " has already been closed.");
-}
+Status State::closed_error() const { return invalid_argument(title(), " has already been closed."); }
 
 Result<std::vector<std::int64_t>> State::indices_up_to(std::int64_t count, const char* done) const {
   constexpr std::int64_t kMostAtOnce = 1 << 27;
