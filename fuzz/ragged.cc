@@ -57,9 +57,38 @@ class Program {
   // A range of rows or one row, without new axes: what the functions take.
   static bool is_rows(const Selection& s) { return s.result_shape().rank() == (s.is_dropped(0) ? 0 : 1); }
 
+  // A ragged tensor, as it is made or as it fills memory of ours.
+  template <class Make, class Measure, class Fill>
+  Result<RaggedTensor> made_or_filled(const Make& make, const Measure& measure, const Fill& fill) {
+    if (in_.flag()) return make();
+    const auto size = measure();
+    if (!size.ok()) return size.status();
+    const DType splits_dtype = in_.flag() ? DType::Int32 : DType::Int64;
+    std::vector<Placed> lists;
+    RaggedView out;
+    for (const std::int64_t length : size->splits) {
+      lists.emplace_back(in_, splits_dtype, item_size(splits_dtype), Numbers{length}, Strides::Distinct);
+      out.splits.push_back(lists.back().view());
+    }
+    const Numbers shape(size->values.begin(), size->values.end());
+    Placed values(in_, size->dtype, size->item_size, shape, Strides::Distinct);
+    out.values = values.view();
+    if (Status status = fill(out); !status.ok()) return status;
+    values.check_gaps();
+    std::vector<Tensor> splits;
+    for (Placed& list : lists) {
+      list.check_gaps();
+      splits.push_back(owned(std::move(list)));
+    }
+    return RaggedTensor::make(owned(std::move(values)), splits);
+  }
+
   void slice() {
     const Selection s = any_rows();
-    const auto taken = ragged_slice(rt_, s, {.executor = &in_.executor()});
+    const Context context{.executor = &in_.executor()};
+    const auto taken =
+        made_or_filled([&] { return ragged_slice(rt_, s, context); }, [&] { return ragged_slice_size(rt_, s); },
+                       [&](const RaggedView& out) { return ragged_slice_into(rt_, s, out, context); });
     if (!agree(taken.status(), is_rows(s), "ragged_slice")) return;
     if (s.is_dropped(0)) {
       const auto row = static_cast<std::size_t>(s.axis(0).start);
@@ -68,6 +97,16 @@ class Program {
     Nested expected;
     for (std::int64_t at : positions(s)) expected.rows.push_back(model_.rows[static_cast<std::size_t>(at)]);
     must(nested(*taken) == expected, "ragged_slice");
+  }
+
+  // A gradient of the values, as it is made or as it fills memory of ours.
+  template <class Make, class Fill>
+  Result<Tensor> gradient(const Make& make, const Fill& fill) {
+    if (in_.flag()) return make();
+    Placed out(in_, c_.dtype, c_.item_size, c_.values_shape, Strides::Distinct);
+    if (Status status = fill(out.view(), Write::Overwrite); !status.ok()) return status;
+    out.check_gaps();
+    return owned(std::move(out));
   }
 
   void slice_grad() {
@@ -82,7 +121,10 @@ class Program {
       shape[0] += range.hi - range.lo;
     }
     const Placed grad(in_, c_.dtype, c_.item_size, shape, Strides::Any);
-    const auto dx = ragged_slice_grad(rt_, s, grad.view(), {.executor = &in_.executor()});
+    const Context context{.executor = &in_.executor()};
+    const auto dx = gradient(
+        [&] { return ragged_slice_grad(rt_, s, grad.view(), context); },
+        [&](const View& out, Write write) { return ragged_slice_grad_into(rt_, s, grad.view(), out, write, context); });
     const bool any_zeros = !flattened({zero_rows(c_, c_.values_shape[0] - shape[0]), {}}).empty();
     const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || !any_zeros);
     if (!agree(dx.status(), possible, "ragged_slice_grad")) return;
@@ -100,8 +142,10 @@ class Program {
     const VariantArray encoded = must_get(ragged_tensor_to_variant(rt_, batched), "ragged_tensor_to_variant");
     must(encoded.size() == (batched ? count() : 1), "one element per row");
     for (std::int64_t i = 0; batched && i < encoded.size(); ++i) {
-      const auto element = must_get(encoded.at(i), "an element");
-      must(element.has_value(), "no row is missing");
+      const auto element = made_or_filled(
+          [&]() -> Result<RaggedTensor> { return *must_get(encoded.at(i), "an element"); },
+          [&] { return encoded.element_size(i); }, [&](const RaggedView& out) { return encoded.element_into(i, out); });
+      agree(element.status(), true, "no row is missing");
       check_row(*element, model_.rows[static_cast<std::size_t>(i)], rt_.ragged_rank(), "an encoded row");
     }
     decode(in_.flag() ? encoded : listed(encoded), batched);
@@ -120,8 +164,14 @@ class Program {
   void decode(const VariantArray& encoded, bool batched) {
     const int rank = rt_.ragged_rank(), input_rank = batched ? std::max(rank - 1, 0) : rank;
     const FromVariantTypes types{values_type(), c_.splits_dtype};
+    const int given_rank = in_.flag() ? -1 : input_rank;
+    const Context context{.executor = &in_.executor()};
     const auto decoded =
-        ragged_tensor_from_variant(encoded, in_.flag() ? -1 : input_rank, rank, types, {.executor = &in_.executor()});
+        made_or_filled([&] { return ragged_tensor_from_variant(encoded, given_rank, rank, types, context); },
+                       [&] { return ragged_tensor_from_variant_size(encoded, given_rank, rank, types); },
+                       [&](const RaggedView& out) {
+                         return ragged_tensor_from_variant_into(encoded, given_rank, rank, out, types, context);
+                       });
     agree(decoded.status(), true, "ragged_tensor_from_variant");
     must(decoded->ragged_rank() == rank, "the ragged rank that was asked for");
     must(nested(*decoded) == model_, "what is encoded and decoded is the same");
@@ -152,8 +202,14 @@ class Program {
       missing_values |= missing && !flattened({zeros, {}}).empty();
     }
     const VariantArray array = must_get(VariantArray::make(pieces, {count()}), "an array of pieces");
-    const auto dx = ragged_tensor_to_variant_gradient(array, c_.split_tensors, c_.values_shape, values_type(),
-                                                      {.executor = &in_.executor()});
+    const Context context{.executor = &in_.executor()};
+    const auto dx = gradient(
+        [&] {
+          return ragged_tensor_to_variant_gradient(array, c_.split_tensors, c_.values_shape, values_type(), context);
+        },
+        [&](const View& out, Write write) {
+          return ragged_tensor_to_variant_gradient_into(array, c_.split_tensors, c_.values_shape, out, write, context);
+        });
     const bool possible = !missing_values || has_zero(c_.dtype);
     if (!agree(dx.status(), possible, "ragged_tensor_to_variant_gradient")) return;
     must(value_rows(dx->view()) == expected, "the gradient of encoding");

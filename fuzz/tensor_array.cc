@@ -141,9 +141,24 @@ class Program {
     remember(found);
   }
 
+  // A reading operation, as it makes a tensor or as it fills memory of ours.
+  template <class Make, class Measure, class Fill>
+  Result<Tensor> made_or_filled(const Pair& pair, const Make& make, const Measure& measure, const Fill& fill) {
+    if (in_.flag()) return make();
+    const auto shape = measure();
+    if (!shape.ok()) return shape.status();
+    const auto& kind = pair.model->kind();
+    Placed out(in_, kind.dtype, kind.item_size, Numbers(shape->begin(), shape->end()), Strides::Distinct);
+    if (Status status = fill(out.view()); !status.ok()) return status;
+    out.check_gaps();
+    return owned(std::move(out));
+  }
+
   void read(Pair& pair) {
     const std::int64_t index = any_index();
-    const auto found = pair.array.read(index, context_);
+    const auto found = made_or_filled(
+        pair, [&] { return pair.array.read(index, context_); }, [&] { return pair.array.read_shape(index, context_); },
+        [&](const View& out) { return pair.array.read_into(index, out, context_); });
     const auto expected = pair.model->read(index);
     if (agree(found.status(), expected.has_value(), "read")) check(pair, *found, *expected, "read");
   }
@@ -151,7 +166,11 @@ class Program {
   void gather(Pair& pair) {
     const Numbers indices = any_indices(in_.within(0, 4));
     const Partial shape = any_partial();
-    const auto found = pair.array.gather(indices, partial(shape), context_);
+    const PartialShape known = partial(shape);
+    const auto found = made_or_filled(
+        pair, [&] { return pair.array.gather(indices, known, context_); },
+        [&] { return pair.array.gather_shape(indices, known, context_); },
+        [&](const View& out) { return pair.array.gather_into(indices, out, known, context_); });
     const auto expected = pair.model->gather(indices, shape);
     if (agree(found.status(), expected.has_value(), "gather")) check(pair, *found, *expected, "gather");
   }
@@ -160,7 +179,9 @@ class Program {
     if (!is_short(pair)) return;
     Numbers indices;
     for (std::int64_t i = 0; i < pair.model->size(); ++i) indices.push_back(i);
-    const auto found = pair.array.stack(context_);
+    const auto found = made_or_filled(
+        pair, [&] { return pair.array.stack(context_); }, [&] { return pair.array.stack_shape(context_); },
+        [&](const View& out) { return pair.array.stack_into(out, context_); });
     const auto expected = pair.model->gather(indices, {});
     if (agree(found.status(), expected.has_value(), "stack")) check(pair, *found, *expected, "stack");
   }
@@ -169,11 +190,21 @@ class Program {
     if (!is_short(pair)) return;
     const Partial shape = any_partial();
     if (pair.model->size() == 0) return concat_nothing(pair, shape);
-    const auto found = pair.array.concat(partial(shape), context_);
+    const PartialShape known = partial(shape);
+    Numbers lengths(static_cast<std::size_t>(pair.model->size()));
+    const auto make = [&]() -> Result<Tensor> {
+      auto both = pair.array.concat(known, context_);
+      if (!both.ok()) return both.status();
+      lengths = both->lengths;
+      return both->value;
+    };
+    const auto found = made_or_filled(
+        pair, make, [&] { return pair.array.concat_shape(known, context_); },
+        [&](const View& out) { return pair.array.concat_into(out, lengths, known, context_); });
     const auto expected = pair.model->concat(shape);
     if (!agree(found.status(), expected.has_value(), "concat")) return;
-    check(pair, found->value, expected->value, "concat");
-    must(found->lengths == expected->lengths, "the lengths of concat");
+    check(pair, *found, expected->value, "concat");
+    must(lengths == expected->lengths, "the lengths of concat");
   }
 
   void concat_nothing(Pair& pair, const Partial& shape) {

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "backslice/ragged_view.h"
 #include "backslice/slice.h"
 #include "backslice/tensor.h"
 
@@ -20,10 +21,12 @@ class BACKSLICE_EXPORT RaggedTensor {
  public:
   // Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0). Splits
   // are copied while they are checked. Values are held, or copied where they have gaps.
-  static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits);
+  static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits,
+                                   const Context& = {});
 
   // From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
-  static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths);
+  static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths,
+                                               const Context& = {});
 
   int ragged_rank() const { return static_cast<int>(splits_.size()); }
   const Tensor& values() const { return values_; }
@@ -48,10 +51,10 @@ class BACKSLICE_EXPORT RaggedTensor {
 
   // Rows [lo, hi), as a view of the same values, with splits that start at 0 again. OutOfRange unless 0 <= lo <= hi <=
   // rows().
-  Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi) const;
+  Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi, const Context& = {}) const;
 
   // Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
-  Result<RaggedTensor> row(std::int64_t i) const;
+  Result<RaggedTensor> row(std::int64_t i, const Context& = {}) const;
 
   // The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
   // int32 in one and int64 in the other.
@@ -76,9 +79,17 @@ class BACKSLICE_EXPORT RaggedTensor {
 // rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
 
+// The same into memory that the caller owns: how much it takes, then the splits and values.
+BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows);
+BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
+                                          const Context& = {});
+
 // The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere. `grad_values` has
 // the dtype of rt's values and the shape of the slice's.
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
                                                   const ConstView& grad_values, const Context& = {});
+BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows,
+                                               const ConstView& grad_values, const View& out,
+                                               Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

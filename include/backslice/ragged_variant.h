@@ -6,7 +6,8 @@
 
 namespace backslice {
 
-// One element per row, of one ragged rank less; with batched_input false, a scalar that holds all of it.
+// One element per row, of one ragged rank less; with batched_input false, a scalar that holds all of it. Nothing is
+// copied: VariantArray::element_size and element_into put an element into memory that the caller owns.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input = true);
 
 // The dtype of values, with the size of an item where that does not follow from it.
@@ -28,6 +29,15 @@ BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantAr
                                                                  int output_ragged_rank, const FromVariantTypes& = {},
                                                                  const Context& = {});
 
+// The same into memory that the caller owns: how much it takes, then the splits and values. The splits may be of either
+// dtype; types.splits is what the elements must have.
+BACKSLICE_EXPORT Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
+                                                                    int output_ragged_rank,
+                                                                    const FromVariantTypes& = {});
+BACKSLICE_EXPORT Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank,
+                                                        int output_ragged_rank, const RaggedView& out,
+                                                        const FromVariantTypes& = {}, const Context& = {});
+
 // The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the
 // result has the shape of what was decoded.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded,
@@ -42,5 +52,11 @@ BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantA
                                                                   Ints dense_values_shape,
                                                                   std::optional<ValuesType> Tvalues = {},
                                                                   const Context& = {});
+
+// The same into memory that the caller owns, of that shape and the dtype of the pieces.
+BACKSLICE_EXPORT Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded_ragged_grad,
+                                                               const std::vector<Tensor>& row_splits,
+                                                               Ints dense_values_shape, const View& out,
+                                                               Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

@@ -16,11 +16,19 @@
 // In a child that was forked while another thread was using the array, operations are FailedPrecondition, and functions
 // that return no Result throw a std::exception, where that thread is in the way.
 //
+// What is read goes into memory of yours, too: ..._shape says how much that is, and ..._into fills it. An output has
+// exactly that shape and the array's dtype, any strides, and overlaps neither itself nor an element. Where elements
+// were written in between, and with them the shape is another, it is InvalidArgument.
+//
+//     Shape shape = *dsteps.read_shape(0);
+//     dsteps.read_into(0, out);                                  // clears the element, if it succeeds
+//
 // Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to different
 // indices do not wait for each other.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +39,10 @@
 #include "backslice/tensor.h"
 
 namespace backslice {
+
+namespace tensor_array {
+struct State;
+}
 
 struct TensorArrayOptions {
   PartialShape element_shape = {};        // every element's; enforced where it is known
@@ -54,14 +66,20 @@ class BACKSLICE_EXPORT TensorArray {
 
   // What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
   Result<Tensor> read(std::int64_t index, const Context& = {});
+  Result<Shape> read_shape(std::int64_t index, const Context& = {}) const;
+  Status read_into(std::int64_t index, const View& out, const Context& = {});
 
   // Reads many elements into one tensor, [indices, element...]. A shape that is given becomes the array's.
   Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {}, const Context& = {});
+  Result<Shape> gather_shape(Ints indices, const PartialShape& element_shape = {}, const Context& = {}) const;
+  Status gather_into(Ints indices, const View& out, const PartialShape& element_shape = {}, const Context& = {});
   // Writes row i of the value to indices[i].
   Status scatter(Ints indices, const Tensor& value, const Context& = {});
 
   // gather and scatter of all indices.
   Result<Tensor> stack(const Context& = {});
+  Result<Shape> stack_shape(const Context& = {}) const;
+  Status stack_into(const View& out, const Context& = {});
   Status unstack(const Tensor& value, const Context& = {});
 
   struct Concatenated {
@@ -70,6 +88,10 @@ class BACKSLICE_EXPORT TensorArray {
   };
   // Reads all elements, joined along their first axis.
   Result<Concatenated> concat(const PartialShape& element_shape_except0 = {}, const Context& = {});
+  Result<Shape> concat_shape(const PartialShape& element_shape_except0 = {}, const Context& = {}) const;
+  // `lengths` has room for size() numbers.
+  Status concat_into(const View& out, std::span<std::int64_t> lengths, const PartialShape& element_shape_except0 = {},
+                     const Context& = {});
   // Writes the first lengths[0] rows to index 0, and so on.
   Status split(const Tensor& value, Ints lengths, const Context& = {});
 
@@ -94,12 +116,11 @@ class BACKSLICE_EXPORT TensorArray {
   bool is_gradient() const;
   bool is_closed() const;
 
-  friend bool operator==(const TensorArray& a, const TensorArray& b) { return a.impl_ == b.impl_; }
+  friend bool operator==(const TensorArray& a, const TensorArray& b) { return a.state_ == b.state_; }
 
  private:
-  class Impl;
-  explicit TensorArray(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<Impl> impl_;
+  explicit TensorArray(std::shared_ptr<tensor_array::State> state) : state_(std::move(state)) {}
+  std::shared_ptr<tensor_array::State> state_;
 };
 
 // TensorFlow's TensorArrayGradWithShape, for those who port graphs: flow_in is ignored, flow_out is 0.

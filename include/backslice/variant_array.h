@@ -25,7 +25,12 @@ class BACKSLICE_EXPORT VariantArray {
   Result<VariantArray> reshape(Ints shape) const;
 
   // An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().
-  Result<std::optional<RaggedTensor>> at(std::int64_t i) const;
+  Result<std::optional<RaggedTensor>> at(std::int64_t i, const Context& = {}) const;
+
+  // The same into memory that the caller owns: how much it takes, then its splits and values. A missing one is
+  // InvalidArgument.
+  Result<RaggedSize> element_size(std::int64_t i) const;
+  Status element_into(std::int64_t i, const RaggedView& out, const Context& = {}) const;
 
   // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
   const RaggedTensor* listed(std::int64_t i) const;
@@ -57,7 +62,7 @@ class BACKSLICE_EXPORT VariantArray {
     std::vector<std::optional<RaggedTensor>> elements;
   };
 
-  Result<std::optional<RaggedTensor>> element(std::int64_t i) const;
+  Status check_index(std::int64_t i) const;
 
   VariantArray(Shape shape, std::variant<RaggedTensor, List> elements)
       : shape_(std::move(shape)), elements_(std::move(elements)) {

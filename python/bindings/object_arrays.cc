@@ -67,6 +67,15 @@ void move_objects(const View& out, nb::handle zero, const std::function<Status(c
   for (PyObject* object : old) Py_XDECREF(object);
 }
 
+void exchange_objects(const View& out, nb::handle objects) noexcept {
+  auto** next = static_cast<PyObject**>(PyArray_DATA(as_array(objects)));
+  for_each(out, out.data, 0, [&](std::byte* slot) {
+    PyObject* old = load(slot);
+    std::memcpy(slot, next, sizeof(PyObject*));
+    *next++ = old;
+  });
+}
+
 nb::object new_object_array(Tensor pointers, nb::handle zero) {
   // References first: while NumPy makes the array, other threads may run and drop theirs.
   const std::span<PyObject*> objects = pointers.elements<PyObject*>();

@@ -18,4 +18,7 @@ nb::object new_object_array(Tensor pointers, nb::handle zero);
 // drops the old ones. When `move` fails nothing has changed.
 void move_objects(const View& out, nb::handle zero, const std::function<Status(const View&)>& move);
 
+// Exchanges the elements of `out` with those of a dense object array of its shape, references and all. Cannot fail.
+void exchange_objects(const View& out, nb::handle objects) noexcept;
+
 }  // namespace backslice::python

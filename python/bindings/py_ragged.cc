@@ -8,6 +8,7 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/results.h"
 
 namespace backslice::python {
 namespace {
@@ -106,7 +107,8 @@ nb::object PyRagged::get(nb::handle index) const {
   return nb::cast(PyRagged(std::move(taken), type_));
 }
 
-nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
+nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle out, nb::handle accumulate) const {
+  const Write write = read_write(accumulate, out);
   const Selection rows = read_rows(index);
   const auto* ragged = find_instance<PyRagged>(grad);
   const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
@@ -117,8 +119,10 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad) const {
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
   const CallContext context;
-  return to_numpy(unwrap(without_gil([&] { return ragged_slice_grad(rt_, rows, input.view, context); })),
-                  input.numpy_dtype);
+  return ResultElements(input, "grad")
+      .result(
+          &rt_.values().shape(), out, [&] { return ragged_slice_grad(rt_, rows, input.view, context); },
+          [&](const View& view) { return ragged_slice_grad_into(rt_, rows, input.view, view, write, context); });
 }
 
 bool PyRagged::equals(nb::handle other) const {

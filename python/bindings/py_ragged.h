@@ -23,7 +23,7 @@ class PyRagged {
   std::int64_t size() const;
   nb::object to_list() const;
   nb::object get(nb::handle index) const;
-  nb::object slice_grad(nb::handle index, nb::handle grad) const;
+  nb::object slice_grad(nb::handle index, nb::handle grad, nb::handle out, nb::handle accumulate) const;
   bool equals(nb::handle other) const;
   nb::str repr() const;
 

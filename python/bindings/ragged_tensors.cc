@@ -40,8 +40,8 @@ void bind_ragged_tensors(nb::module_& m) {
       .def_prop_ro(
           "dtype", [](const PyRagged& self) { return self.type().numpy; }, "The NumPy dtype of the values.")
       .def("to_list", &PyRagged::to_list, "The rows as nested lists.")
-      .def("slice_grad", &PyRagged::slice_grad, any("index"), any("grad"),
-           "The gradient of self[index] with respect to self.values.")
+      .def("slice_grad", &PyRagged::slice_grad, any("index"), any("grad"), nb::kw_only(), any("out") = nb::none(),
+           any("accumulate") = false, "The gradient of self[index] with respect to self.values.")
       .def("__len__", &PyRagged::size)
       .def("__getitem__", &PyRagged::get, any("index"))
       .def("__eq__", &PyRagged::equals, any("other"),

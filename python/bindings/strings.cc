@@ -3,7 +3,9 @@
 #include "backslice/slice.h"
 #include "bindings/errors.h"
 #include "bindings/interruption.h"
+#include "bindings/object_arrays.h"
 #include "bindings/objects.h"
+#include "ops/checks.h"
 
 namespace backslice::python {
 namespace {
@@ -74,6 +76,15 @@ nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
     *to++ = to_object(text, kind).release().ptr();
   });
   return array;
+}
+
+void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind) {
+  const nb::object dtype = as_numpy_dtype(nb::str("object"));
+  const ElementType type = element_type(dtype, "out");
+  const nb::object objects = objects_from_strings(tensor, kind);
+  const View view = output_view(out, dtype, type, "the strings");  // a handler of signals may have changed the array
+  check(check_output(view, "out", tensor.shape(), view.dtype, view.layout.item_size, "the strings"));
+  exchange_objects(view, objects);
 }
 
 }  // namespace backslice::python

@@ -17,4 +17,7 @@ Tensor strings_from_objects(const InputArray& input, const char* argument, Strin
 // A new object array. Needs no memory but Python's own.
 nb::object objects_from_strings(const Tensor& tensor, StringKind kind);
 
+// The same into `out`, an object array of that shape, which keeps its elements where this raises.
+void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind);
+
 }  // namespace backslice::python

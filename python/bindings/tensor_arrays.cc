@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <span>
 
 #include "backslice/tensor_array_container.h"
 #include "bindings/arguments.h"
@@ -16,6 +17,7 @@
 #include "bindings/module.h"
 #include "bindings/package.h"
 #include "bindings/strings.h"
+#include "ops/checks.h"
 
 namespace backslice::python {
 namespace {
@@ -76,27 +78,37 @@ class PyTensorArray {
     const std::int64_t i = read_index(index, "index");
     store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor, context()); });
   }
-  nb::object read(nb::handle index) {
+  nb::object read(nb::handle index, nb::handle out) {
     const std::int64_t i = read_index(index, "index");
-    return given_away([&] { return array_.read(i, context()); });
+    if (out.is_none()) return given_away([&] { return array_.read(i, context()); });
+    return filled(
+        out, [&] { return array_.read_shape(i, context()); },
+        [&](const View& view) { return array_.read_into(i, view, context()); });
   }
-  nb::object gather(nb::handle indices, nb::handle element_shape) {
+  nb::object gather(nb::handle indices, nb::handle element_shape, nb::handle out) {
     const auto list = IntReader().read(indices, "indices");
     const PartialShape shape = read_partial_shape(element_shape, "element_shape");
-    return given_away([&] { return array_.gather(list, shape, context()); });
+    if (out.is_none()) return given_away([&] { return array_.gather(list, shape, context()); });
+    return filled(
+        out, [&] { return array_.gather_shape(list, shape, context()); },
+        [&](const View& view) { return array_.gather_into(list, view, shape, context()); });
   }
   void scatter(nb::handle indices, nb::handle value, nb::handle copy) {
     const auto list = IntReader().read(indices, "indices");
     store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor, context()); });
   }
-  nb::object stack() {
-    return given_away([&] { return array_.stack(context()); });
+  nb::object stack(nb::handle out) {
+    if (out.is_none()) return given_away([&] { return array_.stack(context()); });
+    return filled(
+        out, [&] { return array_.stack_shape(context()); },
+        [&](const View& view) { return array_.stack_into(view, context()); });
   }
   void unstack(nb::handle value, nb::handle copy) {
     store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor, context()); });
   }
-  nb::tuple concat(nb::handle element_shape_except0) {
+  nb::tuple concat(nb::handle element_shape_except0, nb::handle out) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
+    if (!out.is_none()) return concat_into(shape, out);
     ArrayOwner owner = new_array_owner();
     nb::object lengths = new_lengths(size());
     auto result = unwrap(interruptible([&] { return array_.concat(shape, context()); }));
@@ -147,6 +159,16 @@ class PyTensorArray {
   }
 
  private:
+  nb::tuple concat_into(const PartialShape& shape, nb::handle out) {
+    const nb::object lengths = new_lengths(size());
+    const std::span numbers(static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))),
+                            static_cast<std::size_t>(PyArray_SIZE(as_array(lengths))));
+    nb::object value = filled(
+        out, [&] { return array_.concat_shape(shape, context()); },
+        [&](const View& view) { return array_.concat_into(view, numbers, shape, context()); });
+    return nb::make_tuple(std::move(value), lengths);
+  }
+
   // Strings are written with the GIL held: who has the array's locks then must not ask for it, and so not for Ctrl-C.
   Context context() const { return {.cancelled = type_->element.is_object ? nullptr : ctrl_c_test()}; }
 
@@ -193,6 +215,29 @@ class PyTensorArray {
     ArrayOwner owner = new_array_owner();
     return to_python(unwrap(interruptible(read)), std::move(owner));
   }
+
+  // `out`, filled by fill(view). What does not fit it stays in the array.
+  template <class Measure, class Fill>
+  nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
+    const View view = output_view(out, type_->numpy, type_->element, "the array");
+    if (type_->element.is_object) {
+      fill_strings(out, view, measure, fill);
+    } else {
+      check(interruptible([&] { return fill(view); }));
+    }
+    return nb::borrow(out);
+  }
+
+  // The array's strings are the library's, those of `out` are Python's. The GIL is held, as it is for writing them.
+  template <class Measure, class Fill>
+  void fill_strings(nb::handle out, const View& view, const Measure& measure, const Fill& fill) {
+    const Shape shape = unwrap(measure());
+    check(check_output(view, "out", shape, view.dtype, view.layout.item_size, "the array"));
+    Tensor strings = unwrap(Tensor::make(DType::String, shape));
+    check(fill(strings.view()));
+    fill_with_strings(out, strings, type_->strings);
+  }
+
   nb::object to_python(const Tensor& tensor, ArrayOwner owner) {
     if (type_->element.is_object) return objects_from_strings(tensor, type_->strings);
     return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
@@ -287,14 +332,15 @@ void bind_tensor_arrays(nb::module_& m) {
       .def("write", &Array::write, any("index"), any("value"), any("copy") = true,
            "Writes an element: once for a forward array, summed for a gradient.\n"
            "With copy=False the memory is held, and must not be changed.")
-      .def("read", &Array::read, any("index"), "Reads an element; zeros where none was written and the shape is known.")
-      .def("gather", &Array::gather, any("indices"), any("element_shape") = nb::none(),
-           "Reads many elements into one array.")
+      .def("read", &Array::read, any("index"), nb::kw_only(), any("out") = nb::none(),
+           "Reads an element, as a new array or into out; zeros where none was written and the shape is known.")
+      .def("gather", &Array::gather, any("indices"), any("element_shape") = nb::none(), nb::kw_only(),
+           any("out") = nb::none(), "Reads many elements into one array.")
       .def("scatter", &Array::scatter, any("indices"), any("value"), any("copy") = true,
            "Writes row i of the value to indices[i].")
-      .def("stack", &Array::stack, "Reads all elements into one array.")
+      .def("stack", &Array::stack, nb::kw_only(), any("out") = nb::none(), "Reads all elements into one array.")
       .def("unstack", &Array::unstack, any("value"), any("copy") = true, "Writes row i of the value to index i.")
-      .def("concat", &Array::concat, any("element_shape_except0") = nb::none(),
+      .def("concat", &Array::concat, any("element_shape_except0") = nb::none(), nb::kw_only(), any("out") = nb::none(),
            "Reads all elements, joined along their first axis: (value, lengths).")
       .def("split", &Array::split, any("value"), any("lengths"), any("copy") = true,
            "Writes the first lengths[0] rows to index 0, and so on.")

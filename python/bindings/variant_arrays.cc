@@ -217,8 +217,30 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
   return nb::cast(PyRagged(std::move(result), type));
 }
 
+// Where the gradient goes into `out`.
+struct GradientOutput {
+  nb::handle out;
+  Write write;
+};
+
+// The gradient into `out`. Strings are made first: those of the library are not Python's.
+void fill_gradient(const PyVariants& variants, const std::vector<Tensor>& splits, Ints shape, const ValueType& type,
+                   const GradientOutput& to, const Context& context) {
+  if (!type.is_object()) {
+    const View view = output_view(to.out, type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
+    return check(without_gil([&] {
+      return ragged_tensor_to_variant_gradient_into(variants.array(), splits, shape, view, to.write, context);
+    }));
+  }
+  if (to.write == Write::Accumulate) raise_dtype_error("accumulate: strings cannot be added");
+  const Tensor strings = unwrap(without_gil(
+      [&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values_type(type), context); }));
+  fill_with_strings(to.out, strings, type.strings);
+}
+
 nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row_splits, nb::handle dense_values_shape,
-                                  nb::handle Tvalues) {
+                                  nb::handle Tvalues, nb::handle out, nb::handle accumulate) {
+  const Write write = read_write(accumulate, out);
   const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
   const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
   const NestedSplits given_splits(row_splits, "row_splits");
@@ -228,6 +250,10 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
   const CallContext context;
   const auto splits = given_splits.tensors();
+  if (type && !out.is_none()) {
+    fill_gradient(variants, splits, shape, *type, {out, write}, context);
+    return nb::borrow(out);
+  }
   Tensor result = unwrap(
       without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, context); }));
   return values_to_python(result, *type);
@@ -263,9 +289,10 @@ void bind_variant_arrays(nb::module_& m) {
         "TensorFlow's RaggedTensorFromVariant: the elements as rows of one ragged tensor.");
   m.def(
       "ragged_tensor_to_variant_gradient", py_to_variant_gradient, any("encoded_ragged_grad"), any("row_splits"),
-      any("dense_values_shape"), any("Tvalues") = nb::none(),
+      any("dense_values_shape"), any("Tvalues") = nb::none(), nb::kw_only(), any("out") = nb::none(),
+      any("accumulate") = false,
       "TensorFlow's RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing.\n"
-      "row_splits may be the list of all nested splits.");
+      "row_splits may be the list of all nested splits. With accumulate=True the pieces are added to out.");
   m.def(
       "ragged_tensor_from_variant_gradient", py_from_variant_gradient, any("decoded"), any("encoded_shape"),
       "The gradient of ragged_tensor_from_variant: what it returned, with the gradient as its values, encoded again.");

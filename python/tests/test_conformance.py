@@ -92,6 +92,9 @@ def test_ragged_variants(case, dtype):
             assert result.dtype == dtype
             assert list(result.shape) == case["result"]["shape"]
             assert result.ravel().tolist() == case["result"]["values"]
+            out = np.full(case["shape"], -1, dtype)
+            bs.ragged_tensor_to_variant_gradient(encoded, case["row_splits"], case["shape"], dtype, out=out)
+            assert np.array_equal(out, result)
     else:
         result = result_or_expected_error(case, lambda: bs.ragged_tensor_from_variant(encoded, *case["ranks"]))
         if result is not None:

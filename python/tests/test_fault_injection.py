@@ -250,6 +250,12 @@ ARRAYS = {
     "read": on_array(write_all, lambda a: a.read(1)),
     "read, zeros": on_array(lambda a: a.read(1), element_shape=[200]),
     "read, strings": on_array(lambda a: a.write(0, WORDS), lambda a: a.read(0), dtype=object),
+    "read, strings, out": on_array(
+        lambda a: a.write(0, WORDS), lambda a: a.read(0, out=np.empty(np.shape(WORDS), object)), dtype=object
+    ),
+    "gather, out": on_array(write_all, lambda a: a.gather([3, 1], out=np.empty((4, 400), "f4")[::2, ::2])),
+    "stack, out": on_array(write_all, lambda a: a.stack(out=np.empty((4, 200), "f4"))),
+    "concat, out": on_array(write_all, lambda a: a.concat(out=np.empty(800, "f4"))),
     "gather": on_array(write_all, lambda a: a.gather([3, 1])),
     "scatter": on_array(lambda a: a.scatter([3, 1], X[:2])),
     "stack": on_array(write_all, lambda a: a.stack()),
@@ -321,6 +327,12 @@ RAGGEDS = {
     "to_variant_gradient": fresh(
         bs.ragged_tensor_to_variant_gradient, bs.VariantArray([None, np.ones(2)]), [0, 1, 3], [3]
     ),
+    "to_variant_gradient, out": ragged(
+        lambda rt: bs.ragged_tensor_to_variant_gradient(
+            bs.VariantArray([None, np.ones(2)]), [0, 1, 3], [3], out=np.empty(6)[::2]
+        )
+    ),
+    "slice_grad, out": ragged(lambda rt: rt.slice_grad(np.s_[:1], np.ones(4), out=np.empty(rt.values.shape))),
 }
 FAMILIES = {
     "slices": SLICES,

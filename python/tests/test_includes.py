@@ -38,6 +38,7 @@ PUBLIC = {
     "sparse_slice": "sparse",
     "ragged_tensor": "ragged",
     "ragged_variant": "ragged",
+    "ragged_view": "ragged",
     "variant_array": "ragged",
     "tensor_array": "tensor_array",
     "tensor_array_container": "tensor_array",

@@ -1,4 +1,4 @@
-// One row of a tensor, as a layout of its own.
+// One row of a tensor, as a layout of its own, and shapes with other rows.
 #pragma once
 
 #include <vector>
@@ -20,6 +20,13 @@ inline Layout row_layout(const Layout& layout) {
   row.shape = shape.ok() ? *shape : *Shape::make(std::vector<std::int64_t>(row.strides.size(), 0));
   row.item_size = layout.item_size;
   return row;
+}
+
+// The shape with that many rows. Precondition: it has a first axis, and no fewer rows.
+inline Shape with_rows(const Shape& shape, std::int64_t rows) {
+  Dims dims(shape);
+  dims[0] = rows;
+  return *Shape::make(dims);  // no more than those of a shape that exists
 }
 
 }  // namespace backslice

@@ -26,8 +26,7 @@ Tensor row_of(const Tensor& tensor, std::int64_t row) {
   return Tensor::of(tensor.buffer(), view);
 }
 
-bool is_dense(const Tensor& tensor) {
-  const ConstView view = tensor.view();
+bool is_dense(const ConstView& view) {
   const Layout& layout = view.layout;
   if (view.elements() == 0) return true;  // and its other extents may have a product that overflows
   std::int64_t expected = layout.item_size;

@@ -58,18 +58,22 @@ Status check_apart(const View& out, const char* argument, const ConstView& other
   return invalid_argument(argument, " shares memory with ", other_argument);
 }
 
+Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
+                    const char* owner) {
+  if (out.dtype != dtype) {
+    return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner);
+  }
+  if (out.layout.item_size != item_size) {
+    return dtype_error(argument, " has items of ", out.layout.item_size, " bytes, expected ", item_size, ", as in ",
+                       owner);
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "the shape of the result"));
+  return check_distinct(out, argument);
+}
+
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument) {
-  if (out.dtype != input.dtype) {
-    return dtype_error("out has dtype ", name(out.dtype), ", expected ", name(input.dtype), ", that of ",
-                       input_argument);
-  }
-  if (out.layout.item_size != input.layout.item_size) {
-    return dtype_error("out has items of ", out.layout.item_size, " bytes, expected ", input.layout.item_size,
-                       ", as in ", input_argument);
-  }
-  BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", expected, "the shape of the result"));
-  BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", expected, input.dtype, input.layout.item_size, input_argument));
   return check_apart(out, "out", input, input_argument);
 }
 

@@ -19,7 +19,11 @@ Status check_distinct(const View& out, const char* argument);
 // An output shares no memory with another argument.
 Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument);
 
-// An output of that shape for elements like the input's, overlapping neither itself nor the input.
+// An output of that shape for elements of that dtype and size, those of `owner`, that does not overlap itself.
+Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
+                    const char* owner);
+
+// The same for elements like the input's, not overlapping it either.
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
 
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.

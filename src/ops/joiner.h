@@ -2,8 +2,6 @@
 // the tensor is a view of it, and nothing is moved.
 #pragma once
 
-#include <deque>
-
 #include "kernels/concat/kernel.h"
 #include "ops/call.h"
 
@@ -36,23 +34,38 @@ class Joiner {
     expected_ = data + elements * item_size_;
   }
 
+  // The same of memory that nobody here owns: no view of it can be returned.
+  void push_borrowed(const std::byte* data, std::int64_t elements) {
+    segments_.push_back({data, elements * item_size_});
+    if (elements > 0) adjacent_ = false;
+  }
+
   // The sum of two or more terms, all dense.
-  void push_sum(Terms terms, std::int64_t elements) {
+  void push_sum(std::vector<const std::byte*> terms, std::int64_t elements) {
     const std::byte* first = terms[0];
     terms.erase(terms.begin());
-    sums_.push_back(std::move(terms));
-    segments_.push_back({first, elements * item_size_, &sums_.back()});
+    sums_.push_back({segments_.size(), std::move(terms)});
+    segments_.push_back({first, elements * item_size_});
     if (elements > 0) adjacent_ = false;
   }
 
   // As a tensor of that shape, which has room for exactly them.
   Result<Tensor> join(const Shape& shape, const Call& call) const;
 
+  // Into memory of the caller's, of that size and any strides, which was checked and shares none of the parts' memory.
+  // Sums are for Write::Overwrite only.
+  Status join_into(const View& out, Write write, const Call& call) const;
+
+  // Whether the view shares memory with a part.
+  bool shares_memory_with(const ConstView& view) const;
+
  private:
+  void write_dense(const View& out, Write write, const Call& call) const;
+
   DType dtype_;
   std::int64_t item_size_;
   std::vector<Segment> segments_;
-  std::deque<Terms> sums_;  // which segments point to
+  std::vector<Sum> sums_;
   bool adjacent_ = true;
   const std::byte *first_ = nullptr, *expected_ = nullptr;
   const Buffer* block_ = nullptr;

@@ -12,6 +12,12 @@ inline void copy_into(const View& dst, const ConstView& src, const Call& call) {
   fill(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
 }
 
+// dst += src, of one shape and dtype. Precondition: can_add(src.dtype).
+inline void add_to(const View& dst, const ConstView& src, const Call& call) {
+  const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype);
+  add(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
+}
+
 // A contiguous copy.
 inline Result<Tensor> copy_of(const ConstView& src, const Call& call) {
   auto made = call.allocate(src.dtype, src.shape(), src.layout.item_size);

@@ -7,24 +7,25 @@
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
 #include "ragged/row_splits.h"
-#include "ragged/splits_builder.h"
+#include "ragged/splits_writer.h"
 
 namespace backslice {
 namespace {
 
-Result<Tensor> without_gaps(const Tensor& tensor) {
+Result<Tensor> without_gaps(const Tensor& tensor, const Call& call) {
   if (is_dense(tensor)) return tensor;
-  return copy_of(tensor.view(), Call({}));
+  return copy_of(tensor.view(), call);
 }
 
 // splits[lo..hi] with the first subtracted.
-Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::int64_t hi) {
+Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::int64_t hi, const Call& call) {
   const Tensor& splits = rt.nested_row_splits()[static_cast<std::size_t>(level)];
   if (lo == 0) return rows_of(splits, 0, hi + 1);
-  auto made = SplitsBuilder::make(splits.dtype(), hi - lo);
-  if (!made.ok()) return made.status();
-  for (std::int64_t i = lo + 1; i <= hi; ++i) made->push(rt.split(level, i) - rt.split(level, lo));
-  return made->finish();
+  auto made = allocate_splits(splits.dtype(), hi - lo + 1, call);
+  if (!made.ok()) return made;
+  SplitsWriter writer(made->view());
+  for (std::int64_t i = lo + 1; i <= hi; ++i) writer.push(rt.split(level, i) - rt.split(level, lo));
+  return made;
 }
 
 Status check_has_rows(const Tensor& values) {
@@ -39,28 +40,32 @@ Status check_is_no_scalar(const RaggedTensor& rt) {
 
 }  // namespace
 
-Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::vector<Tensor>& nested_row_splits) {
+Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::vector<Tensor>& nested_row_splits,
+                                        const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
+    const Call call(context);
     std::vector<Tensor> lists;
     if (!nested_row_splits.empty()) {
       BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
-      auto splits = check_row_splits(nested_row_splits, given_values.shape()[0], Keep::Yes);
+      auto splits = check_row_splits(nested_row_splits, given_values.shape()[0], Keep::Yes, call);
       if (!splits.ok()) return splits.status();
       lists = std::move(splits->lists);
     }
-    auto values = without_gaps(given_values);
+    auto values = without_gaps(given_values, call);
     if (!values.ok()) return values.status();
     return RaggedTensor(*std::move(values), std::move(lists));
   });
 }
 
-Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& lengths) {
+Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& lengths,
+                                                    const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
-    if (lengths.empty()) return make(given_values, {});
+    if (lengths.empty()) return make(given_values, {}, context);
+    const Call call(context);
     BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
-    auto splits = add_up_row_lengths(lengths, given_values.shape()[0]);
+    auto splits = add_up_row_lengths(lengths, given_values.shape()[0], call);
     if (!splits.ok()) return splits.status();
-    auto values = without_gaps(given_values);
+    auto values = without_gaps(given_values, call);
     if (!values.ok()) return values.status();
     return RaggedTensor(*std::move(values), std::move(splits->lists));
   });
@@ -84,15 +89,16 @@ bool RaggedTensor::equals(const RaggedTensor& other) const {
 
 std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }
 
-Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi) const {
+Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
     if (lo < 0 || hi < lo || hi > rows()) {
       return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", rows(), " rows");
     }
+    const Call call(context);
     std::vector<Tensor> splits;
     for (int level = 0; level < ragged_rank(); ++level) {
-      auto own = rebased(*this, level, lo, hi);
+      auto own = rebased(*this, level, lo, hi, call);
       if (!own.ok()) return own.status();
       splits.push_back(*std::move(own));
       lo = split(level, lo);
@@ -102,12 +108,12 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi) 
   });
 }
 
-Result<RaggedTensor> RaggedTensor::row(std::int64_t i) const {
+Result<RaggedTensor> RaggedTensor::row(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
     if (i < 0 || i >= rows()) return out_of_range("row ", i, " is out of bounds for ", rows(), " rows");
     if (ragged_rank() == 0) return RaggedTensor(backslice::row_of(values_, i), {});
-    auto one = slice_rows(i, i + 1);
+    auto one = slice_rows(i, i + 1, context);
     if (one.ok()) one->splits_.erase(one->splits_.begin());
     return one;
   });

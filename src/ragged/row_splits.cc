@@ -4,9 +4,8 @@
 #include <cstring>
 #include <span>
 
-#include "core/checked_math.h"
 #include "core/errors.h"
-#include "ragged/splits_builder.h"
+#include "ragged/splits_writer.h"
 
 namespace backslice {
 namespace {
@@ -73,14 +72,14 @@ Result<std::int64_t> check_items(const Tensor& list, T* copy) {
 }
 
 // One list: its copy goes to `kept`, unless that is null.
-Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept) {
+Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept, const Call& call) {
   if (list.shape()[0] == 0) {
     return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
                             "] is empty; it has one item more than there are rows");
   }
   std::byte* copy = nullptr;
   if (kept != nullptr) {
-    auto made = Tensor::make(list.dtype(), list.shape());
+    auto made = allocate_splits(list.dtype(), list.shape()[0], call);
     if (!made.ok()) return made.status();
     copy = made->view().data;
     (*kept)[level] = *std::move(made);
@@ -97,7 +96,8 @@ Status check_end(std::int64_t last, std::int64_t expected, std::size_t level, bo
 
 }  // namespace
 
-Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep) {
+Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep,
+                                   const Call& call) {
   const DType dtype = given[0].dtype();
   for (std::size_t level = 0; level < given.size(); ++level) {
     BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_splits", level, dtype));
@@ -107,7 +107,7 @@ Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::option
   std::optional<std::int64_t> expected = values;
   for (std::size_t level = given.size(); level-- > 0;) {  // innermost first, each fully
     const bool innermost = level + 1 == given.size();
-    const auto last = check_one(given[level], level, keep == Keep::Yes ? &splits.lists : nullptr);
+    const auto last = check_one(given[level], level, keep == Keep::Yes ? &splits.lists : nullptr, call);
     if (!last.ok()) return last.status();
     if (expected) BACKSLICE_RETURN_IF_ERROR(check_end(*last, *expected, level, innermost));
     if (innermost) splits.values = *last;
@@ -120,10 +120,13 @@ namespace {
 
 // The splits of one list of lengths. Each length is read once.
 template <class T>
-Result<Tensor> sums_of(const Tensor& lengths, std::size_t level) {
+Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& call) {
   const ConstView view = lengths.view();
-  auto splits = SplitsBuilder::make(view.dtype, view.elements());
-  if (!splits.ok()) return splits.status();
+  const auto length_of_list = splits_of_rows(view.elements());
+  if (!length_of_list.ok()) return length_of_list.status();
+  auto splits = allocate_splits(view.dtype, *length_of_list, call);
+  if (!splits.ok()) return splits;
+  SplitsWriter writer(splits->view());
   T sum = 0;
   for (std::int64_t i = 0; i < view.elements(); ++i) {
     T length;
@@ -132,24 +135,24 @@ Result<Tensor> sums_of(const Tensor& lengths, std::size_t level) {
     if (__builtin_add_overflow(sum, length, &sum)) {
       return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(view.dtype), " holds");
     }
-    splits->push(sum);
+    writer.push(sum);
   }
-  return splits->finish();
+  return splits;
 }
 
 }  // namespace
 
-Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values) {
+Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values, const Call& call) {
   const DType dtype = given[0].dtype();
   std::vector<Tensor> lists;
   for (std::size_t level = 0; level < given.size(); ++level) {
     BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_lengths", level, dtype));
-    auto list =
-        dtype == DType::Int32 ? sums_of<std::int32_t>(given[level], level) : sums_of<std::int64_t>(given[level], level);
+    auto list = dtype == DType::Int32 ? sums_of<std::int32_t>(given[level], level, call)
+                                      : sums_of<std::int64_t>(given[level], level, call);
     if (!list.ok()) return list.status();
     lists.push_back(*std::move(list));
   }
-  auto splits = check_row_splits(lists, values, Keep::No);
+  auto splits = check_row_splits(lists, values, Keep::No, call);
   if (splits.ok()) splits->lists = std::move(lists);
   return splits;
 }

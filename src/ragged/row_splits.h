@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "backslice/tensor.h"
+#include "ops/call.h"
 
 namespace backslice {
 
@@ -22,9 +22,10 @@ enum class Keep { Yes, No };
 // Checks lists of int32 or int64 that nest: each begins with 0, never decreases, and ends at the number of rows of the
 // next; the innermost ends at `values`, or anywhere where that is not given. With Keep::No nothing is allocated.
 // Precondition: there is a list.
-Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep);
+Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep,
+                                   const Call& call);
 
 // The same of lists that hold lengths of rows instead.
-Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values);
+Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values, const Call& call);
 
 }  // namespace backslice

@@ -4,11 +4,13 @@
 
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/concat/kernel.h"
+#include "core/overlap.h"
+#include "core/row_layout.h"
+#include "memory/tensor_rows.h"
 #include "ops/checks.h"
 #include "ops/move.h"
 #include "ragged/ragged_parts.h"
-#include "ragged/splits_builder.h"
+#include "ragged/rows_source.h"
 
 namespace backslice {
 namespace {
@@ -41,48 +43,6 @@ Selection of_dense_values(const Shape& shape, const Selection& rows) {
   return *Selection::make(shape, axes, result_axes);
 }
 
-// One level of the rows that are taken: its splits are the lengths of those rows, added up. `taken` becomes what they
-// take of the next level.
-Result<Tensor> splits_of_taken(const RaggedTensor& rt, int level, std::vector<Range>& taken) {
-  std::int64_t total = 0;
-  for (const Range& range : taken) total += range.hi - range.lo;
-  auto splits = SplitsBuilder::make(rt.splits_dtype(), total);
-  if (!splits.ok()) return splits.status();
-  std::int64_t sum = 0;
-  for (Range& range : taken) {
-    const std::int64_t first = rt.split(level, range.lo), end = rt.split(level, range.hi);
-    for (std::int64_t i = range.lo; i < range.hi; ++i) splits->push(sum + rt.split(level, i + 1) - first);
-    sum += end - first;
-    range = {first, end};
-  }
-  return splits->finish();
-}
-
-Shape with_rows(const Shape& shape, std::int64_t rows) {
-  Dims dims(shape);
-  dims[0] = rows;
-  return *Shape::make(dims);  // no more rows than a shape that exists
-}
-
-// The values of the rows that are taken, one after the other. There may be millions of rows: as little as possible is
-// made per row.
-Result<Tensor> join_values(const RaggedTensor& rt, const std::vector<Range>& taken, const Call& call) {
-  std::int64_t rows = 0;
-  for (const Range& range : taken) rows += range.hi - range.lo;
-  const Shape shape = with_rows(rt.values().shape(), rows);
-  const std::int64_t item_size = rt.values().view().layout.item_size;
-  auto joined = call.allocate(rt.dtype(), shape, item_size);
-  if (!joined.ok() || shape.elements() == 0) return joined;
-  const std::int64_t row_bytes = shape.elements() / rows * item_size;
-  std::vector<Segment> pieces;
-  pieces.reserve(taken.size());
-  for (const Range& range : taken) {
-    pieces.push_back({rt.values().data() + range.lo * row_bytes, (range.hi - range.lo) * row_bytes});
-  }
-  concat(joined->view().data, pieces, rt.dtype(), item_size, call.kernel(rows * row_bytes));
-  return joined;
-}
-
 Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
   const std::int64_t item_size = rt.values().view().layout.item_size;
   if (grad.dtype != rt.dtype()) {
@@ -97,26 +57,68 @@ Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
   return Status();
 }
 
-// The rows in the order of memory, and the gaps between them.
-std::vector<Segment> pieces_in_order(const RaggedTensor& rt, const Selection& rows, const std::byte* grad,
-                                     std::int64_t grad_rows, std::int64_t row_bytes) {
-  const std::int64_t count = rows.axis(0).count;
-  const bool backwards = rows.axis(0).step < 0;
-  std::vector<Segment> pieces;
-  pieces.reserve(2 * static_cast<std::size_t>(count) + 1);
-  std::int64_t written = 0, from = backwards ? grad_rows : 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const Range range = rt.values_of(nth_row(rows, backwards ? count - 1 - i : i));
-    const std::int64_t length = range.hi - range.lo;
-    if (backwards) from -= length;
-    pieces.push_back({nullptr, (range.lo - written) * row_bytes});
-    pieces.push_back({grad + from * row_bytes, length * row_bytes});
-    if (!backwards) from += length;
-    written = range.hi;
-  }
-  pieces.push_back({nullptr, (rt.values().shape()[0] - written) * row_bytes});
-  return pieces;
+Status check_gradient(const RaggedTensor& rt, const Selection& rows, const ConstView& grad) {
+  BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
+  BACKSLICE_RETURN_IF_ERROR(check_dtype(rt, grad));
+  return check_input(grad, "grad_values");
 }
+
+// The gradient of rows of a tensor that is ragged, its splits and the gradient's shape known.
+class RowsGradient {
+ public:
+  RowsGradient(const RaggedTensor& rt, const Selection& rows) : rt_(rt), rows_(rows) {
+    for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
+      const Range range = rt.values_of(nth_row(rows, i));
+      grad_rows_ += range.hi - range.lo;
+    }
+  }
+
+  Status check(const ConstView& grad, Write write) const {
+    const Shape& shape = rt_.values().shape();
+    const Shape expected = with_rows(shape, grad_rows_);
+    BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "grad_values", expected, "that of the slice's values"));
+    if (write == Write::Accumulate) {
+      if (can_add(grad.dtype)) return Status();
+      return dtype_error("accumulate: elements of dtype ", name(grad.dtype), " cannot be added");
+    }
+    if (has_zero(grad.dtype) || expected.elements() == shape.elements()) return Status();
+    return dtype_error(name(grad.dtype),
+                       " has no zero, and the gradient is zero in the rows that the slice does not take");
+  }
+
+  Status write(const ConstView& grad, const View& out, Write write, const Call& call) const {
+    if (is_dense(grad)) return in_order(grad).join_into(out, write, call);
+    const auto dense = copy_of(grad, call);
+    if (!dense.ok()) return dense.status();
+    return in_order(dense->view()).join_into(out, write, call);
+  }
+
+ private:
+  // The rows in the order of memory, and the gaps between them.
+  Joiner in_order(const ConstView& grad) const {
+    const Shape& shape = rt_.values().shape();
+    const std::int64_t count = rows_.axis(0).count, item_size = grad.layout.item_size,
+                       inner = shape.elements() / std::max<std::int64_t>(1, shape[0]);
+    const bool backwards = rows_.axis(0).step < 0;
+    Joiner pieces(grad.dtype, item_size, 2 * static_cast<std::size_t>(count) + 1);
+    std::int64_t written = 0, from = backwards ? grad_rows_ : 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Range range = rt_.values_of(nth_row(rows_, backwards ? count - 1 - i : i));
+      const std::int64_t length = range.hi - range.lo;
+      if (backwards) from -= length;
+      pieces.push_zeros((range.lo - written) * inner);
+      pieces.push_borrowed(grad.data + from * inner * item_size, length * inner);
+      if (!backwards) from += length;
+      written = range.hi;
+    }
+    pieces.push_zeros((shape[0] - written) * inner);
+    return pieces;
+  }
+
+  const RaggedTensor& rt_;
+  const Selection& rows_;
+  std::int64_t grad_rows_ = 0;
+};
 
 }  // namespace
 
@@ -124,57 +126,62 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
     const Selection::Axis& axis = rows.axis(0);
-    if (rows.is_dropped(0)) return rt.row(axis.start);
-    if (axis.step == 1) return rt.slice_rows(axis.start, axis.start + axis.count);
-    if (rt.ragged_rank() == 0) {
-      auto values = slice(of_dense_values(rt.values().shape(), rows), rt.values().view(), context);
-      if (!values.ok()) return values.status();
-      return RaggedParts::join(*std::move(values), {});
-    }
-    std::vector<Range> taken;
-    taken.reserve(static_cast<std::size_t>(axis.count));
-    for (std::int64_t i = 0; i < axis.count; ++i) taken.push_back(nth_row(rows, i));
-    std::vector<Tensor> splits;
-    for (int level = 0; level < rt.ragged_rank(); ++level) {
-      auto list = splits_of_taken(rt, level, taken);
-      if (!list.ok()) return list.status();
-      splits.push_back(*std::move(list));
-    }
-    auto values = join_values(rt, taken, Call(context));
+    if (rows.is_dropped(0)) return rt.row(axis.start, context);
+    if (axis.step == 1) return rt.slice_rows(axis.start, axis.start + axis.count, context);
+    if (rt.ragged_rank() > 0) return make_ragged(RowsSource(rt, rows), Call(context));
+    auto values = slice(of_dense_values(rt.values().shape(), rows), rt.values().view(), context);
     if (!values.ok()) return values.status();
-    return RaggedParts::join(*std::move(values), std::move(splits));
+    return RaggedParts::join(*std::move(values), {});
+  });
+}
+
+Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows) {
+  return without_throwing([&]() -> Result<RaggedSize> {
+    BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
+    return RowsSource(rt, rows).size();
+  });
+}
+
+Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out, const Context& context) {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
+    const RowsSource source(rt, rows);
+    if (rt.ragged_rank() > 0) return fill_ragged(source, out, Call(context));
+    const ConstView values = rt.values().view();
+    const auto shares_values = [&](const ConstView& view) { return overlap(view, values); };
+    BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source.size(), out, std::cref(shares_values)));
+    return slice_into(of_dense_values(values.shape(), rows), values, out.values, context);
   });
 }
 
 Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& grad_values,
                                  const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
-    BACKSLICE_RETURN_IF_ERROR(check_dtype(rt, grad_values));
-    BACKSLICE_RETURN_IF_ERROR(check_input(grad_values, "grad_values"));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient(rt, rows, grad_values));
     const Shape& shape = rt.values().shape();
     if (rt.ragged_rank() == 0) return slice_grad(of_dense_values(shape, rows), grad_values, context);
-    std::int64_t grad_rows = 0;
-    for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
-      const Range range = rt.values_of(nth_row(rows, i));
-      grad_rows += range.hi - range.lo;
-    }
-    const Shape expected = with_rows(shape, grad_rows);
-    BACKSLICE_RETURN_IF_ERROR(check_shape(grad_values, "grad_values", expected, "that of the slice's values"));
-    if (!has_zero(grad_values.dtype) && expected.elements() < shape.elements()) {
-      return dtype_error(name(grad_values.dtype),
-                         " has no zero, and the gradient is zero in the rows that the slice does not take");
-    }
+    const RowsGradient gradient(rt, rows);
+    BACKSLICE_RETURN_IF_ERROR(gradient.check(grad_values, Write::Overwrite));
     const Call call(context);
-    const std::int64_t item_size = grad_values.layout.item_size,
-                       row_bytes = shape.elements() / std::max<std::int64_t>(1, shape[0]) * item_size;
-    auto out = call.allocate(grad_values.dtype, shape, item_size);
-    if (!out.ok() || shape.elements() == 0) return out;
-    const auto dense = copy_of(grad_values, call);
-    if (!dense.ok()) return dense;
-    const auto pieces = pieces_in_order(rt, rows, dense->view().data, grad_rows, row_bytes);
-    concat(out->view().data, pieces, grad_values.dtype, item_size, call.kernel(shape[0] * row_bytes));
+    auto out = call.allocate(grad_values.dtype, shape, grad_values.layout.item_size);
+    if (!out.ok()) return out;
+    BACKSLICE_RETURN_IF_ERROR(gradient.write(grad_values, out->view(), Write::Overwrite, call));
     return out;
+  });
+}
+
+Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& grad_values,
+                              const View& out, Write write, const Context& context) {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_gradient(rt, rows, grad_values));
+    const Shape& shape = rt.values().shape();
+    if (rt.ragged_rank() == 0) {
+      return slice_grad_into(of_dense_values(shape, rows), grad_values, out, write, context);
+    }
+    const RowsGradient gradient(rt, rows);
+    BACKSLICE_RETURN_IF_ERROR(gradient.check(grad_values, write));
+    BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, grad_values, "grad_values"));
+    return gradient.write(grad_values, out, write, Call(context));
   });
 }
 

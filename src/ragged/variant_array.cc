@@ -1,6 +1,7 @@
 #include "backslice/variant_array.h"
 
 #include "core/errors.h"
+#include "ragged/rows_source.h"
 
 namespace backslice {
 
@@ -46,18 +47,50 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
   });
 }
 
-Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i) const {
-  return without_throwing([&] { return element(i); });
+Status VariantArray::check_index(std::int64_t i) const {
+  if (i >= 0 && i < size()) return Status();
+  return out_of_range("element ", i, " is out of bounds for ", size(), " elements");
 }
 
-Result<std::optional<RaggedTensor>> VariantArray::element(std::int64_t i) const {
-  if (i < 0 || i >= size()) return out_of_range("element ", i, " is out of bounds for ", size(), " elements");
-  if (const RaggedTensor* rt = batch()) {
-    auto row = rt->row(i);
+Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Context& context) const {
+  return without_throwing([&]() -> Result<std::optional<RaggedTensor>> {
+    BACKSLICE_RETURN_IF_ERROR(check_index(i));
+    if (batch() == nullptr) return std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
+    auto row = batch()->row(i, context);
     if (!row.ok()) return row.status();
     return std::optional(*std::move(row));
+  });
+}
+
+namespace {
+
+// Calls body(source) with an element.
+template <class Body>
+auto with_element(const VariantArray& array, std::int64_t i, const Body& body)
+    -> decltype(body(std::declval<const RaggedSource&>())) {
+  if (const RaggedTensor* batch = array.batch()) {
+    return body(RowsSource(*batch, *Selection::from_index({batch->rows()}, {i})));
   }
-  return std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
+  const RaggedTensor* rt = array.listed(i);
+  if (rt == nullptr) return invalid_argument("element ", i, " is missing");
+  return body(WholeSource(*rt));
+}
+
+}  // namespace
+
+Result<RaggedSize> VariantArray::element_size(std::int64_t i) const {
+  return without_throwing([&]() -> Result<RaggedSize> {
+    BACKSLICE_RETURN_IF_ERROR(check_index(i));
+    return with_element(*this, i, [](const RaggedSource& source) -> Result<RaggedSize> { return source.size(); });
+  });
+}
+
+Status VariantArray::element_into(std::int64_t i, const RaggedView& out, const Context& context) const {
+  return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_index(i));
+    const Call call(context);
+    return with_element(*this, i, [&](const RaggedSource& source) { return fill_ragged(source, out, call); });
+  });
 }
 
 const RaggedTensor* VariantArray::listed(std::int64_t i) const {

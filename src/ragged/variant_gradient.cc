@@ -2,6 +2,7 @@
 #include "backslice/ragged_variant.h"
 #include "core/checked_math.h"
 #include "core/errors.h"
+#include "core/overlap.h"
 #include "ops/checks.h"
 #include "ops/joiner.h"
 #include "ragged/row_splits.h"
@@ -13,7 +14,8 @@ namespace {
 // The splits of what was encoded, as far as they are known: enough to size the pieces that are missing.
 class KnownSplits {
  public:
-  static Result<KnownSplits> make(const std::vector<Tensor>& given, const VariantArray& encoded, const Shape& shape) {
+  static Result<KnownSplits> make(const std::vector<Tensor>& given, const VariantArray& encoded, const Shape& shape,
+                                  const Call& call) {
     if (given.empty()) return invalid_argument("row_splits: at least one list is needed");
     KnownSplits known;
     if (given.size() == 1 && given[0].shape().rank() == 0) {
@@ -21,7 +23,7 @@ class KnownSplits {
       return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits");
     }
     // Checked as those of a ragged tensor are, with as many values as the last list says.
-    auto splits = check_row_splits(given, std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No);
+    auto splits = check_row_splits(given, std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No, call);
     if (!splits.ok()) return Status(splits.status().code(), "row_splits: " + splits.status().message());
     if (splits->rows < encoded.size()) {
       return invalid_argument("row_splits is for ", splits->rows, " rows, but there are ", encoded.size(), " pieces");
@@ -97,19 +99,20 @@ Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const Value
 }
 
 // The rows of one ragged tensor: what holds for all of them is looked at once.
-Result<Tensor> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type) {
+Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type) {
   const Tensor& values = encoded.batch()->values();
   const ConstView view = values.view();
   BACKSLICE_RETURN_IF_ERROR(
       check_piece({view.data, view.elements(), false, view.dtype, view.layout.item_size}, 0, type));
   BACKSLICE_RETURN_IF_ERROR(check_total(encoded, view.elements(), shape));
-  return Tensor::of(values.buffer(),
-                    View{const_cast<std::byte*>(view.data), type.dtype, contiguous_layout(shape, type.item_size)});
+  Joiner pieces(type.dtype, type.item_size, 1);
+  pieces.push(view.data, view.elements(), [&]() -> const Buffer& { return values.buffer(); });
+  return pieces;
 }
 
 // Sizes first: every piece, then their total.
-Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
-                           const ValuesType& type, const Call& call) {
+Result<Joiner> separate_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
+                               const ValuesType& type, Write write) {
   const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
   if (!bytes.ok()) return bytes.status();
   const MissingPieces missing(splits, shape);
@@ -122,7 +125,7 @@ Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& split
       if (!elements.ok()) return elements.status();
       piece.elements = *elements;
     }
-    BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type));
+    if (!piece.missing || write != Write::Accumulate) BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type));
     if (piece.elements > shape.elements() - total) {
       return invalid_argument("piece ", i, " of ", piece.elements, " elements does not fit: dense_values_shape ",
                               Ints(shape), " has ", shape.elements(), ", of which ", total,
@@ -136,7 +139,30 @@ Result<Tensor> join_pieces(const VariantArray& encoded, const KnownSplits& split
     }
   }
   BACKSLICE_RETURN_IF_ERROR(check_total(encoded, total, shape));
-  return pieces.join(shape, call);
+  return pieces;
+}
+
+// The pieces, all checked, as they will be joined to a tensor of that shape.
+Result<Joiner> checked_pieces(const VariantArray& encoded, const std::vector<Tensor>& row_splits, const Shape& shape,
+                              const ValuesType& type, Write write, const Call& call) {
+  const auto splits = KnownSplits::make(row_splits, encoded, shape, call);
+  if (!splits.ok()) return splits.status();
+  if (encoded.has_missing() && shape.rank() == 0) {
+    return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
+  }
+  if (encoded.batch() != nullptr) return whole_batch(encoded, shape, type);
+  return separate_pieces(encoded, *splits, shape, type, write);
+}
+
+Status check_gradient_output(const View& out, const Shape& shape, const Joiner& pieces, const ValuesType& type,
+                             const std::vector<Tensor>& row_splits, Write write) {
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", shape, type.dtype, type.item_size, "the pieces"));
+  if (pieces.shares_memory_with(out)) return invalid_argument("out shares memory with a piece");
+  for (std::size_t i = 0; i < row_splits.size(); ++i) {
+    if (overlap(out, row_splits[i].view())) return invalid_argument("out shares memory with row_splits[", i, "]");
+  }
+  if (write != Write::Accumulate || can_add(type.dtype)) return Status();
+  return dtype_error("accumulate: elements of dtype ", name(type.dtype), " cannot be added");
 }
 
 }  // namespace
@@ -149,13 +175,28 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     if (!shape.ok()) return shape.status();
     const auto type = values_type(encoded, Tvalues);
     if (!type.ok()) return type.status();
-    const auto splits = KnownSplits::make(row_splits, encoded, *shape);
-    if (!splits.ok()) return splits.status();
-    if (encoded.has_missing() && shape->rank() == 0) {
-      return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
-    }
-    if (encoded.batch() != nullptr) return whole_batch(encoded, *shape, *type);
-    return join_pieces(encoded, *splits, *shape, *type, Call(context));
+    const Call call(context);
+    const auto pieces = checked_pieces(encoded, row_splits, *shape, *type, Write::Overwrite, call);
+    if (!pieces.ok()) return pieces.status();
+    return pieces->join(*shape, call);
+  });
+}
+
+Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
+                                              Ints dense_values_shape, const View& out, Write write,
+                                              const Context& context) {
+  return without_throwing([&]() -> Status {
+    const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
+    if (!shape.ok()) return shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
+    const auto first = first_piece(encoded);  // where all are missing, out says what they would be
+    const ValuesType type =
+        first ? ValuesType{first->dtype, first->item_size} : ValuesType{out.dtype, out.layout.item_size};
+    const Call call(context);
+    const auto pieces = checked_pieces(encoded, row_splits, *shape, type, write, call);
+    if (!pieces.ok()) return pieces.status();
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_output(out, *shape, *pieces, type, row_splits, write));
+    return pieces->join_into(out, write, call);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
+#include "core/row_layout.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -73,12 +74,6 @@ Result<Shape> check_arguments(const CooIndices& indices, const ConstView& values
   }
   BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
   return result_shape(*dense_shape, start, size);
-}
-
-Shape with_rows(const Shape& shape, std::int64_t rows) {
-  Dims dims(shape);
-  dims[0] = rows;
-  return *Shape::make(dims);  // no more rows than a shape that exists
 }
 
 // An output of that shape, apart from all that is read.

@@ -1,21 +1,58 @@
 #include "tensor_array/elements.h"
 
+#include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "core/errors.h"
+#include "core/overlap.h"
 #include "memory/tensor_rows.h"
 #include "ops/joiner.h"
 #include "ops/move.h"
 
-namespace backslice {
+namespace backslice::tensor_array {
 namespace {
 
-// Terms as the joiner takes them: without gaps.
-class DenseTerms {
+// Elements pushed to a Joiner, which takes terms without gaps.
+class DenseElements {
  public:
-  explicit DenseTerms(const Call& call) : call_(call) {}
+  DenseElements(DType dtype, std::int64_t item_size, std::size_t count, const Call& call)
+      : joiner(dtype, item_size, count), dtype_(dtype), call_(call) {}
 
-  Result<const Tensor*> dense(const Tensor& term) {
+  Status push_all(std::span<const Element> elements) {
+    for (const Element& element : elements) BACKSLICE_RETURN_IF_ERROR(push(element));
+    return Status();
+  }
+
+  Joiner joiner;
+
+ private:
+  Status push(const Element& element) {
+    const std::int64_t count = element.shape.elements();
+    if (element.terms.empty()) return push_zeros(count);
+    std::vector<const std::byte*> sum;
+    for (const Tensor& term : element.terms) {
+      const auto dense = without_gaps(term);
+      if (!dense.ok()) return dense.status();
+      if (element.terms.size() == 1) {
+        joiner.push((*dense)->data(), count, [&]() -> const Buffer& { return (*dense)->buffer(); });
+        return Status();
+      }
+      sum.push_back((*dense)->data());
+    }
+    joiner.push_sum(std::move(sum), count);
+    return Status();
+  }
+
+  Status push_zeros(std::int64_t count) {
+    if (count > 0 && !has_zero(dtype_)) {
+      return dtype_error(name(dtype_), " has no zero, and an element was not written");
+    }
+    joiner.push_zeros(count);
+    return Status();
+  }
+
+  Result<const Tensor*> without_gaps(const Tensor& term) {
     if (is_dense(term)) return &term;
     auto copy = copy_of(term.view(), call_);
     if (!copy.ok()) return copy.status();
@@ -23,32 +60,10 @@ class DenseTerms {
     return &copies_.back();
   }
 
- private:
+  DType dtype_;
   const Call& call_;
   std::deque<Tensor> copies_;
 };
-
-Status push(const Element& element, Joiner& joiner, DenseTerms& terms) {
-  const std::int64_t elements = element.shape.elements();
-  if (element.terms.empty()) {
-    joiner.push_zeros(elements);
-    return Status();
-  }
-  if (element.terms.size() == 1) {
-    const auto only = terms.dense(element.terms[0]);
-    if (!only.ok()) return only.status();
-    joiner.push((*only)->data(), elements, [&]() -> const Buffer& { return (*only)->buffer(); });
-    return Status();
-  }
-  Terms sum;
-  for (const Tensor& term : element.terms) {
-    const auto dense = terms.dense(term);
-    if (!dense.ok()) return dense.status();
-    sum.push_back((*dense)->data());
-  }
-  joiner.push_sum(std::move(sum), elements);
-  return Status();
-}
 
 }  // namespace
 
@@ -59,15 +74,26 @@ Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_siz
 
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
                              const Call& call) {
-  Joiner joiner(dtype, item_size, elements.size());
-  DenseTerms terms(call);
-  for (const Element& element : elements) {
-    if (element.terms.empty() && element.shape.elements() > 0 && !has_zero(dtype)) {
-      return dtype_error(name(dtype), " has no zero, and an element was not written");
-    }
-    BACKSLICE_RETURN_IF_ERROR(push(element, joiner, terms));
-  }
-  return joiner.join(shape, call);
+  DenseElements dense(dtype, item_size, elements.size(), call);
+  BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
+  return dense.joiner.join(shape, call);
 }
 
-}  // namespace backslice
+Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call) {
+  if (elements.size() == 1 && elements[0].terms.size() == 1 && elements[0].shape == out.shape()) {
+    copy_into(out, elements[0].terms[0].view(), call);  // strides and all
+    return Status();
+  }
+  DenseElements dense(out.dtype, out.layout.item_size, elements.size(), call);
+  BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
+  return dense.joiner.join_into(out, Write::Overwrite, call);
+}
+
+bool shares_memory(const ConstView& view, std::span<const Element> elements) {
+  return std::any_of(elements.begin(), elements.end(), [&](const Element& element) {
+    return std::any_of(element.terms.begin(), element.terms.end(),
+                       [&](const Tensor& term) { return overlap(view, term.view()); });
+  });
+}
+
+}  // namespace backslice::tensor_array

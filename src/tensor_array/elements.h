@@ -5,7 +5,7 @@
 
 #include "ops/call.h"
 
-namespace backslice {
+namespace backslice::tensor_array {
 
 // The sum of these tensors, which somebody else holds; zeros where there are none.
 struct Element {
@@ -21,4 +21,10 @@ Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_siz
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
                              const Call& call);
 
-}  // namespace backslice
+// The same into memory of that size, which was checked and shares none of theirs.
+Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call);
+
+// Whether a view shares memory with a term of an element.
+bool shares_memory(const ConstView& view, std::span<const Element> elements);
+
+}  // namespace backslice::tensor_array

@@ -13,7 +13,7 @@
 #include "backslice/tensor.h"
 #include "core/fork.h"
 
-namespace backslice {
+namespace backslice::tensor_array {
 
 // One index of the array.
 struct Slot {
@@ -79,4 +79,4 @@ class SlotTable {
   std::unordered_map<std::int64_t, std::unique_ptr<Chunk>> chunks_;
 };
 
-}  // namespace backslice
+}  // namespace backslice::tensor_array

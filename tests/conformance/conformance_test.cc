@@ -170,6 +170,21 @@ VariantArray variants_of(const json& pieces) {
   return VariantArray::make(std::move(elements), {count}).value();
 }
 
+// The same in memory of the caller's.
+void expect_filled(const VariantArray& encoded, int input_rank, int output_rank, const RaggedTensor& expected) {
+  const RaggedSize size = ragged_tensor_from_variant_size(encoded, input_rank, output_rank).value();
+  Tensor values = Tensor::make(size.dtype, size.values).value();
+  std::vector<Tensor> splits;
+  RaggedView out{{}, values.view()};
+  for (const std::int64_t length : size.splits) {
+    splits.push_back(Tensor::make(size.splits_dtype, *Shape::make({length})).value());
+    out.splits.push_back(splits.back().view());
+  }
+  const Status filled = ragged_tensor_from_variant_into(encoded, input_rank, output_rank, out);
+  ASSERT_TRUE(filled.ok()) << filled.to_string();
+  EXPECT_TRUE(RaggedTensor::make(values, splits).value() == expected);
+}
+
 TEST(Conformance, RaggedVariants) {
   const json cases = cases_of("ragged_variants.json");
   ASSERT_GT(cases.size(), 20u);
@@ -182,6 +197,11 @@ TEST(Conformance, RaggedVariants) {
       if (expects_error(test, result)) continue;
       EXPECT_THAT(Ints(result->shape()), ::testing::ElementsAreArray(test["result"]["shape"].get<Numbers>()));
       EXPECT_EQ(testing::elements<std::int64_t>(*result), test["result"]["values"].get<Numbers>());
+      Tensor out = Tensor::make(DType::Int64, result->shape()).value();
+      const Status filled = ragged_tensor_to_variant_gradient_into(encoded, lists_of(test["row_splits"]),
+                                                                   test["shape"].get<Numbers>(), out.view());
+      EXPECT_TRUE(filled.ok()) << filled.to_string();
+      EXPECT_EQ(testing::elements<std::int64_t>(out), test["result"]["values"].get<Numbers>());
     } else {
       const json& ranks = test["ranks"];
       Result<RaggedTensor> result = ragged_tensor_from_variant(encoded, ranks[0], ranks[1]);
@@ -193,6 +213,7 @@ TEST(Conformance, RaggedVariants) {
                   splits[level].get<Numbers>());
       }
       EXPECT_EQ(testing::elements<std::int64_t>(Tensor(result->values())), test["result"]["values"].get<Numbers>());
+      expect_filled(encoded, ranks[0], ranks[1], *result);
     }
   }
 }

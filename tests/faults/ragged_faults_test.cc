@@ -24,7 +24,55 @@ std::vector<Operation> ragged_operations() {
     for (std::int64_t i = 0; i < 4; ++i) all.push_back(i == 1 ? std::nullopt : std::optional(*ragged().row(i)));
     return VariantArray::make(all, {4}).value();
   };
+  // Memory for a result, strided, so that the way there needs some of its own.
+  struct Output {
+    std::vector<float> values = std::vector<float>(36, -1);
+    std::vector<std::int64_t> splits = std::vector<std::int64_t>(32, -1);
+    RaggedView view;
+    Output(Ints lengths, std::int64_t count) {
+      view.values = View::strided(values.data(), DType::Float32, {count}, {8}).value();
+      std::int64_t at = 0;
+      for (const std::int64_t length : lengths) {
+        view.splits.push_back(View::contiguous(splits.data() + at, DType::Int64, {length}).value());
+        at += length;
+      }
+    }
+  };
+  const auto into = [=](auto state, const std::vector<std::int64_t>& lengths, std::int64_t count, auto call) {
+    return [=] {
+      const auto made = std::make_shared<decltype(state())>(state());
+      const auto out = std::make_shared<Output>(lengths, count);
+      return Attempt{[=] { return call(*made, out->view); }, [=] { EXPECT_NE(out->values[0], -1); }};
+    };
+  };
+  const auto three = [=] {
+    std::vector<std::optional<RaggedTensor>> all(3, ragged());
+    return VariantArray::make(all, {3}).value();
+  };
   return {
+      {"ragged_slice_size",
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_size(rt, reversed).status(); })},
+      {"ragged_slice_into",
+       into(ragged, {5}, 6,
+            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(rt, reversed, out); })},
+      {"ragged_slice_grad_into", into(ragged, {}, 6,
+                                      [=](const RaggedTensor& rt, const RaggedView& out) {
+                                        return ragged_slice_grad_into(rt, last, dy.view(), out.values);
+                                      })},
+      {"ragged_element_into",
+       into(pieces, {}, 2,
+            [](const VariantArray& array, const RaggedView& out) { return array.element_into(0, out); })},
+      {"ragged_decode_size",
+       operation(three,
+                 [](const VariantArray& array) { return ragged_tensor_from_variant_size(array, 1, 2).status(); })},
+      {"ragged_decode_into", into(three, {4, 13}, 18,
+                                  [](const VariantArray& array, const RaggedView& out) {
+                                    return ragged_tensor_from_variant_into(array, 1, 2, out);
+                                  })},
+      {"ragged_gradient_into", into(pieces, {}, 6,
+                                    [lists = std::vector{splits()}](const VariantArray& array, const RaggedView& out) {
+                                      return ragged_tensor_to_variant_gradient_into(array, lists, {6}, out.values);
+                                    })},
       {"ragged_make", operation([=] { return std::vector{splits()}; },
                                 [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
       {"ragged_make_with_gaps",

@@ -8,6 +8,8 @@ namespace {
 
 using namespace testing;
 
+using Numbers = std::vector<std::int64_t>;
+
 Tensor row(float value) { return tensor_of<float>({value, value}, {2}); }
 
 std::vector<Operation> array_operations() {
@@ -43,6 +45,25 @@ std::vector<Operation> array_operations() {
                      }};
     };
   };
+  // Reading into memory with gaps, elements with gaps among them. One that fails clears nothing, so that it can be
+  // tried again.
+  const auto into = [](auto call, const std::vector<std::int64_t>& shape) {
+    return [=] {
+      const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());
+      const auto out = std::make_shared<std::vector<float>>(40, -1);
+      const auto lengths = std::make_shared<Numbers>(3, -1);
+      Tensor memory = tensor_of(std::vector<float>(18, 7), {18});
+      const bool stacks = shape.size() == 2 && shape[1] == 2;
+      const Numbers rows = stacks ? Numbers{3, 2} : Numbers{3, 3, 1};
+      const Numbers strides = stacks ? Numbers{16, 8} : Numbers{24, 8, 8};
+      EXPECT_TRUE(array
+                      ->unstack(Tensor::of(memory.buffer(),
+                                           View::strided(memory.view().data, DType::Float32, rows, strides).value()))
+                      .ok());
+      const View view = View::strided(out->data(), DType::Float32, shape, Numbers{8 * shape[1], 8}).value();
+      return Attempt{[=] { return call(*array, view, *lengths); }, [=] { EXPECT_EQ((*out)[0], 7); }};
+    };
+  };
   return {
       {"array_make",
        [=] {
@@ -61,6 +82,17 @@ std::vector<Operation> array_operations() {
                           holds(0, 1))},
       {"array_gather",
        with([=](TensorArray& a) { return a.gather(backwards, *PartialShape::make({2})).status(); }, holds(1, 2))},
+      {"array_stack_shape",
+       [=] {
+         const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());
+         EXPECT_TRUE(array->unstack(three).ok());
+         return Attempt{[=] { return array->stack_shape().status(); }};
+       }},
+      {"array_read_into",
+       into([](TensorArray& a, const View& out, Numbers&) { return a.gather_into({0}, out); }, {1, 2})},
+      {"array_stack_into", into([](TensorArray& a, const View& out, Numbers&) { return a.stack_into(out); }, {3, 2})},
+      {"array_concat_into",
+       into([](TensorArray& a, const View& out, Numbers& lengths) { return a.concat_into(out, lengths); }, {9, 1})},
       {"array_concat", with(
                            [](TensorArray& a) {
                              const Status status = a.concat().status();

@@ -12,16 +12,16 @@ constexpr std::int64_t kBytes = 64 << 20;
 
 struct Segments {
   Tensor source = touched(DType::Float32, Shape::make({kBytes / 4}).value());
-  Terms more;
   std::vector<Segment> list;
+  std::vector<Sum> sums;
 
   // Taken from the end of the source to its beginning, so that no two of them are one run.
   Segments(std::int64_t size, bool every_other_is_zero, int terms) {
     const std::byte* data = source.view().data;
-    for (int term = 1; term < terms; ++term) more.push_back(data);
     for (std::int64_t end = kBytes; end > 0; end -= size) {
       const bool zero = every_other_is_zero && list.size() % 2 == 1;
-      list.push_back({zero ? nullptr : data + end - size, size, more.empty() ? nullptr : &more});
+      list.push_back({zero ? nullptr : data + end - size, size});
+      if (terms > 1) sums.push_back({list.size() - 1, std::vector(static_cast<std::size_t>(terms - 1), data)});
     }
   }
 };
@@ -31,7 +31,7 @@ void concatenation(benchmark::State& state, std::int64_t size, bool every_other_
   Tensor out = touched(DType::Float32, segments.source.shape());
   const std::int64_t work = terms > 1 ? operations_of(dtype).addition_work : 1;
   bench::measure(state, manner_of(kBytes, work), bytes_of(out), [&](const KernelContext& context) {
-    concat(out.view().data, segments.list, dtype, item_size(dtype), context);
+    concat(out.view().data, segments.list, dtype, item_size(dtype), context, segments.sums);
   });
 }
 

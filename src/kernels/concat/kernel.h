@@ -12,24 +12,30 @@
 
 namespace backslice {
 
-using Terms = std::vector<const std::byte*>;
-
 // There may be millions of them, so they are small.
 struct Segment {
-  const std::byte* first;       // what is copied; null for zeros
-  std::int64_t bytes;           // a multiple of the size of an item
-  const Terms* more = nullptr;  // what is added to it, in order; null for nothing
+  const std::byte* first;  // what is copied; null for zeros
+  std::int64_t bytes;      // a multiple of the size of an item
 };
 
-// Writes the segments to dst, each byte once, by all threads. Sources are dense, of one dtype, and do not overlap dst.
-// Precondition: can_add(dtype) where there is more to add, has_zero(dtype) where there are zeros.
+// What is added to a segment that is no zeros, in order.
+struct Sum {
+  std::size_t segment;
+  std::vector<const std::byte*> terms;
+};
+
+// Writes the segments to dst, by all threads: each byte once, or, as `write` says, only those of segments that are no
+// zeros. Sources are dense, of one dtype, and do not overlap dst. `sums` are in the order of their segments, and only
+// with Write::Overwrite.
+// Precondition: can_add(dtype) where something is added, has_zero(dtype) where zeros are written.
 void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size,
-            const KernelContext& context);
+            const KernelContext& context, std::span<const Sum> sums = {}, Write write = Write::Overwrite);
 
 namespace reference {
 
 // The same, item by item.
-void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size);
+void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size,
+            std::span<const Sum> sums = {}, Write write = Write::Overwrite);
 
 }  // namespace reference
 

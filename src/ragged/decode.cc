@@ -1,0 +1,182 @@
+// Arrays of variants to ragged tensors: the elements, as the rows of one.
+#include "backslice/ragged_variant.h"
+#include "core/errors.h"
+#include "ragged/stack_source.h"
+#include "ragged/values_type.h"
+
+namespace backslice {
+namespace {
+
+constexpr int kMaxRaggedRank = 1000;
+constexpr std::int64_t kMostRows = 1 << 27;  // of no elements there may be more than memory holds
+
+// The ranks that were asked for, once they fit the array and each other.
+struct Ranks {
+  int input, output;
+  bool dense;  // dense elements, stacked
+
+  static Result<Ranks> make(int input, int output, int axes) {
+    if (input < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input);
+    if (output < 0) return invalid_argument("output_ragged_rank must be >= 0, got ", output);
+    if (output > kMaxRaggedRank) {
+      return invalid_argument("output_ragged_rank is ", output, "; at most ", kMaxRaggedRank, " is supported");
+    }
+    if (output == 0 && axes > 0 && input <= 0) return Ranks{0, 0, true};
+    const int in = input == -1 ? output - axes : input;
+    if (in < 0) return invalid_argument("output_ragged_rank ", output, " is less than ", axes, ", the rank of encoded");
+    if (output - axes == in) return Ranks{in, output, false};
+    return invalid_argument(
+        "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); output_ragged_rank: ", output,
+        ", input_ragged_rank: ", in, ", encoded_ragged.dims(): ", axes);
+  }
+};
+
+// What is asked for, or else what the first element has that has splits.
+Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked) {
+  if (asked && *asked != DType::Int32 && *asked != DType::Int64) {
+    return dtype_error("Tsplits is ", name(*asked), ", expected int64 or int32");
+  }
+  if (asked) return *asked;
+  if (const RaggedTensor* batch = encoded.batch()) return batch->splits_dtype();
+  for (std::int64_t i = 0; i < encoded.size(); ++i) {
+    const RaggedTensor* element = encoded.listed(i);
+    if (element != nullptr && element->ragged_rank() > 0) return element->splits_dtype();
+  }
+  return DType::Int64;
+}
+
+class Decoder {
+ public:
+  Decoder(const VariantArray& encoded, const Ranks& ranks, const ValuesType& type, DType splits_dtype, const Call& call)
+      : encoded_(encoded), ranks_(ranks), type_(type), splits_dtype_(splits_dtype), call_(call) {}
+
+  // What is decoded, which lives as long as this.
+  Result<std::unique_ptr<RaggedSource>> source() {
+    if (encoded_.shape().rank() == 0) {
+      const auto all = elements();
+      if (!all.ok()) return all.status();
+      return std::unique_ptr<RaggedSource>(std::make_unique<WholeSource>(*(*all)[0]));
+    }
+    if (encoded_.size() == 0) {
+      return std::unique_ptr<RaggedSource>(
+          std::make_unique<EmptySource>(ranks_.output, type_.dtype, type_.item_size, splits_dtype_));
+    }
+    auto rows = rows_source();
+    if (!rows.ok() || ranks_.dense) return rows;
+    return UniformAxes::above(*std::move(rows), encoded_.shape());
+  }
+
+ private:
+  Result<std::unique_ptr<RaggedSource>> rows_source() {
+    // The rows of one tensor, as they are: they need not be taken apart to be put together again.
+    if (is_as_encoded()) return std::unique_ptr<RaggedSource>(std::make_unique<WholeSource>(*encoded_.batch()));
+    auto all = elements();
+    if (!all.ok()) return all.status();
+    return ranks_.dense ? StackSource::dense(*std::move(all)) : StackSource::rows(*std::move(all), splits_dtype_);
+  }
+
+  bool is_as_encoded() const {
+    const RaggedTensor* batch = encoded_.batch();
+    if (batch == nullptr || batch->dtype() != type_.dtype || item_size_of(*batch) != type_.item_size) return false;
+    if (ranks_.dense) return batch->ragged_rank() == 0;
+    return batch->ragged_rank() == ranks_.input + 1 && batch->splits_dtype() == splits_dtype_;
+  }
+
+  static std::int64_t item_size_of(const RaggedTensor& rt) { return rt.values().view().layout.item_size; }
+
+  Status check_element(const RaggedTensor* rt, std::int64_t i) const {
+    if (rt == nullptr) return invalid_argument("element ", i, " of encoded is missing");
+    if (rt->ragged_rank() != ranks_.input) {
+      return invalid_argument("element ", i, " of encoded has ragged rank ", rt->ragged_rank(), ", expected ",
+                              ranks_.input);
+    }
+    if (rt->dtype() != type_.dtype) {
+      return dtype_error("element ", i, " of encoded has values of dtype ", name(rt->dtype()), ", expected ",
+                         name(type_.dtype));
+    }
+    if (const std::int64_t size = item_size_of(*rt); size != type_.item_size) {
+      return dtype_error("element ", i, " of encoded has values of ", size, " bytes, expected ", type_.item_size);
+    }
+    if (rt->ragged_rank() == 0 || rt->splits_dtype() == splits_dtype_) return Status();
+    return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt->splits_dtype()), ", expected ",
+                       name(splits_dtype_));
+  }
+
+  // The rows of a batch one by one.
+  Status make_rows() {
+    if (encoded_.size() > kMostRows) {
+      return resource_exhausted("encoded has ", encoded_.size(), " rows, too many to be put together one by one");
+    }
+    rows_.reserve(static_cast<std::size_t>(encoded_.size()));
+    for (std::int64_t i = 0; i < encoded_.size(); ++i) {
+      auto row = encoded_.batch()->row(i, {.allocator = &call_.allocator});
+      if (!row.ok()) return row.status();
+      rows_.push_back(*std::move(row));
+    }
+    return Status();
+  }
+
+  // The elements, all there and of the right kind.
+  Result<StackSource::Elements> elements() {
+    if (encoded_.batch() != nullptr) BACKSLICE_RETURN_IF_ERROR(make_rows());
+    StackSource::Elements all;
+    all.reserve(static_cast<std::size_t>(encoded_.size()));
+    for (std::int64_t i = 0; i < encoded_.size(); ++i) {
+      const RaggedTensor* rt = rows_.empty() ? encoded_.listed(i) : &rows_[static_cast<std::size_t>(i)];
+      BACKSLICE_RETURN_IF_ERROR(check_element(rt, i));
+      all.push_back(rt);
+    }
+    return all;
+  }
+
+  const VariantArray& encoded_;
+  const Ranks ranks_;
+  const ValuesType type_;
+  const DType splits_dtype_;
+  const Call& call_;
+  std::vector<RaggedTensor> rows_;
+};
+
+// Checks everything, then returns body(source).
+template <class Body>
+auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank, const FromVariantTypes& types,
+            const Context& context, const Body& body)
+    -> decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>())) {
+  using Returned = decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>()));
+  return without_throwing([&]() -> Returned {
+    const auto ranks = Ranks::make(input_ragged_rank, output_ragged_rank, encoded.shape().rank());
+    if (!ranks.ok()) return ranks.status();
+    const auto type = values_type(encoded, types.values);
+    if (!type.ok()) return type.status();
+    const auto splits_dtype = splits_dtype_of(encoded, types.splits);
+    if (!splits_dtype.ok()) return splits_dtype.status();
+    const Call call(context);
+    Decoder decoder(encoded, *ranks, *type, *splits_dtype, call);
+    const auto source = decoder.source();
+    if (!source.ok()) return source.status();
+    return body(**source, call);
+  });
+}
+
+}  // namespace
+
+Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
+                                                int output_ragged_rank, const FromVariantTypes& types,
+                                                const Context& context) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
+                [](const RaggedSource& source, const Call& call) { return make_ragged(source, call); });
+}
+
+Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
+                                                   int output_ragged_rank, const FromVariantTypes& types) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, {},
+                [](const RaggedSource& source, const Call&) -> Result<RaggedSize> { return source.size(); });
+}
+
+Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank,
+                                       const RaggedView& out, const FromVariantTypes& types, const Context& context) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
+                [&](const RaggedSource& source, const Call& call) { return fill_ragged(source, out, call); });
+}
+
+}  // namespace backslice

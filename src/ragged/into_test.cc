@@ -1,0 +1,338 @@
+// Ragged tensors in memory of the caller's: the same as those that are made, and nothing is written when it fails.
+#include <deque>
+#include <limits>
+
+#include "backslice/ragged_variant.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+using Lists = std::vector<std::vector<std::int64_t>>;
+
+Tensor vector_of(const std::vector<float>& values) { return tensor_of(values, {std::ssize(values)}); }
+Tensor splits_of(const std::vector<std::int64_t>& splits) { return tensor_of(splits, {std::ssize(splits)}); }
+
+RaggedTensor ragged(const std::vector<float>& values, const Lists& splits) {
+  std::vector<Tensor> lists;
+  for (const auto& list : splits) lists.push_back(splits_of(list));
+  return RaggedTensor::make(vector_of(values), lists).value();
+}
+
+// [[[1,2]], [], [[],[3,4,5,6]]]
+RaggedTensor deep() { return ragged({1, 2, 3, 4, 5, 6}, {{0, 1, 1, 3}, {0, 2, 2, 6}}); }
+
+Selection rows(std::int64_t count, std::string_view text) {
+  return *Selection::from_index({count}, *parse_index(text));
+}
+
+// Every second item of the caller's memory, from the last to the first, so that nothing is dense.
+template <class T>
+struct Gaps {
+  explicit Gaps(Ints shape, T before)
+      : memory(static_cast<std::size_t>(2 * Shape::make(shape).value().elements() + 1), before) {
+    Dims strides(shape);
+    std::int64_t stride = -2 * static_cast<std::int64_t>(sizeof(T));
+    for (int axis = strides.size() - 1; axis >= 0; --axis) {
+      const std::int64_t extent = strides[axis];
+      strides[axis] = stride;
+      stride *= extent;
+    }
+    view = View::strided(&memory.back(), dtype_of<T>(), shape, strides).value();
+  }
+  std::vector<T> elements() const {
+    std::vector<T> list;
+    for_each_index(view.shape(),
+                   [&](const auto& index) { list.push_back(*reinterpret_cast<const T*>(address(view, index))); });
+    return list;
+  }
+  std::vector<T> memory;
+  View view;
+};
+
+// Memory for a result, filled: with splits of T.
+template <class T, class Values = float>
+struct Filled {
+  template <class Fill>
+  Filled(const RaggedSize& size, const Fill& fill) : values(size.values, Values()) {
+    RaggedView out{{}, values.view};
+    for (const std::int64_t length : size.splits) splits.emplace_back(Ints(&length, 1), T(-1));
+    for (const auto& list : splits) out.splits.push_back(list.view);
+    status = fill(out);
+  }
+  std::deque<Gaps<T>> splits;  // which views point into
+  Gaps<Values> values;
+  Status status;
+};
+
+template <class Values>
+std::vector<Values> elements_of(const RaggedTensor& rt) {
+  Tensor values = rt.values();
+  return elements<Values>(values);
+}
+
+template <class T, class Values = float, class Fill>
+void expect_filled_as(const RaggedTensor& expected, const RaggedSize& size, const Fill& fill) {
+  EXPECT_EQ(size.values, expected.values().shape());
+  EXPECT_EQ(size.dtype, expected.dtype());
+  ASSERT_EQ(std::ssize(size.splits), expected.ragged_rank());
+  const Filled<T, Values> filled(size, fill);
+  ASSERT_TRUE(filled.status.ok()) << filled.status.to_string();
+  EXPECT_EQ(filled.values.elements(), elements_of<Values>(expected));
+  for (int level = 0; level < expected.ragged_rank(); ++level) {
+    const std::vector<T> list = filled.splits[static_cast<std::size_t>(level)].elements();
+    ASSERT_EQ(std::ssize(list), expected.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0]);
+    for (std::size_t i = 0; i < list.size(); ++i) EXPECT_EQ(list[i], expected.split(level, static_cast<int>(i)));
+  }
+}
+
+TEST(RaggedInto, RowSlicesAreWhatIsMade) {
+  const RaggedTensor one = ragged({1, 2, 3, 4, 5, 6}, {{0, 2, 2, 5, 6}}), two = deep();
+  const RaggedTensor dense = RaggedTensor::make(tensor_of(counting<float>(8), {4, 2}), {}).value();
+  for (const RaggedTensor& rt : {one, two, dense}) {
+    for (const char* index : {":", "1:", "1:1", "::2", "::-1", "0", "-1", "2::-2"}) {
+      const Selection s = rows(rt.rows(), index);
+      const RaggedTensor expected = ragged_slice(rt, s).value();
+      const RaggedSize size = ragged_slice_size(rt, s).value();
+      const auto fill = [&](const RaggedView& out) { return ragged_slice_into(rt, s, out); };
+      expect_filled_as<std::int64_t>(expected, size, fill);
+      expect_filled_as<std::int32_t>(expected, size, fill);
+    }
+  }
+}
+
+TEST(RaggedInto, ElementsOfVariantsAreWhatIsMade) {
+  const VariantArray batch = ragged_tensor_to_variant(deep()).value();
+  const VariantArray listed = VariantArray::make({deep(), std::nullopt}, {2}).value();
+  for (std::int64_t i = 0; i < 3; ++i) {
+    expect_filled_as<std::int64_t>(**batch.at(i), batch.element_size(i).value(),
+                                   [&](const RaggedView& out) { return batch.element_into(i, out); });
+  }
+  expect_filled_as<std::int32_t>(deep(), listed.element_size(0).value(),
+                                 [&](const RaggedView& out) { return listed.element_into(0, out); });
+  EXPECT_TRUE(is_error(listed.element_size(1), kInvalid, "element 1 is missing"));
+  EXPECT_TRUE(is_error(listed.element_into(1, {}), kInvalid, "element 1 is missing"));
+  EXPECT_TRUE(is_error(batch.element_size(3), StatusCode::OutOfRange, "element 3"));
+  EXPECT_TRUE(is_error(batch.element_into(-1, {}), StatusCode::OutOfRange));
+}
+
+std::optional<RaggedTensor> piece(const std::vector<float>& values) {
+  return RaggedTensor::make(vector_of(values), {}).value();
+}
+
+TEST(RaggedInto, DecodedVariantsAreWhatIsMade) {
+  struct Case {
+    VariantArray encoded;
+    int input, output;
+  };
+  const VariantArray pieces = VariantArray::make({piece({1}), piece({2, 3}), piece({}), piece({4})}, {4}).value();
+  const VariantArray batch = ragged_tensor_to_variant(deep()).value();
+  const auto dense = RaggedTensor::make(tensor_of(counting<float>(4), {2, 2}), {}).value();
+  const Case cases[] = {{pieces, 0, 1},
+                        {pieces.reshape({2, 2}).value(), 0, 2},
+                        {batch, 1, 2},
+                        {batch.reshape({3, 1}).value(), 1, 3},
+                        {VariantArray::make({deep(), deep()}, {2}).value(), 2, 3},
+                        {VariantArray::make({deep()}, {}).value(), 2, 2},
+                        {VariantArray::make({piece({1, 2}), piece({3, 4})}, {2}).value(), 0, 0},
+                        {ragged_tensor_to_variant(dense).value(), 0, 0},
+                        {ragged_tensor_to_variant(dense).value(), 0, 1}};
+  for (const auto& [encoded, input, output] : cases) {
+    const RaggedTensor expected = ragged_tensor_from_variant(encoded, input, output).value();
+    const RaggedSize size = ragged_tensor_from_variant_size(encoded, input, output).value();
+    const auto fill = [&](const RaggedView& out) {
+      return ragged_tensor_from_variant_into(encoded, input, output, out);
+    };
+    expect_filled_as<std::int64_t>(expected, size, fill);
+    expect_filled_as<std::int32_t>(expected, size, fill);
+  }
+  const VariantArray none = VariantArray::make({}, {0}).value();
+  const FromVariantTypes types{.values = DType::Float32};
+  expect_filled_as<std::int64_t>(
+      ragged_tensor_from_variant(none, 1, 2, types).value(), ragged_tensor_from_variant_size(none, 1, 2, types).value(),
+      [&](const RaggedView& out) { return ragged_tensor_from_variant_into(none, 1, 2, out, types); });
+}
+
+TEST(RaggedInto, StringsAreAssigned) {
+  const std::string word = "a word too long to be kept in place, surely";
+  const auto words = RaggedTensor::make(tensor_of<std::string>({word, "b", "c"}, {3}), {splits_of({0, 2, 3})}).value();
+  const Selection s = rows(2, "::-1");
+  expect_filled_as<std::int64_t, std::string>(ragged_slice(words, s).value(), ragged_slice_size(words, s).value(),
+                                              [&](const RaggedView& out) { return ragged_slice_into(words, s, out); });
+}
+
+TEST(RaggedInto, RefusesOtherMemoryAndWritesNothing) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4}, {{0, 1, 4}});
+  const Selection s = rows(2, "::-1");
+  std::vector<float> values(4, -1);
+  std::vector<double> wide(4);
+  std::vector<std::int64_t> splits(3, -1), more(4, -1);
+  const View good_values = view_of(values, {4}), good_splits = view_of(splits, {3});
+  const auto refusal = [&](const RaggedView& out, const auto&... parts) {
+    return is_error(ragged_slice_into(rt, s, out), kInvalid, parts...);
+  };
+  EXPECT_TRUE(refusal({{}, good_values}, "out has 0 lists of splits", "ragged rank 1"));
+  EXPECT_TRUE(refusal({{view_of(more, {4})}, good_values}, "out.splits[0] was [4] instead of [3]"));
+  EXPECT_TRUE(refusal({{view_of(wide, {3})}, good_values}, "out.splits[0] has dtype float64, expected int64 or int32"));
+  EXPECT_TRUE(refusal({{good_splits}, view_of(values, {3})}, "out.values was [3] instead of [4]"));
+  EXPECT_TRUE(refusal({{good_splits}, view_of(wide, {4})}, "out.values has dtype float64, expected float32"));
+  EXPECT_TRUE(refusal({{good_splits}, View::strided(values.data(), DType::Float32, {4}, {0}).value()},
+                      "out.values overlaps itself"));
+  const View inside = View::contiguous(more.data(), DType::Float32, {4}).value();
+  EXPECT_TRUE(refusal({{View::contiguous(more.data(), DType::Int64, {3}).value()}, inside},
+                      "out.splits[0] shares memory with out.values"));
+  View own = Tensor(rt.values()).view();
+  EXPECT_TRUE(refusal({{good_splits}, own}, "out.values shares memory with the values"));
+  EXPECT_TRUE(refusal({{View{nullptr, DType::Int64, good_splits.layout}}, good_values}, "null"));
+  EXPECT_THAT(values, ElementsAre(-1, -1, -1, -1));
+  EXPECT_THAT(splits, ElementsAre(-1, -1, -1));
+  EXPECT_TRUE(ragged_slice_into(rt, s, {{good_splits}, good_values}).ok());
+  EXPECT_THAT(splits, ElementsAre(0, 3, 4));
+}
+
+TEST(RaggedInto, SplitsThatDoNotFitInt32AreRefused) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 31;
+  const Tensor none = Tensor::make(DType::Int8, *Shape::make({kMany, 0})).value();
+  const RaggedTensor rt = RaggedTensor::make(none, {splits_of({0, kMany})}).value();
+  std::vector<std::int32_t> narrow(2, -1);
+  std::vector<std::int64_t> wide(2, -1);
+  const Selection all = rows(1, ":");
+  EXPECT_TRUE(is_error(ragged_slice_into(rt, all, {{view_of(narrow, {2})}, Tensor(none).view()}), kInvalid, "int32"));
+  EXPECT_THAT(narrow, ElementsAre(-1, -1));
+  EXPECT_TRUE(ragged_slice_into(rt, all, {{view_of(wide, {2})}, Tensor(none).view()}).ok());
+  EXPECT_THAT(wide, ElementsAre(0, kMany));
+}
+
+template <class Fill>
+void expect_gradient(const std::vector<float>& expected, const Fill& fill) {
+  const std::int64_t size = std::ssize(expected);
+  std::vector<float> dense(expected.size(), -1), zeros(expected.size(), 0), sums(expected.size(), 100);
+  ASSERT_TRUE(fill(view_of(dense, {size}), Write::Overwrite).ok());
+  EXPECT_EQ(dense, expected);
+  ASSERT_TRUE(fill(view_of(zeros, {size}), Write::IntoZeros).ok());
+  EXPECT_EQ(zeros, expected);
+  Gaps<float> gaps({size}, -1), gap_sums({size}, 100);
+  ASSERT_TRUE(fill(gaps.view, Write::Overwrite).ok());
+  EXPECT_EQ(gaps.elements(), expected);
+  ASSERT_TRUE(fill(view_of(sums, {size}), Write::Accumulate).ok());
+  ASSERT_TRUE(fill(gap_sums.view, Write::Accumulate).ok());
+  for (float& sum : sums) sum -= 100;
+  EXPECT_EQ(sums, expected);
+  std::vector<float> apart = gap_sums.elements();
+  for (float& sum : apart) sum -= 100;
+  EXPECT_EQ(apart, expected);
+}
+
+TEST(RaggedInto, GradientsOfSlicesAreWhatIsMade) {
+  const RaggedTensor rt = ragged({1, 2, 3, 4, 5, 6}, {{0, 2, 2, 5, 6}});
+  const RaggedTensor dense = RaggedTensor::make(vector_of({1, 2, 3, 4}), {}).value();
+  for (const RaggedTensor& of : {rt, dense}) {
+    for (const char* index : {":", "::2", "::-1", "1:3"}) {
+      const Selection s = rows(4, index);
+      const std::int64_t count = ragged_slice_size(of, s).value().values[0];
+      Gaps<float> apart({count}, -1);
+      for (std::int64_t i = 0; i < count; ++i) {
+        *reinterpret_cast<float*>(address(apart.view, Ints(&i, 1))) = static_cast<float>(i + 1);
+      }
+      const auto grad = counting<float>(count);
+      const auto expected = elements<float>(ragged_slice_grad(of, s, view_of(grad, {count})).value());
+      EXPECT_EQ(elements<float>(ragged_slice_grad(of, s, apart.view).value()), expected);
+      expect_gradient(expected, [&](const View& out, Write write) {
+        return ragged_slice_grad_into(of, s, apart.view, out, write);
+      });
+    }
+  }
+  std::vector<float> grad(6), out(5);
+  const Selection all = rows(4, ":");
+  EXPECT_TRUE(
+      is_error(ragged_slice_grad_into(rt, all, view_of(grad, {6}), view_of(out, {5})), kInvalid, "[5] instead"));
+  EXPECT_TRUE(is_error(ragged_slice_grad_into(rt, all, view_of(grad, {6}), view_of(grad, {6})), kInvalid,
+                       "out shares memory with grad_values"));
+}
+
+TEST(RaggedInto, TheGradientOfVariantsIsWhatIsMade) {
+  const Tensor splits = splits_of({0, 2, 2, 5, 6});
+  const VariantArray some =
+      VariantArray::make({piece({2, 4}), std::nullopt, piece({6, 8, 10}), std::nullopt}, {4}).value();
+  const VariantArray batch = ragged_tensor_to_variant(ragged({1, 2, 3, 4, 5, 6}, {{0, 2, 2, 5, 6}})).value();
+  const VariantArray none = VariantArray::make({std::nullopt, std::nullopt, std::nullopt, std::nullopt}, {4}).value();
+  for (const VariantArray& encoded : {some, batch, none}) {
+    const auto expected =
+        elements<float>(ragged_tensor_to_variant_gradient(encoded, {splits}, {6}, DType::Float32).value());
+    expect_gradient(expected, [&](const View& out, Write write) {
+      return ragged_tensor_to_variant_gradient_into(encoded, {splits}, {6}, out, write);
+    });
+  }
+}
+
+TEST(RaggedInto, TheGradientRefusesOtherOutputs) {
+  const Tensor held = vector_of({1, 2, 3}), splits = splits_of({0, 3});
+  const VariantArray encoded = VariantArray::make({RaggedTensor::make(held, {}).value()}, {1}).value();
+  const auto refusal = [&](const View& out, const auto&... parts) {
+    return is_error(ragged_tensor_to_variant_gradient_into(encoded, {splits}, {3}, out), kInvalid, parts...);
+  };
+  std::vector<float> small(2, -1);
+  std::vector<double> wide(3, -1);
+  EXPECT_TRUE(refusal(view_of(small, {2}), "shape of out was [2] instead of [3]"));
+  EXPECT_TRUE(refusal(view_of(wide, {3}), "out has dtype float64, expected float32, that of the pieces"));
+  EXPECT_TRUE(refusal(Tensor(held).view(), "out shares memory with a piece"));
+  const View over_splits = View::contiguous(const_cast<std::byte*>(splits.data()), DType::Float32, {3}).value();
+  EXPECT_TRUE(refusal(over_splits, "out shares memory with row_splits[0]"));
+  EXPECT_TRUE(refusal(View::strided(small.data(), DType::Float32, {3}, {2}).value(), "out overlaps itself"));
+  const auto words = RaggedTensor::make(tensor_of<std::string>({"a"}, {1}), {}).value();
+  std::vector<std::string> out(1, "before");
+  EXPECT_TRUE(
+      is_error(ragged_tensor_to_variant_gradient_into(VariantArray::make({words}, {1}).value(), {splits_of({0, 1})},
+                                                      {1}, view_of(out, {1}), Write::Accumulate),
+               kInvalid, "cannot be added"));
+  EXPECT_TRUE(ragged_tensor_to_variant_gradient_into(VariantArray::make({words}, {1}).value(), {splits_of({0, 1})}, {1},
+                                                     view_of(out, {1}))
+                  .ok());
+  EXPECT_THAT(out, ElementsAre("a"));
+}
+
+// Only what is made one by one counts: results, splits among them.
+class CountingAllocator final : public Allocator {
+ public:
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    ++calls;
+    return pool_allocator().allocate(bytes, contents);
+  }
+  int calls = 0;
+};
+
+TEST(RaggedAllocations, SplitsComeFromTheContextsAllocator) {
+  CountingAllocator allocator;
+  const Context context{.allocator = &allocator};
+  const auto counted = [&](const auto& call) {
+    allocator.calls = 0;
+    EXPECT_TRUE(call().ok());
+    return allocator.calls;
+  };
+  const RaggedTensor rt = deep();
+  const VariantArray batch = ragged_tensor_to_variant(rt).value();
+  const VariantArray listed = VariantArray::make({rt, rt}, {2}).value();
+  const VariantArray some = VariantArray::make({piece({1, 2}), std::nullopt}, {2}).value();
+  const Tensor values = vector_of({1, 2, 3}), splits = splits_of({0, 1, 3}), lengths = splits_of({1, 2});
+  EXPECT_EQ(counted([&] { return RaggedTensor::make(values, {splits}, context); }), 1);
+  EXPECT_EQ(counted([&] { return RaggedTensor::from_row_lengths(values, {lengths}, context); }), 1);
+  EXPECT_EQ(counted([&] { return rt.slice_rows(1, 3, context); }), 2);
+  EXPECT_EQ(counted([&] { return rt.row(2, context); }), 2);
+  EXPECT_EQ(counted([&] { return batch.at(2, context); }), 2);
+  EXPECT_EQ(counted([&] { return ragged_slice(rt, rows(3, "::-1"), context); }), 3);
+  EXPECT_EQ(counted([&] { return ragged_tensor_from_variant(listed, 2, 3, {}, context); }), 4);
+  EXPECT_EQ(counted([&] { return ragged_tensor_to_variant_gradient(some, {splits_of({0, 2, 3})}, {3}, {}, context); }),
+            2);
+  std::vector<float> out(6);
+  std::vector<std::int64_t> outer(4), inner(4);
+  EXPECT_EQ(counted([&] {
+              return ragged_slice_into(rt, rows(3, ":"),
+                                       {{view_of(outer, {4}), view_of(inner, {4})}, view_of(out, {6})}, context);
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace backslice

@@ -1,0 +1,114 @@
+#include "ragged/source.h"
+
+#include <string>
+
+#include "core/overlap.h"
+#include "ops/checks.h"
+#include "ragged/ragged_parts.h"
+
+namespace backslice {
+namespace {
+
+Joiner joiner_of(const RaggedSource& source) {
+  Joiner joiner(source.size().dtype, source.size().item_size, source.parts());
+  source.push_values(joiner);
+  return joiner;
+}
+
+Result<Tensor> make_splits(const RaggedSource& source, int level, const Call& call) {
+  if (auto existing = source.existing_splits(level)) return *std::move(existing);
+  const RaggedSize& size = source.size();
+  const auto at = static_cast<std::size_t>(level);
+  BACKSLICE_RETURN_IF_ERROR(check_splits_fit(end_of_splits(size, at), size.splits_dtype));
+  auto list = allocate_splits(size.splits_dtype, size.splits[at], call);
+  if (!list.ok()) return list;
+  SplitsWriter writer(list->view());
+  source.write_splits(level, writer);
+  return list;
+}
+
+Status check_list(const RaggedSize& size, const View& list, std::size_t level, const std::string& argument) {
+  const DType dtype = list.dtype;
+  if (dtype != DType::Int32 && dtype != DType::Int64) {
+    return dtype_error(argument, " has dtype ", name(dtype), ", expected int64 or int32");
+  }
+  BACKSLICE_RETURN_IF_ERROR(
+      check_output(list, argument.c_str(), *Shape::make({size.splits[level]}), dtype, item_size(dtype), "row splits"));
+  return check_splits_fit(end_of_splits(size, level), dtype);
+}
+
+}  // namespace
+
+Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
+  if (const RaggedTensor* whole = source.whole()) return *whole;
+  std::vector<Tensor> lists;
+  lists.reserve(source.size().splits.size());
+  for (int level = 0; level < source.levels(); ++level) {
+    auto list = make_splits(source, level, call);
+    if (!list.ok()) return list.status();
+    lists.push_back(*std::move(list));
+  }
+  auto values = joiner_of(source).join(source.size().values, call);
+  if (!values.ok()) return values.status();
+  return RaggedParts::join(*std::move(values), std::move(lists));
+}
+
+Status check_ragged_output(const RaggedSize& size, const RaggedView& out,
+                           const std::function<bool(const ConstView&)>& shares_values) {
+  if (out.splits.size() != size.splits.size()) {
+    return invalid_argument("out has ", out.splits.size(), " lists of splits, but the result has ragged rank ",
+                            size.splits.size());
+  }
+  BACKSLICE_RETURN_IF_ERROR(
+      check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values"));
+  if (shares_values(out.values)) return invalid_argument("out.values shares memory with the values that are read");
+  for (std::size_t level = 0; level < out.splits.size(); ++level) {
+    const View& list = out.splits[level];
+    const std::string argument = "out.splits[" + std::to_string(level) + "]";
+    BACKSLICE_RETURN_IF_ERROR(check_list(size, list, level, argument));
+    if (shares_values(list)) return invalid_argument(argument, " shares memory with the values that are read");
+    if (overlap(list, out.values)) return invalid_argument(argument, " shares memory with out.values");
+    for (std::size_t before = 0; before < level; ++before) {
+      if (!overlap(list, out.splits[before])) continue;
+      return invalid_argument(argument, " shares memory with out.splits[", before, "]");
+    }
+  }
+  return Status();
+}
+
+Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call& call) {
+  const Joiner values = joiner_of(source);
+  const auto shares_values = [&](const ConstView& view) { return values.shares_memory_with(view); };
+  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source.size(), out, std::cref(shares_values)));
+  // The values first: only they need memory, and can fail.
+  BACKSLICE_RETURN_IF_ERROR(values.join_into(out.values, Write::Overwrite, call));
+  for (int level = 0; level < source.levels(); ++level) {
+    SplitsWriter writer(out.splits[static_cast<std::size_t>(level)]);
+    source.write_splits(level, writer);
+  }
+  return Status();
+}
+
+namespace {
+
+RaggedSize size_of(const RaggedTensor& rt) {
+  RaggedSize size{{}, rt.values().shape(), rt.dtype(), rt.values().view().layout.item_size, rt.splits_dtype()};
+  for (const Tensor& list : rt.nested_row_splits()) size.splits.push_back(list.shape()[0]);
+  return size;
+}
+
+}  // namespace
+
+WholeSource::WholeSource(const RaggedTensor& rt) : RaggedSource(size_of(rt)), rt_(rt) {}
+
+void WholeSource::write_splits(int level, SplitsWriter& to) const {
+  const std::int64_t length = size_.splits[static_cast<std::size_t>(level)];
+  for (std::int64_t i = 1; i < length; ++i) to.push(rt_.split(level, i));
+}
+
+void WholeSource::push_values(Joiner& to) const {
+  const Tensor& values = rt_.values();
+  to.push(values.data(), values.shape().elements(), [&]() -> const Buffer& { return values.buffer(); });
+}
+
+}  // namespace backslice

@@ -1,0 +1,54 @@
+// A list of row splits, written from its first, which is 0.
+#pragma once
+
+#include <cstring>
+#include <limits>
+
+#include "backslice/ragged_view.h"
+#include "core/checked_math.h"
+#include "core/errors.h"
+#include "ops/call.h"
+
+namespace backslice {
+
+class SplitsWriter {
+ public:
+  // To a vector of int32 or int64, of any stride. Precondition: its dtype holds all that will be pushed.
+  explicit SplitsWriter(const View& list)
+      : at_(list.data), stride_(list.layout.strides[0]), is_narrow_(list.dtype == DType::Int32) {
+    push(0);
+  }
+
+  void push(std::int64_t split) {
+    if (is_narrow_) {
+      const auto narrow = static_cast<std::int32_t>(split);
+      std::memcpy(at_, &narrow, sizeof(narrow));
+    } else {
+      std::memcpy(at_, &split, sizeof(split));
+    }
+    at_ += stride_;
+  }
+
+ private:
+  std::byte* at_;
+  std::int64_t stride_;
+  bool is_narrow_;
+};
+
+// Whether a list that ends at `last` can have that dtype.
+inline Status check_splits_fit(std::int64_t last, DType dtype) {
+  if (dtype == DType::Int64 || last <= std::numeric_limits<std::int32_t>::max()) return Status();
+  return invalid_argument("the splits of the result do not fit int32; ask for int64");
+}
+
+// How long the splits of that many rows are.
+inline Result<std::int64_t> splits_of_rows(std::int64_t rows) {
+  if (const auto length = checked_add(rows, 1)) return *length;
+  return resource_exhausted("splits for ", rows, " rows are more than there can be");
+}
+
+inline Result<Tensor> allocate_splits(DType dtype, std::int64_t length, const Call& call) {
+  return call.allocate(dtype, *Shape::make({length}), 0);
+}
+
+}  // namespace backslice

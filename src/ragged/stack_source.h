@@ -1,0 +1,63 @@
+// StackSource: ragged tensors one after the other, as the rows of one. UniformAxes: a source below axes of one length.
+#pragma once
+
+#include <memory>
+
+#include "ragged/source.h"
+
+namespace backslice {
+
+class StackSource final : public RaggedSource {
+ public:
+  using Elements = std::vector<const RaggedTensor*>;
+
+  // One row per element, of their ragged rank and one more. There is an element, all are of one ragged rank and type,
+  // and outlive this.
+  static Result<std::unique_ptr<RaggedSource>> rows(Elements elements, DType splits_dtype);
+
+  // The same of dense elements of one shape, as one dense tensor.
+  static Result<std::unique_ptr<RaggedSource>> dense(Elements elements);
+
+  void write_splits(int level, SplitsWriter& to) const override;
+  void push_values(Joiner& to) const override;
+  std::size_t parts() const override { return elements_.size(); }
+
+ private:
+  StackSource(RaggedSize size, Elements elements) : RaggedSource(std::move(size)), elements_(std::move(elements)) {}
+
+  Elements elements_;
+};
+
+// The axes of an array of variants but the last, which become splits of one length each, above those of its elements.
+class UniformAxes final : public RaggedSource {
+ public:
+  static Result<std::unique_ptr<RaggedSource>> above(std::unique_ptr<RaggedSource> rows, const Shape& array);
+
+  void write_splits(int level, SplitsWriter& to) const override;
+  void push_values(Joiner& to) const override { rows_->push_values(to); }
+  std::size_t parts() const override { return rows_->parts(); }
+  std::optional<Tensor> existing_splits(int level) const override {
+    return level < axes_ ? std::nullopt : rows_->existing_splits(level - axes_);
+  }
+
+ private:
+  UniformAxes(RaggedSize size, std::unique_ptr<RaggedSource> rows, const Shape& array)
+      : RaggedSource(std::move(size)), rows_(std::move(rows)), array_(array), axes_(array.rank() - 1) {}
+
+  std::unique_ptr<RaggedSource> rows_;
+  Shape array_;
+  int axes_;
+};
+
+// No rows, of that many levels.
+class EmptySource final : public RaggedSource {
+ public:
+  EmptySource(int levels, DType dtype, std::int64_t item_size, DType splits_dtype)
+      : RaggedSource({std::vector<std::int64_t>(static_cast<std::size_t>(levels), 1), *Shape::make({0}), dtype,
+                      item_size, splits_dtype}) {}
+  void write_splits(int, SplitsWriter&) const override {}
+  void push_values(Joiner&) const override {}
+  std::size_t parts() const override { return 0; }
+};
+
+}  // namespace backslice

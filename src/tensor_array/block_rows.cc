@@ -1,0 +1,30 @@
+#include "tensor_array/block_rows.h"
+
+#include <algorithm>
+
+#include "kernels/concat/kernel.h"
+#include "memory/tensor_rows.h"
+#include "ops/move.h"
+
+namespace backslice::tensor_array {
+namespace {
+
+std::byte* data_of(const Tensor& row) { return const_cast<std::byte*>(row.data()); }
+
+std::int64_t bytes_of(const Tensor& row) { return row.shape().elements() * row.view().layout.item_size; }
+
+}  // namespace
+
+BlockRows::~BlockRows() {
+  for (const Tensor& row : begun_) std::fill_n(data_of(row), bytes_of(row), std::byte{0});
+}
+
+void BlockRows::write(const Tensor& row, const ConstView& value, const Call& call) {
+  begun_.push_back(row);
+  Tensor to = row;
+  if (!is_dense(value)) return copy_into(to.view(), value, call);
+  const Segment all{value.data, bytes_of(row)};  // no loops to plan
+  concat(data_of(row), {&all, 1}, value.dtype, value.layout.item_size, call.kernel(all.bytes));
+}
+
+}  // namespace backslice::tensor_array

@@ -1,0 +1,83 @@
+// What the handles of one TensorArray share: its slots, what is known of them all, and the locks.
+//
+// tensor_array.cc makes and closes it, gradient.cc makes its gradients, writing.h and reading.h are what the operations
+// on its elements are made of.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "backslice/tensor_array.h"
+#include "ops/call.h"
+#include "tensor_array/slot_table.h"
+
+namespace backslice::tensor_array {
+
+inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();  // TensorFlow's indices are int32
+
+// Two kinds of locks. `mutex` guards what operations on elements only look at (size, closed, element shape): they hold
+// it shared, and the few that change it hold it alone. Each slot has its own; those of one operation are locked in the
+// order of their indices, so that no two operations wait for each other.
+struct State {
+  State(std::int64_t array_size, DType type, const TensorArrayOptions& given)
+      : dtype(type),
+        item_size(type == DType::Bytes ? given.item_size : backslice::item_size(type)),
+        options(given),
+        element_shape(given.element_shape),
+        size(array_size) {}
+
+  const std::string& name() const { return options.name; }
+  std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
+  std::string prefix() const { return title() + ": "; }
+
+  // Preconditions of both: mutex is held.
+  Status check_open() const { return closed ? closed_error() : Status(); }
+  bool fixes_shape() const { return options.identical_element_shapes && !element_shape.full(); }
+
+  // 0, 1, ..., count - 1, for what is `done` to all elements.
+  Result<std::vector<std::int64_t>> indices_up_to(std::int64_t count, const char* done) const;
+
+  // Runs `body` with mutex held: shared where it changes nothing that mutex guards, else alone. What `changes` says is
+  // asked under the lock; when the lock must be changed, `body` still checks everything itself.
+  template <class Changes, class Body>
+  auto holding_mutex(const Changes& changes, const Body& body) -> decltype(body()) {
+    {
+      const std::shared_lock lock(mutex);
+      if (!changes()) return body();
+    }
+    const std::unique_lock lock(mutex);
+    return body();
+  }
+
+  Status closed_error() const;
+
+  const DType dtype;
+  const std::int64_t item_size;
+  TensorArrayOptions options;
+  bool is_gradient = false;
+
+  mutable ForkAwareSharedMutex mutex;
+  PartialShape element_shape;
+  std::int64_t size;
+  bool closed = false;
+  std::map<std::string, std::shared_ptr<State>, std::less<>> gradients;
+  std::optional<Tensor> block;  // in contiguous mode
+  bool all_read = false;        // the block was stacked: every element counts as read
+  std::atomic<bool> any_cleared = false;
+
+  SlotTable slots;
+};
+
+// What slots no longer hold: let go of when no lock is held, since its owners may use this array.
+using Released = std::vector<std::vector<Tensor>>;
+
+// Whether a shape of which all is known has no more than 2^63 - 1 elements.
+Status check_product(const PartialShape& shape, const char* argument);
+
+}  // namespace backslice::tensor_array
