@@ -41,7 +41,7 @@ class ResultElements {
     // NumPy's own memory is the quickest to get.
     View view;
     nb::object array = new_small_array(*shape, input_, view);
-    check(named(fill(view)));
+    check(fill(view));
     return array;
   }
 
@@ -52,9 +52,9 @@ class ResultElements {
     if (is_object()) {
       fill_objects(view, [&](const View& objects) { return named(fill(objects)); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
-      check(named(fill(view)));  // done sooner than another thread would wake up
+      check(fill(view));  // done sooner than another thread would wake up
     } else {
-      check(named(without_gil([&] { return fill(view); })));
+      check(without_gil([&] { return fill(view); }));
     }
     return nb::borrow(out);
   }
@@ -69,6 +69,11 @@ class ResultElements {
   nb::object new_array(Tensor tensor) const;
 
  private:
+  // Raises the error, if it is one, with the dtype that the caller gave.
+  void check(const Status& status) const {
+    if (!status.ok()) raise(named(status));
+  }
+
   bool is_object() const { return input_.type.is_object; }
   // The same error with the dtype that the caller gave: objects, S, U and foreign byte orders are bytes to the library.
   Status named(Status status) const;
