@@ -3,6 +3,7 @@
 #include "bindings/arguments.h"
 #include "bindings/errors.h"
 #include "bindings/instances.h"
+#include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
@@ -101,29 +102,34 @@ Selection read_selection(Ints shape, nb::handle index) {
 }
 
 nb::tuple to_python(const Index& index) {
-  nb::list items;
+  NewList items;
   for (const IndexItem& item : index) {
     if (const auto* integer = std::get_if<std::int64_t>(&item)) {
-      items.append(*integer);
+      items.append(nb::int_(*integer));
     } else if (const auto* range = std::get_if<SliceRange>(&item)) {
       const nb::object start = bound_to_python(range->start), stop = bound_to_python(range->stop),
                        step = bound_to_python(range->step);
-      items.append(nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr())));
+      items.append(checked([&] { return PySlice_New(start.ptr(), stop.ptr(), step.ptr()); }));
     } else if (std::holds_alternative<NewAxis>(item)) {
       items.append(nb::none());
     } else {
       items.append(nb::ellipsis());
     }
   }
-  return nb::tuple(items);
+  return items.tuple();
 }
 
-nb::list to_list(Ints list) {
-  nb::list items;
-  for (std::int64_t v : list) items.append(v);
+namespace {
+
+NewList integers(Ints list) {
+  NewList items;
+  for (std::int64_t v : list) items.append(nb::int_(v));
   return items;
 }
 
-nb::tuple to_tuple(Ints list) { return nb::tuple(to_list(list)); }
+}  // namespace
+
+nb::list to_list(Ints list) { return nb::borrow<nb::list>(integers(list).list()); }
+nb::tuple to_tuple(Ints list) { return integers(list).tuple(); }
 
 }  // namespace backslice::python

@@ -40,6 +40,12 @@ nb::object items_of(nb::handle sequence) {
   return checked([&] { return PySequence_Tuple(sequence.ptr()); });
 }
 
+void NewList::append(nb::handle item) {
+  if (call_python([&] { return PyList_Append(list_.ptr(), item.ptr()); }) != 0) nb::raise_python_error();
+}
+
+nb::tuple NewList::tuple() const { return nb::borrow<nb::tuple>(items_of(list_)); }
+
 bool is_masked_array(nb::handle object) {
   if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
   // Where nobody has imported the module there are none.

@@ -35,6 +35,19 @@ nb::object call_with(nb::handle callable, nb::handle arguments);
 // import name.
 nb::object imported(const char* name);
 
+// A list that grows item by item. (nanobind's own asks Python directly.)
+class NewList {
+ public:
+  NewList() : list_(checked([] { return PyList_New(0); })) {}
+
+  void append(nb::handle item);
+  const nb::object& list() const { return list_; }
+  nb::tuple tuple() const;
+
+ private:
+  nb::object list_;
+};
+
 // tuple(sequence): the items as they are now, whatever happens to the sequence later.
 nb::object items_of(nb::handle sequence);
 

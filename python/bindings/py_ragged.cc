@@ -8,6 +8,7 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/objects.h"
 #include "bindings/results.h"
 
 namespace backslice::python {
@@ -74,18 +75,18 @@ nb::object PyRagged::to_python(RaggedTensor rt, const ValueType& type) {
 }
 
 nb::tuple PyRagged::nested_row_splits() const {
-  nb::list lists;
+  NewList lists;
   for (const Tensor& splits : rt_.nested_row_splits()) lists.append(splits_to_python(splits));
-  return nb::tuple(lists);
+  return lists.tuple();
 }
 
 nb::tuple PyRagged::shape() const {
-  nb::list dims;
+  NewList dims;
   const Shape& values = rt_.values().shape();
-  if (rt_.ragged_rank() > 0) dims.append(rt_.rows());
+  if (rt_.ragged_rank() > 0) dims.append(nb::int_(rt_.rows()));
   for (int level = 0; level < rt_.ragged_rank(); ++level) dims.append(nb::none());
-  for (int axis = rt_.ragged_rank() > 0; axis < values.rank(); ++axis) dims.append(values[axis]);
-  return nb::tuple(dims);
+  for (int axis = rt_.ragged_rank() > 0; axis < values.rank(); ++axis) dims.append(nb::int_(values[axis]));
+  return dims.tuple();
 }
 
 std::int64_t PyRagged::size() const {
@@ -131,16 +132,25 @@ bool PyRagged::equals(nb::handle other) const {
   return without_gil([&] { return rt_.equals(ragged->rt_); });
 }
 
-nb::str PyRagged::repr() const {
-  const nb::str shown = shown_rows();
-  const nb::tuple dims = shape();
-  const nb::object text = checked([&] {
-    return PyUnicode_FromFormat("RaggedTensor(%U, shape %S, dtype %S)", shown.ptr(), dims.ptr(), type_.numpy.ptr());
-  });
-  return nb::borrow<nb::str>(text);
+// Put together here, not by Python: whatever Python makes may start its garbage collector, and that may end the thread.
+nb::object PyRagged::repr() const {
+  return new_str("RaggedTensor(" + shown_rows() + ", shape " + shown_shape() + ", dtype " + str_text(type_.numpy) +
+                 ")");
 }
 
-nb::str PyRagged::shown_rows() const {
+// As a tuple is shown.
+std::string PyRagged::shown_shape() const {
+  const Shape& values = rt_.values().shape();
+  std::vector<std::string> dims;
+  if (rt_.ragged_rank() > 0) dims.push_back(std::to_string(rt_.rows()));
+  dims.insert(dims.end(), static_cast<std::size_t>(rt_.ragged_rank()), "None");
+  for (int axis = rt_.ragged_rank() > 0; axis < values.rank(); ++axis) dims.push_back(std::to_string(values[axis]));
+  std::string text;
+  for (const std::string& dim : dims) text += (text.empty() ? "" : ", ") + dim;
+  return "(" + text + (dims.size() == 1 ? ",)" : ")");
+}
+
+std::string PyRagged::shown_rows() const {
   constexpr std::int64_t kRows = 8, kValues = 1000;
   constexpr Py_ssize_t kLetters = 400;
   const std::int64_t rows = rt_.ragged_rank() == 0 ? 0 : rt_.rows();
@@ -148,20 +158,12 @@ nb::str PyRagged::shown_rows() const {
   const Shape& shape = first.values().shape();
   if (shape.elements() > kValues || (shape.rank() > 0 && shape[0] > kValues)) {
     const std::string count = std::to_string(rt_.values().shape().elements()) + " values";
-    const std::string text = rows > 0 ? std::to_string(rows) + " rows of " + count : count;
-    return nb::str(text.c_str(), text.size());
+    return rows > 0 ? std::to_string(rows) + " rows of " + count : count;
   }
-  const nb::object list = PyRagged(first, type_).to_list();
-  nb::object text = checked([&] { return PyObject_Repr(list.ptr()); });
-  if (PyUnicode_GET_LENGTH(text.ptr()) > kLetters) {
-    const nb::object start = nb::steal(PyUnicode_Substring(text.ptr(), 0, kLetters));
-    text = start + nb::str(" ...]");
-  }
-  if (rows > kRows) {
-    const nb::object start = nb::steal(PyUnicode_Substring(text.ptr(), 0, PyUnicode_GET_LENGTH(text.ptr()) - 1));
-    text = start + nb::str((", ... " + std::to_string(rows - kRows) + " more rows]").c_str());
-  }
-  return nb::str(text);
+  std::string text = repr_text(PyRagged(first, type_).to_list(), kLetters, " ...]");
+  if (rows <= kRows) return text;
+  text.pop_back();  // the bracket
+  return text + ", ... " + std::to_string(rows - kRows) + " more rows]";
 }
 
 Selection PyRagged::read_rows(nb::handle index) const {

@@ -25,11 +25,12 @@ class PyRagged {
   nb::object get(nb::handle index) const;
   nb::object slice_grad(nb::handle index, nb::handle grad, nb::handle out, nb::handle accumulate) const;
   bool equals(nb::handle other) const;
-  nb::str repr() const;
+  nb::object repr() const;
 
  private:
   // The first rows, or how many there are where even those are long.
-  nb::str shown_rows() const;
+  std::string shown_rows() const;
+  std::string shown_shape() const;
 
   // An int or a slice of the rows, alone or before an ellipsis; or an ellipsis, which is all of them.
   Selection read_rows(nb::handle index) const;

@@ -1,6 +1,7 @@
 #include "bindings/results.h"
 
 #include "bindings/object_arrays.h"
+#include "core/errors.h"
 
 namespace backslice::python {
 
@@ -10,6 +11,15 @@ ResultElements::ResultElements(const InputArray& input, const char* argument) : 
 
 nb::object ResultElements::new_array(Tensor tensor) const {
   return is_object() ? new_object_array(std::move(tensor), zero_) : to_numpy(tensor, input_.numpy_dtype);
+}
+
+Status ResultElements::named(Status status) const {
+  if (!status.is_about_dtype() || input_.type.dtype != DType::Bytes) return status;
+  const std::string known = "dtype " + std::string(name(DType::Bytes));
+  std::string message(status.message());
+  const std::size_t at = message.find(known);
+  if (at == std::string::npos) return status;
+  return dtype_error(message.replace(at, known.size(), "dtype " + str_text(input_.numpy_dtype)));
 }
 
 void ResultElements::fill_objects(const View& out, const std::function<Status(const View&)>& fill) const {

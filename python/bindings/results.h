@@ -33,7 +33,11 @@ class ResultElements {
   template <class Make, class Fill>
   nb::object result(const Shape* shape, nb::handle out, const Make& make, const Fill& fill) const {
     if (!out.is_none()) return filled(out, fill, shape == nullptr ? Work::Any : Work::LikeResult);
-    if (shape == nullptr || is_object() || !is_small(*shape, input_)) return new_array(unwrap(run(make)));
+    if (shape == nullptr || is_object() || !is_small(*shape, input_)) {
+      auto made = run(make);
+      if (!made.ok()) raise(named(made.status()));
+      return new_array(*std::move(made));
+    }
     // NumPy's own memory is the quickest to get.
     View view;
     nb::object array = new_small_array(*shape, input_, view);
@@ -46,7 +50,7 @@ class ResultElements {
   nb::object filled(nb::handle out, const Fill& fill, Work work) const {
     const View view = output_view(out, input_, argument_);
     if (is_object()) {
-      fill_objects(view, std::cref(fill));
+      fill_objects(view, [&](const View& objects) { return named(fill(objects)); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
       check(fill(view));  // done sooner than another thread would wake up
     } else {
@@ -65,7 +69,14 @@ class ResultElements {
   nb::object new_array(Tensor tensor) const;
 
  private:
+  // Raises the error, if it is one, with the dtype that the caller gave.
+  void check(const Status& status) const {
+    if (!status.ok()) raise(named(status));
+  }
+
   bool is_object() const { return input_.type.is_object; }
+  // The same error with the dtype that the caller gave: objects, S, U and foreign byte orders are bytes to the library.
+  Status named(Status status) const;
   void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
 
   const InputArray& input_;

@@ -14,14 +14,13 @@ std::string escaped(nb::handle str) {
 }
 
 // `text` is what repr or str returned, null when it raised.
-std::string shown(nb::object text, nb::handle object) {
-  constexpr Py_ssize_t kMost = 500;
+std::string shown(nb::object text, nb::handle object, Py_ssize_t most, const char* ending) {
   if (!text.is_valid()) {
     pass_on_unless_ordinary(nb::python_error());
     return "<" + type_text(object) + " that cannot be shown>";
   }
-  if (PyUnicode_GET_LENGTH(text.ptr()) <= kMost) return escaped(text);
-  return escaped(nb::steal(PyUnicode_Substring(text.ptr(), 0, kMost))) + " ...";
+  if (PyUnicode_GET_LENGTH(text.ptr()) <= most) return escaped(text);
+  return escaped(nb::steal(PyUnicode_Substring(text.ptr(), 0, most))) + ending;
 }
 
 }  // namespace
@@ -50,12 +49,12 @@ nb::object new_str(std::string_view text) {
   return str;
 }
 
-std::string repr_text(nb::handle object) {
-  return shown(nb::steal(call_python([&] { return PyObject_Repr(object.ptr()); })), object);
+std::string repr_text(nb::handle object, Py_ssize_t most, const char* ending) {
+  return shown(nb::steal(call_python([&] { return PyObject_Repr(object.ptr()); })), object, most, ending);
 }
 
 std::string str_text(nb::handle object) {
-  return shown(nb::steal(call_python([&] { return PyObject_Str(object.ptr()); })), object);
+  return shown(nb::steal(call_python([&] { return PyObject_Str(object.ptr()); })), object, kMostLetters, " ...");
 }
 
 std::string type_text(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }

@@ -21,8 +21,10 @@ std::string_view read_str(nb::handle object, const char* argument);
 // A str of UTF-8; bytes that are none are shown as \xff.
 nb::object new_str(std::string_view text);
 
-// repr(object) and str(object) for messages: cut where they are long, and a stand-in where they raise.
-std::string repr_text(nb::handle object);
+// repr(object) and str(object) for messages: cut after so many letters, with `ending` instead of the rest, and a
+// stand-in where they raise.
+inline constexpr Py_ssize_t kMostLetters = 500;
+std::string repr_text(nb::handle object, Py_ssize_t most = kMostLetters, const char* ending = " ...");
 std::string str_text(nb::handle object);
 
 // The name of the object's type, for messages.

@@ -1,5 +1,7 @@
 """multi_slice_grad: the sum of the gradients of many slices."""
 
+import re
+
 import backslice as bs
 import dtypes
 import numpy as np
@@ -133,3 +135,19 @@ def test_out_must_not_share_memory_with_any_dy():
     memory = np.ones(6)
     with pytest.raises(bs.InvalidArgumentError, match=r"out shares memory with slices\[1\].dy"):
         bs.multi_slice_grad(4, [("0:2", np.ones(2)), ("2:4", memory[2:4])], out=memory[:4])
+
+
+@pytest.mark.parametrize("dtype", ["object", "<U3", "|S3", ">f4"])
+def test_elements_that_cannot_be_added_are_called_by_their_numpy_dtype(dtype):
+    dy, out = np.array(["1", "2"]).astype(dtype), np.zeros(4, dtype)
+    slices = [("0:2", dy), ("1:3", dy)]
+    selection = bs.Selection.from_index((4,), "0:2")
+    for call in (
+        lambda: bs.multi_slice_grad((4,), slices),
+        lambda: bs.multi_slice_grad((4,), slices, out=out),
+        lambda: bs.multi_slice_grad((4,), slices[:1], out=out, accumulate=True),
+        lambda: bs.slice_grad(dy, (4,), "0:2", out=out, accumulate=True),
+        lambda: selection.prepare(dtype).accumulate(dy, out),
+    ):
+        with pytest.raises(bs.DTypeError, match=f"elements of dtype {re.escape(dtype)} cannot be added"):
+            call()

@@ -15,7 +15,7 @@ class Workload:
     name: str
     shape: tuple[int, ...]
     index: tuple[Item, ...]
-    # or into (an array that is kept), accumulate, forward, buffer (a GradBuffer whose slice moves), many (slices x[:, t])
+    # or into (a kept array), accumulate, forward, buffer (a GradBuffer whose slice moves), many (slices x[:, t])
     kind: str = "gradient"
     dtype: str = "float32"
     slices: int = 1  # for many
