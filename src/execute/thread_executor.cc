@@ -52,17 +52,51 @@ bool spin_until(const Done& done) {
   return false;
 }
 
-struct Job {
-  // Returns how many it took.
-  std::int64_t take_tasks() {
+// Tasks are dealt out in shares. Each thread begins with the same share of every job, and helps with the others when it
+// is done: tasks that lie next to each other write memory that does, and calls that follow each other find in a core's
+// cache what it wrote before.
+class Job {
+ public:
+  Job(std::int64_t count, const std::function<void(std::int64_t)>& task, int threads)
+      : count_(count), task_(task), shares_(static_cast<int>(std::min<std::int64_t>({count, threads, kMostShares}))) {
+    for (int i = 0; i < shares_; ++i) next_[i].task.store(begin(i), std::memory_order_relaxed);
+  }
+
+  // For thread `own` of `threads`. Returns how many it took.
+  std::int64_t take_tasks(int own, int threads) {
+    const int first = static_cast<int>(std::int64_t{own} * shares_ / threads);
     std::int64_t taken = 0;
-    for (std::int64_t i = next++; i < count; i = next++, ++taken) task(i);
+    for (int i = 0; i < shares_; ++i) taken += take_share((first + i) % shares_);
     return taken;
   }
 
-  const std::int64_t count;
-  const std::function<void(std::int64_t)>& task;
-  std::atomic<std::int64_t> next = 0;
+ private:
+  static constexpr int kMostShares = 16;
+  struct alignas(64) Next {
+    std::atomic<std::int64_t> task;
+  };
+
+  std::int64_t begin(int share) const {
+    return count_ / shares_ * share + std::min<std::int64_t>(share, count_ % shares_);
+  }
+
+  std::int64_t take_share(int share) {
+    std::atomic<std::int64_t>& next = next_[share].task;
+    const std::int64_t end = begin(share + 1);
+    std::int64_t taken = 0;
+    while (next.load(std::memory_order_relaxed) < end) {
+      const std::int64_t i = next++;
+      if (i >= end) break;
+      task_(i);
+      ++taken;
+    }
+    return taken;
+  }
+
+  const std::int64_t count_;
+  const std::function<void(std::int64_t)>& task_;
+  const int shares_;
+  Next next_[kMostShares];
 };
 
 // Where helpers find a job. Seats are given away once: a helper gets up when the job has no tasks left.
@@ -115,6 +149,9 @@ class BlockedSignals {
 
 // What a pool and its threads share. It goes when the last of them does.
 struct Shared {
+  explicit Shared(int threads) : threads(threads) {}
+
+  const int threads;  // the most that may work on a job, the caller's included
   static constexpr int kSlots = 64;
   Slot slots[kSlots];
   alignas(64) std::atomic<std::uint64_t> taken = 0;  // a bit for each slot that has a job
@@ -172,12 +209,12 @@ struct Shared {
 };
 
 // Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.
-bool help(Shared& pool) {
+bool help(Shared& pool, int own) {
   for (std::uint64_t listed = pool.listed; listed != 0; listed &= ~std::bit_floor(listed)) {
     const int slot = std::bit_width(listed) - 1;
     Job* const job = pool.slots[slot].enter();
     if (job == nullptr) continue;
-    job->take_tasks();
+    job->take_tasks(own, pool.threads);
     pool.close(slot);
     if (pool.slots[slot].leave() && pool.waiters > 0) {  // the job is not touched any more
       {
@@ -200,11 +237,11 @@ void wait_for_change(Shared& pool, std::uint64_t seen) {
 }
 
 // What a thread of a pool does.
-void work(Shared& pool) {
+void work(Shared& pool, int own) {
   be_ready_to_throw();
   for (;;) {
     const std::uint64_t seen = pool.changes;
-    if (help(pool)) continue;
+    if (help(pool, own)) continue;
     if (pool.is_ending) break;
     wait_for_change(pool, seen);
   }
@@ -215,7 +252,7 @@ void work(Shared& pool) {
 // In a forked child it has no threads, and runs everything on the caller's.
 class ThreadExecutor final : public Executor {
  public:
-  explicit ThreadExecutor(int threads) : most_workers_(threads - 1), shared_(std::make_shared<Shared>()) {}
+  explicit ThreadExecutor(int threads) : most_workers_(threads - 1), shared_(std::make_shared<Shared>(threads)) {}
 
   ~ThreadExecutor() override {
     if (is_before_fork()) {
@@ -233,13 +270,17 @@ class ThreadExecutor final : public Executor {
 
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
     if (count <= 0) return;
-    Job job{count, task};
     const int slot = count == 1 || most_workers_ == 0 || is_before_fork() ? -1 : shared_->take_slot();
-    if (slot < 0) return void(job.take_tasks());
-    invite(job, slot);
-    const std::int64_t own = job.take_tasks();
+    if (slot < 0) {
+      for (std::int64_t i = 0; i < count; ++i) task(i);
+      return;
+    }
+    const auto helpers = static_cast<int>(std::min<std::int64_t>(std::min(most_workers_, Slot::kMostSeats), count - 1));
+    Job job(count, task, helpers + 1);
+    invite(job, slot, helpers);
+    const std::int64_t taken = job.take_tasks(0, shared_->threads);
     if (!is_before_fork()) return retire(slot);
-    if (own < count) {  // a task forked, and this is the child: what others had taken is lost
+    if (taken < count) {  // a task forked, and this is the child: what others had taken is lost
       throw StatusException(Status(StatusCode::FailedPrecondition,
                                    "the process was forked during this operation, and the threads that worked on it "
                                    "are not in the child; call it again there"));
@@ -260,13 +301,11 @@ class ThreadExecutor final : public Executor {
  private:
   bool is_before_fork() const { return generation_ != fork_generation(); }
 
-  void invite(Job& job, int slot) {
-    const auto wanted =
-        static_cast<int>(std::min<std::int64_t>(std::min(most_workers_, Slot::kMostSeats), job.count - 1));
-    start_workers(wanted);
-    shared_->slots[slot].open(job, wanted);
+  void invite(Job& job, int slot, int helpers) {
+    start_workers(helpers);
+    shared_->slots[slot].open(job, helpers);
     shared_->list(slot);
-    shared_->wake_workers(wanted);
+    shared_->wake_workers(helpers);
   }
 
   void retire(int slot) {
@@ -288,7 +327,7 @@ class ThreadExecutor final : public Executor {
     const BlockedSignals for_the_new_threads;
     try {
       while (shared_->workers < wanted && !faults::strikes()) {
-        std::thread([shared = shared_] { work(*shared); }).detach();
+        std::thread([shared = shared_, own = shared_->workers + 1] { work(*shared, own); }).detach();
         ++shared_->workers;  // it needs the mutex to end
       }
     } catch (...) {  // no memory, or no thread
