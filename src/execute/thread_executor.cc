@@ -26,6 +26,7 @@
 #include "core/faults.h"
 #include "core/fork.h"
 #include "execute/default_pool.h"
+#include "execute/job.h"
 
 namespace backslice {
 namespace {
@@ -51,85 +52,6 @@ bool spin_until(const Done& done) {
   } while (std::chrono::steady_clock::now() < end);
   return false;
 }
-
-// Tasks are dealt out in shares. Each thread begins with the same share of every job, and helps with the others when it
-// is done: tasks that lie next to each other write memory that does, and calls that follow each other find in a core's
-// cache what it wrote before.
-class Job {
- public:
-  Job(std::int64_t count, const std::function<void(std::int64_t)>& task, int threads)
-      : count_(count), task_(task), shares_(static_cast<int>(std::min<std::int64_t>({count, threads, kMostShares}))) {
-    for (int i = 0; i < shares_; ++i) next_[i].task.store(begin(i), std::memory_order_relaxed);
-  }
-
-  // For thread `own` of `threads`. Returns how many it took.
-  std::int64_t take_tasks(int own, int threads) {
-    const int first = static_cast<int>(std::int64_t{own} * shares_ / threads);
-    std::int64_t taken = 0;
-    for (int i = 0; i < shares_; ++i) taken += take_share((first + i) % shares_);
-    return taken;
-  }
-
- private:
-  static constexpr int kMostShares = 16;
-  struct alignas(64) Next {
-    std::atomic<std::int64_t> task;
-  };
-
-  std::int64_t begin(int share) const {
-    return count_ / shares_ * share + std::min<std::int64_t>(share, count_ % shares_);
-  }
-
-  std::int64_t take_share(int share) {
-    std::atomic<std::int64_t>& next = next_[share].task;
-    const std::int64_t end = begin(share + 1);
-    std::int64_t taken = 0;
-    while (next.load(std::memory_order_relaxed) < end) {
-      const std::int64_t i = next++;
-      if (i >= end) break;
-      task_(i);
-      ++taken;
-    }
-    return taken;
-  }
-
-  const std::int64_t count_;
-  const std::function<void(std::int64_t)>& task_;
-  const int shares_;
-  Next next_[kMostShares];
-};
-
-// Where helpers find a job. Seats are given away once: a helper gets up when the job has no tasks left.
-class alignas(64) Slot {
- public:
-  static constexpr int kMostSeats = 0xffff;
-
-  void open(Job& job, int seats) {
-    job_ = &job;
-    state_.store(static_cast<std::uint32_t>(seats) * kSeat, std::memory_order_release);
-  }
-
-  // The job, with a seat taken in it, or null.
-  Job* enter() {
-    std::uint32_t state = state_.load(std::memory_order_relaxed);
-    while (state >= kSeat) {
-      if (state_.compare_exchange_weak(state, state - kSeat + kHelper, std::memory_order_acquire)) return job_;
-    }
-    return nullptr;
-  }
-
-  // No more seats. For those who are in it.
-  void close() { state_ &= kSeat - 1; }
-  // Whether the slot was closed and this helper was the last. The job may end with it.
-  bool leave() { return state_.fetch_sub(kHelper) == kHelper; }
-  bool is_empty() const { return state_.load() == 0; }
-
- private:
-  static constexpr std::uint32_t kHelper = 1, kSeat = 1 << 16;
-
-  std::atomic<std::uint32_t> state_ = 0;  // helpers, and seats that are left
-  Job* job_ = nullptr;
-};
 
 // Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as
 // SIGBUS where a mapped file became shorter: blocked, they end the process without their handler.
