@@ -1,7 +1,7 @@
 // Slices of sparse (COO) tensors, and the gradient of their values.
 //
 //     SparseTensor y = *sparse_slice(indices, values, shape, start, size);           // y: the entries in the window
-//     Tensor dvalues = *sparse_slice_grad(dy, indices, start, coo_of(y));            // zero for entries outside it
+//     Tensor dvalues = *sparse_slice_grad(dy, indices, start, y_indices);            // zero for entries outside it
 //     Tensor dvalues = *sparse_slice_grad_by_size(dy, indices, start, size);         // the same, without y's indices
 //
 // Values are vectors, or [entries, d1, ...]: one dense row per entry. The gradient of these gradients

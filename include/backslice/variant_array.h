@@ -22,6 +22,7 @@ class BACKSLICE_EXPORT VariantArray {
 
   const Shape& shape() const { return shape_; }
   std::int64_t size() const { return shape_.elements(); }
+  // The same elements, shared, in another shape of as many.
   Result<VariantArray> reshape(Ints shape) const;
 
   // An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().

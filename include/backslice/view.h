@@ -51,6 +51,7 @@ struct BasicView {
   DType dtype = DType::Float32;
   Layout layout;
 
+  // Of memory without gaps, or with byte strides of any value, as the functions above make their layouts.
   static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0) {
     return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size));
   }

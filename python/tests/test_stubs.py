@@ -46,9 +46,15 @@ def stub_signature(function: Any) -> str:
     return f"({ast.unparse(found.args)})"
 
 
+CLASSES = (
+    _core.Selection, _core.PreparedSlice, _core.GradBuffer, _core.TensorArray, _core.TensorArrayContainer,
+    _core.RaggedTensor, _core.VariantArray,
+)  # fmt: skip
+
+
 def test_stubs_have_the_signatures_of_the_module():
     functions = [f for f in map(bs.__dict__.get, bs.__all__) if hasattr(f, "__nb_signature__")]
-    classes = _core.Selection, _core.PreparedSlice
+    classes = CLASSES
     methods = [value for c in classes for name, value in vars(c).items() if name[0] != "_" and callable(value)]
     methods += [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx")]
     assert len(functions) >= 6 and len(methods) >= 10
@@ -59,6 +65,6 @@ def test_stubs_have_the_signatures_of_the_module():
 
 def test_everything_public_is_in_the_stub():
     text = (ROOT / "python" / "backslice" / "_core.pyi").read_text()
-    for name in (*dir(_core), *dir(_core.Selection), *dir(_core.PreparedSlice)):
+    for name in (*dir(_core), *(name for c in CLASSES for name in dir(c))):
         if not name.startswith("_"):
             assert re.search(rf"\b(def|class) {name}\b", text), name

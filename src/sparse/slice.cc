@@ -103,7 +103,8 @@ Status check_outputs(const View& out_indices, const View& out_values, std::int64
 // The entries in the window, counted: what both ways to make a slice begin with.
 struct Window {
   Window(const CooIndices& indices, Ints start, Ints size, std::int64_t bytes_per_row, const Call& call)
-      : matcher(match_window(indices, start, size, call.rows)), parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
+      : matcher(match_window(indices, start, size, call.rows)),
+        parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
     count_parts(*matcher, parts, call.tasks);
   }
 
