@@ -224,9 +224,9 @@ class ThreadExecutor final : public Executor {
   bool is_before_fork() const { return generation_ != fork_generation(); }
 
   void invite(Job& job, int slot, int helpers) {
-    start_workers(helpers);
     shared_->slots[slot].open(job, helpers);
     shared_->list(slot);
+    start_workers(helpers);  // where threads are to end, new ones stay only if they find a job
     shared_->wake_workers(helpers);
   }
 

@@ -138,16 +138,15 @@ class Box {
   T low_[kAxes], high_[kAxes];
 };
 
-// A vector has at most 16 lanes: kLine bytes of 4.
+// A vector has at most 16 lanes: kLine bytes of 4. Highway may write eight bytes; what is read are those that it must
+// have written, as others would have to wait.
 template <class D>
 HWY_INLINE std::uint32_t bits_of(D d, hn::Mask<D> mask) {
-  std::uint16_t bits = 0;
-  if (hn::Lanes(d) <= 8) {
-    std::uint8_t few;  // read as it is written, or it would have to wait
-    hn::StoreMaskBits(d, mask, &few);
-    return few;
-  }
-  hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+  alignas(8) std::uint8_t bytes[8];
+  hn::StoreMaskBits(d, mask, bytes);
+  if (hn::Lanes(d) <= 8) return bytes[0];
+  std::uint16_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
   return bits;
 }
 
@@ -174,12 +173,12 @@ SetBits inside(IndexPointers pointers, std::int64_t count, const IndexBox& in, s
     rows.load(row, a, b, c, e);
     const std::uint32_t held = bits_of(d, box.holds(a, b, c, e));
     put_bits(held, lanes, bits, row);
-    found.add(held);
+    found.add(held, lanes);
   }
   for (; row < count; ++row) {
     const bool held = box.holds(rows, row);
     put_bits(held, 1, bits, row);
-    found.add(held);
+    found.add(held, 1);
   }
   return found;
 }
@@ -190,30 +189,22 @@ template <class T>
 constexpr bool kCompressByTable =
     !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR && !(HWY_TARGET == HWY_AVX3 && sizeof(T) == 4);
 
+// The lanes that are kept, in front. (A function, since masks of SVE cannot be members of a class.)
 template <class D>
-class Compressor {
- public:
-  Compressor(D d, hn::Mask<D> kept, std::uint32_t bits) : d_(d), kept_(kept), bits_(bits) {}
-  HWY_INLINE hn::Vec<D> operator()(hn::Vec<D> lanes) const {
-    if constexpr (kCompressByTable<hn::TFromD<D>>) {
-      const hn::Rebind<std::uint32_t, D> narrow;
-      const hn::RebindToSigned<D> index;
-      const auto order = hn::LoadU(narrow, kKeptFirst.order[bits_]);
-      if constexpr (sizeof(hn::TFromD<D>) == 8) {
-        return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d_, hn::PromoteTo(hn::RebindToUnsigned<D>(), order)));
-      } else {
-        return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d_, hn::BitCast(index, order)));
-      }
+HWY_INLINE hn::Vec<D> compressed(D d, hn::Vec<D> lanes, hn::Mask<D> kept, std::uint32_t kept_bits) {
+  using T = hn::TFromD<D>;
+  if constexpr (kCompressByTable<T>) {
+    const hn::Rebind<std::uint32_t, D> narrow;
+    const auto order = hn::LoadU(narrow, kKeptFirst.order[kept_bits]);
+    if constexpr (sizeof(T) == 8) {
+      return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d, hn::PromoteTo(hn::RebindToUnsigned<D>(), order)));
     } else {
-      return hn::Compress(lanes, kept_);
+      return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d, hn::BitCast(hn::RebindToSigned<D>(), order)));
     }
+  } else {
+    return hn::Compress(lanes, kept);
   }
-
- private:
-  D d_;
-  hn::Mask<D> kept_;
-  std::uint32_t bits_;
-};
+}
 
 template <class T, int kAxes, bool kPacked>
 Followed follow(IndexPointers pointers, std::int64_t count, IndexPointers other_pointers, std::int64_t others_count,
@@ -231,9 +222,8 @@ Followed follow(IndexPointers pointers, std::int64_t count, IndexPointers other_
     const auto kept = box.holds(a, b, c, e);
     const std::uint32_t kept_bits = bits_of(d, kept);
     others.load(done.found.count, other_a, other_b, other_c, other_e);
-    const Compressor compressed(d, kept, kept_bits);
     const auto differ = [&](auto row, auto other, int axis) HWY_ATTR {
-      return hn::Ne(compressed(hn::Sub(row, hn::Set(d, static_cast<T>(start[axis])))), other);
+      return hn::Ne(compressed(d, hn::Sub(row, hn::Set(d, static_cast<T>(start[axis]))), kept, kept_bits), other);
     };
     auto wrong = differ(a, other_a, 0);
     if constexpr (kAxes > 1) wrong = hn::Or(wrong, differ(b, other_b, 1));
@@ -242,7 +232,7 @@ Followed follow(IndexPointers pointers, std::int64_t count, IndexPointers other_
     done.differ = (bits_of(d, wrong) & ((1u << std::popcount(kept_bits)) - 1)) != 0;
     if (done.differ) break;
     put_bits(kept_bits, lanes, bits, done.rows);
-    done.found.add(kept_bits);
+    done.found.add(kept_bits, lanes);
   }
   return done;
 }

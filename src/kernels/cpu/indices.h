@@ -22,14 +22,16 @@ struct IndexBox {
   std::int64_t low[kMostVectorAxes], high[kMostVectorAxes];
 };
 
-// Bits that were set, and of how many runs they are, about.
+// How many bits were set, in how many runs.
 struct SetBits {
   std::int64_t count = 0, runs = 0;
+  std::uint32_t last = 0;  // the last bit
 
-  // Those of one vector.
-  void add(std::uint32_t bits) {
+  // The next bits, those of one vector.
+  void add(std::uint32_t bits, std::int64_t lanes) {
     count += std::popcount(bits);
-    runs += std::popcount(bits & ~(bits << 1));
+    runs += std::popcount(bits & ~(bits << 1 | last));
+    last = bits >> (lanes - 1);
   }
 };
 

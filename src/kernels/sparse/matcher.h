@@ -40,14 +40,15 @@ class FoundRows {
   }
   void add_if(bool found, std::int64_t row);
   void add_run(std::int64_t row, std::int64_t count);
-  // Rows whose bits were set here: bit i % 8 of byte i / 8 is row i's, as the machine is little-endian.
+  // Rows whose bits were set here: bit i % 8 of byte i / 8 is row i's.
+  static_assert(std::endian::native == std::endian::little);
   std::uint8_t* bits() { return reinterpret_cast<std::uint8_t*>(words_.data()); }
   void add_bits(SetBits set);
 
   void keep_first(std::int64_t count);
 
   std::int64_t count() const { return set_.count; }
-  std::int64_t runs() const { return set_.runs; }  // about
+  std::int64_t runs() const { return set_.runs; }  // of rows that follow each other, about
 
   bool follow_each_other() const { return joined_ == nullptr; }
   // The row of the slice of a row that is the i-th one found.
