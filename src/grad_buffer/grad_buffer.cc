@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/caches.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "kernels/slice/reference.h"
@@ -20,12 +21,7 @@ Call uncancelled(const Context& context) {
   return Call({.executor = context.executor, .allocator = context.allocator});
 }
 
-// A region of a buffer that is larger than the caches is not in them either, however small it is.
-KernelContext kernel_within(const Tensor& buffer, const Schedule& schedule, const Call& call) {
-  KernelContext context = call.kernel(schedule);
-  context.stores = stores_for(buffer.shape().elements() * buffer.view().layout.item_size);
-  return context;
-}
+std::int64_t bytes_of(const Tensor& buffer) { return buffer.shape().elements() * buffer.view().layout.item_size; }
 
 // -- Writing that cannot fail, though it may be cancelled where the call can be. A kernel allocates before it runs
 // anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
@@ -41,13 +37,13 @@ void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* s
 }
 
 void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) {
-  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype);
-  overwrite(schedule.plan, src.dtype, dst.data, src.data, kernel_within(buffer, schedule, call));
+  const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, bytes_of(buffer));
+  overwrite(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
 }
 
 void zero_elements(const View& dst, const Tensor& buffer, const Call& call) {
-  const Schedule schedule = schedule_zero(dst.layout, dst.dtype);
-  overwrite(schedule.plan, dst.dtype, dst.data, dst.data, kernel_within(buffer, schedule, call));
+  const Schedule schedule = schedule_zero(dst.layout, dst.dtype, bytes_of(buffer));
+  overwrite(schedule.plan, dst.dtype, dst.data, dst.data, call.kernel(schedule));
 }
 
 void add_elements(const View& dst, const ConstView& src, const Call& call) noexcept {
@@ -124,7 +120,7 @@ Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_si
     if (!shape.ok()) return shape.status();
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
     const Call call(context);  // whatever is looked up once is looked up here, where it may fail
-    stores_for(0);
+    last_level_cache();
     auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
     GradBuffer buffer(*std::move(tensor));

@@ -12,10 +12,18 @@ namespace {
 
 constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
+// Writing `bytes` of a tensor of `whole`. A tensor larger than the caches would only push everything else out of them.
+Manner manner_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_per_byte) {
+  if (bytes == 0) return {};
+  const std::int64_t work = work_of(bytes, work_per_byte);
+  if (std::max(whole, bytes) > last_level_cache()) return {Strategy::Streaming, Stores::Streaming, work};
+  return {Strategy::Cached, Stores::Ordinary, work};
+}
+
 // The rest of a schedule, once it has its plan.
-void decide(Schedule& schedule, DType dtype) {
+void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
-  static_cast<Manner&>(schedule) = are_bytes(dtype) ? manner_of(schedule.plan.dst_bytes()) : kOneByOne;
+  static_cast<Manner&>(schedule) = are_bytes(dtype) ? manner_within(whole, schedule.plan.dst_bytes(), 1) : kOneByOne;
 }
 
 // The same for sums, which are read before they are written: nothing is gained past the caches.
@@ -74,8 +82,6 @@ std::string_view name(Strategy strategy) {
 
 std::int64_t Manner::pieces(int threads) const { return pieces_for(work, threads); }
 
-Stores stores_for(std::int64_t bytes) { return bytes > last_level_cache() ? Stores::Streaming : Stores::Ordinary; }
-
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype) {
   Schedule schedule([&] { return plan_gather(selection, y, x, widen_for(dtype)); });
   decide(schedule, dtype);
@@ -98,9 +104,9 @@ Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, boo
   return schedule;
 }
 
-Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype) {
+Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, std::int64_t whole) {
   Schedule schedule([&] { return plan_copy(dst, src, widen_for(dtype)); });
-  decide(schedule, dtype);
+  decide(schedule, dtype, whole);
   return schedule;
 }
 
@@ -110,17 +116,13 @@ Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype) {
   return schedule;
 }
 
-Schedule schedule_zero(const Layout& dst, DType dtype) {
+Schedule schedule_zero(const Layout& dst, DType dtype, std::int64_t whole) {
   Schedule schedule([&] { return plan_zero(dst, widen_for(dtype)); });
-  decide(schedule, dtype);
+  decide(schedule, dtype, whole);
   return schedule;
 }
 
-Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte) {
-  if (bytes == 0) return {};
-  const Stores stores = stores_for(bytes);
-  return {stores == Stores::Streaming ? Strategy::Streaming : Strategy::Cached, stores, work_of(bytes, work_per_byte)};
-}
+Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte) { return manner_within(bytes, bytes, work_per_byte); }
 
 Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype) {
   if (!are_bytes(dtype)) return kOneByOne;

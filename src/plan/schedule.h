@@ -20,9 +20,6 @@ enum class Stores {
   Streaming,  // past the caches
 };
 
-// A destination larger than the caches would only push everything else out of them.
-Stores stores_for(std::int64_t bytes);
-
 // How a destination is written: all of a schedule but its plan, for work that has none.
 struct Manner {
   Strategy strategy = Strategy::Nothing;
@@ -52,9 +49,11 @@ Schedule schedule_gradient(const Selection& selection, const Layout& dx, const L
 // Its gradient, into memory that is still to be allocated, contiguous: zeroed where the strategy is FreshZeros.
 Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype);
 
-Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype);
+// `whole` is the size in bytes of the tensor that dst is a part of, where that is larger. A part of what is larger than
+// the caches is not in them either, however small it is.
+Schedule schedule_copy(const Layout& dst, const Layout& src, DType dtype, std::int64_t whole = 0);
+Schedule schedule_zero(const Layout& dst, DType dtype, std::int64_t whole = 0);
 Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype);
-Schedule schedule_zero(const Layout& dst, DType dtype);
 
 // -- Work without a plan
 

@@ -1,5 +1,6 @@
 #include "plan/schedule.h"
 
+#include "core/caches.h"
 #include "plan/cut.h"
 #include "testing.h"
 
@@ -56,6 +57,25 @@ TEST(Schedule, WorkThatDoesNotFitIsAsMuchAsFits) {
   const Schedule schedule = gradient_of(at({std::int64_t{1} << 62}, ":"), Write::Accumulate, DType::Float8E4M3FN);
   EXPECT_GT(schedule.work, std::int64_t{1} << 62);
   EXPECT_GT(schedule.pieces(4), 16);
+}
+
+// A region of a tensor that is larger than the caches is not in them either, however small it is.
+TEST(Schedule, PartsOfLargeTensorsAreStreamed) {
+  const Layout part = contiguous_layout(*Shape::make({100}), 4);
+  const std::int64_t large = 2 * last_level_cache();
+  for (const Schedule& schedule :
+       {schedule_copy(part, part, DType::Float32, large), schedule_zero(part, DType::Float32, large)}) {
+    EXPECT_EQ(schedule.strategy, Strategy::Streaming);
+    EXPECT_EQ(schedule.stores, Stores::Streaming);
+    EXPECT_EQ(schedule.work, 400);
+  }
+  for (const Schedule& schedule :
+       {schedule_copy(part, part, DType::Float32, 800), schedule_zero(part, DType::Float32)}) {
+    EXPECT_EQ(schedule.strategy, Strategy::Cached);
+    EXPECT_EQ(schedule.stores, Stores::Ordinary);
+  }
+  const Layout strings = contiguous_layout(*Shape::make({100}), item_size(DType::String));
+  EXPECT_EQ(schedule_zero(strings, DType::String, large).strategy, Strategy::OneByOne);
 }
 
 TEST(Cut, WorkIsBytesTimesTheirCost) {

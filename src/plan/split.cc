@@ -19,8 +19,8 @@ void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts)
     }
     return;
   }
-  for (std::int64_t i = 0; i < extent; ++i) {
-    split_into(plan.restrict(i, i + 1), (pieces + extent - 1) / extent, parts);
+  for (std::int64_t i = 0; i < extent; ++i) {  // shares that differ by one at most, and add up
+    split_into(plan.restrict(i, i + 1), cut_at(pieces, extent, i + 1) - cut_at(pieces, extent, i), parts);
   }
 }
 

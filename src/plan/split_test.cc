@@ -37,10 +37,31 @@ TEST(Split, ASelectedCornerStillGivesEveryPartWork) {
   for (const Plan& part : parts) EXPECT_EQ(part.dst_bytes(), 4'000'000 / 8);
 }
 
-TEST(Split, FewOuterPositionsAreCutFurtherIn) {
-  const Selection s = *Selection::from_index({3, 1000}, *parse_index(":, 5:"));
+Plan gradient_of(Ints shape, std::string_view index) {
+  const Selection s = *Selection::from_index(shape, *parse_index(index));
   const Layout dst = contiguous_layout(s.shape(), 4), src = contiguous_layout(s.result_shape(), 4);
-  EXPECT_GE(split(plan_scatter(s, dst, src, Widen::Yes), 8).size(), 8u);
+  return plan_scatter(s, dst, src, Widen::Yes);
+}
+
+TEST(Split, FewOuterPositionsAreCutFurtherInIntoAsManyPartsAsAskedFor) {
+  EXPECT_EQ(split(gradient_of({3, 1000}, ":, 5:"), 8).size(), 8u);
+  EXPECT_EQ(split(gradient_of({3, 1024, 1024}, ":, 1:"), 8).size(), 8u);
+  EXPECT_EQ(split(gradient_of({2, 3, 1024, 512}, ":, :, 1:"), 8).size(), 8u);
+  EXPECT_EQ(split(gradient_of({5, 7, 11, 3}, ":, 1:, ::2, 1:"), 300).size(), 300u);
+}
+
+TEST(Split, RandomPlansAreCutIntoAsManyPartsAsAskedFor) {
+  std::mt19937 random(12);
+  for (int i = 0; i < 500; ++i) {
+    const Selection s = random_selection(random, 4);
+    const Layout dst = contiguous_layout(s.shape(), 4), src = contiguous_layout(s.result_shape(), 4);
+    const Plan plan = plan_scatter(s, dst, src, Widen::No);
+    std::int64_t positions = 1;
+    for (const Loop& loop : plan.loops()) positions *= loop.extent;
+    const auto pieces = 1 + static_cast<std::int64_t>(random() % 20);
+    if (plan.is_empty() || positions < pieces) continue;
+    EXPECT_EQ(split(plan, pieces).size(), static_cast<std::size_t>(pieces)) << to_string(plan);
+  }
 }
 
 }  // namespace

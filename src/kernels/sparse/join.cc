@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "backslice/tensor.h"
-#include "core/boundary.h"
-#include "core/checked_math.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
 #include "plan/cut.h"
@@ -32,27 +31,20 @@ struct Entry {
   std::int64_t row;
 };
 
-// Uninitialised.
-template <class T>
-Buffer allocate(std::int64_t count, Allocator& allocator) {
-  const auto bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)));
-  if (!bytes) throw std::bad_alloc();
-  auto memory = allocator.allocate(*bytes, Contents::Uninitialised);
-  if (!memory.ok()) throw StatusException(memory.status());
-  if (*bytes > 0 && memory->data() == nullptr) throw std::bad_alloc();
-  return *std::move(memory);
+constexpr std::int64_t kRowWork = 32;  // bytes that could be written while a row is looked at
+
+std::int64_t pieces_for_rows(std::int64_t rows, const KernelContext& context) {
+  return pieces_for(work_of(rows, kRowWork), context.tasks.concurrency());
 }
 
 // The rows of a list, cut for the threads.
 class Parts {
  public:
-  Parts(std::int64_t rows, const KernelContext& context)
-      : rows_(rows), count_(pieces_for(rows * kWork, context.tasks.concurrency())) {}
+  Parts(std::int64_t rows, const KernelContext& context) : rows_(rows), count_(pieces_for_rows(rows, context)) {}
   std::int64_t count() const { return count_; }
   Range operator[](std::int64_t part) const { return {cut_at(rows_, count_, part), cut_at(rows_, count_, part + 1)}; }
 
  private:
-  static constexpr std::int64_t kWork = 32;  // bytes that could be written while a row is looked at
   std::int64_t rows_, count_;
 };
 
@@ -160,6 +152,7 @@ struct Dealt {
   Buffer memory;
   Offsets begin;
   Entry* entries() const { return reinterpret_cast<Entry*>(memory.data()); }
+  std::int64_t count() const { return begin.back(); }
   std::span<const Entry> operator[](std::int64_t partition) const {
     const std::int64_t* at = begin.data() + partition;
     return {entries() + at[0], static_cast<std::size_t>(at[1] - at[0])};
@@ -181,7 +174,7 @@ Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyO
   const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
   const Buffer kept_memory =
-      allocate<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
+      allocate_scratch<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
   auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
   std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions, 0));
@@ -205,7 +198,7 @@ Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyO
     for (Offsets& counts : at) total += std::exchange(counts[p], total);
   }
   dealt.begin.push_back(total);
-  dealt.memory = allocate<Entry>(total, context.allocator);
+  dealt.memory = allocate_scratch<Entry>(total, context.allocator);
   context.tasks.run(parts.count(), [&](std::int64_t part) {
     Entry* const entries = dealt.entries();
     std::int64_t* const place = at[static_cast<std::size_t>(part)].data();
@@ -275,7 +268,7 @@ class Table {
 
 // kNoRow for each row.
 Buffer filled(std::int64_t rows, const KernelContext& context) {
-  Buffer buffer = allocate<std::int32_t>(rows, context.allocator);
+  Buffer buffer = allocate_scratch<std::int32_t>(rows, context.allocator);
   auto* const slice_rows = reinterpret_cast<std::int32_t*>(buffer.data());
   const Parts parts(rows, context);
   context.tasks.run(parts.count(), [&](std::int64_t part) {
@@ -297,7 +290,7 @@ Joined join(const CooIndices& input, Ints start, const CooIndices& output, const
       deal(input.rows(), bits, context, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
 
   const std::int64_t partitions = std::int64_t{1} << bits;
-  const std::int64_t tasks = std::min<std::int64_t>(partitions, 16 * context.tasks.concurrency());
+  const std::int64_t tasks = std::min(partitions, pieces_for_rows(outputs.count() + inputs.count(), context));
   std::int32_t* const slice_rows = joined.rows();
   std::atomic<std::int64_t> found = 0;
   context.tasks.run(tasks, [&](std::int64_t task) {

@@ -30,7 +30,10 @@ namespace reference {
 // The same, a row at a time.
 std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
                             const View& out);
+void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out);
 void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out);
+void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const CooIndices& indices, Ints start,
+                 const ConstView& values, const View& out_indices, const View& out_values);
 
 }  // namespace reference
 

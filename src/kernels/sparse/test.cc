@@ -5,6 +5,7 @@
 #include "kernel_contexts.h"
 #include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
+#include "plan/cut.h"
 #include "testing.h"
 
 namespace backslice {
@@ -12,48 +13,64 @@ namespace {
 
 using namespace testing;
 
+Dims rows_of(std::int64_t rows, Ints row_shape) {
+  Dims dims(std::vector<std::int64_t>{rows});
+  for (std::int64_t extent : row_shape) dims.push_back(extent);
+  return dims;
+}
+
 class SparseKernel : public ::testing::TestWithParam<KernelWay> {
  protected:
+  // Runs body(rows, their rows of the slice) on parts of the rows, on threads, as operations do.
+  template <class Body>
+  static void in_parts(const Matcher& matcher, std::int64_t rows, const Body& body) {
+    const KernelContext& context = GetParam().context;
+    const std::int64_t parts = context.pieces + 1;
+    std::vector<Range> of_input, of_slice;
+    for (std::int64_t i = 0, next = 0; i < parts; ++i) {
+      of_input.push_back({cut_at(rows, parts, i), cut_at(rows, parts, i + 1)});
+      const std::int64_t first = std::exchange(next, matcher.count(of_input.back(), next));
+      of_slice.push_back({first, next});
+    }
+    context.tasks.run(parts, [&](std::int64_t i) {
+      body(of_input[static_cast<std::size_t>(i)], of_slice[static_cast<std::size_t>(i)]);
+    });
+  }
+
   // The rows that fall into a window, and the gradient's rows for them.
   void expect_same(std::mt19937& random, std::int64_t rows, Ints row_shape, DType dtype) {
     std::vector<std::int64_t> index(static_cast<std::size_t>(rows));
     for (auto& i : index) i = static_cast<std::int64_t>(random() % 10);
     const auto indices = CooIndices::from_matrix(view_of(index, {rows, 1})).value();
-    const auto matcher = match_window(indices, {2}, {static_cast<std::int64_t>(random() % 9)}, GetParam().context.rows);
+    const KernelContext& context = GetParam().context;
+    const auto matcher = match_window(indices, {2}, {static_cast<std::int64_t>(random() % 9)}, context.rows);
     const std::int64_t found = matcher->count({0, rows}, 0);
-    const auto shape = [&](std::int64_t n) {
-      Dims dims(std::vector<std::int64_t>{n});
-      for (std::int64_t extent : row_shape) dims.push_back(extent);
-      return dims;
-    };
-    const bool dense = random() % 2 == 0;
-    RandomTensor out =
-        dense ? contiguous_tensor(random, dtype, shape(rows)) : random_tensor(random, dtype, shape(rows));
-    RandomTensor grad =
-        dense ? contiguous_tensor(random, dtype, shape(found)) : random_tensor(random, dtype, shape(found));
+    const auto make = random() % 2 == 0 ? contiguous_tensor : random_tensor;
+    RandomTensor out = make(random, dtype, rows_of(rows, row_shape));
+    RandomTensor grad = make(random, dtype, rows_of(found, row_shape));
     remove_nans(out.memory);
     remove_nans(grad.memory);
-    // In two parts, as threads would.
-    const std::int64_t middle = rows / 3, before = matcher->count({0, middle}, 0);
-    const KernelContext& context = GetParam().context;
-    EXPECT_EQ(run_on_copy(out,
-                          [&](const View& view) {
-                            write_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
-                            EXPECT_EQ(
-                                write_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context),
-                                found);
-                          }),
-              run_on_copy(out, [&](const View& view) {
-                EXPECT_EQ(reference::write_gradient(*matcher, {0, rows}, {0, found}, grad.view, view), found);
-              }));
-    EXPECT_EQ(run_on_copy(out,
-                          [&](const View& view) {
-                            add_gradient(*matcher, {0, middle}, {0, before}, grad.view, view, context);
-                            add_gradient(*matcher, {middle, rows}, {before, found}, grad.view, view, context);
-                          }),
-              run_on_copy(out, [&](const View& view) {
-                reference::add_gradient(*matcher, {0, rows}, {0, found}, grad.view, view);
-              }));
+
+    const auto fast = [&](const auto& kernel) {
+      return run_on_copy(out, [&](const View& view) {
+        in_parts(*matcher, rows, [&](Range of_input, Range of_slice) { kernel(of_input, of_slice, view); });
+      });
+    };
+    const auto plain = [&](const auto& kernel) {
+      return run_on_copy(out, [&](const View& view) { kernel(*matcher, {0, rows}, {0, found}, grad.view, view); });
+    };
+    EXPECT_EQ(fast([&](Range of_input, Range of_slice, const View& view) {
+                EXPECT_EQ(write_gradient(*matcher, of_input, of_slice, grad.view, view, context), of_slice.hi);
+              }),
+              plain(reference::write_gradient));
+    EXPECT_EQ(fast([&](Range of_input, Range of_slice, const View& view) {
+                write_taken(*matcher, of_input, of_slice, grad.view, view);
+              }),
+              plain(reference::write_taken));
+    EXPECT_EQ(fast([&](Range of_input, Range of_slice, const View& view) {
+                add_gradient(*matcher, of_input, of_slice, grad.view, view, context);
+              }),
+              plain(reference::add_gradient));
   }
 };
 
@@ -103,6 +120,75 @@ struct RandomIndices {
   int rank;
   std::vector<std::vector<std::int64_t>> list;
 };
+
+// The memory of both outputs after kernel(indices, values) has run on copies of them.
+template <class Kernel>
+std::pair<std::vector<std::byte>, std::vector<std::byte>> run_on_copies(const RandomTensor& indices,
+                                                                        const RandomTensor& values,
+                                                                        const Kernel& kernel) {
+  std::vector<std::byte> written;
+  auto memory = run_on_copy(indices, [&](const View& out_indices) {
+    written = run_on_copy(values, [&](const View& out_values) { kernel(out_indices, out_values); });
+  });
+  return {std::move(memory), std::move(written)};
+}
+
+class SparseSliceKernel : public SparseKernel {
+ protected:
+  template <class Index>
+  void expect_same_slice(std::mt19937& random, std::int64_t rows, int rank, Ints row_shape, DType dtype) {
+    std::vector<Index> memory;
+    const CooIndices indices = RandomIndices(random, rows, rank, 6).as(memory, random() % 2 == 0);
+    std::vector<std::int64_t> start, size;
+    for (int axis = 0; axis < rank; ++axis) {
+      start.push_back(static_cast<std::int64_t>(random() % 4) - 1);
+      size.push_back(static_cast<std::int64_t>(random() % 7));
+    }
+    const auto matcher = match_window(indices, start, size, GetParam().context.rows);
+    const std::int64_t found = matcher->count({0, rows}, 0);
+    const auto make = random() % 2 == 0 ? contiguous_tensor : random_tensor;
+    const RandomTensor values = make(random, dtype, rows_of(rows, row_shape));
+    const auto outputs = [&](std::int64_t count, const auto& kernel) {
+      std::mt19937 same(7);  // whatever runs, on the same memory
+      const RandomTensor out_indices = make(same, indices.dtype(), rows_of(count, std::vector<std::int64_t>{rank}));
+      return run_on_copies(out_indices, make(same, dtype, rows_of(count, row_shape)), kernel);
+    };
+    EXPECT_EQ(
+        outputs(found,
+                [&](const View& out_indices, const View& out_values) {
+                  in_parts(*matcher, rows, [&](Range of_input, Range of_slice) {
+                    write_slice(*matcher, of_input, of_slice, indices, start, values.view, out_indices, out_values);
+                  });
+                }),
+        outputs(found, [&](const View& out_indices, const View& out_values) {
+          reference::write_slice(*matcher, {0, rows}, {0, found}, indices, start, values.view, out_indices, out_values);
+        }));
+    // Fewer rows are found than were counted, or more.
+    for (const std::int64_t counted : {found + 3, found / 2}) {
+      if (rows == 0) continue;
+      const auto run = [&](const auto& kernel) {
+        return outputs(counted, [&](const View& out_indices, const View& out_values) {
+          kernel(*matcher, {0, rows}, {0, counted}, indices, start, values.view, out_indices, out_values);
+        });
+      };
+      EXPECT_EQ(run(write_slice), run(reference::write_slice));
+    }
+  }
+};
+
+TEST_P(SparseSliceKernel, MovesRowsAndShiftsTheirIndices) {
+  std::mt19937 random(44);
+  for (DType dtype : {DType::Float32, DType::Int8, DType::Complex128}) {
+    for (std::int64_t rows : {0, 1, 70, 2500}) {
+      for (int rank : {1, 2, 3}) {
+        expect_same_slice<std::int64_t>(random, rows, rank, {}, dtype);
+        expect_same_slice<std::int32_t>(random, rows, rank, {3}, dtype);
+      }
+    }
+    expect_same_slice<std::int64_t>(random, 12, 2, {40, 60}, dtype);
+    expect_same_slice<std::int32_t>(random, 5, 2, {2, 0}, dtype);
+  }
+}
 
 // Which rows of the input a matcher finds.
 std::vector<bool> found_by(const Matcher& matcher, std::int64_t rows, std::int64_t& next) {
@@ -234,6 +320,29 @@ TEST_P(SparseKernel, JoinsInAnyOrder) {
   }
 }
 
+// Runs tasks one by one and remembers how many there were at most.
+class CountingExecutor final : public Executor {
+ public:
+  int concurrency() const override { return 2; }
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
+    most = std::max(most, count);
+    for (std::int64_t i = 0; i < count; ++i) task(i);
+  }
+  std::int64_t most = 0;
+};
+
+TEST(SparseJoin, IsCutAsAllWorkIs) {
+  constexpr std::int64_t kRows = 300'000;  // more partitions than pieces
+  const auto index = counting<std::int64_t>(kRows);
+  const auto indices = CooIndices::from_matrix(view_of(index, {kRows, 1})).value();
+  CountingExecutor executor;
+  const KernelContext context{*active_target().rows, Stores::Ordinary, 1, executor, pool_allocator()};
+  EXPECT_EQ(join_in_any_order(indices, {0}, indices, context).found, kRows);
+  EXPECT_EQ(executor.most, pieces_for(kRows * 32, 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, SparseSliceKernel, ::testing::ValuesIn(kernel_ways()),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Ways, SparseKernel, ::testing::ValuesIn(kernel_ways()),
                          [](const auto& info) { return info.param.name; });
 

@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <cassert>
 #include <cstring>
-#include <memory>
 
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/tiles/grid.h"
 #include "kernels/tiles/kernel.h"
+#include "kernels/tiles/tile_memory.h"
 #include "kernels/tiles/tile_rows.h"
 #include "plan/cut.h"
 
@@ -20,7 +21,7 @@ struct TilePart {
 
 // One thread's tile and lists, kept from tile to tile.
 struct Scratch {
-  std::unique_ptr<std::byte[]> tile;
+  std::byte* tile;  // none where nothing is composed
   std::vector<AxisPart> axes;
   std::vector<TilePart> parts;
   std::vector<char> covered;
@@ -49,6 +50,16 @@ class TileFiller {
     }
   }
 
+  // Whether there may be a tile that is more than zeros and runs of bytes, one after the other.
+  bool composes() const {
+    if (!rows_are_dense() || (!disjoint_ && common_.slices() > 1)) return true;
+    const auto is_run = [&](std::int64_t s) { return is_run_of_bytes(common_.slice(s)[common_.rank() - 1]); };
+    for (std::int64_t s = 0; grid_.run > 1 && s < common_.slices(); ++s) {
+      if (!is_run(s)) return true;
+    }
+    return false;
+  }
+
   void fill(std::int64_t tile, Scratch& scratch) const {
     std::array<std::int64_t, kMaxRank> outer{};
     const std::int64_t run = tile % grid_.runs;
@@ -69,10 +80,11 @@ class TileFiller {
       if (context_.stores == Stores::Streaming) return write_runs<StreamWriter>(scratch, dst, elements);
       return write_runs<DirectWriter>(scratch, dst, elements);
     }
+    assert(scratch.tile != nullptr);
     if (into_zeros_ && 2 * bytes_touched(scratch) < elements * item_size_) return write_taken(scratch, dst, elements);
-    if (covered < elements || !disjoint_) zero_bytes(scratch.tile.get(), elements * item_size_);
+    if (covered < elements || !disjoint_) zero_bytes(scratch.tile, elements * item_size_);
     compose(scratch, elements);
-    write_out(scratch.tile.get(), dst, positions.hi - positions.lo);
+    write_out(scratch.tile, dst, positions.hi - positions.lo);
   }
 
  private:
@@ -120,13 +132,18 @@ class TileFiller {
     return total;
   }
 
+  // Whether a tile is one row without gaps.
+  bool rows_are_dense() const { return tile_rank_ == 1 && common_.axes.back().dst_stride == item_size_; }
+
+  bool is_run_of_bytes(const AxisPart& axis) const {
+    return axis.count == 1 || (axis.step == 1 && axis.src_stride == item_size_);
+  }
+
   // Whether the tile is zeros and runs of bytes, one after the other: nothing has to be composed.
   bool are_runs(const Scratch& scratch) const {
-    if (tile_rank_ != 1 || common_.axes.back().dst_stride != item_size_) return false;
-    if (!disjoint_ && scratch.parts.size() > 1) return false;
-    return std::all_of(scratch.axes.begin(), scratch.axes.end(), [&](const AxisPart& axis) {
-      return axis.count == 1 || (axis.step == 1 && axis.src_stride == item_size_);
-    });
+    if (!rows_are_dense() || (!disjoint_ && scratch.parts.size() > 1)) return false;
+    return std::all_of(scratch.axes.begin(), scratch.axes.end(),
+                       [&](const AxisPart& axis) { return is_run_of_bytes(axis); });
   }
 
   template <class Writer>
@@ -191,7 +208,7 @@ class TileFiller {
         offset += axis.start * tile_strides_[depth];
         axis.src_stride = axis.step * tile_strides_[depth];
       }
-      part.source = scratch.tile.get() + offset;
+      part.source = scratch.tile + offset;
     }
   }
 
@@ -200,7 +217,7 @@ class TileFiller {
       for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopy{item_size_});
     } else if (dtype_ == DType::Float8E8M0FNU) {
       scratch.covered.assign(static_cast<std::size_t>(elements), 0);
-      for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopyOrAdd{scratch.tile.get(), scratch.covered});
+      for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopyOrAdd{scratch.tile, scratch.covered});
     } else {
       visit_addable(dtype_, [&]<class T>() { compose_sums<T>(scratch); });
     }
@@ -241,7 +258,7 @@ class TileFiller {
 
   template <class Row>
   void walk(const Scratch& scratch, const TilePart& part, const Row& row) const {
-    walk(scratch.axes.data() + part.first_axis, tile_strides_, scratch.tile.get(), part.source, row);
+    walk(scratch.axes.data() + part.first_axis, tile_strides_, scratch.tile, part.source, row);
   }
 
   // In the tile or in the destination, whose positions lie so far apart on each axis.
@@ -315,9 +332,10 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   const std::int64_t largest_tile = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch.
   const std::int64_t tasks = std::min(grid.tiles, context.pieces);
+  TileMemory memory(tasks, filler.composes() ? largest_tile : 0, context);
   const auto work = [&](std::int64_t task) {
-    Scratch scratch;
-    scratch.tile.reset(new std::byte[static_cast<std::size_t>(largest_tile)]);
+    const TileMemory::Borrowed tile(memory);
+    Scratch scratch{tile.data(), {}, {}, {}};
     const std::int64_t end = cut_at(grid.tiles, tasks, task + 1);
     for (std::int64_t tile = cut_at(grid.tiles, tasks, task); tile < end; ++tile) filler.fill(tile, scratch);
   };

@@ -1,4 +1,5 @@
 // Many slices in one pass, in every way the kernel can run, against one slice after the other.
+#include <atomic>
 #include <deque>
 
 #include "kernel_contexts.h"
@@ -82,6 +83,35 @@ TEST(CommonAxes, AxesOfOneElementAreLeftOut) {
   ASSERT_EQ(common.rank(), 1);
   EXPECT_EQ(common.axes[0].extent, 12);
   EXPECT_EQ(common.loop(0, 0), (Loop{12, 3, 1, 6, 4, 4}));
+}
+
+class CountingAllocator final : public Allocator {
+ public:
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    ++calls;
+    return pool_allocator().allocate(bytes, contents);
+  }
+  std::atomic<int> calls = 0;
+};
+
+// Tiles are composed in memory of the caller's allocator, taken once, before anything is written; runs need none.
+TEST_P(TilesKernel, TakesMemoryOnceAndOnlyWhereItComposes) {
+  std::mt19937 random(23);
+  const Dims dims(std::vector<std::int64_t>{60, 40});
+  const auto calls_for = [&](Ints shape, const char* index) {
+    RandomTensor dst = contiguous_tensor(random, DType::Float32, shape);
+    const Selection selection = *Selection::from_index(shape, *parse_index(index));
+    const RandomTensor source = contiguous_tensor(random, DType::Float32, selection.result_shape());
+    const std::vector<SliceGradient> slices = {{selection, source.view}};
+    const KernelContext& way = GetParam().context;
+    CountingAllocator allocator;
+    const KernelContext context{way.rows, way.stores, way.pieces, way.tasks, allocator};
+    const CommonAxes common = common_axes(slices, dst.view.layout, way.tasks);
+    fill_tiles(common, DType::Float32, 4, true, Write::Overwrite, dst.view.data, context, 512);
+    return allocator.calls.load();
+  };
+  EXPECT_EQ(calls_for(dims, "1:50, ::2"), 1);
+  EXPECT_EQ(calls_for(dims, "3:7"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, TilesKernel, ::testing::ValuesIn(kernel_ways()),
