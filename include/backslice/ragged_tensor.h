@@ -80,7 +80,8 @@ class BACKSLICE_EXPORT RaggedTensor {
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
 
 // The same into memory that the caller owns: how much it takes, then the splits and values.
-BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows);
+BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows,
+                                                      const Context& = {});
 BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
                                           const Context& = {});
 

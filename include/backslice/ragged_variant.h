@@ -33,7 +33,7 @@ BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantAr
 // dtype; types.splits is what the elements must have.
 BACKSLICE_EXPORT Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
                                                                     int output_ragged_rank,
-                                                                    const FromVariantTypes& = {});
+                                                                    const FromVariantTypes& = {}, const Context& = {});
 BACKSLICE_EXPORT Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank,
                                                         int output_ragged_rank, const RaggedView& out,
                                                         const FromVariantTypes& = {}, const Context& = {});

@@ -129,6 +129,7 @@ struct GradWithShape {
   float flow_out = 0;
 };
 BACKSLICE_EXPORT Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float flow_in,
-                                                                    Ints shape_to_prepend, const std::string& source);
+                                                                    Ints shape_to_prepend, const std::string& source,
+                                                                    const Context& = {});
 
 }  // namespace backslice

@@ -30,7 +30,7 @@ class BACKSLICE_EXPORT VariantArray {
 
   // The same into memory that the caller owns: how much it takes, then its splits and values. A missing one is
   // InvalidArgument.
-  Result<RaggedSize> element_size(std::int64_t i) const;
+  Result<RaggedSize> element_size(std::int64_t i, const Context& = {}) const;
   Status element_into(std::int64_t i, const RaggedView& out, const Context& = {}) const;
 
   // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.

@@ -14,20 +14,6 @@ void refuse_masked_array(nb::handle array, const std::string& name) {
                     ".filled(value), with the value that masked elements count as");
 }
 
-// The array that this one is a view of, or null.
-PyObject* viewed_array(PyObject* array) {
-  PyObject* base = PyArray_BASE(as_array(array));
-  return base != nullptr && PyArray_Check(base) ? base : nullptr;
-}
-
-// NumPy resizes no array that something refers to weakly, not even with refcheck=False. Of views it is the array with
-// the memory that could be resized.
-nb::object keep_from_resizing(nb::handle array) {
-  PyObject* owner = array.ptr();
-  while (PyObject* viewed = viewed_array(owner)) owner = viewed;
-  return checked([&] { return PyWeakref_NewRef(owner, nullptr); });
-}
-
 // What keeps an array's memory alive, and where it is.
 struct HeldArray {
   nb::object guard, array;             // of NumPy,
@@ -59,7 +45,7 @@ void ArrayArgument::resolve_numpy(nb::object array) {
   numpy_dtype_ = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
   type_ = element_type(numpy_dtype_, name_.c_str());
   // A view would not notice that its memory has moved.
-  if (viewed_array(array.ptr()) != nullptr) guard_ = keep_from_resizing(array);
+  if (is_view(array)) guard_ = keep_from_resizing(array);
   array_ = std::move(array);
 }
 

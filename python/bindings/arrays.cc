@@ -16,6 +16,26 @@ bool same_dtype(nb::handle a, nb::handle b) {
   return PyArray_EquivTypes(reinterpret_cast<PyArray_Descr*>(a.ptr()), reinterpret_cast<PyArray_Descr*>(b.ptr())) != 0;
 }
 
+namespace {
+
+// The array that this one is a view of, or null.
+PyObject* viewed_array(PyObject* array) {
+  PyObject* base = PyArray_BASE(as_array(array));
+  return base != nullptr && PyArray_Check(base) ? base : nullptr;
+}
+
+}  // namespace
+
+bool is_view(nb::handle array) { return viewed_array(array.ptr()) != nullptr; }
+
+// NumPy resizes no array that something refers to weakly. Of views it is the array with the memory that could be
+// resized.
+nb::object keep_from_resizing(nb::handle array) {
+  PyObject* owner = array.ptr();
+  while (PyObject* viewed = viewed_array(owner)) owner = viewed;
+  return checked([&] { return PyWeakref_NewRef(owner, nullptr); });
+}
+
 View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
   return output_view(out, input.numpy_dtype, input.type, input_argument);
 }

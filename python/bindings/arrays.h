@@ -31,6 +31,13 @@ bool same_dtype(nb::handle a, nb::handle b);
 // A NumPy array as it is now; `type` is its element type.
 View view_of_numpy(PyArrayObject* array, const ElementType& type);
 
+// Whether an array's memory is another array's.
+bool is_view(nb::handle array);
+
+// While the object that this returns lives, NumPy refuses to resize the array, even with refcheck=False. Needed where
+// other Python code may run while the library uses the memory: another thread, or a handler of signals.
+nb::object keep_from_resizing(nb::handle array);
+
 // An `out` argument: a writable NumPy array of exactly the input's dtype.
 View output_view(nb::handle out, const InputArray& input, const char* input_argument);
 

@@ -152,12 +152,14 @@ class PyGradBuffer {
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
-    check(interruptible([&] {
+    const nb::object guard = input.owner.is_valid() ? keep_from_resizing(input.owner) : nb::object();
+    const Status done = interruptible([&] {
       const std::lock_guard lock(mutex_);
       const Status status = body(selection, input.view);
       expect_changes();
       return status;
-    }));
+    });
+    check(in_numpy_terms(done, dtype_));
   }
 
   // While somebody has a writable view, everything counts as written. Precondition: the lock is held.

@@ -76,6 +76,14 @@ void exchange_objects(const View& out, nb::handle objects) noexcept {
   });
 }
 
+nb::object empty_object_array(const Shape& shape) {
+  PyObject* array = call_python([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
+  if (array != nullptr) return nb::steal(array);
+  const nb::python_error error;
+  if (!error.matches(PyExc_MemoryError)) pass_on_unless_ordinary(error);
+  raise(Status(StatusCode::ResourceExhausted, "could not allocate an array of shape " + to_string(Ints(shape))));
+}
+
 nb::object new_object_array(Tensor pointers, nb::handle zero) {
   // References first: while NumPy makes the array, other threads may run and drop theirs.
   const std::span<PyObject*> objects = pointers.elements<PyObject*>();
@@ -83,15 +91,13 @@ nb::object new_object_array(Tensor pointers, nb::handle zero) {
     if (object == nullptr) object = zero.ptr();
     Py_INCREF(object);
   }
-  const Shape& shape = pointers.shape();
-  PyObject* array = call_python([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
-  if (array == nullptr) {
-    const nb::python_error error;
+  nb::object result;
+  try {
+    result = empty_object_array(pointers.shape());
+  } catch (...) {
     for (PyObject* object : objects) Py_DECREF(object);
-    if (!error.matches(PyExc_MemoryError)) pass_on_unless_ordinary(error);
-    raise(Status(StatusCode::ResourceExhausted, "could not allocate an array of shape " + to_string(Ints(shape))));
+    throw;
   }
-  nb::object result = nb::steal(array);
   std::copy(objects.begin(), objects.end(), static_cast<PyObject**>(PyArray_DATA(as_array(result))));
   return result;
 }

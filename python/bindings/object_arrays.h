@@ -11,6 +11,9 @@ namespace backslice::python {
 // Raises DTypeError for anything else, and for a mix.
 nb::object empty_string_of(const InputArray& input, const char* argument);
 
+// A new object array of nulls, which count as None. Raises ResourceExhaustedError where NumPy cannot make it.
+nb::object empty_object_array(const Shape& shape);
+
 // A new object array from a dense tensor of pointers (null for zero), which were read while nothing else could run.
 nb::object new_object_array(Tensor pointers, nb::handle zero);
 

@@ -120,9 +120,11 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
   const CallContext context;
+  // Rows may be many more than values.
+  const Shape* known_work = rt_.ragged_rank() > 0 ? nullptr : &rt_.values().shape();
   return ResultElements(input, "grad")
       .result(
-          &rt_.values().shape(), out, [&] { return ragged_slice_grad(rt_, rows, input.view, context); },
+          known_work, out, [&] { return ragged_slice_grad(rt_, rows, input.view, context); },
           [&](const View& view) { return ragged_slice_grad_into(rt_, rows, input.view, view, write, context); });
 }
 

@@ -1,5 +1,6 @@
 // Where an operation's result goes: into a new array or into `out`, with or without the GIL, and how Python strings get
-// there. Every operation on arrays decides this here.
+// there. Every operation whose result has the elements of an array that was given decides this here. Containers hold
+// strings of the library's and may give away what they hold; theirs is in tensor_arrays.cc and variant_arrays.cc.
 //
 //     const ResultElements elements(input, "x");     // those of the input
 //     return elements.result(&shape, out,
@@ -14,6 +15,10 @@
 #include "bindings/gil.h"
 
 namespace backslice::python {
+
+// The same error with the dtype as NumPy names it: objects, S, U and foreign byte orders are bytes or strings to the
+// library.
+Status in_numpy_terms(Status status, nb::handle numpy_dtype);
 
 class ResultElements {
  public:
@@ -35,7 +40,7 @@ class ResultElements {
     if (!out.is_none()) return filled(out, fill, shape == nullptr ? Work::Any : Work::LikeResult);
     if (shape == nullptr || is_object() || !is_small(*shape, input_)) {
       auto made = run(make);
-      if (!made.ok()) raise(named(made.status()));
+      if (!made.ok()) raise(in_numpy_terms(made.status(), input_.numpy_dtype));
       return new_array(*std::move(made));
     }
     // NumPy's own memory is the quickest to get.
@@ -50,10 +55,11 @@ class ResultElements {
   nb::object filled(nb::handle out, const Fill& fill, Work work) const {
     const View view = output_view(out, input_, argument_);
     if (is_object()) {
-      fill_objects(view, [&](const View& objects) { return named(fill(objects)); });
+      fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
       check(fill(view));  // done sooner than another thread would wake up
     } else {
+      const nb::object guard = keep_from_resizing(out);
       check(without_gil([&] { return fill(view); }));
     }
     return nb::borrow(out);
@@ -71,12 +77,10 @@ class ResultElements {
  private:
   // Raises the error, if it is one, with the dtype that the caller gave.
   void check(const Status& status) const {
-    if (!status.ok()) raise(named(status));
+    if (!status.ok()) raise(in_numpy_terms(status, input_.numpy_dtype));
   }
 
   bool is_object() const { return input_.type.is_object; }
-  // The same error with the dtype that the caller gave: objects, S, U and foreign byte orders are bytes to the library.
-  Status named(Status status) const;
   void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
 
   const InputArray& input_;

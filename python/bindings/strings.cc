@@ -66,13 +66,12 @@ Tensor strings_from_objects(const InputArray& input, const char* argument, Strin
   return tensor;
 }
 
-nb::object objects_from_strings(const Tensor& tensor, StringKind kind) {
-  const Shape& shape = tensor.shape();
-  nb::object array = checked([&] { return PyArray_SimpleNew(shape.rank(), shape.begin(), NPY_OBJECT); });
-  auto** to = static_cast<PyObject**>(PyArray_DATA(as_array(array)));  // nulls, which count as None
+nb::object objects_from_strings(const Tensor& tensor, StringKind kind, Handlers handlers) {
+  nb::object array = empty_object_array(tensor.shape());
+  auto** to = static_cast<PyObject**>(PyArray_DATA(as_array(array)));
   LongLoop loop;
   for_each_string(tensor.view(), [&](const std::string& text) {
-    loop.step();
+    if (handlers == Handlers::MayRun) loop.step();
     *to++ = to_object(text, kind).release().ptr();
   });
   return array;

@@ -15,7 +15,9 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/object_arrays.h"
 #include "bindings/package.h"
+#include "bindings/results.h"
 #include "bindings/strings.h"
 #include "ops/checks.h"
 
@@ -196,7 +198,7 @@ class PyTensorArray {
     if (type_->element.is_object) return store_strings(input.view(), write);
     const CallContext context;
     const Tensor tensor = is_copied ? copied_tensor(input.view(), context) : input.held();
-    check(interruptible([&] { return write(tensor); }));
+    check(in_numpy_terms(interruptible([&] { return write(tensor); }), type_->numpy));
   }
 
   // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
@@ -205,7 +207,7 @@ class PyTensorArray {
   void store_strings(const InputArray& input, const Write& write) {
     StringKind kind = type_->strings;
     const Tensor tensor = strings_from_objects(input, "value", kind);
-    check(write(tensor));
+    check(in_numpy_terms(write(tensor), type_->numpy));
     type_->strings = kind;
   }
 
@@ -220,8 +222,9 @@ class PyTensorArray {
   template <class Measure, class Fill>
   nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
     const View view = output_view(out, type_->numpy, type_->element, "the array");
+    const nb::object guard = keep_from_resizing(out);
     if (type_->element.is_object) {
-      fill_strings(out, view, measure, fill);
+      fill_strings(view, measure, fill);
     } else {
       check(interruptible([&] { return fill(view); }));
     }
@@ -229,17 +232,18 @@ class PyTensorArray {
   }
 
   // The array's strings are the library's, those of `out` are Python's. The GIL is held, as it is for writing them.
+  // After fill() nothing is left that a handler of signals could end.
   template <class Measure, class Fill>
-  void fill_strings(nb::handle out, const View& view, const Measure& measure, const Fill& fill) {
+  void fill_strings(const View& view, const Measure& measure, const Fill& fill) {
     const Shape shape = unwrap(measure());
     check(check_output(view, "out", shape, view.dtype, view.layout.item_size, "the array"));
     Tensor strings = unwrap(Tensor::make(DType::String, shape));
     check(fill(strings.view()));
-    fill_with_strings(out, strings, type_->strings);
+    exchange_objects(view, objects_from_strings(strings, type_->strings, Handlers::Wait));
   }
 
   nb::object to_python(const Tensor& tensor, ArrayOwner owner) {
-    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings);
+    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings, Handlers::Wait);
     return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
   }
 

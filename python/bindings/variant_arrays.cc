@@ -10,6 +10,8 @@
 #include "bindings/instances.h"
 #include "bindings/module.h"
 #include "bindings/py_ragged.h"
+#include "bindings/results.h"
+#include "ops/checks.h"
 
 namespace backslice::python {
 namespace {
@@ -228,11 +230,16 @@ void fill_gradient(const PyVariants& variants, const std::vector<Tensor>& splits
                    const GradientOutput& to, const Context& context) {
   if (!type.is_object()) {
     const View view = output_view(to.out, type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
-    return check(without_gil([&] {
+    const nb::object guard = keep_from_resizing(to.out);
+    const Status done = without_gil([&] {
       return ragged_tensor_to_variant_gradient_into(variants.array(), splits, shape, view, to.write, context);
-    }));
+    });
+    return check(in_numpy_terms(done, type.numpy));
   }
   if (to.write == Write::Accumulate) raise_dtype_error("accumulate: strings cannot be added");
+  const View view = output_view(to.out, type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
+  const Shape expected = unwrap(Shape::make(shape, "dense_values_shape"));
+  check(check_output(view, "out", expected, view.dtype, view.layout.item_size, "the pieces"));
   const Tensor strings = unwrap(without_gil(
       [&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values_type(type), context); }));
   fill_with_strings(to.out, strings, type.strings);

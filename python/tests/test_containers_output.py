@@ -1,5 +1,7 @@
 """out= of tensor arrays and ragged tensors: filled and returned, or refused with everything as it was."""
 
+import re
+
 import backslice as bs
 import numpy as np
 import pytest
@@ -193,3 +195,53 @@ def test_the_gradient_of_ragged_rows_fills_out_or_adds_to_it():
     with pytest.raises(bs.InvalidArgumentError, match="out shares memory with grad"):
         memory = np.ones(6)
         rt.slice_grad(":", memory, out=memory)
+
+
+def test_items_of_no_bytes_go_into_out():
+    items = np.zeros(4, np.dtype([("p", "i8"), ("a", "S0"), ("b", "i8")]))["a"]
+    out = items[0:4:3]
+    encoded = bs.VariantArray([items[1:2], items[2:3]])
+    assert bs.ragged_tensor_to_variant_gradient(encoded, [0, 1, 2], (2,), out=out) is out
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_accumulating_touches_only_what_is_added_to(step):
+    encoded = bs.VariantArray([np.array([1.0]), None])
+    out = np.full(2 * step, -0.0)[::step]
+    bs.ragged_tensor_to_variant_gradient(encoded, [0, 1, 2], (2,), out=out, accumulate=True)
+    assert out.tolist() == [1, 0] and np.signbit(out).tolist() == [False, True]
+    rt = bs.RaggedTensor(np.arange(3.0), [[0, 1, 3]])
+    out = np.full(3 * step, -0.0)[::step]
+    rt.slice_grad(0, np.array([1.0]), out=out, accumulate=True)
+    assert out.tolist() == [1, 0, 0] and np.signbit(out).tolist() == [False, True, True]
+
+
+def test_strings_in_shapes_that_numpy_cannot_make():
+    encoded = bs.VariantArray([np.empty(0, object)])
+    shape = (0, 2**40, 2**40)
+    with pytest.raises(bs.ResourceExhaustedError, match="shape"):
+        bs.ragged_tensor_to_variant_gradient(encoded, [0, 0], shape)
+    with pytest.raises(bs.InvalidArgumentError, match="shape of out was"):
+        bs.ragged_tensor_to_variant_gradient(encoded, [0, 0], shape, out=np.empty(3, object))
+
+
+@pytest.mark.parametrize("dtype", [">f8", "S1", "U2"])
+def test_errors_name_the_dtype_as_numpy_does(dtype):
+    value = np.ones(2).astype(dtype)
+    message = re.escape(f"elements of dtype {value.dtype} cannot be added")
+    encoded = bs.VariantArray([value])
+    with pytest.raises(bs.DTypeError, match=message):
+        bs.ragged_tensor_to_variant_gradient(encoded, [0, 2], (2,), out=value.copy(), accumulate=True)
+    buffer = bs.GradBuffer((2,), dtype)
+    buffer.add(":", value)
+    with pytest.raises(bs.DTypeError, match=message):
+        buffer.add(":", value)
+
+
+@pytest.mark.parametrize("dtype", [">f8", "S1", "object"])
+def test_second_writes_to_gradients_name_the_dtype_as_numpy_does(dtype):
+    value = np.array(["1", "2"]).astype(dtype)
+    array = bs.TensorArray(1, dtype).grad("loss")
+    array.write(0, value)
+    with pytest.raises(bs.DTypeError, match=re.escape(f"elements of dtype {value.dtype} cannot be added")):
+        array.write(0, value)

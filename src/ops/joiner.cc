@@ -5,6 +5,7 @@
 #include "core/errors.h"
 #include "core/items.h"
 #include "core/overlap.h"
+#include "core/row_layout.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
 
@@ -21,6 +22,44 @@ std::pair<const std::byte*, const std::byte*> span_of(const ConstView& view) {
     (reach < 0 ? low : high) += reach;
   }
   return {low, high};
+}
+
+View row_of(const View& view, std::int64_t row) {
+  return {view.data + row * view.layout.strides[0], view.dtype, row_layout(view.layout)};
+}
+
+View rows_of(const View& view, std::int64_t lo, std::int64_t hi) {
+  Layout layout = view.layout;
+  layout.shape = with_rows(view.shape(), hi - lo);
+  return {view.data + lo * view.layout.strides[0], view.dtype, layout};
+}
+
+// Adds dense elements to elements [lo, hi) of a view, counted row by row: what is left of a first row, whole rows, and
+// what there is of a last one.
+void add_range(const View& out, std::int64_t lo, std::int64_t hi, const std::byte* from, const Call& call) {
+  if (lo == hi) return;
+  const std::int64_t item_size = out.layout.item_size;
+  const auto add = [&](const View& box) {
+    add_to(box, {from, out.dtype, contiguous_layout(box.shape(), item_size)}, call);
+  };
+  if (hi - lo == out.elements()) return add(out);
+  const std::int64_t inner = out.elements() / out.shape()[0];
+  std::int64_t row = lo / inner;
+  const auto add_part = [&](std::int64_t first, std::int64_t last) {
+    add_range(row_of(out, row), first, last, from, call);
+    from += (last - first) * item_size;
+  };
+  if (row == hi / inner) return add_part(lo % inner, hi % inner);
+  if (lo % inner != 0) {
+    add_part(lo % inner, inner);
+    ++row;
+  }
+  if (const std::int64_t end = hi / inner; row < end) {
+    add(rows_of(out, row, end));
+    from += (end - row) * inner * item_size;
+    row = end;
+  }
+  if (hi % inner != 0) add_part(0, hi % inner);
 }
 
 }  // namespace
@@ -46,20 +85,36 @@ Status Joiner::join_into(const View& out, Write write, const Call& call) const {
     write_dense(out, write, call);
     return Status();
   }
+  if (write == Write::Accumulate) {
+    add_parts(out, call);
+    return Status();
+  }
   const auto dense = join(out.shape(), call);
   if (!dense.ok()) return dense.status();
-  if (write == Write::Accumulate) {
-    add_to(out, dense->view(), call);
-  } else {
-    copy_into(out, dense->view(), call);
-  }
+  copy_into(out, dense->view(), call);
   return Status();
+}
+
+// Neighbours in memory are added at once: of millions of rows, most are.
+void Joiner::add_parts(const View& out, const Call& call) const {
+  std::int64_t at = 0, step = 0;
+  for (std::size_t i = 0; i < segments_.size();) {
+    call.tasks.throw_if_cancelled_at(step++);
+    const std::byte* first = segments_[i].first;
+    std::int64_t bytes = segments_[i++].bytes;
+    const auto goes_on = [&](const Segment& next) { return next.bytes == 0 || next.first == first + bytes; };
+    while (first != nullptr && i < segments_.size() && goes_on(segments_[i])) bytes += segments_[i++].bytes;
+    const std::int64_t end = at + bytes / item_size_;
+    if (first != nullptr) add_range(out, at, end, first, call);
+    at = end;
+  }
 }
 
 bool Joiner::shares_memory_with(const ConstView& view) const {
   const auto [low, high] = span_of(view);
   for (const Segment& segment : segments_) {
-    if (segment.first == nullptr || segment.first >= high || low >= segment.first + segment.bytes) continue;
+    if (segment.first == nullptr || segment.bytes == 0 || segment.first >= high || low >= segment.first + segment.bytes)
+      continue;
     const Shape elements = *Shape::make({segment.bytes / item_size_});
     if (overlap(view, {segment.first, dtype_, contiguous_layout(elements, item_size_)})) return true;
   }

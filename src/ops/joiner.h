@@ -62,6 +62,10 @@ class Joiner {
  private:
   void write_dense(const View& out, Write write, const Call& call) const;
 
+  // Adds the parts that are no zeros, and touches nothing else: others may write there meanwhile, and minus zero plus
+  // zero is not minus zero.
+  void add_parts(const View& out, const Call& call) const;
+
   DType dtype_;
   std::int64_t item_size_;
   std::vector<Segment> segments_;

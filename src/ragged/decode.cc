@@ -109,6 +109,7 @@ class Decoder {
     }
     rows_.reserve(static_cast<std::size_t>(encoded_.size()));
     for (std::int64_t i = 0; i < encoded_.size(); ++i) {
+      call_.tasks.throw_if_cancelled_at(i);
       auto row = encoded_.batch()->row(i, {.allocator = &call_.allocator});
       if (!row.ok()) return row.status();
       rows_.push_back(*std::move(row));
@@ -122,6 +123,7 @@ class Decoder {
     StackSource::Elements all;
     all.reserve(static_cast<std::size_t>(encoded_.size()));
     for (std::int64_t i = 0; i < encoded_.size(); ++i) {
+      call_.tasks.throw_if_cancelled_at(i);
       const RaggedTensor* rt = rows_.empty() ? encoded_.listed(i) : &rows_[static_cast<std::size_t>(i)];
       BACKSLICE_RETURN_IF_ERROR(check_element(rt, i));
       all.push_back(rt);
@@ -168,8 +170,9 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
 }
 
 Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
-                                                   int output_ragged_rank, const FromVariantTypes& types) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, {},
+                                                   int output_ragged_rank, const FromVariantTypes& types,
+                                                   const Context& context) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
                 [](const RaggedSource& source, const Call&) -> Result<RaggedSize> { return source.size(); });
 }
 

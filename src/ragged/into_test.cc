@@ -192,6 +192,55 @@ TEST(RaggedInto, RefusesOtherMemoryAndWritesNothing) {
   EXPECT_THAT(splits, ElementsAre(0, 3, 4));
 }
 
+// A copy of a handle is writable, and so are the splits that it shows.
+TEST(RaggedInto, RefusesMemoryOfTheSplitsThatAreRead) {
+  RaggedTensor rt = RaggedTensor::make(tensor_of<std::int64_t>({1LL << 40, 2, 3}, {3}),
+                                       {splits_of({0, 1, 3}), splits_of({0, 1, 2, 3})})
+                        .value();
+  const std::vector<Tensor> lists = rt.nested_row_splits();
+  const VariantArray batch = ragged_tensor_to_variant(rt).value();
+  const VariantArray listed = VariantArray::make({rt}, {1}).value();
+  const VariantArray square = VariantArray::make({rt}, {1, 1}).value();
+  const VariantArray single = VariantArray::make({rt}, {}).value();
+  std::vector<std::int64_t> values(3, -1), memory(16, -1);
+  const auto expect_refusals = [&](const RaggedSize& size, const auto& fill) {
+    RaggedView out{{}, view_of(values, {3})};
+    for (std::size_t level = 0; level < size.splits.size(); ++level) {
+      out.splits.push_back(View::contiguous(memory.data() + 4 * level, DType::Int64, {size.splits[level]}).value());
+    }
+    for (Tensor list : lists) {
+      const auto own = [&](std::int64_t n) { return View::contiguous(list.view().data, DType::Int64, {n}).value(); };
+      RaggedView over = out;
+      over.values = own(3);
+      EXPECT_TRUE(is_error(fill(over), kInvalid, "out.values shares memory with the splits that are read"));
+      for (std::size_t level = 0; level < size.splits.size(); ++level) {
+        if (size.splits[level] > list.shape()[0]) continue;
+        over = out;
+        over.splits[level] = own(size.splits[level]);
+        EXPECT_TRUE(is_error(fill(over), kInvalid, "out.splits[", "shares memory with the splits that are read"));
+      }
+    }
+    EXPECT_TRUE(fill(out).ok());
+  };
+  const Selection backwards = rows(2, "::-1");
+  expect_refusals(ragged_slice_size(rt, backwards).value(),
+                  [&](const RaggedView& out) { return ragged_slice_into(rt, backwards, out); });
+  expect_refusals(listed.element_size(0).value(), [&](const RaggedView& out) { return listed.element_into(0, out); });
+  const auto decode = [&](const VariantArray& encoded, int in, int to) {
+    expect_refusals(ragged_tensor_from_variant_size(encoded, in, to).value(),
+                    [&](const RaggedView& out) { return ragged_tensor_from_variant_into(encoded, in, to, out); });
+  };
+  decode(batch, 1, 2);
+  decode(listed, 2, 3);
+  decode(square, 2, 4);
+  decode(single, 2, 2);
+  std::vector<std::int64_t> dy(3, 1);
+  Tensor list = lists[0];
+  const View over = View::contiguous(list.view().data, DType::Int64, {3}).value();
+  EXPECT_TRUE(is_error(ragged_slice_grad_into(rt, backwards, view_of(dy, {3}), over), kInvalid,
+                       "out shares memory with the splits of rt"));
+}
+
 TEST(RaggedInto, SplitsThatDoNotFitInt32AreRefused) {
   constexpr std::int64_t kMany = std::int64_t{1} << 31;
   const Tensor none = Tensor::make(DType::Int8, *Shape::make({kMany, 0})).value();
@@ -293,6 +342,47 @@ TEST(RaggedInto, TheGradientRefusesOtherOutputs) {
   EXPECT_THAT(out, ElementsAre("a"));
 }
 
+// Rows without values are work all the same.
+TEST(RaggedCancellation, IsAskedForWhileRowsAreCounted) {
+  constexpr std::int64_t kRows = 100'000;
+  const Tensor zeros = Tensor::make(DType::Int64, *Shape::make({kRows + 1}), 0, Contents::Zero).value();
+  const RaggedTensor rt = RaggedTensor::make(vector_of({}), {zeros}).value();
+  const Selection s = rows(kRows, "::-1");
+  std::vector<float> none;
+  std::vector<std::int64_t> splits(kRows + 1);
+  const RaggedView out{{view_of(splits, {kRows + 1})}, view_of(none, {0})};
+  const CancelledTest at_once = [] { return true; };
+  const Context context{.cancelled = &at_once};
+  const auto expect_cancelled = [](const Status& status) { EXPECT_EQ(status.code(), StatusCode::Cancelled); };
+  expect_cancelled(ragged_slice(rt, s, context).status());
+  expect_cancelled(ragged_slice_size(rt, s, context).status());
+  expect_cancelled(ragged_slice_into(rt, s, out, context));
+  expect_cancelled(ragged_slice_grad(rt, s, view_of(none, {0}), context).status());
+  expect_cancelled(ragged_slice_grad_into(rt, s, view_of(none, {0}), view_of(none, {0}), Write::Overwrite, context));
+  const VariantArray batch = ragged_tensor_to_variant(rt).value();
+  expect_cancelled(ragged_tensor_from_variant_size(batch, 0, 1, {.splits = DType::Int32}, context).status());
+}
+
+// Each ask may be the one that says yes: rows are asked for while they are counted, and while they are written.
+TEST(RaggedCancellation, CanComeAtEveryAsk) {
+  const RaggedTensor rt = RaggedTensor::make(vector_of(counting<float>(5000)), {splits_of([] {
+                                               auto list = counting<std::int64_t>(5001);
+                                               for (auto& split : list) --split;
+                                               return list;
+                                             }())})
+                              .value();
+  const Selection s = rows(5000, "::-1");
+  const Tensor dy = vector_of(counting<float>(5000));
+  int asks = 0, allowed = 0;
+  const CancelledTest test = [&] { return ++asks > allowed; };
+  const Context context{.cancelled = &test};
+  while (!ragged_slice_grad(rt, s, dy.view(), context).ok()) {
+    asks = 0;
+    ASSERT_LT(++allowed, 1000);
+  }
+  EXPECT_GE(allowed, 8);  // 5,000 rows counted and 5,000 put in order, asked at every 1024th
+}
+
 // Only what is made one by one counts: results, splits among them.
 class CountingAllocator final : public Allocator {
  public:
@@ -332,6 +422,15 @@ TEST(RaggedAllocations, SplitsComeFromTheContextsAllocator) {
                                        {{view_of(outer, {4}), view_of(inner, {4})}, view_of(out, {6})}, context);
             }),
             0);
+}
+
+// Rows whose splits are not those asked for are made before that is found.
+TEST(RaggedAllocations, CountingTakesItsMemoryFromTheContextsAllocatorToo) {
+  CountingAllocator allocator;
+  const VariantArray batch = ragged_tensor_to_variant(deep()).value();
+  const FromVariantTypes narrow{.splits = DType::Int32};
+  EXPECT_FALSE(ragged_tensor_from_variant_size(batch, 1, 2, narrow, {.allocator = &allocator}).ok());
+  EXPECT_GT(allocator.calls, 0);
 }
 
 }  // namespace

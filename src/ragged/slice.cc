@@ -66,8 +66,9 @@ Status check_gradient(const RaggedTensor& rt, const Selection& rows, const Const
 // The gradient of rows of a tensor that is ragged, its splits and the gradient's shape known.
 class RowsGradient {
  public:
-  RowsGradient(const RaggedTensor& rt, const Selection& rows) : rt_(rt), rows_(rows) {
+  RowsGradient(const RaggedTensor& rt, const Selection& rows, const Call& call) : rt_(rt), rows_(rows), call_(call) {
     for (std::int64_t i = 0; i < rows.axis(0).count; ++i) {
+      call.tasks.throw_if_cancelled_at(i);
       const Range range = rt.values_of(nth_row(rows, i));
       grad_rows_ += range.hi - range.lo;
     }
@@ -86,11 +87,11 @@ class RowsGradient {
                        " has no zero, and the gradient is zero in the rows that the slice does not take");
   }
 
-  Status write(const ConstView& grad, const View& out, Write write, const Call& call) const {
-    if (is_dense(grad)) return in_order(grad).join_into(out, write, call);
-    const auto dense = copy_of(grad, call);
+  Status write(const ConstView& grad, const View& out, Write write) const {
+    if (is_dense(grad)) return in_order(grad).join_into(out, write, call_);
+    const auto dense = copy_of(grad, call_);
     if (!dense.ok()) return dense.status();
-    return in_order(dense->view()).join_into(out, write, call);
+    return in_order(dense->view()).join_into(out, write, call_);
   }
 
  private:
@@ -103,6 +104,7 @@ class RowsGradient {
     Joiner pieces(grad.dtype, item_size, 2 * static_cast<std::size_t>(count) + 1);
     std::int64_t written = 0, from = backwards ? grad_rows_ : 0;
     for (std::int64_t i = 0; i < count; ++i) {
+      call_.tasks.throw_if_cancelled_at(i);
       const Range range = rt_.values_of(nth_row(rows_, backwards ? count - 1 - i : i));
       const std::int64_t length = range.hi - range.lo;
       if (backwards) from -= length;
@@ -117,6 +119,7 @@ class RowsGradient {
 
   const RaggedTensor& rt_;
   const Selection& rows_;
+  const Call& call_;
   std::int64_t grad_rows_ = 0;
 };
 
@@ -128,28 +131,32 @@ Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows,
     const Selection::Axis& axis = rows.axis(0);
     if (rows.is_dropped(0)) return rt.row(axis.start, context);
     if (axis.step == 1) return rt.slice_rows(axis.start, axis.start + axis.count, context);
-    if (rt.ragged_rank() > 0) return make_ragged(RowsSource(rt, rows), Call(context));
+    if (rt.ragged_rank() > 0) {
+      const Call call(context);
+      return make_ragged(RowsSource(rt, rows, call), call);
+    }
     auto values = slice(of_dense_values(rt.values().shape(), rows), rt.values().view(), context);
     if (!values.ok()) return values.status();
     return RaggedParts::join(*std::move(values), {});
   });
 }
 
-Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows) {
+Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows, const Context& context) {
   return without_throwing([&]() -> Result<RaggedSize> {
     BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
-    return RowsSource(rt, rows).size();
+    return RowsSource(rt, rows, Call(context)).size();
   });
 }
 
 Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_rows(rt, rows));
-    const RowsSource source(rt, rows);
-    if (rt.ragged_rank() > 0) return fill_ragged(source, out, Call(context));
+    const Call call(context);
+    const RowsSource source(rt, rows, call);
+    if (rt.ragged_rank() > 0) return fill_ragged(source, out, call);
     const ConstView values = rt.values().view();
     const auto shares_values = [&](const ConstView& view) { return overlap(view, values); };
-    BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source.size(), out, std::cref(shares_values)));
+    BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
     return slice_into(of_dense_values(values.shape(), rows), values, out.values, context);
   });
 }
@@ -160,12 +167,12 @@ Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, 
     BACKSLICE_RETURN_IF_ERROR(check_gradient(rt, rows, grad_values));
     const Shape& shape = rt.values().shape();
     if (rt.ragged_rank() == 0) return slice_grad(of_dense_values(shape, rows), grad_values, context);
-    const RowsGradient gradient(rt, rows);
-    BACKSLICE_RETURN_IF_ERROR(gradient.check(grad_values, Write::Overwrite));
     const Call call(context);
+    const RowsGradient gradient(rt, rows, call);
+    BACKSLICE_RETURN_IF_ERROR(gradient.check(grad_values, Write::Overwrite));
     auto out = call.allocate(grad_values.dtype, shape, grad_values.layout.item_size);
     if (!out.ok()) return out;
-    BACKSLICE_RETURN_IF_ERROR(gradient.write(grad_values, out->view(), Write::Overwrite, call));
+    BACKSLICE_RETURN_IF_ERROR(gradient.write(grad_values, out->view(), Write::Overwrite));
     return out;
   });
 }
@@ -178,10 +185,12 @@ Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, con
     if (rt.ragged_rank() == 0) {
       return slice_grad_into(of_dense_values(shape, rows), grad_values, out, write, context);
     }
-    const RowsGradient gradient(rt, rows);
+    const Call call(context);
+    const RowsGradient gradient(rt, rows, call);
     BACKSLICE_RETURN_IF_ERROR(gradient.check(grad_values, write));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, grad_values, "grad_values"));
-    return gradient.write(grad_values, out, write, Call(context));
+    if (splits_share_memory(rt, out)) return invalid_argument("out shares memory with the splits of rt");
+    return gradient.write(grad_values, out, write);
   });
 }
 

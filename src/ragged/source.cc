@@ -1,5 +1,6 @@
 #include "ragged/source.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/overlap.h"
@@ -37,6 +38,16 @@ Status check_list(const RaggedSize& size, const View& list, std::size_t level, c
   return check_splits_fit(end_of_splits(size, level), dtype);
 }
 
+// Whether a list of out lies apart from out's values and the lists before it.
+Status check_apart(const RaggedView& out, std::size_t level, const std::string& argument) {
+  if (overlap(out.splits[level], out.values)) return invalid_argument(argument, " shares memory with out.values");
+  for (std::size_t before = 0; before < level; ++before) {
+    if (!overlap(out.splits[level], out.splits[before])) continue;
+    return invalid_argument(argument, " shares memory with out.splits[", before, "]");
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
@@ -53,25 +64,30 @@ Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
   return RaggedParts::join(*std::move(values), std::move(lists));
 }
 
-Status check_ragged_output(const RaggedSize& size, const RaggedView& out,
+bool splits_share_memory(const RaggedTensor& rt, const ConstView& view) {
+  return std::ranges::any_of(rt.nested_row_splits(), [&](const Tensor& list) { return overlap(view, list.view()); });
+}
+
+Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
                            const std::function<bool(const ConstView&)>& shares_values) {
+  const RaggedSize& size = source.size();
   if (out.splits.size() != size.splits.size()) {
     return invalid_argument("out has ", out.splits.size(), " lists of splits, but the result has ragged rank ",
                             size.splits.size());
   }
+  const auto check_not_read = [&](const View& view, const std::string& argument) {
+    if (shares_values(view)) return invalid_argument(argument, " shares memory with the values that are read");
+    if (!source.shares_splits(view)) return Status();
+    return invalid_argument(argument, " shares memory with the splits that are read");
+  };
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values"));
-  if (shares_values(out.values)) return invalid_argument("out.values shares memory with the values that are read");
+  BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, "out.values"));
   for (std::size_t level = 0; level < out.splits.size(); ++level) {
-    const View& list = out.splits[level];
     const std::string argument = "out.splits[" + std::to_string(level) + "]";
-    BACKSLICE_RETURN_IF_ERROR(check_list(size, list, level, argument));
-    if (shares_values(list)) return invalid_argument(argument, " shares memory with the values that are read");
-    if (overlap(list, out.values)) return invalid_argument(argument, " shares memory with out.values");
-    for (std::size_t before = 0; before < level; ++before) {
-      if (!overlap(list, out.splits[before])) continue;
-      return invalid_argument(argument, " shares memory with out.splits[", before, "]");
-    }
+    BACKSLICE_RETURN_IF_ERROR(check_list(size, out.splits[level], level, argument));
+    BACKSLICE_RETURN_IF_ERROR(check_not_read(out.splits[level], argument));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, level, argument));
   }
   return Status();
 }
@@ -79,7 +95,7 @@ Status check_ragged_output(const RaggedSize& size, const RaggedView& out,
 Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call& call) {
   const Joiner values = joiner_of(source);
   const auto shares_values = [&](const ConstView& view) { return values.shares_memory_with(view); };
-  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source.size(), out, std::cref(shares_values)));
+  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
   // The values first: only they need memory, and can fail.
   BACKSLICE_RETURN_IF_ERROR(values.join_into(out.values, Write::Overwrite, call));
   for (int level = 0; level < source.levels(); ++level) {

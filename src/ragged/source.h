@@ -27,6 +27,9 @@ class RaggedSource {
   // How many parts that are, at most.
   virtual std::size_t parts() const = 0;
 
+  // Whether the view shares memory with splits that are read: writing there would change where values are read.
+  virtual bool shares_splits(const ConstView& view) const = 0;
+
   // The ragged tensor that this is, where it exists already.
   virtual const RaggedTensor* whole() const { return nullptr; }
 
@@ -36,6 +39,9 @@ class RaggedSource {
  protected:
   RaggedSize size_;
 };
+
+// Whether the view shares memory with the splits of a ragged tensor.
+bool splits_share_memory(const RaggedTensor& rt, const ConstView& view);
 
 // What a level's splits end at.
 inline std::int64_t end_of_splits(const RaggedSize& size, std::size_t level) {
@@ -49,7 +55,7 @@ Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call);
 Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call& call);
 
 // The check alone. `shares_values` tells whether a view shares memory with the values that will be read.
-Status check_ragged_output(const RaggedSize& size, const RaggedView& out,
+Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
                            const std::function<bool(const ConstView&)>& shares_values);
 
 // All of a ragged tensor, which must outlive this.
@@ -59,6 +65,7 @@ class WholeSource final : public RaggedSource {
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
   std::size_t parts() const override { return 1; }
+  bool shares_splits(const ConstView& view) const override { return splits_share_memory(rt_, view); }
   const RaggedTensor* whole() const override { return &rt_; }
   std::optional<Tensor> existing_splits(int level) const override {
     return rt_.nested_row_splits()[static_cast<std::size_t>(level)];

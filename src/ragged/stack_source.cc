@@ -90,6 +90,10 @@ void StackSource::push_values(Joiner& to) const {
   }
 }
 
+bool StackSource::shares_splits(const ConstView& view) const {
+  return std::ranges::any_of(elements_, [&](const RaggedTensor* rt) { return splits_share_memory(*rt, view); });
+}
+
 Result<std::unique_ptr<RaggedSource>> UniformAxes::above(std::unique_ptr<RaggedSource> rows, const Shape& array) {
   if (array.rank() == 1) return rows;
   RaggedSize size = rows->size();

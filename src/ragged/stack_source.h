@@ -21,6 +21,7 @@ class StackSource final : public RaggedSource {
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
   std::size_t parts() const override { return elements_.size(); }
+  bool shares_splits(const ConstView& view) const override;
 
  private:
   StackSource(RaggedSize size, Elements elements) : RaggedSource(std::move(size)), elements_(std::move(elements)) {}
@@ -36,6 +37,7 @@ class UniformAxes final : public RaggedSource {
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override { rows_->push_values(to); }
   std::size_t parts() const override { return rows_->parts(); }
+  bool shares_splits(const ConstView& view) const override { return rows_->shares_splits(view); }
   std::optional<Tensor> existing_splits(int level) const override {
     return level < axes_ ? std::nullopt : rows_->existing_splits(level - axes_);
   }
@@ -58,6 +60,7 @@ class EmptySource final : public RaggedSource {
   void write_splits(int, SplitsWriter&) const override {}
   void push_values(Joiner&) const override {}
   std::size_t parts() const override { return 0; }
+  bool shares_splits(const ConstView&) const override { return false; }
 };
 
 }  // namespace backslice

@@ -66,10 +66,10 @@ namespace {
 
 // Calls body(source) with an element.
 template <class Body>
-auto with_element(const VariantArray& array, std::int64_t i, const Body& body)
+auto with_element(const VariantArray& array, std::int64_t i, const Call& call, const Body& body)
     -> decltype(body(std::declval<const RaggedSource&>())) {
   if (const RaggedTensor* batch = array.batch()) {
-    return body(RowsSource(*batch, *Selection::from_index({batch->rows()}, {i})));
+    return body(RowsSource(*batch, *Selection::from_index({batch->rows()}, {i}), call));
   }
   const RaggedTensor* rt = array.listed(i);
   if (rt == nullptr) return invalid_argument("element ", i, " is missing");
@@ -78,10 +78,11 @@ auto with_element(const VariantArray& array, std::int64_t i, const Body& body)
 
 }  // namespace
 
-Result<RaggedSize> VariantArray::element_size(std::int64_t i) const {
+Result<RaggedSize> VariantArray::element_size(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedSize> {
     BACKSLICE_RETURN_IF_ERROR(check_index(i));
-    return with_element(*this, i, [](const RaggedSource& source) -> Result<RaggedSize> { return source.size(); });
+    const auto size = [](const RaggedSource& source) -> Result<RaggedSize> { return source.size(); };
+    return with_element(*this, i, Call(context), size);
   });
 }
 
@@ -89,7 +90,7 @@ Status VariantArray::element_into(std::int64_t i, const RaggedView& out, const C
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_index(i));
     const Call call(context);
-    return with_element(*this, i, [&](const RaggedSource& source) { return fill_ragged(source, out, call); });
+    return with_element(*this, i, call, [&](const RaggedSource& source) { return fill_ragged(source, out, call); });
   });
 }
 

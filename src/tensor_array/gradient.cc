@@ -80,9 +80,9 @@ std::optional<TensorArray> TensorArray::find_grad(std::string_view source) const
 }
 
 Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float, Ints shape_to_prepend,
-                                                   const std::string& source) {
+                                                   const std::string& source, const Context& context) {
   return without_throwing([&]() -> Result<GradWithShape> {
-    auto gradient = handle.grad_with_shape(source, shape_to_prepend);
+    auto gradient = handle.grad_with_shape(source, shape_to_prepend, context);
     if (!gradient.ok()) return gradient.status();
     return GradWithShape{*std::move(gradient), 0};
   });
