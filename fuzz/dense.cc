@@ -1,4 +1,5 @@
 // Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
+#include "backslice/prepared_slice.h"
 #include "backslice/slice.h"
 #include "fuzz/input.h"
 #include "fuzz/kernel_contexts.h"
@@ -70,13 +71,21 @@ void check(const Case& c, const Tensor& out, const Values& expected) {
   must(same(c.dtype, values_of(out.view()), expected), "the result is the model's: " + c.selection.explain());
 }
 
+PreparedSlice prepared(const Case& c, const Layout& x, const Layout& y) {
+  return must_get(PreparedSlice::make(c.selection, c.dtype, x, y), "PreparedSlice::make");
+}
+
 void fuzz_slice(Input& in, const Case& c) {
   const Placed x = place(in, c, c.selection.shape(), Strides::Any);
   const Values expected = sliced(c, x.values());
   const Context context{.executor = &in.executor()};
   if (in.flag()) return check(c, must_get(slice(c.selection, x.view(), context), "slice"), expected);
   const Placed out = place(in, c, c.selection.result_shape(), Strides::Distinct);
-  agree(slice_into(c.selection, x.view(), out.view(), context), true, "slice_into");
+  if (in.flag()) {
+    agree(prepared(c, x.view().layout, out.view().layout).forward(x.view(), out.view(), context), true, "forward");
+  } else {
+    agree(slice_into(c.selection, x.view(), out.view(), context), true, "slice_into");
+  }
   check(c, out, expected);
 }
 
@@ -97,23 +106,103 @@ void fuzz_slice_grad(Input& in, const Case& c) {
     out.set_zero();
   }
   const Values before = out.values();
-  const Status status = slice_grad_into(c.selection, dy.view(), out.view(), write, context);
-  const bool done = agree(status, possible, "slice_grad_into");
+  const auto run = [&] {
+    if (write == Write::IntoZeros || in.flag()) {
+      return slice_grad_into(c.selection, dy.view(), out.view(), write, context);
+    }
+    const PreparedSlice slice = prepared(c, out.view().layout, dy.view().layout);
+    return accumulate ? slice.accumulate(dy.view(), out.view(), context)
+                      : slice.gradient(dy.view(), out.view(), context);
+  };
+  const bool done = agree(run(), possible, "a gradient into memory");
   check(c, out, !done ? before : accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
 }
 
-// ONNX's gradient reads dy of any shape in row-major order.
-void fuzz_onnx_grad(Input& in, const Case& given) {
-  const OnnxSlice slice = given.selection.to_onnx().slice;
-  const Case c{must_get(Selection::from_onnx(given.selection.shape(), slice), "to_onnx"), given.dtype, given.item_size};
-  Numbers shape = dims(c.selection.result_shape());
-  if (in.flag()) shape = {c.selection.result_shape().elements()};
-  if (in.flag()) shape.insert(shape.begin() + in.within(0, static_cast<std::int64_t>(shape.size())), 1);
-  if (in.flag()) std::ranges::reverse(shape);
-  const Placed dy(in, c.dtype, c.item_size, shape, Strides::Any);
-  const bool possible = has_zero(c.dtype) || c.selection.covers_input();
-  const auto dx = onnx_slice_grad(dy.view(), c.selection.shape(), slice, {.executor = &in.executor()});
-  if (agree(dx.status(), possible, "onnx_slice_grad")) check(c, *dx, gradient(c, dy.values()));
+// The same case as its dialect has it: axes that ONNX cannot drop stay, TensorFlow says all of it.
+struct OnnxDialect {
+  OnnxSlice spec;
+  explicit OnnxDialect(const Case& c) : spec(c.selection.to_onnx().slice) {}
+  Result<Selection> lower(const Shape& shape) const { return Selection::from_onnx(shape, spec); }
+  Result<Tensor> slice(const ConstView& x, const Context& context) const { return onnx_slice(x, spec, context); }
+  Status slice_into(const ConstView& x, const View& out, const Context& context) const {
+    return onnx_slice_into(x, spec, out, context);
+  }
+  Result<Tensor> grad(const Shape& shape, const ConstView& dy, const Context& context) const {
+    return onnx_slice_grad(dy, shape, spec, context);
+  }
+  Status grad_into(const Shape& shape, const ConstView& dy, const View& out, Write write,
+                   const Context& context) const {
+    return onnx_slice_grad_into(dy, shape, spec, out, write, context);
+  }
+  // ONNX's gradient reads dy of any shape in row-major order.
+  Numbers dy_shape(Input& in, const Shape& result) const {
+    Numbers shape = dims(result);
+    if (in.flag()) shape = {result.elements()};
+    if (in.flag()) shape.insert(shape.begin() + in.within(0, static_cast<std::int64_t>(shape.size())), 1);
+    if (in.flag()) std::ranges::reverse(shape);
+    return shape;
+  }
+};
+
+struct TfDialect {
+  TfSlice spec;
+  explicit TfDialect(const Case& c) : spec(must_get(c.selection.to_tf(), "to_tf")) {}
+  Result<Selection> lower(const Shape& shape) const { return Selection::from_tf(shape, spec); }
+  Result<Tensor> slice(const ConstView& x, const Context& context) const { return strided_slice(x, spec, context); }
+  Status slice_into(const ConstView& x, const View& out, const Context& context) const {
+    return strided_slice_into(x, spec, out, context);
+  }
+  Result<Tensor> grad(const Shape& shape, const ConstView& dy, const Context& context) const {
+    return strided_slice_grad(shape, spec, dy, context);
+  }
+  Status grad_into(const Shape& shape, const ConstView& dy, const View& out, Write write,
+                   const Context& context) const {
+    return strided_slice_grad_into(shape, spec, dy, out, write, context);
+  }
+  Numbers dy_shape(Input&, const Shape& result) const { return dims(result); }
+};
+
+template <class Dialect>
+void fuzz_dialect_slice(Input& in, const Case& c, const Dialect& dialect) {
+  const Placed x = place(in, c, c.selection.shape(), Strides::Any);
+  const Context context{.executor = &in.executor()};
+  const bool possible = !std::is_same_v<Dialect, OnnxDialect> || c.selection.shape().rank() > 0;  // refuses scalars
+  if (in.flag()) {
+    const auto y = dialect.slice(x.view(), context);
+    if (agree(y.status(), possible, "a dialect's slice")) check(c, *y, sliced(c, x.values()));
+    return;
+  }
+  const Placed out = place(in, c, c.selection.result_shape(), Strides::Distinct);
+  const Values before = out.values();
+  const bool done = agree(dialect.slice_into(x.view(), out.view(), context), possible, "a dialect's slice_into");
+  check(c, out, done ? sliced(c, x.values()) : before);
+}
+
+template <class Dialect>
+void fuzz_dialect_grad(Input& in, const Case& c, const Dialect& dialect) {
+  const Placed dy(in, c.dtype, c.item_size, dialect.dy_shape(in, c.selection.result_shape()), Strides::Any);
+  const Context context{.executor = &in.executor()};
+  const bool writable = has_zero(c.dtype) || c.selection.covers_input();
+  if (in.flag()) {
+    const auto dx = dialect.grad(c.selection.shape(), dy.view(), context);
+    if (agree(dx.status(), writable, "a dialect's gradient")) check(c, *dx, gradient(c, dy.values()));
+    return;
+  }
+  const bool accumulate = in.flag();
+  const Placed out = place(in, c, c.selection.shape(), Strides::Distinct);
+  const Values before = out.values();
+  const Status status = dialect.grad_into(c.selection.shape(), dy.view(), out.view(),
+                                          accumulate ? Write::Accumulate : Write::Overwrite, context);
+  const bool done = agree(status, accumulate ? can_add(c.dtype) : writable, "a dialect's gradient into memory");
+  check(c, out, !done ? before : accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
+}
+
+template <class Dialect>
+void fuzz_dialect(Input& in, const Case& given) {
+  const Dialect dialect(given);
+  const Case c{must_get(dialect.lower(given.selection.shape()), "the dialect's selection"), given.dtype,
+               given.item_size};
+  in.flag() ? fuzz_dialect_slice(in, c, dialect) : fuzz_dialect_grad(in, c, dialect);
 }
 
 void fuzz_overwrite_kernels(Input& in, const Case& c) {
@@ -198,7 +287,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz_accumulate_kernels(in, c);
   else if (what < 9)
     fuzz_overlap(in, c);
-  else
-    fuzz_onnx_grad(in, c);
+  else if (in.flag())
+    fuzz_dialect<OnnxDialect>(in, c);
+  else if (c.selection.to_tf().ok())  // TensorFlow cannot say every selection
+    fuzz_dialect<TfDialect>(in, c);
   return 0;
 }

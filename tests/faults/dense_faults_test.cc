@@ -18,19 +18,6 @@ std::vector<Operation> dense_operations() {
   const auto dy = std::make_shared<std::vector<float>>(counting<float>(corner().result_shape().elements()));
   const auto x = std::make_shared<std::vector<float>>(counting<float>(kRows * kColumns));
   const auto pool = [] { return std::shared_ptr<Executor>(make_thread_executor(3)); };
-  const auto gradient = [dy] { return slice_grad(corner(), view_of(*dy, corner().result_shape())).value(); };
-  const auto expected = std::make_shared<std::vector<float>>(elements<float>(gradient()));
-  // Into memory that is zero, where all of them come to the same.
-  const auto into = [=](Write write) {
-    return [=] {
-      const auto out = std::make_shared<std::vector<float>>(x->size());
-      return Attempt{[=, threads = pool()] {
-                       return slice_grad_into(corner(), view_of(*dy, corner().result_shape()),
-                                              view_of(*out, {kRows, kColumns}), write, {.executor = threads.get()});
-                     },
-                     [=] { EXPECT_EQ(*out, *expected); }};
-    };
-  };
   return {
       {"slice",
        [=] {
@@ -44,9 +31,6 @@ std::vector<Operation> dense_operations() {
            return status_of(slice_grad(corner(), view_of(*dy, corner().result_shape()), {.executor = threads.get()}));
          }};
        }},
-      {"slice_grad_into", into(Write::Overwrite)},
-      {"slice_grad_into_zeros", into(Write::IntoZeros)},
-      {"accumulate", into(Write::Accumulate)},
       {"few_pages",
        [=] {
          return Attempt{[=, few = selection_of({1 << 20}, "5:8")] {
@@ -83,6 +67,88 @@ std::vector<Operation> dense_operations() {
   };
 }
 
+using Floats = std::vector<float>;
+
+// Every operation that fills memory of the caller's. Gradients are written to zeros, where all ways of writing come to
+// the same.
+std::vector<Operation> into_operations() {
+  const Shape x_shape = corner().shape(), y_shape = corner().result_shape();
+  const auto memory = std::make_shared<std::pair<Floats, Floats>>(counting<float>(x_shape.elements()),
+                                                                  counting<float>(y_shape.elements()));
+  const ConstView x = view_of(memory->first, x_shape), dy = view_of(memory->second, y_shape);
+  const ConstView flat_dy = view_of(memory->second, {y_shape.elements()});
+  const TfSlice tf = corner().to_tf().value();
+  const OnnxSlice onnx = corner().to_onnx().slice;
+  const PreparedSlice prepared = PreparedSlice::make(corner(), DType::Float32).value();
+
+  const auto fills = [memory](const Shape& shape, const Floats& expected, auto call) {
+    return [=] {
+      const auto out = std::make_shared<Floats>(expected.size());
+      const std::shared_ptr<Executor> threads = make_thread_executor(3);
+      const View view = view_of(*out, shape);
+      return Attempt{[=] {
+                       (void)memory;
+                       return call(view, Context{.executor = threads.get()});
+                     },
+                     [=] { EXPECT_EQ(*out, expected); }};
+    };
+  };
+  const auto forward = [&](auto call) { return fills(y_shape, elements<float>(slice(corner(), x).value()), call); };
+  const auto gradient = [&](auto call) {
+    return fills(x_shape, elements<float>(slice_grad(corner(), dy).value()), call);
+  };
+
+  std::vector<Operation> all = {
+      {"slice_into", forward([=](const View& out, const Context& c) { return slice_into(corner(), x, out, c); })},
+      {"strided_slice_into",
+       forward([=](const View& out, const Context& c) { return strided_slice_into(x, tf, out, c); })},
+      {"onnx_slice_into", forward([=](const View& out, const Context& c) { return onnx_slice_into(x, onnx, out, c); })},
+      {"prepared_forward", forward([=](const View& out, const Context& c) { return prepared.forward(x, out, c); })},
+      {"prepared_gradient", gradient([=](const View& out, const Context& c) { return prepared.gradient(dy, out, c); })},
+      {"prepared_accumulate",
+       gradient([=](const View& out, const Context& c) { return prepared.accumulate(dy, out, c); })},
+  };
+  for (const auto& [suffix, write] : {std::pair("", Write::Overwrite), std::pair("_zeros", Write::IntoZeros),
+                                      std::pair("_accumulated", Write::Accumulate)}) {
+    const std::string name = suffix;
+    all.push_back({"slice_grad_into" + name, gradient([=, w = write](const View& out, const Context& c) {
+                     return slice_grad_into(corner(), dy, out, w, c);
+                   })});
+    all.push_back({"strided_slice_grad_into" + name, gradient([=, w = write](const View& out, const Context& c) {
+                     return strided_slice_grad_into({kRows, kColumns}, tf, dy, out, w, c);
+                   })});
+    all.push_back({"onnx_slice_grad_into" + name, gradient([=, w = write](const View& out, const Context& c) {
+                     return onnx_slice_grad_into(flat_dy, {kRows, kColumns}, onnx, out, w, c);
+                   })});
+  }
+  return all;
+}
+
+// Operations that make their result, and those that only tell.
+std::vector<Operation> making_operations() {
+  const auto x = std::make_shared<Floats>(counting<float>(kRows * kColumns));
+  const auto makes = [x](auto call) {
+    return [=] {
+      const std::shared_ptr<Executor> threads = make_thread_executor(3);
+      const ConstView view = view_of(*x, {kRows, kColumns});
+      return Attempt{[=] {
+        (void)x;
+        return status_of(call(view, Context{.executor = threads.get()}));
+      }};
+    };
+  };
+  const TfSlice tf = corner().to_tf().value();
+  const OnnxSlice onnx = corner().to_onnx().slice;
+  return {
+      {"strided_slice", makes([=](const ConstView& v, const Context& c) { return strided_slice(v, tf, c); })},
+      {"onnx_slice", makes([=](const ConstView& v, const Context& c) { return onnx_slice(v, onnx, c); })},
+      {"prepared_make",
+       makes([](const ConstView&, const Context&) { return PreparedSlice::make(corner(), DType::Float32); })},
+      {"slice_grad_cost",
+       makes([](const ConstView&, const Context&) { return slice_grad_cost(corner(), DType::Float32); })},
+  };
+}
+
 std::vector<Operation> multi_operations() {
   const auto many = [](const char* step, std::optional<Write> write) {
     return [=] {
@@ -112,6 +178,8 @@ std::vector<Operation> multi_operations() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dense, FaultInjection, ::testing::ValuesIn(dense_operations()), name_of_operation);
+INSTANTIATE_TEST_SUITE_P(DenseInto, FaultInjection, ::testing::ValuesIn(into_operations()), name_of_operation);
+INSTANTIATE_TEST_SUITE_P(DenseMade, FaultInjection, ::testing::ValuesIn(making_operations()), name_of_operation);
 INSTANTIATE_TEST_SUITE_P(Multi, FaultInjection, ::testing::ValuesIn(multi_operations()), name_of_operation);
 
 }  // namespace

@@ -75,6 +75,10 @@ std::vector<Operation> ragged_operations() {
                                     })},
       {"ragged_make", operation([=] { return std::vector{splits()}; },
                                 [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
+      {"ragged_from_row_lengths", operation([] { return std::vector{tensor_of<std::int64_t>({2, 0, 3, 1}, {4})}; },
+                                            [=](const std::vector<Tensor>& lengths) {
+                                              return status_of(RaggedTensor::from_row_lengths(values, lengths));
+                                            })},
       {"ragged_make_with_gaps",
        operation(
            [=] {

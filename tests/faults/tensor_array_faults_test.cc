@@ -1,4 +1,5 @@
 #include "backslice/backslice.h"
+#include "core/row_layout.h"
 #include "faults/fault_injection.h"
 
 #ifdef BACKSLICE_FAULT_INJECTION
@@ -11,6 +12,9 @@ using namespace testing;
 using Numbers = std::vector<std::int64_t>;
 
 Tensor row(float value) { return tensor_of<float>({value, value}, {2}); }
+
+// The only row of a matrix.
+View row_of(const View& matrix) { return {matrix.data, matrix.dtype, row_layout(matrix.layout)}; }
 
 std::vector<Operation> array_operations() {
   const auto seven = row(7), four = tensor_of<float>({1, 1, 2, 2, 3, 3, 4, 4}, {4, 2}),
@@ -43,6 +47,13 @@ std::vector<Operation> array_operations() {
                        const auto sum = elements<float>(gradient->read(0).value());
                        EXPECT_EQ(sum[0], 9);
                      }};
+    };
+  };
+  const auto full = [three](auto call) {
+    return [=] {
+      const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());
+      EXPECT_TRUE(array->unstack(three).ok());
+      return Attempt{[=] { return call(*array); }};
     };
   };
   // Reading into memory with gaps, elements with gaps among them. One that fails clears nothing, so that it can be
@@ -82,13 +93,13 @@ std::vector<Operation> array_operations() {
                           holds(0, 1))},
       {"array_gather",
        with([=](TensorArray& a) { return a.gather(backwards, *PartialShape::make({2})).status(); }, holds(1, 2))},
-      {"array_stack_shape",
-       [=] {
-         const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());
-         EXPECT_TRUE(array->unstack(three).ok());
-         return Attempt{[=] { return array->stack_shape().status(); }};
-       }},
+      {"array_read_shape", full([](TensorArray& a) { return status_of(a.read_shape(1)); })},
+      {"array_gather_shape", full([=](TensorArray& a) { return status_of(a.gather_shape(backwards)); })},
+      {"array_stack_shape", full([](TensorArray& a) { return status_of(a.stack_shape()); })},
+      {"array_concat_shape", full([](TensorArray& a) { return status_of(a.concat_shape()); })},
       {"array_read_into",
+       into([](TensorArray& a, const View& out, Numbers&) { return a.read_into(0, row_of(out)); }, {1, 2})},
+      {"array_gather_into",
        into([](TensorArray& a, const View& out, Numbers&) { return a.gather_into({0}, out); }, {1, 2})},
       {"array_stack_into", into([](TensorArray& a, const View& out, Numbers&) { return a.stack_into(out); }, {3, 2})},
       {"array_concat_into",
