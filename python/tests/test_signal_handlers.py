@@ -26,6 +26,8 @@ def run(program: str) -> str:
 RESIZED = {  # what the handler resizes: the array itself, or the one that it is a view of
     "stack, out": ("out", "array.stack(out=out)", "(out == expected).all()"),
     "stack, a view as out": ("base", "array.stack(out=out)", "(out == expected).all()"),
+    "slice_grad, out": ("dy", "bs.slice_grad(dy.T, (n, 16), '::-1', out=out)", "(out == 1).all()"),
+    "slice_grad, a new array": ("dy", "new = bs.slice_grad(dy.T, (n, 16), '::-1')", "(new == 1).all()"),
     "GradBuffer.write": ("dy", "buffer.write(':', dy.T)", "(buffer.array == 1).all()"),
 }
 
