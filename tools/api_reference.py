@@ -27,7 +27,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def cpp_reference() -> str:
-    parts = ["# C++ API", "", "One header per concept; `backslice/backslice.h` includes them all. They need the standard "
+    parts = ["# C++ API", "", "One header per concept; `backslice/backslice.h` includes all. They need the standard "
              "library alone.", ""]  # fmt: skip
     for path in sorted((ROOT / "include" / "backslice").glob("*.h")):
         if path.name not in NOT_FOR_READERS:

@@ -1,7 +1,8 @@
 // Status: whether a call succeeded, and if not, why, as a value.
 //
 // Nothing in backslice prints or aborts. A function that can fail returns a Status (or a Result<T>, see result.h) and
-// throws nothing; the few that return neither say in their header what they throw. The message names the argument, the axis, the offending value and what was expected:
+// throws nothing; the few that return neither say in their header what they throw. The message names the argument, the
+// axis, the offending value and what was expected:
 //
 //     if (Status s = strided_slice_grad_into(shape, spec, dy, out); !s.ok()) log(s.to_string());
 //     // InvalidArgument: strides[0] must be non-zero (axis 0)
