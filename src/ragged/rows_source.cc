@@ -7,11 +7,10 @@
 namespace backslice {
 
 RowsSource::RowsSource(const RaggedTensor& rt, const Selection& rows, const Call& call)
-    : RaggedSource({{}, {}, rt.dtype(), rt.values().view().layout.item_size, rt.splits_dtype()}),
-      rt_(rt),
-      tasks_(call.tasks),
-      axis_(rows.axis(0)),
-      is_one_(rows.is_dropped(0)) {
+    : rt_(rt), tasks_(call.tasks), axis_(rows.axis(0)), is_one_(rows.is_dropped(0)) {
+  size_.dtype = rt.dtype();
+  size_.item_size = rt.values().view().layout.item_size;
+  size_.splits_dtype = rt.splits_dtype();
   const bool neighbours = axis_.step == 1 || axis_.count <= 1;
   ranges_ = neighbours ? 1 : axis_.count;
   rows_per_range_ = neighbours ? axis_.count : 1;

@@ -12,6 +12,7 @@ namespace backslice {
 
 class RaggedSource {
  public:
+  RaggedSource() = default;  // of a size that is still to be set
   explicit RaggedSource(RaggedSize size) : size_(std::move(size)) {}
   virtual ~RaggedSource() = default;
 
