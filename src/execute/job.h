@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/cut_at.h"
+
 namespace backslice {
 
 // Tasks are dealt out in shares. Each thread begins with the same share of every job, and helps with the others when it
@@ -32,9 +34,7 @@ class Job {
     std::atomic<std::int64_t> task;
   };
 
-  std::int64_t begin(int share) const {
-    return count_ / shares_ * share + std::min<std::int64_t>(share, count_ % shares_);
-  }
+  std::int64_t begin(int share) const { return cut_at(count_, shares_, share); }
 
   std::int64_t take_share(int share) {
     std::atomic<std::int64_t>& next = next_[share].task;

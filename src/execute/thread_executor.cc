@@ -108,15 +108,18 @@ struct Shared {
     slots[slot].close();
   }
 
-  // Sleepers look for changes under the mutex before they sleep: after it was locked, they sleep or have seen them.
   void wake_workers(int wanted) {
     const int asleep = sleepers;
     if (asleep == 0) return;
-    {
-      const std::lock_guard lock(mutex);
-    }
+    let_them_see();
     if (wanted >= asleep) return wake.notify_all();
     for (int i = 0; i < wanted; ++i) wake.notify_one();
+  }
+
+  void wake_callers() {
+    if (waiters == 0) return;
+    let_them_see();
+    left.notify_all();
   }
 
   // Precondition: the mutex is held.
@@ -128,6 +131,9 @@ struct Shared {
 
  private:
   static std::uint64_t bit(int slot) { return std::uint64_t{1} << slot; }
+
+  // Threads look for changes under the mutex before they sleep: after it was locked, they sleep or have seen them.
+  void let_them_see() { const std::lock_guard lock(mutex); }
 };
 
 // Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.
@@ -138,12 +144,7 @@ bool help(Shared& pool, int own) {
     if (job == nullptr) continue;
     job->take_tasks(own, pool.threads);
     pool.close(slot);
-    if (pool.slots[slot].leave() && pool.waiters > 0) {  // the job is not touched any more
-      {
-        const std::lock_guard lock(pool.mutex);
-      }
-      pool.left.notify_all();
-    }
+    if (pool.slots[slot].leave()) pool.wake_callers();  // the job is not touched any more
     return true;
   }
   return false;
@@ -193,10 +194,7 @@ class ThreadExecutor final : public Executor {
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
     if (count <= 0) return;
     const int slot = count == 1 || most_workers_ == 0 || is_before_fork() ? -1 : shared_->take_slot();
-    if (slot < 0) {
-      for (std::int64_t i = 0; i < count; ++i) task(i);
-      return;
-    }
+    if (slot < 0) return serial_executor().run(count, task);
     const auto helpers = static_cast<int>(std::min<std::int64_t>(std::min(most_workers_, Slot::kMostSeats), count - 1));
     Job job(count, task, helpers + 1);
     invite(job, slot, helpers);

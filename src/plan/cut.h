@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "core/cut_at.h"
+
 namespace backslice {
 
 // Less than this is not worth a second thread.
@@ -21,10 +23,5 @@ std::int64_t work_of(std::int64_t bytes, std::int64_t per_byte);
 
 // At least one.
 std::int64_t pieces_for(std::int64_t work, int threads);
-
-// Where part `part` of `parts` begins: total * part / parts, without the product.
-inline std::int64_t cut_at(std::int64_t total, std::int64_t parts, std::int64_t part) {
-  return total / parts * part + total % parts * part / parts;
-}
 
 }  // namespace backslice

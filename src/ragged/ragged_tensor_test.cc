@@ -2,25 +2,15 @@
 
 #include <limits>
 
-#include "testing.h"
+#include "ragged_tensors.h"
 
 namespace backslice {
 namespace {
 
 using namespace testing;
 
-template <class T = std::int64_t>
-Tensor splits_of(const std::vector<T>& splits) {
-  return tensor_of<T>(splits, {std::ssize(splits)});
-}
-
 RaggedTensor three_rows() {
   return RaggedTensor::make(tensor_of(counting<float>(5), {5}), {splits_of({0, 2, 2, 5})}).value();
-}
-
-std::vector<float> values_of(const RaggedTensor& rt) {
-  Tensor values = rt.values();
-  return elements<float>(values);
 }
 
 Selection rows(std::int64_t count, std::string_view text) {

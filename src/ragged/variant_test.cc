@@ -1,29 +1,13 @@
 #include <limits>
 
 #include "backslice/ragged_variant.h"
-#include "testing.h"
+#include "ragged_tensors.h"
 
 namespace backslice {
 namespace {
 
 using namespace testing;
 
-Tensor vector_of(const std::vector<float>& values) { return tensor_of(values, {std::ssize(values)}); }
-template <class T = std::int64_t>
-Tensor splits_of(const std::vector<T>& splits) {
-  return tensor_of<T>(splits, {std::ssize(splits)});
-}
-
-RaggedTensor ragged(const std::vector<float>& values, const std::vector<std::vector<std::int64_t>>& splits) {
-  std::vector<Tensor> lists;
-  for (const auto& list : splits) lists.push_back(splits_of(list));
-  return RaggedTensor::make(vector_of(values), lists).value();
-}
-
-std::vector<float> values_of(const RaggedTensor& rt) {
-  Tensor values = rt.values();
-  return elements<float>(values);
-}
 std::vector<std::int64_t> splits_at(const RaggedTensor& rt, int level) {
   std::vector<std::int64_t> list;
   for (std::int64_t i = 0; i < rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0]; ++i) {

@@ -2,38 +2,13 @@
 #include <limits>
 
 #include "backslice/tensor_array.h"
+#include "gaps.h"
 #include "tensor_arrays.h"
 
 namespace backslice {
 namespace {
 
 using namespace testing;
-
-// Floats whose rows lie backwards and apart, so that an output is neither dense nor in order.
-struct Gaps {
-  explicit Gaps(const Shape& shape)
-      : memory(static_cast<std::size_t>(2 * shape.elements() + 2), -1), view(view_of_memory(shape)) {}
-
-  View view_of_memory(const Shape& shape) {
-    Dims strides(shape);
-    std::int64_t stride = -8;
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      strides[axis] = stride;
-      stride *= shape[axis];
-    }
-    return View::strided(memory.data() + 2 * shape.elements(), DType::Float32, shape, strides).value();
-  }
-
-  std::vector<float> elements() const {
-    std::vector<float> list;
-    for_each_index(view.shape(),
-                   [&](const auto& index) { list.push_back(*reinterpret_cast<const float*>(address(view, index))); });
-    return list;
-  }
-
-  std::vector<float> memory;
-  View view;
-};
 
 // Elements of every kind: one written in one piece, one with gaps, and one that was not written.
 TensorArray mixed() {
@@ -51,7 +26,7 @@ void expect_filled(const Shape& shape, const std::vector<float>& expected, const
   std::vector<float> dense(static_cast<std::size_t>(shape.elements()), -1);
   ASSERT_TRUE(fill(view_of(dense, shape)).ok());
   EXPECT_EQ(dense, expected);
-  Gaps gaps(shape);
+  Gaps<float> gaps(shape, -1);
   ASSERT_TRUE(fill(gaps.view).ok());
   EXPECT_EQ(gaps.elements(), expected);
 }

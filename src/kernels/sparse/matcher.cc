@@ -9,11 +9,6 @@
 namespace backslice {
 namespace {
 
-void find_inside(const CooIndices& indices, Range rows, const IndexBox& box, const IndexKernels& kernels,
-                 FoundRows& found) {
-  found.add_bits(kernels.inside(pointers_to(indices, rows.lo), rows.hi - rows.lo, box, found.bits()));
-}
-
 template <class Rows>
 class WindowMatcher final : public Matcher {
  public:
@@ -34,7 +29,7 @@ class WindowMatcher final : public Matcher {
     found.clear(cursor.next);
     if (is_empty_) return;
     if (kernels_ != nullptr) {
-      find_inside(input_, rows, box_, *kernels_, found);
+      found.add_bits(kernels_->inside(pointers_to(input_, rows.lo), rows.hi - rows.lo, box_, found.bits()));
     } else {
       for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
         found.add_if(is_inside(row), row - rows.lo);
