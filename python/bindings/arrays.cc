@@ -36,6 +36,10 @@ nb::object keep_from_resizing(nb::handle array) {
   return checked([&] { return PyWeakref_NewRef(owner, nullptr); });
 }
 
+nb::object keep_from_resizing(const InputArray& array) {
+  return array.owner.is_valid() ? keep_from_resizing(array.owner) : nb::object();
+}
+
 View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
   return output_view(out, input.numpy_dtype, input.type, input_argument);
 }

@@ -37,6 +37,7 @@ bool is_view(nb::handle array);
 // While the object that this returns lives, NumPy refuses to resize the array, even with refcheck=False. Needed where
 // other Python code may run while the library uses the memory: another thread, or a handler of signals.
 nb::object keep_from_resizing(nb::handle array);
+nb::object keep_from_resizing(const InputArray& array);  // not valid for other libraries' arrays
 
 // An `out` argument: a writable NumPy array of exactly the input's dtype.
 View output_view(nb::handle out, const InputArray& input, const char* input_argument);

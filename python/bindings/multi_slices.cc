@@ -22,6 +22,7 @@ namespace {
 // The list [(index, dy), ...]: read first, viewed later.
 struct SliceList {
   std::vector<ArrayArgument> arrays;  // keep the memory of the views alive
+  std::vector<nb::object> guards;     // keep it where it is
   std::vector<SliceGradient> slices;
 
   // Takes the views. Runs no Python code but between two attempts.
@@ -32,9 +33,12 @@ struct SliceList {
  private:
   bool try_to_view_all() {
     LongSilentLoop loop;
+    guards.resize(arrays.size());
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (loop.is_interrupted()) return false;
-      slices[i].dy = arrays[i].view().view;
+      const InputArray array = arrays[i].view();
+      slices[i].dy = array.view;
+      guards[i] = keep_from_resizing(array);
     }
     return true;
   }
@@ -152,7 +156,7 @@ class PyGradBuffer {
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
-    const nb::object guard = input.owner.is_valid() ? keep_from_resizing(input.owner) : nb::object();
+    const nb::object guard = keep_from_resizing(input);
     const Status done = interruptible([&] {
       const std::lock_guard lock(mutex_);
       const Status status = body(selection, input.view);

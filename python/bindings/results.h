@@ -59,7 +59,7 @@ class ResultElements {
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
       check(fill(view));  // done sooner than another thread would wake up
     } else {
-      const nb::object guard = keep_from_resizing(out), input_guard = keep_input_from_resizing();
+      const nb::object guard = keep_from_resizing(out), input_guard = keep_from_resizing(input_);
       check(without_gil([&] { return fill(view); }));
     }
     return nb::borrow(out);
@@ -69,7 +69,7 @@ class ResultElements {
   template <class Body>
   auto run(const Body& body) const {
     if (is_object()) return body();
-    const nb::object guard = keep_input_from_resizing();
+    const nb::object guard = keep_from_resizing(input_);
     return without_gil(body);
   }
 
@@ -80,11 +80,6 @@ class ResultElements {
   // Raises the error, if it is one, with the dtype that the caller gave.
   void check(const Status& status) const {
     if (!status.ok()) raise(in_numpy_terms(status, input_.numpy_dtype));
-  }
-
-  // A handler of signals may run in the middle of an operation.
-  nb::object keep_input_from_resizing() const {
-    return input_.owner.is_valid() ? keep_from_resizing(input_.owner) : nb::object();
   }
 
   bool is_object() const { return input_.type.is_object; }

@@ -15,6 +15,7 @@ namespace {
 // The indices of entries, viewed in place: a matrix, or a tuple with an array for each column.
 struct IndexList {
   std::vector<InputArray> arrays;  // keep the memory alive, and know the dtype
+  std::vector<nb::object> guards;  // keep it where it is
   CooIndices indices;
 };
 
@@ -45,14 +46,16 @@ class IndexArgument {
 
   IndexList view() const {
     std::vector<InputArray> arrays;
+    std::vector<nb::object> guards;
     std::vector<ConstView> views;
     for (const ArrayArgument& array : arrays_) {
       arrays.push_back(array.view());
+      guards.push_back(keep_from_resizing(arrays.back()));
       views.push_back(arrays.back().view);
     }
     CooIndices indices = unwrap(is_columns_ ? CooIndices::from_columns(views, name_.c_str())
                                             : CooIndices::from_matrix(views[0], name_.c_str()));
-    return {std::move(arrays), indices};
+    return {std::move(arrays), std::move(guards), indices};
   }
 
  private:

@@ -29,6 +29,12 @@ RESIZED = {  # what the handler resizes: the array itself, or the one that it is
     "slice_grad, out": ("dy", "bs.slice_grad(dy.T, (n, 16), '::-1', out=out)", "(out == 1).all()"),
     "slice_grad, a new array": ("dy", "new = bs.slice_grad(dy.T, (n, 16), '::-1')", "(new == 1).all()"),
     "GradBuffer.write": ("dy", "buffer.write(':', dy.T)", "(buffer.array == 1).all()"),
+    "multi_slice_grad": ("dy", "new = bs.multi_slice_grad((n, 16), [('::-1', dy.T)])", "(new == 1).all()"),
+    "sparse_slice_grad, indices": (
+        "rows",
+        "new = bs.sparse_slice_grad(taken, rows, [0], rows[::-1], order='any')",
+        "(new == taken[::-1]).all()",
+    ),
 }
 
 
@@ -41,6 +47,7 @@ order = np.random.default_rng(0).permutation(n)
 expected = np.repeat(np.arange(float(n))[:, None], 16, axis=1)
 array.scatter(order, expected[order])
 buffer = bs.GradBuffer((n, 16), np.float64)
+taken = np.arange(2.0 * n)
 refused = []
 calling = False
 def handler(*_):
@@ -52,7 +59,7 @@ def handler(*_):
         refused.append(True)
 signal.signal(signal.SIGINT, handler)
 for attempt in range(20):
-    base, dy = np.empty((n + 1, 16)), np.ones((16, n))
+    base, dy, rows = np.empty((n + 1, 16)), np.ones((16, n)), np.arange(2 * n)[::-1, None].copy()
     out = base[1:] if "{resized}" == "base" else np.empty((n, 16))
     timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

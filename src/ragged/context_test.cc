@@ -19,6 +19,8 @@ TEST(RaggedCancellation, IsAskedForWhileRowsAreCounted) {
   const CancelledTest at_once = [] { return true; };
   const Context context{.cancelled = &at_once};
   const auto expect_cancelled = [](const Status& status) { EXPECT_EQ(status.code(), StatusCode::Cancelled); };
+  expect_cancelled(RaggedTensor::make(vector_of({}), {zeros}, context).status());
+  expect_cancelled(RaggedTensor::from_row_lengths(vector_of({}), {zeros}, context).status());
   expect_cancelled(ragged_slice(rt, s, context).status());
   expect_cancelled(ragged_slice_size(rt, s, context).status());
   expect_cancelled(ragged_slice_into(rt, s, out, context));

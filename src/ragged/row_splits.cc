@@ -55,12 +55,13 @@ Status check_order(std::span<const T> items, std::int64_t first, T before) {
 
 // Copies one list to `copy`, or nowhere, and returns what it ends at.
 template <class T>
-Result<std::int64_t> check_items(const Tensor& list, T* copy) {
+Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) {
   const ConstView view = list.view();
   const std::int64_t count = view.elements();
   T scratch[kBlock];
   T last = 0;
   for (std::int64_t first = 0; first < count; first += kBlock) {
+    call.tasks.throw_if_cancelled_at(first / kBlock);
     const std::int64_t now = std::min(kBlock, count - first);
     T* block = copy != nullptr ? copy + first : scratch;
     copy_items(view, first, now, block);
@@ -84,8 +85,8 @@ Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vecto
     copy = made->view().data;
     (*kept)[level] = *std::move(made);
   }
-  if (list.dtype() == DType::Int32) return check_items(list, reinterpret_cast<std::int32_t*>(copy));
-  return check_items(list, reinterpret_cast<std::int64_t*>(copy));
+  if (list.dtype() == DType::Int32) return check_items(list, reinterpret_cast<std::int32_t*>(copy), call);
+  return check_items(list, reinterpret_cast<std::int64_t*>(copy), call);
 }
 
 Status check_end(std::int64_t last, std::int64_t expected, std::size_t level, bool innermost) {
@@ -129,6 +130,7 @@ Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& cal
   SplitsWriter writer(splits->view());
   T sum = 0;
   for (std::int64_t i = 0; i < view.elements(); ++i) {
+    call.tasks.throw_if_cancelled_at(i);
     T length;
     copy_items(view, i, 1, &length);
     if (length < 0) return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0");

@@ -112,13 +112,14 @@ Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, cons
 
 // Sizes first: every piece, then their total.
 Result<Joiner> separate_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
-                               const ValuesType& type, Write write) {
+                               const ValuesType& type, Write write, const Call& call) {
   const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
   if (!bytes.ok()) return bytes.status();
   const MissingPieces missing(splits, shape);
   Joiner pieces(type.dtype, type.item_size, static_cast<std::size_t>(encoded.size()));
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < encoded.size(); ++i) {
+    call.tasks.throw_if_cancelled_at(i);
     VariantArray::Piece piece = encoded.piece(i);
     if (piece.missing) {
       const auto elements = missing.elements(i);
@@ -151,7 +152,7 @@ Result<Joiner> checked_pieces(const VariantArray& encoded, const std::vector<Ten
     return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
   }
   if (encoded.batch() != nullptr) return whole_batch(encoded, shape, type);
-  return separate_pieces(encoded, *splits, shape, type, write);
+  return separate_pieces(encoded, *splits, shape, type, write, call);
 }
 
 Status check_gradient_output(const View& out, const Shape& shape, const Joiner& pieces, const ValuesType& type,
