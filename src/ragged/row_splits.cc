@@ -36,15 +36,20 @@ void copy_items(const ConstView& from, std::int64_t first, std::int64_t count, T
   }
 }
 
-// Items [first, first + items.size()) of a list, after one that was `before`.
+template <class T>
+bool is_ascending(std::span<const T> items, T before) {
+  bool ascending = before <= items[0];  // without a branch in the loop
+  for (std::size_t i = 1; i < items.size(); ++i) ascending &= items[i - 1] <= items[i];
+  return ascending;
+}
+
+// Items [first, first + items.size()) of a list, after one that was `before`. Nobody else changes them.
 template <class T>
 Status check_order(std::span<const T> items, std::int64_t first, T before) {
   if (first == 0 && items[0] != 0) {
     return invalid_argument("Invalid ragged splits: first element of ragged splits must be 0, but is ", items[0]);
   }
-  bool ascending = before <= items[0];  // without a branch in the loop
-  for (std::size_t i = 1; i < items.size(); ++i) ascending &= items[i - 1] <= items[i];
-  if (ascending) return Status();
+  if (is_ascending(items, before)) return Status();
   std::size_t i = 0;
   for (T last = before; last <= items[i]; ++i) last = items[i];
   const std::int64_t at = first + static_cast<std::int64_t>(i);
@@ -53,16 +58,33 @@ Status check_order(std::span<const T> items, std::int64_t first, T before) {
                           "]=", i == 0 ? before : items[i - 1]);
 }
 
-// Copies one list to `copy`, or nowhere, and returns what it ends at.
+// The items of a vector where they are, if they lie side by side as an array does.
+template <class T>
+const T* in_place(const ConstView& view) {
+  const bool is_array = view.layout.strides[0] == static_cast<std::int64_t>(sizeof(T)) &&
+                        reinterpret_cast<std::uintptr_t>(view.data) % alignof(T) == 0;
+  return is_array ? reinterpret_cast<const T*>(view.data) : nullptr;
+}
+
+// Copies one list to `copy`, or nowhere, and returns what it ends at. Where no copy is kept, one is made only of blocks
+// that look wrong: others may change the list, and an error must be told of items that stay what they are.
 template <class T>
 Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) {
   const ConstView view = list.view();
   const std::int64_t count = view.elements();
+  const T* const items_in_place = copy == nullptr ? in_place<T>(view) : nullptr;
   T scratch[kBlock];
   T last = 0;
   for (std::int64_t first = 0; first < count; first += kBlock) {
     call.tasks.throw_if_cancelled_at(first / kBlock);
     const std::int64_t now = std::min(kBlock, count - first);
+    if (items_in_place != nullptr && first > 0) {
+      const std::span<const T> items(items_in_place + first, static_cast<std::size_t>(now));
+      if (is_ascending(items, last)) {
+        last = items.back();
+        continue;
+      }
+    }
     T* block = copy != nullptr ? copy + first : scratch;
     copy_items(view, first, now, block);
     const std::span<const T> items(block, static_cast<std::size_t>(now));

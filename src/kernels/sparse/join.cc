@@ -26,10 +26,23 @@ Key mix(Key key) {
   return key ^ (key >> 31);
 }
 
-struct Entry {
-  Key key;
-  std::int64_t row;
+// A key and its row in one word: what is dealt out is written and read again, and memory is the limit.
+class EntryFormat {
+ public:
+  using Entry = std::uint64_t;
+
+  explicit EntryFormat(std::int64_t most_rows)
+      : row_bits_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_rows)))) {}
+
+  int key_bits() const { return 64 - row_bits_; }
+  Entry make(Key key, std::int64_t row) const { return key << row_bits_ | static_cast<Entry>(row); }
+  Key key(Entry entry) const { return entry >> row_bits_; }
+  std::int64_t row(Entry entry) const { return static_cast<std::int64_t>(entry & ((Entry{1} << row_bits_) - 1)); }
+
+ private:
+  int row_bits_;  // at least 1: lists without rows are not joined
 };
+using Entry = EntryFormat::Entry;
 
 constexpr std::int64_t kRowWork = 32;  // bytes that could be written while a row is looked at
 
@@ -53,8 +66,8 @@ class Parts {
 template <class Rows>
 class Keys {
  public:
-  Keys(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context)
-      : input_(input), output_(output) {
+  Keys(const CooIndices& input, Ints start, const CooIndices& output, int bits, const KernelContext& context)
+      : input_(input), output_(output), bits_(bits) {
     const Box box = box_of(output.rows(), context);
     Key positions = 1;
     for (int axis = input_.rank() - 1; axis >= 0; --axis) {
@@ -66,6 +79,7 @@ class Keys {
       weight_[axis] = positions;
       exact_ &= reach_[axis] + 1 != 0 && !__builtin_mul_overflow(positions, reach_[axis] + 1, &positions);
     }
+    exact_ &= static_cast<int>(std::bit_width(positions - 1)) <= bits_;
   }
 
   // False where no row of the other list can match; the key means nothing then.
@@ -101,7 +115,7 @@ class Keys {
       position += coordinate * weight_[axis];
       if (!exact_) hash = mix(hash + coordinate);
     }
-    key = exact_ ? position : hash;
+    key = exact_ ? position : hash >> (64 - bits_);
     return inside;
   }
 
@@ -141,6 +155,7 @@ class Keys {
 
   Rows input_, output_;
   Coordinates from_input_, from_output_, reach_, weight_;
+  int bits_;  // of a key
   bool exact_ = true;
 };
 
@@ -170,7 +185,7 @@ std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bit
 // depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what
 // was counted.
 template <class KeyOf>
-Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyOf& key_of) {
+Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext& context, const KeyOf& key_of) {
   const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
   const Buffer kept_memory =
@@ -185,7 +200,7 @@ Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyO
     for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
       Key key_of_row;
       const bool keep = key(row, key_of_row);
-      *next = {key_of_row, row};
+      *next = format.make(key_of_row, row);
       next += keep;
       counts[partition_of(key_of_row, bits)] += keep;
     }
@@ -204,7 +219,7 @@ Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyO
     std::int64_t* const place = at[static_cast<std::size_t>(part)].data();
     const Entry* const mine = kept_entries + parts[part].lo;
     for (std::int64_t i = 0; i < kept[static_cast<std::size_t>(part)]; ++i) {
-      entries[place[partition_of(mine[i].key, bits)]++] = mine[i];
+      entries[place[partition_of(format.key(mine[i]), bits)]++] = mine[i];
     }
   });
   return dealt;
@@ -214,7 +229,8 @@ Dealt deal(std::int64_t rows, int bits, const KernelContext& context, const KeyO
 template <class Rows>
 class Table {
  public:
-  Table(const Keys<Rows>& keys, int partition_bits) : keys_(keys), partition_bits_(partition_bits) {}
+  Table(const Keys<Rows>& keys, EntryFormat format, int partition_bits)
+      : keys_(keys), format_(format), partition_bits_(partition_bits) {}
 
   void fill(std::span<const Entry> entries) {
     entries_ = entries;
@@ -222,21 +238,23 @@ class Table {
     slots_.assign(std::size_t{1} << slot_bits_, Slot{});
     next_.resize(entries.size());
     for (std::size_t e = entries.size(); e-- > 0;) {  // from the last, so that the first ends up in front
-      const Entry& entry = entries[e];
-      Slot& slot = find(entry.key, [&](std::int64_t other) { return keys_.same_output_index(entry.row, other); });
-      if (slot.any == kNone) slot = {entry.key, static_cast<std::int32_t>(e), kNone};
+      const Key key = format_.key(entries[e]);
+      const std::int64_t row = format_.row(entries[e]);
+      Slot& slot = find(key, [&](std::int64_t other) { return keys_.same_output_index(row, other); });
+      if (slot.any == kNone) slot = {key, static_cast<std::int32_t>(e), kNone};
       next_[e] = slot.first;
       slot.first = static_cast<std::int32_t>(e);
     }
   }
 
   // Takes the first of the queue for this input row, or kNoRow.
-  std::int64_t take(const Entry& input) {
-    Slot& slot = find(input.key, [&](std::int64_t other) { return keys_.same_index(input.row, other); });
+  std::int64_t take(Entry input) {
+    Slot& slot =
+        find(format_.key(input), [&](std::int64_t other) { return keys_.same_index(format_.row(input), other); });
     if (slot.first == kNone) return kNoRow;
     const auto taken = static_cast<std::size_t>(slot.first);
     slot.first = next_[taken];
-    return entries_[taken].row;
+    return format_.row(entries_[taken]);
   }
 
  private:
@@ -251,7 +269,7 @@ class Table {
   template <class Same>
   Slot& find(Key key, const Same& same) {
     const auto is_it = [&](const Slot& slot) {
-      return slot.key == key && (keys_.are_exact() || same(entries_[static_cast<std::size_t>(slot.any)].row));
+      return slot.key == key && (keys_.are_exact() || same(format_.row(entries_[static_cast<std::size_t>(slot.any)])));
     };
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = leading(scattered(key) << partition_bits_, slot_bits_);
@@ -260,6 +278,7 @@ class Table {
   }
 
   const Keys<Rows>& keys_;
+  EntryFormat format_;
   int partition_bits_, slot_bits_ = 0;
   std::span<const Entry> entries_;
   std::vector<Slot> slots_;
@@ -283,25 +302,26 @@ Joined join(const CooIndices& input, Ints start, const CooIndices& output, const
   if (output.rows() == 0) return joined;
   constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
-  const Keys<Rows> keys(input, start, output, context);
-  const Dealt outputs =
-      deal(output.rows(), bits, context, [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
+  const EntryFormat format(std::max(input.rows(), output.rows()));
+  const Keys<Rows> keys(input, start, output, format.key_bits(), context);
+  const Dealt outputs = deal(output.rows(), bits, format, context,
+                             [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
   const Dealt inputs =
-      deal(input.rows(), bits, context, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
+      deal(input.rows(), bits, format, context, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
 
   const std::int64_t partitions = std::int64_t{1} << bits;
   const std::int64_t tasks = std::min(partitions, pieces_for_rows(outputs.count() + inputs.count(), context));
   std::int32_t* const slice_rows = joined.rows();
   std::atomic<std::int64_t> found = 0;
   context.tasks.run(tasks, [&](std::int64_t task) {
-    Table<Rows> table(keys, bits);
+    Table<Rows> table(keys, format, bits);
     std::int64_t found_here = 0;
     for (std::int64_t p = task; p < partitions; p += tasks) {
       table.fill(outputs[p]);
-      for (const Entry& entry : inputs[p]) {
+      for (Entry entry : inputs[p]) {
         const std::int64_t row = table.take(entry);
         if (row == kNoRow) continue;
-        slice_rows[entry.row] = static_cast<std::int32_t>(row);
+        slice_rows[format.row(entry)] = static_cast<std::int32_t>(row);
         ++found_here;
       }
     }

@@ -73,7 +73,7 @@ class InOrderMatcher final : public GuessingMatcher {
         kernels_(kernels_for(input, output, kernels)) {}
 
   void match(Range rows, MatchCursor& cursor, FoundRows& found) const override {
-    constexpr std::int64_t kLongRun = 16;  // with the gap after it
+    constexpr std::int64_t kLongRun = 8;  // with the gap after it
     found.clear(cursor.next);
     const std::int64_t followed = cursor.runs_are_short ? follow(rows, cursor, found) : 0;
     search(rows, rows.lo + followed, cursor.next, found);
