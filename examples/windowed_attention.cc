@@ -1,5 +1,7 @@
-// The gradient of windowed attention with respect to its values: every position looks at its neighbours, so that many
-// slices of one tensor overlap. multi_slice_grad adds their gradients up in one pass; finite differences check it.
+// The gradient of windowed attention with respect to its values: every position
+// looks at its neighbours, so that many slices of one tensor overlap.
+// multi_slice_grad adds their gradients up in one pass; finite differences
+// check it.
 #include <backslice/backslice.h>
 
 #include <algorithm>
@@ -19,7 +21,10 @@ struct Window {
   std::int64_t lo, hi;
 };
 
-Window window(std::int64_t t) { return {std::max<std::int64_t>(0, t - kReach), std::min(kLength, t + kReach + 1)}; }
+Window window(std::int64_t t) {
+  return {std::max<std::int64_t>(0, t - kReach),
+          std::min(kLength, t + kReach + 1)};
+}
 
 // How much position t looks at each position of its window: nearer ones more.
 std::vector<double> weights(std::int64_t t) {
@@ -40,7 +45,8 @@ Matrix attend(const Matrix& values) {
     const std::vector<double> w = weights(t);
     for (std::int64_t i = 0; i < kSize; ++i) {
       for (std::size_t s = 0; s < w.size(); ++s) {
-        const auto at = static_cast<std::size_t>((window(t).lo + static_cast<std::int64_t>(s)) * kSize + i);
+        const auto at = static_cast<std::size_t>(
+            (window(t).lo + static_cast<std::int64_t>(s)) * kSize + i);
         result[static_cast<std::size_t>(t * kSize + i)] += w[s] * values[at];
       }
     }
@@ -48,25 +54,32 @@ Matrix attend(const Matrix& values) {
   return result;
 }
 
-// dvalues: the sum over t of the gradient of values[window(t)], which is weights(t) times dy[t].
+// dvalues: the sum over t of the gradient of values[window(t)], which is
+// weights(t) times dy[t].
 Matrix attend_backward(const Matrix& dy) {
   std::vector<Matrix> pieces;
   std::vector<SliceGradient> slices;
   for (std::int64_t t = 0; t < kLength; ++t) {
     Matrix& piece = pieces.emplace_back();
     for (double w : weights(t)) {
-      for (std::int64_t i = 0; i < kSize; ++i) piece.push_back(w * dy[static_cast<std::size_t>(t * kSize + i)]);
+      for (std::int64_t i = 0; i < kSize; ++i)
+        piece.push_back(w * dy[static_cast<std::size_t>(t * kSize + i)]);
     }
   }
   for (std::int64_t t = 0; t < kLength; ++t) {
     const auto [lo, hi] = window(t);
     const Selection::Axis axes[] = {{lo, 1, hi - lo}, {0, 1, kSize}};
-    const Selection selection = Selection::make(Shape::make({kLength, kSize}).value(), axes, {0, 1}).value();
-    const void* data = pieces[static_cast<std::size_t>(t)].data();
-    slices.push_back({selection, ConstView::contiguous(data, DType::Float64, {hi - lo, kSize}).value()});
+    const Selection selection =
+        Selection::make(Shape::make({kLength, kSize}).value(), axes, {0, 1})
+            .value();
+    slices.push_back(
+        {selection,
+         ConstView::of(pieces[static_cast<std::size_t>(t)], {hi - lo, kSize})
+             .value()});
   }
-  Tensor sum = multi_slice_grad({kLength, kSize}, slices).value();
-  return {sum.elements<double>().begin(), sum.elements<double>().end()};
+  const Tensor sum = multi_slice_grad({kLength, kSize}, slices).value();
+  const std::span<const double> values = sum.elements<double>().value();
+  return {values.begin(), values.end()};
 }
 
 }  // namespace
@@ -87,11 +100,15 @@ int main() {
   double worst = 0;
   for (std::size_t i = 0; i < values.size(); i += 37) {
     Matrix above = values, below = values;
-    above[i] += 1;  // attention is linear in its values, so that a large step is exact
+    above[i] +=
+        1;  // attention is linear in its values, so that a large step is exact
     below[i] -= 1;
-    worst = std::max(worst, std::abs(found[i] - (loss(above) - loss(below)) / 2));
+    worst =
+        std::max(worst, std::abs(found[i] - (loss(above) - loss(below)) / 2));
   }
-  std::printf("%d overlapping windows; largest difference from finite differences: %.1e\n", static_cast<int>(kLength),
-              worst);
+  std::printf(
+      "%d overlapping windows; largest difference from finite differences: "
+      "%.1e\n",
+      static_cast<int>(kLength), worst);
   return worst < 1e-10 ? 0 : 1;
 }

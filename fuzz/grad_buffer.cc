@@ -124,7 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Numbers shape = huge ? in.huge_shape(3) : in.small_shape(3, 6);
   const DType dtype = in.dtype();
   const std::int64_t item_size = any_item_size(in, dtype);
-  auto buffer = GradBuffer::make(shape, dtype, item_size);
+  auto buffer = GradBuffer::make(dtype, shape, item_size);
   if (!huge) agree(buffer.status(), has_zero(dtype), "a buffer of this dtype");
   if (!buffer.ok() || (huge && buffer->view().elements() > 1000)) return 0;
   Program(in, shape, dtype, item_size, *std::move(buffer)).run();

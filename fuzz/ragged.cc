@@ -57,7 +57,7 @@ class Program {
   // A range of rows or one row, without new axes: what the functions take.
   static bool is_rows(const Selection& s) { return s.result_shape().rank() == (s.is_dropped(0) ? 0 : 1); }
 
-  // A ragged tensor, as it is made or as it fills memory of ours.
+  // A ragged tensor, as it is made or as it fills the caller's memory.
   template <class Make, class Measure, class Fill>
   Result<RaggedTensor> made_or_filled(const Make& make, const Measure& measure, const Fill& fill) {
     if (in_.flag()) return make();
@@ -99,7 +99,7 @@ class Program {
     must(nested(*taken) == expected, "ragged_slice");
   }
 
-  // A gradient of the values, as it is made or as it fills memory of ours.
+  // A gradient of the values, as it is made or as it fills the caller's memory.
   template <class Make, class Fill>
   Result<Tensor> gradient(const Make& make, const Fill& fill) {
     if (in_.flag()) return make();

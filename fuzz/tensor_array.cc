@@ -141,7 +141,7 @@ class Program {
     remember(found);
   }
 
-  // A reading operation, as it makes a tensor or as it fills memory of ours.
+  // A reading operation, as it makes a tensor or as it fills the caller's memory.
   template <class Make, class Measure, class Fill>
   Result<Tensor> made_or_filled(const Pair& pair, const Make& make, const Measure& measure, const Fill& fill) {
     if (in_.flag()) return make();

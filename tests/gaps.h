@@ -19,7 +19,7 @@ struct Gaps {
       strides[axis] = stride;
       stride *= extent;
     }
-    view = View::strided(&memory.back(), dtype_of<T>(), shape, strides).value();
+    view = View::strided(&memory.back(), dtype_of<T>, shape, strides).value();
   }
   std::vector<T> elements() const {
     std::vector<T> list;

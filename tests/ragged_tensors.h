@@ -37,8 +37,6 @@ std::vector<T> values_of(const RaggedTensor& rt) {
   return elements<T>(values);
 }
 
-inline Selection rows(std::int64_t count, std::string_view text) {
-  return *Selection::from_index({count}, *parse_index(text));
-}
+inline Selection rows(std::int64_t count, std::string_view text) { return *Selection::from_index({count}, text); }
 
 }  // namespace backslice::testing

@@ -34,7 +34,7 @@ struct List {
   CooIndices columns() const {
     std::vector<ConstView> views;
     for (int axis = 0; axis < rank; ++axis) {
-      views.push_back(ConstView::contiguous(by_column.data() + axis * count, dtype_of<Index>(), {count}).value());
+      views.push_back(ConstView::contiguous(by_column.data() + axis * count, dtype_of<Index>, {count}).value());
     }
     return CooIndices::from_columns(views).value();
   }

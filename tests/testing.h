@@ -19,41 +19,24 @@ using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 template <class T>
-constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::Float32;
-  if constexpr (std::is_same_v<T, double>) return DType::Float64;
-  if constexpr (std::is_same_v<T, std::int8_t>) return DType::Int8;
-  if constexpr (std::is_same_v<T, std::int32_t>) return DType::Int32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return DType::Int64;
-  if constexpr (std::is_same_v<T, std::string>) return DType::String;
-}
-
-template <class T>
 ConstView view_of(const std::vector<T>& data, Ints shape) {
-  return ConstView::contiguous(data.data(), dtype_of<T>(), shape).value();
+  return ConstView::of(data, shape).value();
 }
 
 template <class T>
 View view_of(std::vector<T>& data, Ints shape) {
-  return View::contiguous(data.data(), dtype_of<T>(), shape).value();
+  return View::of(data, shape).value();
 }
 
 // A tensor that owns these values.
 template <class T = float>
 Tensor tensor_of(const std::vector<T>& values, Ints shape) {
-  Tensor made = Tensor::make(dtype_of<T>(), *Shape::make(shape)).value();
-  std::copy(values.begin(), values.end(), made.elements<T>().begin());
-  return made;
+  return Tensor::copy_of(values, shape).value();
 }
 
 template <class T>
-std::vector<T> elements(Tensor&& tensor) {
-  const auto all = tensor.elements<T>();
-  return {all.begin(), all.end()};
-}
-template <class T>
-std::vector<T> elements(Tensor& tensor) {
-  const auto all = tensor.elements<T>();
+std::vector<T> elements(const Tensor& tensor) {
+  const auto all = tensor.elements<T>().value();
   return {all.begin(), all.end()};
 }
 

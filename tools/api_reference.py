@@ -37,7 +37,7 @@ def cpp_reference() -> str:
 
 def header_page(path: Path) -> list[str]:
     lines = path.read_text().splitlines()
-    opening = [line[2:].removeprefix(" ") for line in lines[: lines.index("#pragma once")] if line.startswith("//")]
+    opening = [line.lstrip("/").removeprefix(" ") for line in lines[1 : lines.index("#pragma once")]]
     body = "\n".join(lines[lines.index("namespace backslice {") + 1 : lines.index("}  // namespace backslice")])
     body = re.sub(r"\n private:\n.*?(?=\n};)", "", body, flags=re.DOTALL).replace("BACKSLICE_EXPORT ", "").strip("\n")
     return [

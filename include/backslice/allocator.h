@@ -1,16 +1,17 @@
-// Allocator: where results get their memory.
-//
-// The default is a pool that keeps the memory of dead results for the next ones (buffer_pool.h). A framework that has
-// its own memory derives from Allocator and passes it in a Context:
-//
-//     class Arena final : public Allocator {
-//      public:
-//       Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
-//         auto* data = static_cast<std::byte*>(arena_->take(bytes));           // aligned to kAlignment
-//         if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
-//         return Buffer::wrap(arena_, data);                                   // keeps the arena alive
-//       }
-//     };
+/// @file
+/// Allocator: where results get their memory.
+///
+/// The default is a pool that keeps the memory of dead results for the next ones (buffer_pool.h). A framework that has
+/// its own memory derives from Allocator and passes it in a Context:
+///
+///     class Arena final : public Allocator {
+///      public:
+///       Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+///         auto* data = static_cast<std::byte*>(arena_->take(bytes));           // aligned to kAlignment
+///         if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
+///         return Buffer::wrap(arena_, data);                                   // keeps the arena alive
+///       }
+///     };
 #pragma once
 
 #include <cstdint>
@@ -20,22 +21,23 @@
 
 namespace backslice {
 
+/// Gives memory to results.
 class BACKSLICE_EXPORT Allocator {
  public:
   static constexpr std::int64_t kAlignment = 64;
 
   virtual ~Allocator() = default;
 
-  // At least that many bytes, from an address that is a multiple of kAlignment. Several threads may call it at once.
-  // Where there is no memory: ResourceExhausted, or std::bad_alloc thrown.
+  /// At least that many bytes, from an address that is a multiple of kAlignment. Several threads may call it at once.
+  /// When there is no memory, it returns ResourceExhausted or throws std::bad_alloc.
   virtual Result<Buffer> allocate(std::int64_t bytes, Contents contents) = 0;
 
-  // Whether Contents::Zero costs nothing until the memory is touched, as pages fresh from the system do. A gradient
-  // that is nearly all zero is then made from such memory.
+  /// Whether Contents::Zero costs nothing until the memory is touched, as pages fresh from the system do. A gradient
+  /// that is nearly all zero is then made from such memory.
   virtual bool has_free_zeros() const { return false; }
 };
 
-// The process's pool.
+/// The process's pool.
 BACKSLICE_EXPORT Allocator& pool_allocator() noexcept;
 
 }  // namespace backslice

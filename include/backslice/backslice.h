@@ -1,4 +1,5 @@
-// All of backslice.
+/// @file
+/// All of backslice.
 #pragma once
 
 #include "backslice/buffer_pool.h"

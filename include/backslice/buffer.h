@@ -1,4 +1,5 @@
-// Buffer: memory that is owned and shared. Copies share one block, which goes when the last copy does.
+/// @file
+/// Buffer: memory that is owned and shared. Copies share one block, which goes when the last copy does.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +10,26 @@
 
 namespace backslice {
 
-// What new memory holds.
+/// What new memory holds.
 enum class Contents { Uninitialised, Zero };
 
+/// A shared block of memory.
 class BACKSLICE_EXPORT Buffer {
  public:
-  Buffer() = default;  // no memory
+  Buffer() = default;  ///< No memory.
 
-  // Memory of somebody else's, kept alive by its owner.
+  /// Memory that `owner` keeps alive.
   static Buffer wrap(std::shared_ptr<void> owner, std::byte* data) {
     return Buffer(std::shared_ptr<std::byte>(std::move(owner), data));
   }
 
-  // Memory that `release` gives back when the last copy goes.
+  /// Memory that `release` gives back when the last copy goes.
   template <class Release>
   static Buffer own(std::byte* data, Release release) {
     return Buffer(std::shared_ptr<std::byte>(data, std::move(release)));
   }
 
-  // Whether both are the same block.
+  /// Whether both are the same block.
   bool is_same_block(const Buffer& other) const {
     return !block_.owner_before(other.block_) && !other.block_.owner_before(block_);
   }

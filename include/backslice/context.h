@@ -1,12 +1,13 @@
-// Context: where an operation runs, where its memory comes from, and who may end it early. Write: how it writes into
-// memory that the caller owns.
-//
-//     Tensor dx = *slice_grad(s, dy);                                                   // the defaults
-//     Tensor dx = *slice_grad(s, dy, {.executor = &my_pool, .allocator = &my_arena});
-//     slice_grad_into(s, dy, out, Write::Accumulate, {.cancelled = &stop});
-//
-// Results do not depend on the Context. One Context may serve any number of calls, concurrent or not; what it points to
-// must outlive them.
+/// @file
+/// Context: where an operation runs, where its memory comes from, and who may end it early. Write: how it writes into
+/// memory that the caller owns.
+///
+///     Result<Tensor> dx = slice_grad(s, dy);                                                     // the defaults
+///     Result<Tensor> dx = slice_grad(s, dy, {.executor = &my_pool, .allocator = &my_arena});
+///     Status added = slice_grad_into(s, dy, out, Write::Accumulate, {.cancelled = &stop});
+///
+/// Results do not depend on the Context. One Context may serve any number of calls, concurrent or not; what it points
+/// to must outlive them.
 #pragma once
 
 #include "backslice/allocator.h"
@@ -14,20 +15,21 @@
 
 namespace backslice {
 
+/// Where a call runs, where its results get their memory, and who may cancel it.
 struct Context {
-  Executor* executor = nullptr;              // null: default_executor()
-  Allocator* allocator = nullptr;            // null: pool_allocator()
-  const CancelledTest* cancelled = nullptr;  // null: nobody ends it early. Operations of one piece do not ask.
+  Executor* executor = nullptr;              ///< Null: default_executor().
+  Allocator* allocator = nullptr;            ///< Null: pool_allocator().
+  const CancelledTest* cancelled = nullptr;  ///< Null: never. An operation of one piece does not ask.
 };
 
-// How a gradient is written into memory that the caller owns.
+/// How a gradient is written into memory that the caller owns.
 enum class Write {
-  // All of it: dy where selected, zero elsewhere.
+  /// All of it: dy where selected, zero elsewhere.
   Overwrite,
-  // It is all zero already, as the caller promises: the same result, without writing the zeros again.
+  /// It is all zero already, as the caller promises: the same result, without writing the zeros again.
   IntoZeros,
-  // out[selected] += dy, and nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
-  // even; integers wrap.
+  /// out[selected] += dy, and nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
+  /// even; integers wrap.
   Accumulate,
 };
 

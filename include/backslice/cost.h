@@ -1,9 +1,12 @@
-// What a gradient will cost and how it will be made, told without touching any memory.
-//
-//     GradientCost cost = *slice_grad_cost(*Selection::from_index({4096, 4096}, *parse_index("::2")), DType::Float32);
-//     cost.bytes_read       32 MiB, all of dy
-//     cost.bytes_written    64 MiB, all of dx
-//     cost.strategy         Strategy::Streaming: dx is larger than the caches
+/// @file
+/// What a gradient will cost and how it will be made, told without touching any memory.
+///
+///     Result<Selection> half = Selection::from_index({4096, 4096}, "::2");
+///     if (!half) return half.status();
+///     Result<GradientCost> cost = slice_grad_cost(*half, DType::Float32);
+///     // cost->bytes_read       32 MiB, all of dy
+///     // cost->bytes_written    64 MiB, all of dx
+///     // cost->strategy         Strategy::Streaming: dx is larger than the caches
 #pragma once
 
 #include <string>
@@ -13,17 +16,18 @@
 
 namespace backslice {
 
+/// The work that a gradient takes.
 struct GradientCost {
-  std::int64_t bytes_read = 0;     // of dy
-  std::int64_t bytes_written = 0;  // of dx; of the pages touched where the zeros are fresh
-  std::int64_t bytes_result = 0;   // the size of dx
+  std::int64_t bytes_read = 0;     ///< Of dy.
+  std::int64_t bytes_written = 0;  ///< Of dx; where zeros are fresh, of the pages touched.
+  std::int64_t bytes_result = 0;   ///< The size of dx.
   Strategy strategy = Strategy::Nothing;
-  std::int64_t pieces = 1;  // that threads may take
-  std::string plan;         // the loops that run, one per line
+  std::int64_t pieces = 1;  ///< How many pieces threads may take.
+  std::string plan;         ///< The loops that run, one per line.
 };
 
-// The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor. Refuses what
-// slice_grad would refuse of these arguments. `item_size` is for DType::Bytes alone.
+/// The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor. Refuses what
+/// slice_grad would refuse of these arguments. `item_size` is for DType::Bytes only.
 BACKSLICE_EXPORT Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype,
                                                       std::int64_t item_size = 0);
 

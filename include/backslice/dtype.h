@@ -1,11 +1,13 @@
-// DType: the element types, and what can be done with each.
-//
-// Every dtype can be moved, by its width alone. Some can be added, which needs the type itself (see
-// src/core/visit_dtype.h). All but float8_e8m0fnu have a zero, whose bytes are all zero; the zero of a string is
-// the empty string.
+/// @file
+/// DType: the element types, and what can be done with each.
+///
+/// Every dtype can be moved, by its width alone. Some can be added, which needs the type itself (see
+/// src/core/visit_dtype.h). All but float8_e8m0fnu have a zero, whose bytes are all zero; the zero of a string is
+/// the empty string.
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,10 +16,10 @@
 
 namespace backslice {
 
-// The numbers are part of the ABI: they never change, and new dtypes get new ones.
+/// The element types. The numbers are part of the ABI: they never change, and new dtypes get new ones.
 enum class DType : std::uint8_t {
   Bool = 0,
-  Int1 = 1,  // the integers of 1, 2 and 4 bits take one byte per element, as in ml_dtypes
+  Int1 = 1,  ///< The integers of 1, 2 and 4 bits take one byte per element, as in ml_dtypes.
   Int2 = 2,
   Int4 = 3,
   Int8 = 4,
@@ -53,26 +55,27 @@ enum class DType : std::uint8_t {
   QInt16 = 34,
   QUInt16 = 35,
   QInt32 = 36,
-  String = 37,  // std::string elements
-  Bytes = 38,   // opaque items of any fixed size; their zero is all zero bytes
+  String = 37,  ///< Elements are std::string.
+  Bytes = 38,   ///< Opaque items of any fixed size; their zero is all zero bytes.
 };
 
-// The name Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...
+/// The name that Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...
 BACKSLICE_EXPORT std::string_view name(DType dtype);
+BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, DType dtype);
 
-// The dtype of that name, if there is one.
+/// The dtype of that name, if there is one.
 BACKSLICE_EXPORT std::optional<DType> dtype_from_name(std::string_view name);
 
-// All dtypes, in the order of the enumeration.
+/// All dtypes, in the order of the enumeration.
 BACKSLICE_EXPORT std::span<const DType> all_dtypes();
 
-// Bytes per element; 0 for Bytes, whose size each view carries itself.
+/// Bytes per element; 0 for Bytes, whose size each view carries itself.
 BACKSLICE_EXPORT std::int64_t item_size(DType dtype);
 
-// Whether two elements can be added: false for bool, quantised types, strings and bytes.
+/// Whether two elements can be added: false for bool, quantised types, strings and bytes.
 BACKSLICE_EXPORT bool can_add(DType dtype);
 
-// Whether zero can be represented: false for float8_e8m0fnu alone.
+/// Whether zero can be represented: false for float8_e8m0fnu alone.
 BACKSLICE_EXPORT bool has_zero(DType dtype);
 
 }  // namespace backslice

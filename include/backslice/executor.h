@@ -1,11 +1,12 @@
-// Executor: how loops run in parallel.
-//
-// Work is cut into tasks that write disjoint memory, and an executor runs them, in any order, on any threads. The
-// default is a pool of threads shared by the process, of as many threads as there are cores, or as
-// BACKSLICE_NUM_THREADS or set_num_threads() says. Where the system refuses threads, fewer do the work, down to the
-// calling thread alone. Results do not depend on the executor or its number of threads.
-//
-// A framework that has its own pool derives from Executor and passes it in a Context.
+/// @file
+/// Executor: how loops run in parallel.
+///
+/// Work is cut into tasks that write disjoint memory, and an executor runs them, in any order, on any threads. The
+/// default is a pool of threads shared by the process, of as many threads as there are cores, or as
+/// BACKSLICE_NUM_THREADS or set_num_threads() says. Where the system refuses threads, fewer do the work, down to the
+/// calling thread alone. Results do not depend on the executor or its number of threads.
+///
+/// A framework that has its own pool derives from Executor and passes it in a Context.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +18,36 @@
 
 namespace backslice {
 
+/// Runs the tasks of an operation.
 class BACKSLICE_EXPORT Executor {
  public:
   virtual ~Executor() = default;
 
-  // How many tasks may run at once, the calling thread's included.
+  /// How many tasks may run at once, the calling thread's included.
   virtual int concurrency() const = 0;
 
-  // Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
-  // it may throw itself only before the first of them, or in a child that a task forked. Several threads may call it at
-  // once, and a task may call it again.
+  /// Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
+  /// run() may throw itself only before the first of them, or in a child that a task forked. Several threads may call
+  /// it at once, and a task may call it again.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 };
 
-// Everything on the calling thread.
+/// Everything on the calling thread.
 BACKSLICE_EXPORT Executor& serial_executor() noexcept;
 
-// The process's own pool. After fork() the child starts a pool of its own at its first use.
+/// The process's own pool. After fork(), the child starts its own pool when it first needs one.
 BACKSLICE_EXPORT Executor& default_executor() noexcept;
 
-// Asked between the pieces of an operation, on any of its threads. Once it says true the operation ends with the status
-// Cancelled, and what it was writing holds unspecified values.
+/// Asked between the pieces of an operation, on any of its threads. Once it returns true, the operation ends with the
+/// status Cancelled, and what it was writing holds unspecified values.
 using CancelledTest = std::function<bool()>;
 
-// A pool of that many threads, the caller's included. They are started when they are first needed. In a
-// forked child it has no threads but the caller's.
+/// A pool of that many threads, the caller's included. They are started when they are first needed. In a
+/// forked child it has no threads but the caller's.
 BACKSLICE_EXPORT std::unique_ptr<Executor> make_thread_executor(int threads);
 
-// How many threads the default executor uses. Less than one is InvalidArgument; more than four per core (or 32, where
-// that is more) would only wait for each other, and become that many.
+/// How many threads the default executor uses. Less than one is InvalidArgument; more than four per core (or 32, where
+/// that is more) would only wait for each other, and become that many.
 BACKSLICE_EXPORT Status set_num_threads(int threads);
 BACKSLICE_EXPORT int num_threads();
 

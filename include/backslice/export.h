@@ -1,4 +1,5 @@
-// BACKSLICE_EXPORT marks what a shared library build makes visible.
+/// @file
+/// BACKSLICE_EXPORT marks what a shared library build makes visible.
 #pragma once
 
 #define BACKSLICE_EXPORT [[gnu::visibility("default")]]

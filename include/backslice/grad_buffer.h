@@ -1,14 +1,16 @@
-// GradBuffer: a gradient that knows where it is not zero.
-//
-// A training step that slices a large tensor fills a small part of its gradient. A new gradient per step costs the
-// whole tensor per step; a GradBuffer keeps the memory, remembers the regions that were written, and clears only those.
-//
-//     GradBuffer buffer = *GradBuffer::make({65536, 1024}, DType::Float32);
-//     buffer.write(rows_k, dy);       // = slice_grad(rows_k, dy), touching the old rows and the new ones alone
-//
-// A call that fails changes nothing; but a write() that is cancelled half-way leaves unspecified values where it and
-// the slices before it wrote, which the next write() or zero() clears. Not thread-safe: one writer at a time. It can be
-// moved but not copied: a copy would share the memory and not what is known of it.
+/// @file
+/// GradBuffer: a gradient that knows where it is not zero.
+///
+/// A training step that slices a large tensor fills a small part of its gradient. A new gradient per step costs the
+/// whole tensor per step; a GradBuffer keeps the memory, remembers which regions were written, and clears only those.
+///
+///     Result<GradBuffer> buffer = GradBuffer::make(DType::Float32, {65536, 1024});
+///     if (!buffer) return buffer.status();
+///     Status written = buffer->write(rows_k, dy);   // as slice_grad, but touches only the old and the new rows
+///
+/// A call that fails changes nothing, with one exception: a write() that is cancelled half-way leaves unspecified
+/// values where it and the slices before it wrote, which the next write() or zero() clears. Not thread-safe: one writer
+/// at a time. It can be moved but not copied: a copy would share the memory, but not the record of what was written.
 #pragma once
 
 #include <vector>
@@ -17,30 +19,32 @@
 
 namespace backslice {
 
+/// A gradient that is reused from step to step.
 class BACKSLICE_EXPORT GradBuffer {
  public:
   GradBuffer(GradBuffer&&) = default;
   GradBuffer& operator=(GradBuffer&&) = default;
 
-  // All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
-  static Result<GradBuffer> make(Ints shape, DType dtype, std::int64_t item_size = 0, const Context& = {});
+  /// All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
+  static Result<GradBuffer> make(DType dtype, Ints shape, std::int64_t item_size = 0, const Context& = {});
 
-  // The content becomes the gradient of this slice: dy where selected, zero elsewhere.
+  /// The content becomes the gradient of this slice: dy where selected, zero elsewhere.
   Status write(const Selection& selection, const ConstView& dy, const Context& = {});
 
-  // The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
+  /// The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
   Status add(const Selection& selection, const ConstView& dy, const Context& = {});
 
-  // The content becomes zero. It cannot be cancelled.
+  /// The content becomes zero. It cannot be cancelled.
   void zero(const Context& = {});
 
+  /// The gradient as it is now.
   ConstView view() const { return tensor_.view(); }
   const Tensor& tensor() const { return tensor_; }
 
-  // For writing by other means; everything counts as written, until the next write() or zero().
+  /// For writing by other means; everything counts as written, until the next write() or zero().
   View writable();
 
-  // The regions that may not be zero; all of them after writable().
+  /// The regions that may not be zero; all of them after writable().
   const std::vector<Selection>& regions() const { return regions_; }
 
  private:

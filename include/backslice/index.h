@@ -1,7 +1,10 @@
-// Index: NumPy basic indexing as a value: integers, slices, new axes and one ellipsis.
-//
-//     Index index = *parse_index("1:3, ::2, ..., None, -1");
-//     Index same = {SliceRange{1, 3}, SliceRange{{}, {}, 2}, EllipsisItem{}, NewAxis{}, -1};
+/// @file
+/// Index: NumPy basic indexing as a value: integers, slices, new axes and one ellipsis.
+///
+///     Result<Index> index = parse_index("1:3, ::2, ..., None, -1");
+///     Index same = {SliceRange{1, 3}, SliceRange{{}, {}, 2}, EllipsisItem{}, NewAxis{}, -1};
+///
+/// Selection::from_index takes either, and the text itself.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +19,18 @@
 
 namespace backslice {
 
-// start:stop:step; what is missing means what it means in Python.
+/// start:stop:step; a missing part means what it means in Python.
 struct SliceRange {
   std::optional<std::int64_t> start = {}, stop = {}, step = {};
   friend bool operator==(const SliceRange&, const SliceRange&) = default;
 };
 
+/// `None`: a new axis of extent 1.
 struct NewAxis {
   friend bool operator==(const NewAxis&, const NewAxis&) = default;
 };
 
+/// `...`: all axes that the other items leave over.
 struct EllipsisItem {
   friend bool operator==(const EllipsisItem&, const EllipsisItem&) = default;
 };
@@ -33,11 +38,11 @@ struct EllipsisItem {
 using IndexItem = std::variant<std::int64_t, SliceRange, NewAxis, EllipsisItem>;
 using Index = std::vector<IndexItem>;
 
-// Reads Python's notation, without the brackets. An integer past int64_t is read as the nearest one that fits, which
-// selects the same elements. Text that is not an index is InvalidArgument, and the message points at the item.
+/// Reads Python's notation, without the brackets. An integer past int64_t is read as the nearest one that fits, which
+/// selects the same elements. Text that is not an index is InvalidArgument, and the message points at the item.
 BACKSLICE_EXPORT Result<Index> parse_index(std::string_view text);
 
-// Writes Python's notation: "1:3, ::2, ..., None, -1".
+/// Writes Python's notation: "1:3, ::2, ..., None, -1".
 BACKSLICE_EXPORT std::string to_string(const Index& index);
 
 }  // namespace backslice

@@ -1,5 +1,6 @@
-// InlineVector: a list of at most kMaxRank items, stored in place. Making and copying one costs what is in it, not what
-// would fit.
+/// @file
+/// InlineVector: a list of at most kMaxRank items, stored in place. Making and copying one costs as much as it holds,
+/// not as much as it could hold.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ template <class T>
 class InlineVector {
  public:
   InlineVector() {}
-  // Precondition: no more than kMaxRank.
+  /// Precondition: no more than kMaxRank.
   explicit InlineVector(std::span<const T> items) : size_(static_cast<int>(items.size())) {
     assert(items.size() <= kMaxRank);
     copy_items(items.data());
@@ -48,7 +49,6 @@ class InlineVector {
   const T* end() const { return items_ + size_; }
   T* begin() { return items_; }
   T* end() { return items_ + size_; }
-  operator std::span<const T>() const { return {items_, static_cast<std::size_t>(size_)}; }
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }

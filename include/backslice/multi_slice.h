@@ -1,11 +1,12 @@
-// The sum of the gradients of many slices of one tensor, in one pass over it.
-//
-//     dx = 0;  for each (selection, dy) in the list:  dx[selection] += dy
-//
-// but each byte of dx is written once and each dy read once, however many slices there are. Where slices overlap, the
-// first contribution to an element is copied and later ones are added, in the order of the list, so that the result
-// does not depend on the number of threads. bool, quantised types, strings and bytes cannot be added: their slices must
-// not overlap.
+/// @file
+/// The sum of the gradients of many slices of one tensor, in one pass over it.
+///
+///     dx = 0;  for each (selection, dy) in the list:  dx[selection] += dy
+///
+/// but each byte of dx is written once and each dy read once, however many slices there are. Where slices overlap, the
+/// first contribution to an element is copied and later ones are added, in the order of the list, so that the result
+/// does not depend on the number of threads. bool, quantised types, strings and bytes cannot be added: their slices
+/// must not overlap.
 #pragma once
 
 #include <span>
@@ -15,7 +16,7 @@
 
 namespace backslice {
 
-// At least one slice is needed, for the dtype.
+/// At least one slice is needed, because the dtype is taken from it.
 BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices,
                                                  const Context& = {});
 BACKSLICE_EXPORT Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,

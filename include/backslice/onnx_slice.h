@@ -1,9 +1,10 @@
-// OnnxSlice: the arguments of ONNX's Slice.
-//
-// starts, ends and steps say how each of `axes` is sliced, in any order; the other axes stay whole. Axes that are
-// not given are 0, 1, ...; steps that are not given are 1.
-//
-//     x[:, 4:1:-1]  is  OnnxSlice{.starts = {4}, .ends = {1}, .axes = {{1}}, .steps = {{-1}}}
+/// @file
+/// OnnxSlice: the arguments of ONNX's Slice.
+///
+/// starts, ends and steps say how each of `axes` is sliced, in any order; the other axes stay whole. Axes that are
+/// not given are 0, 1, ...; steps that are not given are 1.
+///
+///     x[:, 4:1:-1]  is  OnnxSlice{.starts = {4}, .ends = {1}, .axes = {{1}}, .steps = {{-1}}}
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 namespace backslice {
 
+/// The arguments of ONNX's Slice.
 struct OnnxSlice {
   std::vector<std::int64_t> starts = {}, ends = {};
   std::optional<std::vector<std::int64_t>> axes = {}, steps = {};
@@ -19,11 +21,11 @@ struct OnnxSlice {
   friend bool operator==(const OnnxSlice&, const OnnxSlice&) = default;
 };
 
-// What ONNX needs to say any selection: Slice(slice), then Squeeze(squeeze), then Unsqueeze(unsqueeze).
+/// What ONNX needs to express any selection: Slice(slice), then Squeeze(squeeze), then Unsqueeze(unsqueeze).
 struct OnnxNodes {
   OnnxSlice slice;
-  std::vector<std::int64_t> squeeze;    // axes of the sliced tensor that are dropped
-  std::vector<std::int64_t> unsqueeze;  // axes of the result that are new
+  std::vector<std::int64_t> squeeze;    ///< Axes of the sliced tensor that are dropped.
+  std::vector<std::int64_t> unsqueeze;  ///< Axes of the result that are new.
 
   friend bool operator==(const OnnxNodes&, const OnnxNodes&) = default;
 };

@@ -1,12 +1,14 @@
-// RaggedTensor: rows of different lengths, to any depth.
-//
-// Values lie one after the other; row splits say where rows begin and end: row i holds the values [splits[i],
-// splits[i+1]). With more than one list of splits, the outer ones count rows of the next. Values may have inner axes.
-//
-//     values 1 2 3 4 5, splits 0 2 2 5:     [[1, 2], [], [3, 4, 5]]
-//
-// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory of its values and owns
-// its splits, so that nothing done to the caller's arrays afterwards can make it invalid.
+/// @file
+/// RaggedTensor: rows of different lengths, to any depth.
+///
+/// Values lie one after the other; row splits say where rows begin and end: row i holds the values [splits[i],
+/// splits[i+1]). With more than one list of splits, each outer list counts rows of the next. Values may have inner
+/// axes.
+///
+///     values 1 2 3 4 5, splits 0 2 2 5:     [[1, 2], [], [3, 4, 5]]
+///
+/// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory of its values and
+/// owns its splits, so that nothing done to the caller's arrays afterwards can make it invalid.
 #pragma once
 
 #include <vector>
@@ -17,47 +19,48 @@
 
 namespace backslice {
 
+/// Values and nested row splits that fit them.
 class BACKSLICE_EXPORT RaggedTensor {
  public:
-  // Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0). Splits
-  // are copied while they are checked. Values are held, or copied where they have gaps.
+  /// Splits from the outermost to the innermost, all int32 or all int64; none for a dense tensor (ragged rank 0).
+  /// Splits are copied while they are checked. Values are shared, or copied where they have gaps.
   static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits,
                                    const Context& = {});
 
-  // From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
+  /// From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
   static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths,
                                                const Context& = {});
 
   int ragged_rank() const { return static_cast<int>(splits_.size()); }
   const Tensor& values() const { return values_; }
-  const std::vector<Tensor>& nested_row_splits() const { return splits_; }  // read-only
+  const std::vector<Tensor>& nested_row_splits() const { return splits_; }  ///< Read-only.
   DType dtype() const { return values_.dtype(); }
   DType splits_dtype() const { return splits_.empty() ? DType::Int64 : splits_[0].dtype(); }
 
-  // How many rows the outermost axis has. Precondition: it has one (not a scalar of ragged rank 0).
+  /// How many rows the outermost axis has. Precondition: it has one (not a scalar of ragged rank 0).
   std::int64_t rows() const;
 
-  // splits[level][i]
+  /// splits[level][i]
   std::int64_t split(int level, std::int64_t i) const {
     const std::byte* data = splits_[static_cast<std::size_t>(level)].data();
     return splits_dtype() == DType::Int32 ? load<std::int32_t>(data, i) : load<std::int64_t>(data, i);
   }
 
-  // Where the values of the rows [lo, hi) lie.
+  /// Where the values of the rows [lo, hi) lie.
   Range values_of(Range rows) const {
     for (int level = 0; level < ragged_rank(); ++level) rows = {split(level, rows.lo), split(level, rows.hi)};
     return rows;
   }
 
-  // Rows [lo, hi), as a view of the same values, with splits that start at 0 again. OutOfRange unless 0 <= lo <= hi <=
-  // rows().
+  /// Rows [lo, hi), as a view of the same values, with splits that start at 0 again. OutOfRange unless 0 <= lo <= hi <=
+  /// rows().
   Result<RaggedTensor> slice_rows(std::int64_t lo, std::int64_t hi, const Context& = {}) const;
 
-  // Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
+  /// Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
   Result<RaggedTensor> row(std::int64_t i, const Context& = {}) const;
 
-  // The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
-  // int32 in one and int64 in the other.
+  /// The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
+  /// int32 in one and int64 in the other.
   bool equals(const RaggedTensor& other) const;
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 
@@ -76,17 +79,17 @@ class BACKSLICE_EXPORT RaggedTensor {
   std::vector<Tensor> splits_;
 };
 
-// rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
+/// rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
 
-// The same into memory that the caller owns: how much it takes, then the splits and values.
+/// The same into memory that the caller owns: how much it takes, then the splits and values.
 BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows,
                                                       const Context& = {});
 BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
                                           const Context& = {});
 
-// The gradient of its values with respect to rt's: those of the rows that were taken, zero elsewhere. `grad_values` has
-// the dtype of rt's values and the shape of the slice's.
+/// The gradient of the slice's values with respect to rt's: `grad_values` for the rows that were taken, zero elsewhere.
+/// `grad_values` has the dtype of rt's values and the shape of the slice's.
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
                                                   const ConstView& grad_values, const Context& = {});
 BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows,

@@ -1,22 +1,27 @@
-// Selection: which elements of a tensor a slice takes, in which order. The normal form of every dialect.
-//
-// Each axis of the input takes `count` indices: start, start + step, start + 2*step, ... There is no stop, so nothing
-// is ambiguous. An axis may be dropped from the result (an integer index), and the result may have new axes of
-// extent 1. TensorFlow, ONNX and NumPy arguments each lower to this in one pure function; everything after works on
-// this form alone.
-//
-//     x of shape [4, 5], x[1:3, ::-2]:   axis 0: start 1, step 1, count 2
-//                                        axis 1: start 4, step -2, count 3      result shape [2, 3]
-//
-// The form is canonical: two selections are equal when they take the same elements of the same shape in the same
-// order into the same result shape. (An axis that takes nothing has start 0, step 1; one that takes a single index
-// has step 1.)
+/// @file
+/// Selection: which elements of a tensor a slice takes, in which order. The normal form of every dialect.
+///
+/// Each axis of the input takes `count` indices: start, start + step, start + 2*step, ... There is no stop, so nothing
+/// is ambiguous. An axis may be dropped from the result (an integer index), and the result may have new axes of
+/// extent 1. TensorFlow, ONNX and NumPy arguments each lower to this form in one pure function; everything after that
+/// works on this form alone.
+///
+///     Result<Selection> s = Selection::from_index({4, 5}, "1:3, ::-2");
+///     // axis 0: start 1, step 1, count 2
+///     // axis 1: start 4, step -2, count 3      result shape [2, 3]
+///
+/// The form is canonical: two selections are equal when they take the same elements of the same shape in the same
+/// order into the same result shape. (An axis that takes nothing has start 0, step 1; one that takes a single index
+/// has step 1.)
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backslice/index.h"
@@ -29,53 +34,62 @@ namespace backslice {
 
 struct Restriction;
 
-// A half-open range of one axis.
+/// A half-open range of one axis.
 struct Range {
   std::int64_t lo = 0, hi = 0;
 };
 
+/// A slice of a tensor of one shape, in its normal form.
 class BACKSLICE_EXPORT Selection {
  public:
+  /// The indices that one axis takes: start, start + step, ..., `count` of them.
   struct Axis {
     std::int64_t start = 0, step = 1, count = 0;
     friend bool operator==(const Axis&, const Axis&) = default;
   };
   using Axes = InlineVector<Axis>;
 
-  // In result_axes(): an axis of the result that the input does not have.
+  /// In result_axes(): an axis of the result that the input does not have.
   static constexpr std::int64_t kNewAxis = -1;
 
-  // The whole tensor.
+  /// The whole tensor.
   static Selection all(const Shape& shape);
 
-  // From the normal form itself: one Axis per input axis, and for each result axis its input axis or kNewAxis, in
-  // order. An input axis that result_axes leaves out is dropped and must have count 1.
+  /// From the normal form itself: one Axis per input axis, and for each result axis its input axis or kNewAxis, in
+  /// order. An input axis that result_axes leaves out is dropped and must have count 1.
   static Result<Selection> make(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
 
+  /// From TensorFlow's, ONNX's or NumPy's notation, each by its own rules for bounds.
   static Result<Selection> from_tf(Ints shape, const TfSlice& slice);
   static Result<Selection> from_onnx(Ints shape, const OnnxSlice& slice);
   static Result<Selection> from_index(Ints shape, const Index& index);
 
-  // The way back: from_x(shape, to_x()) is this selection again. TensorFlow has no word for a selection that needs
-  // 32 entries or more: Unimplemented.
+  /// From the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2").
+  template <std::convertible_to<std::string_view> Text>
+  static Result<Selection> from_index(Ints shape, const Text& text) {
+    return parse_index(text).and_then([&](const Index& index) { return from_index(shape, index); });
+  }
+
+  /// The way back: from_x(shape, to_x()) is this selection again. TensorFlow cannot express a selection that needs 32
+  /// entries or more: Unimplemented.
   Result<TfSlice> to_tf() const;
   OnnxNodes to_onnx() const;
   Index to_index() const;
 
-  // The part inside a box of the input (one Range per axis), or nothing when they do not meet.
+  /// The part inside a box of the input (one Range per axis), or nothing when they do not meet.
   Result<std::optional<Restriction>> restrict(std::span<const Range> box) const;
 
-  const Shape& shape() const { return shape_; }
-  const Shape& result_shape() const { return result_shape_; }
-  Ints result_axes() const { return result_axes_; }
-  const Axis& axis(int i) const { return axes_[i]; }
-  bool is_dropped(int axis) const;
-  bool is_whole(int axis) const { return axes_[axis] == Axis{0, 1, shape_[axis]}; }
+  const Shape& shape() const { return shape_; }                ///< Of the input.
+  const Shape& result_shape() const { return result_shape_; }  ///< Of the slice, and so of dy.
+  Ints result_axes() const { return result_axes_; }            ///< For each result axis: its input axis, or kNewAxis.
+  const Axis& axis(int i) const { return axes_[i]; }           ///< What input axis i takes.
+  bool is_dropped(int axis) const;                             ///< Whether the result lacks this input axis.
+  bool is_whole(int axis) const { return axes_[axis] == Axis{0, 1, shape_[axis]}; }  ///< Whether `:` selects the same.
 
-  // Whether every element of the input is taken, so that a gradient needs no zeros.
+  /// Whether every element of the input is taken, so that a gradient needs no zeros.
   bool covers_input() const { return result_shape_.elements() == shape_.elements(); }
 
-  // The normal form in words, one line per axis.
+  /// The normal form in words, one line per axis.
   std::string explain() const;
 
   friend bool operator==(const Selection& a, const Selection& b);
@@ -91,21 +105,26 @@ class BACKSLICE_EXPORT Selection {
   Dims result_axes_;
 };
 
-// What restrict() finds.
+/// "[1:3, 4::-2] of shape [4,5]"
+BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, const Selection& selection);
+
+/// What restrict() finds.
 struct Restriction {
-  Selection selection;  // in the coordinates of the box
-  Selection dy;         // the part of the result, and so of dy, that falls inside
+  Selection selection;  ///< In the coordinates of the box.
+  Selection dy;         ///< The part of the result, and so of dy, that falls inside.
 };
 
-// The selected elements as a view of the same memory. Precondition: the view has selection.shape().
+/// The selected elements as a view of the same memory. Precondition: the view has selection.shape().
 BACKSLICE_EXPORT View select(const Selection& selection, const View& view);
 BACKSLICE_EXPORT ConstView select(const Selection& selection, const ConstView& view);
 
-// The same of a layout alone: where the selected elements lie, and the first of them, in bytes from the layout's first.
+/// Where selected elements lie.
 struct SelectedLayout {
-  std::int64_t offset = 0;
+  std::int64_t offset = 0;  ///< Bytes from the first element of the layout to the first that is selected.
   Layout layout;
 };
+
+/// The same for a layout alone.
 BACKSLICE_EXPORT SelectedLayout select(const Selection& selection, const Layout& layout);
 
 }  // namespace backslice

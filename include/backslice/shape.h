@@ -1,12 +1,13 @@
-// Shape: the extents of a tensor, known to be valid.
-//
-// A Shape has at most kMaxRank axes, none negative, and its number of elements fits int64_t. Whoever holds a Shape
-// need not check again. As in TensorFlow the product is taken from the left, so that [0, 2^40, 2^40] is a shape
-// and [2^40, 2^40, 0] is not.
+/// @file
+/// Shape: the extents of a tensor, known to be valid.
+///
+/// A Shape has at most kMaxRank axes, none negative, and its number of elements fits int64_t. Whoever holds a Shape
+/// need not check again. As in TensorFlow the product is taken from the left, so that [0, 2^40, 2^40] is a shape
+/// and [2^40, 2^40, 0] is not.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <iosfwd>
 
 #include "backslice/inline_vector.h"
 #include "backslice/ints.h"
@@ -14,19 +15,19 @@
 
 namespace backslice {
 
-// A list of at most kMaxRank int64: extents or strides.
+/// A list of at most kMaxRank int64: extents or strides.
 class Dims : public InlineVector<std::int64_t> {
  public:
   Dims() {}  // not defaulted: Dims{} would zero all that fits
   explicit Dims(Ints list) : InlineVector(std::span(list.begin(), list.size())) {}
-  operator Ints() const { return Ints(begin(), static_cast<std::size_t>(size())); }
 };
 
+/// The extents of a tensor.
 class BACKSLICE_EXPORT Shape {
  public:
-  Shape() {}  // rank 0: a scalar
+  Shape() {}  ///< Of rank 0: a scalar.
 
-  // `argument` names the list in the error message.
+  /// `argument` names the list in the error message.
   static Result<Shape> make(Ints dims, const char* argument = "shape");
 
   int rank() const { return dims_.size(); }
@@ -34,12 +35,14 @@ class BACKSLICE_EXPORT Shape {
   std::int64_t elements() const { return elements_; }
   const std::int64_t* begin() const { return dims_.begin(); }
   const std::int64_t* end() const { return dims_.end(); }
-  operator Ints() const { return dims_; }
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
   Dims dims_;
   std::int64_t elements_ = 1;
 };
+
+/// "[4,5]"
+BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, const Shape& shape);
 
 }  // namespace backslice

@@ -1,4 +1,5 @@
-// SliceGradient: one of many slices of a tensor, with the gradient that belongs to it (multi_slice.h).
+/// @file
+/// SliceGradient: one of many slices of a tensor, with the gradient that belongs to it (multi_slice.h).
 #pragma once
 
 #include "backslice/selection.h"
@@ -6,9 +7,10 @@
 
 namespace backslice {
 
+/// A slice and its gradient.
 struct SliceGradient {
   Selection selection;
-  ConstView dy;  // of selection.result_shape()
+  ConstView dy;  ///< Of selection.result_shape().
 };
 
 }  // namespace backslice

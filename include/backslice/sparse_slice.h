@@ -1,11 +1,12 @@
-// Slices of sparse (COO) tensors, and the gradient of their values.
-//
-//     SparseTensor y = *sparse_slice(indices, values, shape, start, size);           // y: the entries in the window
-//     Tensor dvalues = *sparse_slice_grad(dy, indices, start, y_indices);            // zero for entries outside it
-//     Tensor dvalues = *sparse_slice_grad_by_size(dy, indices, start, size);         // the same, without y's indices
-//
-// Values are vectors, or [entries, d1, ...]: one dense row per entry. The gradient of these gradients
-// with respect to dy is the slice of the values again.
+/// @file
+/// Slices of sparse (COO) tensors, and the gradient of their values.
+///
+///     Result<SparseTensor> y = sparse_slice(indices, values, shape, start, size);      // the entries in the window
+///     Result<Tensor> dvalues = sparse_slice_grad(dy, indices, start, y_indices);       // zero for entries outside it
+///     Result<Tensor> dvalues = sparse_slice_grad_by_size(dy, indices, start, size);    // the same without y's indices
+///
+/// Values are vectors, or [entries, d1, ...]: one dense row per entry. The gradient of these gradients with respect to
+/// dy is the slice of the values again.
 #pragma once
 
 #include "backslice/coo_indices.h"
@@ -14,39 +15,40 @@
 
 namespace backslice {
 
+/// A sparse tensor in COO form that owns its entries.
 struct SparseTensor {
-  Tensor indices;  // [entries, rank]; the columns lie one after the other where the input was given by columns
-  Tensor values;   // [entries, ...]
+  Tensor indices;  ///< [entries, rank]; column by column in memory where the input was given by columns.
+  Tensor values;   ///< [entries, ...]
   Shape shape;
 };
 
-// The entries with start <= index < start + size on every axis, in their order, with start subtracted: TensorFlow's
-// SparseSlice. On an axis of n, the result has size where start + size < n, else what is left from start on. A negative
-// start shifts the indices up. Entries outside `shape` count if they are in the window.
+/// The entries with start <= index < start + size on every axis, in their order, with start subtracted: TensorFlow's
+/// SparseSlice. On an axis of n, the extent of the result is size where start + size < n, else what is left from start
+/// on. A negative start shifts the indices up. Entries outside `shape` count if they are in the window.
 BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape,
                                                    Ints start, Ints size, const Context& = {});
 
-// The same into memory that the caller owns: how many entries there will be, then the entries. Returns the shape.
-// `out_indices` is [count, rank] of the dtype of the indices, `out_values` [count, ...]; any strides. Where the indices
-// change in between, and with them the count, it is InvalidArgument.
+/// The same into memory that the caller owns: how many entries there will be, then the entries. Returns the shape.
+/// `out_indices` is [count, rank] of the dtype of the indices, `out_values` [count, ...]; any strides. Indices that
+/// change in between, and with them the count, are InvalidArgument.
 BACKSLICE_EXPORT Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size,
                                                          const Context& = {});
 BACKSLICE_EXPORT Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape,
                                                  Ints start, Ints size, const View& out_indices, const View& out_values,
                                                  const Context& = {});
 
-// How the rows of a slice find the rows they came from.
+/// How the rows of a slice find the rows they came from.
 enum class MatchOrder {
-  // Each goes to the first input row after the one before it that has its index: TensorFlow's rule.
+  /// Each goes to the first input row after the one before it that has its index: TensorFlow's rule.
   InOrder,
-  // The n-th row with an index goes to the n-th input row with that index, wherever they are. Agrees with InOrder
-  // where that succeeds and no index occurs twice. Needs memory of its own that grows with the rows.
+  /// The n-th row with an index goes to the n-th input row with that index, wherever they are. Agrees with InOrder
+  /// where that succeeds and no index occurs twice. Needs extra memory that grows with the number of rows.
   Any,
 };
 
-// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has one row per row
-// of output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
-// error, as in TensorFlow.
+/// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has one row per row of
+/// output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
+/// error, as in TensorFlow.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_indices,
                                                   Ints input_start, const CooIndices& output_indices,
                                                   MatchOrder order = MatchOrder::InOrder, const Context& = {});
@@ -55,7 +57,7 @@ BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& grad, const CooI
                                                MatchOrder order = MatchOrder::InOrder, Write write = Write::Overwrite,
                                                const Context& = {});
 
-// The same from the size of the slice: `grad` has one row per entry in the window, in the order of the entries.
+/// The same from the size of the slice: `grad` has one row per entry in the window, in the order of the entries.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
                                                           Ints start, Ints size, const Context& = {});
 BACKSLICE_EXPORT Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices,

@@ -1,22 +1,25 @@
-// Status: whether a call succeeded, and if not, why, as a value.
-//
-// Nothing in backslice prints or aborts. A function that can fail returns a Status (or a Result<T>, see result.h) and
-// throws nothing; the few that return neither say in their header what they throw. The message names the argument, the
-// axis, the offending value and what was expected:
-//
-//     if (Status s = strided_slice_grad_into(shape, spec, dy, out); !s.ok()) log(s.to_string());
-//     // InvalidArgument: strides[0] must be non-zero (axis 0)
+/// @file
+/// Status: whether a call succeeded, and if not, why, as a value.
+///
+/// Nothing in backslice prints or aborts. A function that can fail returns a Status (or a Result<T>, see result.h) and
+/// throws nothing; the few that return neither say in their header what they throw. The message names the argument, the
+/// axis, the offending value and what was expected:
+///
+///     if (Status s = strided_slice_grad_into(shape, spec, dy, out); !s.ok()) log(s.to_string());
+///     // InvalidArgument: strides[0] must be non-zero (axis 0)
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "backslice/export.h"
 
 namespace backslice {
 
-// The names and numbers are those of gRPC and TensorFlow.
+/// The names and numbers are those of gRPC and TensorFlow.
 enum class StatusCode : std::uint8_t {
   Ok = 0,
   Cancelled = 1,
@@ -29,18 +32,20 @@ enum class StatusCode : std::uint8_t {
 };
 
 BACKSLICE_EXPORT std::string_view to_string(StatusCode code);
+BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, StatusCode code);
 
+/// Success, or a code and a message.
 class [[nodiscard]] BACKSLICE_EXPORT Status {
  public:
-  Status() = default;  // success
+  Status() = default;  ///< Success.
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
   bool ok() const { return code_ == StatusCode::Ok; }
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }
-  std::string to_string() const;
+  std::string to_string() const;  ///< "InvalidArgument: strides[0] must be non-zero", or "Ok".
 
-  // True for the InvalidArgument errors whose cause is an element type: Python raises them as DTypeError.
+  /// True for the InvalidArgument errors whose cause is an element type: Python raises them as DTypeError.
   bool is_about_dtype() const { return about_dtype_; }
   Status about_dtype() && {
     about_dtype_ = true;
@@ -52,5 +57,8 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   bool about_dtype_ = false;
   std::string message_;
 };
+
+/// What to_string() says.
+BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, const Status& status);
 
 }  // namespace backslice

@@ -1,4 +1,5 @@
-// Strategy: how a result is written, decided from its size and what is selected, before any memory is touched.
+/// @file
+/// Strategy: how a result is written, decided from its size and what is selected, before any memory is touched.
 #pragma once
 
 #include <string_view>
@@ -7,15 +8,16 @@
 
 namespace backslice {
 
+/// How a result is written.
 enum class Strategy {
-  Nothing,     // there are no elements
-  FreshZeros,  // memory from the system is zero already: only the pages that dy goes to are written
-  Cached,      // one pass of ordinary stores
-  Streaming,   // one pass of stores past the caches, for results larger than those
-  OneByOne,    // strings are assigned, not moved
+  Nothing,     ///< There are no elements.
+  FreshZeros,  ///< Memory from the system is zero already: only the pages that dy goes to are written.
+  Cached,      ///< One pass of ordinary stores.
+  Streaming,   ///< One pass of stores past the caches, for results larger than those.
+  OneByOne,    ///< Strings are assigned, not moved.
 };
 
-// "fresh zeros", "cached", ...
+/// "fresh zeros", "cached", ...
 BACKSLICE_EXPORT std::string_view name(Strategy strategy);
 
 }  // namespace backslice

@@ -1,4 +1,5 @@
-// Which SIMD instructions are used.
+/// @file
+/// Which SIMD instructions are used.
 #pragma once
 
 #include <string>
@@ -8,10 +9,10 @@
 
 namespace backslice {
 
-// The targets this machine can run, best first: "AVX3", "AVX2", ...; "SVE2", "NEON", ... on ARM; always with "SCALAR".
+/// The targets this machine can run, best first: "AVX3", "AVX2", ...; "SVE2", "NEON", ... on ARM; always with "SCALAR".
 BACKSLICE_EXPORT std::vector<std::string> simd_targets();
 
-// The one in use: the best, or the one that the environment variable BACKSLICE_FORCE_TARGET names.
+/// The one in use: the best, or the one that the environment variable BACKSLICE_FORCE_TARGET names.
 BACKSLICE_EXPORT std::string simd_target();
 
 }  // namespace backslice

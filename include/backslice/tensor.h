@@ -1,39 +1,84 @@
-// Tensor: a Buffer with a View into it. What the operations return when the caller gives no output of their own.
+/// @file
+/// Tensor: a Buffer with a View into it. What the operations return when the caller gives them no output.
+///
+///     Result<Tensor> zeros = Tensor::make(DType::Float32, {2, 3}, 0, Contents::Zero);
+///     Result<Tensor> ones = Tensor::copy_of({1.0f, 1.0f, 1.0f}, {3});
+///     if (!ones) return ones.status();
+///     Result<std::span<float>> values = ones->elements<float>();      // refused unless these are floats
+///
+/// Copies of a Tensor share its memory, which goes with the last of them. A Tensor is taken wherever a View or a
+/// ConstView is; a view that is kept must not outlive it.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <memory>
+#include <initializer_list>
+#include <span>
+#include <utility>
 
 #include "backslice/allocator.h"
 #include "backslice/view.h"
 
 namespace backslice {
 
+/// Shared memory, and how a tensor lies in it.
 class BACKSLICE_EXPORT Tensor {
  public:
-  // A contiguous tensor; strings are always empty. `item_size` is for DType::Bytes only.
-  static Result<Tensor> make(DType dtype, const Shape& shape, std::int64_t item_size = 0,
+  /// A contiguous tensor; strings are always empty. `item_size` is for DType::Bytes only. A Shape is not checked again.
+  static Result<Tensor> make(DType dtype, Ints shape, std::int64_t item_size = 0,
                              Contents contents = Contents::Uninitialised, Allocator& allocator = pool_allocator());
+  template <std::same_as<Shape> Checked>
+  static Result<Tensor> make(DType dtype, const Checked& shape, std::int64_t item_size = 0,
+                             Contents contents = Contents::Uninitialised, Allocator& allocator = pool_allocator()) {
+    return make_of_shape(dtype, shape, item_size, contents, allocator);
+  }
 
-  // Part of a buffer, in any layout. Precondition: the view lies within it.
+  /// A contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those of
+  /// `shape`.
+  template <class Memory>
+    requires requires(const Memory& memory) { ConstView::of(memory, Ints()); }
+  static Result<Tensor> copy_of(const Memory& memory, Ints shape, Allocator& allocator = pool_allocator()) {
+    return ConstView::of(memory, shape).and_then([&](const ConstView& view) {
+      return copy_contiguous(view, allocator);
+    });
+  }
+  template <ElementType T>
+  static Result<Tensor> copy_of(std::initializer_list<T> list, Ints shape, Allocator& allocator = pool_allocator()) {
+    return copy_of(std::span(list.begin(), list.size()), shape, allocator);
+  }
+
+  /// Part of a buffer, in any layout. Precondition: the view lies within it.
   static Tensor of(Buffer buffer, View view) { return Tensor(std::move(buffer), std::move(view)); }
 
   View view() { return view_; }
   ConstView view() const { return view_; }
+  operator View() & { return view_; }
+  operator ConstView() const { return view_; }
+
   const Shape& shape() const { return view_.shape(); }
   const std::byte* data() const { return view_.data; }
   DType dtype() const { return view_.dtype; }
   const Buffer& buffer() const { return buffer_; }
 
-  // The elements in row-major order. Precondition: T has the size of an element.
-  template <class T>
-  std::span<T> elements() {
-    assert(sizeof(T) == static_cast<std::size_t>(view_.layout.item_size));
-    return {reinterpret_cast<T*>(view_.data), static_cast<std::size_t>(view_.elements())};
+  /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
+  /// one after the other (slice(Selection::all(shape), tensor) copies them into a tensor where they do).
+  template <ElementType T>
+  Result<std::span<T>> elements() & {
+    return view_.elements<T>();
   }
+  template <ElementType T>
+  Result<std::span<const T>> elements() const& {
+    return view().template elements<T>();
+  }
+  template <ElementType T>
+  void elements() const&& = delete;  // they would go with the tensor
 
  private:
   Tensor(Buffer buffer, View view) : buffer_(std::move(buffer)), view_(std::move(view)) {}
+
+  static Result<Tensor> make_of_shape(DType dtype, const Shape& shape, std::int64_t item_size, Contents contents,
+                                      Allocator& allocator);
+  static Result<Tensor> copy_contiguous(const ConstView& view, Allocator& allocator);
 
   Buffer buffer_;
   View view_;

@@ -1,30 +1,35 @@
-// TensorArray: a list of tensors that is written and read by index, with gradients.
-//
-// What TensorFlow's TensorArrayV3 operations do, without a graph: operations happen in the order they are called. A
-// forward array is written once at each index. grad(source) makes its gradient: an array of the same size whose writes
-// to one index add up. Handles are values: copies share one array, which lives as long as any of them.
-//
-//     TensorArray steps = *TensorArray::make(3, DType::Float32);
-//     steps.write(0, y0);                                        // holds y0 by reference
-//     TensorArray dsteps = *steps.grad("loss");                  // the same accumulator for the same source
-//     dsteps.write(0, a);  dsteps.write(0, b);
-//     Tensor dy0 = *dsteps.read(0);                              // a + b
-//
-// Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
-// and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
-//
-// In a child that was forked while another thread was using the array, operations are FailedPrecondition, and functions
-// that return no Result throw a std::exception, where that thread is in the way.
-//
-// What is read goes into memory of yours, too: ..._shape says how much that is, and ..._into fills it. An output has
-// exactly that shape and the array's dtype, any strides, and overlaps neither itself nor an element. Where elements
-// were written in between, and with them the shape is another, it is InvalidArgument.
-//
-//     Shape shape = *dsteps.read_shape(0);
-//     dsteps.read_into(0, out);                                  // clears the element, if it succeeds
-//
-// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to different
-// indices do not wait for each other.
+/// @file
+/// TensorArray: a list of tensors that is written and read by index, with gradients.
+///
+/// What TensorFlow's TensorArrayV3 operations do, without a graph: operations happen in the order they are called. A
+/// forward array is written once at each index. grad(source) makes its gradient: an array of the same size whose writes
+/// to one index add up. Handles are values: copies share one array, which lives as long as any of them.
+///
+///     Result<TensorArray> steps = TensorArray::make(3, DType::Float32);
+///     if (!steps) return steps.status();
+///     if (Status s = steps->write(0, y0); !s.ok()) return s;        // holds y0 by reference
+///     Result<TensorArray> dsteps = steps->grad("loss");             // the same accumulator for the same source
+///     if (!dsteps) return dsteps.status();
+///     for (const Tensor& term : {a, b}) {
+///       if (Status s = dsteps->write(0, term); !s.ok()) return s;
+///     }
+///     Result<Tensor> dy0 = dsteps->read(0);                         // a + b
+///
+/// Elements that lie next to each other in one block (as unstack, split and scatter leave them) are stacked, gathered
+/// and concatenated without a copy. Results may share memory with what was written: treat them as read-only.
+///
+/// In a child that was forked while another thread was using the array, operations that would have to wait for that
+/// thread return FailedPrecondition; functions that return no Result throw a std::exception.
+///
+/// Elements can be read into your own memory, too: ..._shape says how much that takes, and ..._into fills it. An output
+/// has exactly that shape and the array's dtype, any strides, and overlaps neither itself nor an element. If elements
+/// were written in between, so that the shape changed, it is InvalidArgument.
+///
+///     Result<Shape> shape = dsteps->read_shape(0);
+///     Status filled = dsteps->read_into(0, out);                    // clears the element, if it succeeds
+///
+/// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to
+/// different indices do not wait for each other.
 #pragma once
 
 #include <memory>
@@ -44,73 +49,77 @@ namespace tensor_array {
 struct State;
 }
 
+/// What an array is like, beside its size and dtype.
 struct TensorArrayOptions {
-  PartialShape element_shape = {};        // every element's; enforced where it is known
-  bool dynamic_size = false;              // writing past the end makes the array longer
-  bool clear_after_read = true;           // an element is let go of when it is read
-  bool identical_element_shapes = false;  // the first write fixes element_shape
-  bool contiguous = false;                // one block, made at once: writes copy into it, stack() costs nothing
-  std::string name = {};                  // for messages
-  std::int64_t item_size = 0;             // for DType::Bytes only
+  PartialShape element_shape = {};        ///< Of every element; enforced where it is known.
+  bool dynamic_size = false;              ///< Writing past the end makes the array longer.
+  bool clear_after_read = true;           ///< Reading an element releases it.
+  bool identical_element_shapes = false;  ///< The first write fixes element_shape.
+  bool contiguous = false;                ///< One block, made at once: writes copy into it, stack() is free.
+  std::string name = {};                  ///< For messages.
+  std::int64_t item_size = 0;             ///< For DType::Bytes only.
 };
 
+/// A handle to an array of tensors.
 class BACKSLICE_EXPORT TensorArray {
  public:
-  // `contiguous` needs a full element_shape and a fixed size.
+  /// `contiguous` needs a full element_shape and a fixed size.
   static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {}, const Context& = {});
 
-  // Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
-  // added up.
+  /// Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
+  /// added up.
   Status write(std::int64_t index, const Tensor& value, const Context& = {});
   static constexpr std::size_t kMaxTerms = 8;
 
-  // What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
+  /// What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
   Result<Tensor> read(std::int64_t index, const Context& = {});
   Result<Shape> read_shape(std::int64_t index, const Context& = {}) const;
   Status read_into(std::int64_t index, const View& out, const Context& = {});
 
-  // Reads many elements into one tensor, [indices, element...]. A shape that is given becomes the array's.
+  /// Reads many elements into one tensor, [indices, element...]. A shape that is given becomes the array's.
   Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {}, const Context& = {});
   Result<Shape> gather_shape(Ints indices, const PartialShape& element_shape = {}, const Context& = {}) const;
   Status gather_into(Ints indices, const View& out, const PartialShape& element_shape = {}, const Context& = {});
-  // Writes row i of the value to indices[i].
+  /// Writes row i of the value to indices[i].
   Status scatter(Ints indices, const Tensor& value, const Context& = {});
 
-  // gather and scatter of all indices.
+  /// gather and scatter of all indices.
   Result<Tensor> stack(const Context& = {});
   Result<Shape> stack_shape(const Context& = {}) const;
   Status stack_into(const View& out, const Context& = {});
   Status unstack(const Tensor& value, const Context& = {});
 
+  /// The elements one after the other, and how many rows each has.
   struct Concatenated {
     Tensor value;
     std::vector<std::int64_t> lengths;
   };
-  // Reads all elements, joined along their first axis.
+  /// Reads all elements, joined along their first axis.
   Result<Concatenated> concat(const PartialShape& element_shape_except0 = {}, const Context& = {});
   Result<Shape> concat_shape(const PartialShape& element_shape_except0 = {}, const Context& = {}) const;
-  // `lengths` has room for size() numbers.
+  /// `lengths` has room for size() numbers.
   Status concat_into(const View& out, std::span<std::int64_t> lengths, const PartialShape& element_shape_except0 = {},
                      const Context& = {});
-  // Writes the first lengths[0] rows to index 0, and so on.
+  /// Writes the first lengths[0] rows to index 0, and so on.
   Status split(const Tensor& value, Ints lengths, const Context& = {});
 
+  /// How many elements the array has.
   Result<std::int64_t> size() const;
 
-  // Lets go of everything. All other operations fail from now on; gradients that were made before still work.
+  /// Releases everything. All other operations fail from now on; gradients that were made before still work.
   void close();
 
-  // The gradient array of that source; made at the first call, which fixes the size of a dynamic array.
+  /// The gradient array of that source; made at the first call, which fixes the size of a dynamic array.
   Result<TensorArray> grad(const std::string& source, const Context& context = {}) {
     return grad_with_shape(source, {}, context);
   }
-  // Its elements have shape_to_prepend before the element shape. The first call for a source decides.
+  /// Its elements have shape_to_prepend before the element shape. The first call for a source decides.
   Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend, const Context& = {});
 
-  // The gradient of that source if it was made.
+  /// The gradient of that source if it was made.
   std::optional<TensorArray> find_grad(std::string_view source) const;
 
-  const std::string& name() const;  // "name@source" for gradients
+  const std::string& name() const;  ///< "name@source" for gradients.
   DType dtype() const;
   PartialShape element_shape() const;
   bool is_gradient() const;
@@ -123,7 +132,7 @@ class BACKSLICE_EXPORT TensorArray {
   std::shared_ptr<tensor_array::State> state_;
 };
 
-// TensorFlow's TensorArrayGradWithShape, for those who port graphs: flow_in is ignored, flow_out is 0.
+/// TensorFlow's TensorArrayGradWithShape, for those who port graphs: flow_in is ignored, flow_out is 0.
 struct GradWithShape {
   TensorArray grad_handle;
   float flow_out = 0;

@@ -1,7 +1,8 @@
-// TensorArrayContainer: names for tensor arrays, for those who want to look them up.
-//
-// Containers know nothing of each other, and arrays need none. Thread-safe. In a child that was forked while another
-// thread was changing the container, functions that return no Result throw a std::exception.
+/// @file
+/// TensorArrayContainer: finds tensor arrays by name.
+///
+/// Containers are independent of each other, and an array need not be in one. Thread-safe. In a child that was forked
+/// while another thread was changing the container, functions that return no Result throw a std::exception.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 
 namespace backslice {
 
+/// A set of named tensor arrays.
 class BACKSLICE_EXPORT TensorArrayContainer {
  public:
   TensorArrayContainer();
@@ -18,17 +20,17 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   TensorArrayContainer(const TensorArrayContainer&) = delete;
   TensorArrayContainer& operator=(const TensorArrayContainer&) = delete;
 
-  // Makes an array and keeps a handle to it under its name, which is options.name with a number: "steps_0". The name
-  // has no '@': that is what separates an array from the source of its gradient, and no two names can be the same.
+  /// Makes an array and keeps a handle to it under its name, which is options.name with a number: "steps_0". The name
+  /// has no '@': that is what separates an array from the source of its gradient, and no two names can be the same.
   Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& options = {}, const Context& = {});
 
-  // The array of that name, or "name@source" for a gradient that was made of it. A source may hold an '@'.
+  /// The array of that name, or "name@source" for a gradient that was made of it. A source may hold an '@'.
   std::optional<TensorArray> find(std::string_view name) const;
 
-  // Lets go of the handle; the array lives on while others hold it. False if there is none of that name.
+  /// Releases the handle; the array lives on while others hold it. False if there is none of that name.
   bool remove(std::string_view name);
 
-  std::vector<std::string> names() const;  // of forward arrays, sorted
+  std::vector<std::string> names() const;  ///< Of forward arrays, sorted.
 
  private:
   struct Impl;

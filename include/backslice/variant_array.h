@@ -1,7 +1,8 @@
-// VariantArray: ragged tensors as the elements of an array, or nothing in their place.
-//
-// What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged
-// tensor it came from: making it costs nothing per row. Other elements are kept in a flat list.
+/// @file
+/// VariantArray: ragged tensors as the elements of an array, or nothing in their place.
+///
+/// What RaggedTensorToVariant returns, and what gradients of it are given as. A batch of rows is kept as the ragged
+/// tensor it came from: making it costs nothing per row. Other elements are kept in a flat list.
 #pragma once
 
 #include <optional>
@@ -12,33 +13,34 @@
 
 namespace backslice {
 
+/// An array of ragged tensors, some of which may be missing.
 class BACKSLICE_EXPORT VariantArray {
  public:
-  // Elements in row-major order, std::nullopt for missing ones; as many as the shape has.
+  /// Elements in row-major order, std::nullopt for missing ones; as many as the shape has.
   static Result<VariantArray> make(std::vector<std::optional<RaggedTensor>> elements, Ints shape);
 
-  // The rows of a ragged tensor, one element each. Precondition: it has rows.
+  /// The rows of a ragged tensor, one element each. Precondition: it has rows.
   static VariantArray rows_of(RaggedTensor batch);
 
   const Shape& shape() const { return shape_; }
   std::int64_t size() const { return shape_.elements(); }
-  // The same elements, shared, in another shape of as many.
+  /// The same elements, shared, in another shape of as many.
   Result<VariantArray> reshape(Ints shape) const;
 
-  // An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().
+  /// An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().
   Result<std::optional<RaggedTensor>> at(std::int64_t i, const Context& = {}) const;
 
-  // The same into memory that the caller owns: how much it takes, then its splits and values. A missing one is
-  // InvalidArgument.
+  /// The same into memory that the caller owns: how much it takes, then its splits and values. A missing one is
+  /// InvalidArgument.
   Result<RaggedSize> element_size(std::int64_t i, const Context& = {}) const;
   Status element_into(std::int64_t i, const RaggedView& out, const Context& = {}) const;
 
-  // The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
+  /// The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
   const RaggedTensor* listed(std::int64_t i) const;
 
   bool has_missing() const { return has_missing_; }
 
-  // The values of an element, looked at without making it.
+  /// The values of an element, looked at without making it.
   struct Piece {
     const std::byte* data = nullptr;
     std::int64_t elements = 0;
@@ -48,10 +50,10 @@ class BACKSLICE_EXPORT VariantArray {
   };
   Piece piece(std::int64_t i) const;
 
-  // The ragged tensor whose rows these are, if they are all rows of one.
+  /// The ragged tensor whose rows these are, if they are all rows of one.
   const RaggedTensor* batch() const { return std::get_if<RaggedTensor>(&elements_); }
 
-  // The block that holds an element's values. Precondition: it is not missing.
+  /// The block that holds an element's values. Precondition: it is not missing.
   const Buffer& buffer(std::int64_t i) const;
 
  private:

@@ -1,66 +1,123 @@
-// View and ConstView: tensors that somebody else owns.
-//
-// A view is a pointer to the first element, an element type and a Layout: extents and byte strides. Strides may be
-// anything for an input (zero, negative, unaligned); an output must not overlap itself.
-//
-//     float data[6];
-//     View rows = *View::contiguous(data, DType::Float32, {2, 3});
-//     // rows.layout: shape [2,3], strides [12,4]
+/// @file
+/// View and ConstView: tensors in memory that somebody else owns.
+///
+/// A view is a pointer to the first element, an element type and a Layout: extents and byte strides. Strides of an
+/// input may be anything (zero, negative, unaligned); an output must not overlap itself.
+///
+///     std::vector<float> data(6);
+///     Result<View> rows = View::of(data, {2, 3});       // refused unless data has exactly 6 elements
+///     if (!rows) return rows.status();
+///     // rows->layout: shape [2,3], strides [12,4]
+///
+/// Nothing keeps the memory alive: a view must not outlive what it was made from. Views are made of everything that
+/// holds elements one after the other (vectors, arrays, spans); of a pointer where only that is known; and of every
+/// Tensor, which converts to them.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "backslice/dtype.h"
+#include "backslice/dtype_of.h"
 #include "backslice/shape.h"
 
 namespace backslice {
 
-// Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
-// Made by the functions below, or View's, the span of its elements fits int64_t; the operations refuse any other that
-// was put together by hand.
+/// Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
+/// Made by the functions below, or View's, the span of its elements fits int64_t; the operations refuse any other that
+/// was put together by hand.
 struct Layout {
   Shape shape;
-  Dims strides;                // in bytes, one per axis
-  std::int64_t item_size = 0;  // bytes per element
+  Dims strides;                ///< In bytes, one per axis.
+  std::int64_t item_size = 0;  ///< Bytes per element.
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// The row-major layout without gaps. Precondition: the total size in bytes fits int64_t.
+/// The row-major layout without gaps. Precondition: the total size in bytes fits int64_t.
 BACKSLICE_EXPORT Layout contiguous_layout(const Shape& shape, std::int64_t item_size);
 
-// The size in bytes of `shape` without gaps, or ResourceExhausted when it does not fit int64_t.
+/// The size in bytes of `shape` without gaps, or ResourceExhausted when it does not fit int64_t.
 BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size);
 
-// `item_size` is needed for DType::Bytes only. A Shape is not checked again.
-BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size);
-BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, const Shape& shape, std::int64_t item_size);
+/// `item_size` is needed for DType::Bytes only.
+BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size = 0);
 
-// Strides of any value; refused when the elements would span more than int64_t counts. Without elements the strides
-// mean nothing, and the layout is a contiguous one.
-BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size);
+/// Strides of any value; refused when the elements would span more bytes than int64_t can count. Without elements the
+/// strides mean nothing, and the layout is a contiguous one.
+BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size = 0);
 
-// Whether a layout is as these functions make it, for elements of that dtype.
+/// Whether a layout is as these functions make it, for elements of that dtype.
 BACKSLICE_EXPORT bool is_valid(const Layout& layout, DType dtype);
 
+/// Whether the elements lie one after the other, in row-major order and without gaps.
+BACKSLICE_EXPORT bool is_contiguous(const Layout& layout);
+
+namespace detail {
+
+/// make_contiguous_layout of a shape that was checked before.
+BACKSLICE_EXPORT Result<Layout> contiguous_layout_of(DType dtype, const Shape& shape, std::int64_t item_size);
+
+/// A contiguous layout of `shape`, if that has exactly `count` elements.
+BACKSLICE_EXPORT Result<Layout> layout_of_memory(std::size_t count, DType dtype, Ints shape, std::size_t item_size);
+
+/// Whether elements of that type, size and alignment can be read from the memory one after the other.
+BACKSLICE_EXPORT Status check_elements(const void* data, DType dtype, const Layout& layout, DType wanted,
+                                       std::size_t item_size, std::size_t alignment);
+
+}  // namespace detail
+
+/// View where the elements may be written, ConstView where they may not.
 template <class Byte, class Void>
 struct BasicView {
   Byte* data = nullptr;
   DType dtype = DType::Float32;
   Layout layout;
 
-  // Of memory without gaps, or with byte strides of any value, as the functions above make their layouts.
+  /// `T` as the elements of this kind of view have it.
+  template <class T>
+  using Qualified = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+
+  /// Of a vector, an array or a span that holds exactly the elements of `shape`, in row-major order. The dtype is
+  /// dtype_of the elements.
+  template <ElementType T, std::size_t extent>
+    requires std::convertible_to<T*, Void*>
+  static Result<BasicView> of(std::span<T, extent> memory, Ints shape) {
+    return with_layout(memory.data(), dtype_of<T>,
+                       detail::layout_of_memory(memory.size(), dtype_of<T>, shape, sizeof(T)));
+  }
+  template <class Memory>
+    requires requires(Memory& memory) { BasicView::of(std::span(memory), Ints()); }
+  static Result<BasicView> of(Memory& memory, Ints shape) {
+    return of(std::span(memory), shape);
+  }
+
+  /// Of memory without gaps. `item_size` is needed for DType::Bytes only.
   static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0) {
     return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size));
   }
+
+  /// Of memory with byte strides of any value, from the first element on.
   static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0) {
     return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size));
   }
 
   const Shape& shape() const { return layout.shape; }
+
+  /// How many elements there are.
   std::int64_t elements() const { return layout.shape.elements(); }
+
+  /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
+  /// one after the other.
+  template <ElementType T>
+  Result<std::span<Qualified<T>>> elements() const {
+    Status usable = detail::check_elements(data, dtype, layout, dtype_of<T>, sizeof(T), alignof(T));
+    if (!usable.ok()) return usable;
+    return std::span<Qualified<T>>(reinterpret_cast<Qualified<T>*>(data), static_cast<std::size_t>(elements()));
+  }
 
   operator BasicView<const std::byte, const void>() const
     requires(!std::is_const_v<Byte>)

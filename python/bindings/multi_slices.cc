@@ -146,7 +146,7 @@ class PyGradBuffer {
  private:
   GradBuffer make(nb::handle shape) const {
     if (type_.is_object) raise_dtype_error("a GradBuffer cannot hold objects; use a fixed-width dtype such as 'U10'");
-    return unwrap(GradBuffer::make(read_shape(shape, "shape"), type_.dtype, type_.item_size));
+    return unwrap(GradBuffer::make(type_.dtype, read_shape(shape, "shape"), type_.item_size));
   }
 
   template <class Body>

@@ -86,7 +86,7 @@ nb::object empty_object_array(const Shape& shape) {
 
 nb::object new_object_array(Tensor pointers, nb::handle zero) {
   // References first: while NumPy makes the array, other threads may run and drop theirs.
-  const std::span<PyObject*> objects = pointers.elements<PyObject*>();
+  const std::span<PyObject*> objects = unwrap(pointers.elements<PyObject*>());
   for (PyObject*& object : objects) {
     if (object == nullptr) object = zero.ptr();
     Py_INCREF(object);

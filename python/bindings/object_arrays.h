@@ -5,6 +5,10 @@
 
 #include "bindings/arrays.h"
 
+// Object arrays move as bytes, which are pointers.
+template <>
+struct backslice::DTypeOf<PyObject*> : backslice::DTypeConstant<backslice::DType::Bytes> {};
+
 namespace backslice::python {
 
 // The zero of an object array: '' where its elements are str (or there are none), b'' where they are bytes.

@@ -44,9 +44,7 @@ std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std
     raise_dtype_error(argument + " has dtype " + str_text(array.numpy_dtype()) + ", expected int64 or int32");
   }
   const auto list = IntReader().read(object, argument.c_str());
-  Tensor splits = unwrap(Tensor::make(DType::Int64, *Shape::make({std::ssize(list)})));
-  std::copy(list.begin(), list.end(), splits.elements<std::int64_t>().begin());
-  return splits;
+  return unwrap(Tensor::copy_of(list, {std::ssize(list)}));
 }
 
 bool read_plain_int(nb::handle object, std::int64_t& number) {
@@ -60,9 +58,7 @@ NestedSplits::NestedSplits(nb::handle object, const std::string& argument) {
   const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   std::int64_t number = 0;
   if (!is_sequence && read_plain_int(object, number)) {
-    Tensor scalar = unwrap(Tensor::make(DType::Int64, Shape()));
-    scalar.elements<std::int64_t>()[0] = number;
-    lists_.emplace_back(std::move(scalar));
+    lists_.emplace_back(unwrap(Tensor::copy_of({number}, {})));
     return;
   }
   const auto items = is_sequence ? nb::borrow<nb::tuple>(items_of(object)) : nb::tuple();

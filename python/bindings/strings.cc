@@ -60,8 +60,8 @@ Tensor strings_from_objects(const InputArray& input, const char* argument, Strin
   Tensor pointers = unwrap(slice(Selection::all(input.view.shape()), input.view));
   Tensor tensor = unwrap(Tensor::make(DType::String, input.view.shape()));
   StringKind found = kind;
-  auto to = tensor.elements<std::string>().begin();
-  for (PyObject* object : pointers.elements<PyObject*>()) *to++ = to_string(object, argument, found);
+  auto to = unwrap(tensor.elements<std::string>()).begin();
+  for (PyObject* object : unwrap(pointers.elements<PyObject*>())) *to++ = to_string(object, argument, found);
   kind = found;
   return tensor;
 }

@@ -34,7 +34,7 @@ Status describe_current_exception() {
 Status status_of_current_exception() noexcept {
   try {
     return describe_current_exception();
-  } catch (...) {  // no memory even to say it
+  } catch (...) {  // no memory even for the message
     return out_of_memory();
   }
 }

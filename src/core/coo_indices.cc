@@ -21,7 +21,7 @@ Result<CooIndices> CooIndices::from_matrix(const ConstView& matrix, const char* 
   return without_throwing([&]() -> Result<CooIndices> {
     const Shape& shape = matrix.shape();
     if (shape.rank() != 2) {
-      return invalid_argument(argument, " must be a matrix with a row for each entry, got shape ", Ints(shape));
+      return invalid_argument(argument, " must be a matrix with one row per entry, got shape ", Ints(shape));
     }
     BACKSLICE_RETURN_IF_ERROR(check_dtype(matrix.dtype, argument));
     BACKSLICE_RETURN_IF_ERROR(check_memory(matrix, argument));
@@ -51,7 +51,7 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
     for (const ConstView& column : columns) {
       const std::string what = join(argument, "[", indices.rank(), "]");
       if (column.shape().rank() != 1) {
-        return invalid_argument(what, " must be a vector with an item for each entry, got shape ",
+        return invalid_argument(what, " must be a vector with one item per entry, got shape ",
                                 Ints(column.shape()));
       }
       BACKSLICE_RETURN_IF_ERROR(check_dtype(column.dtype, what));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <ostream>
 #include <string>
 
 namespace backslice {
@@ -78,6 +79,7 @@ const Info& info(DType dtype) { return kTable[static_cast<std::size_t>(dtype)]; 
 }  // namespace
 
 std::string_view name(DType dtype) { return info(dtype).name; }
+std::ostream& operator<<(std::ostream& stream, DType dtype) { return stream << name(dtype); }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (const Info& entry : kTable) {

@@ -1,4 +1,4 @@
-// Making error Statuses: invalid_argument("strides[", i, "] must be non-zero") and its kin.
+// Making error Statuses: invalid_argument("strides[", i, "] must be non-zero") and the like.
 #pragma once
 
 #include <string>

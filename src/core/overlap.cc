@@ -8,7 +8,7 @@ namespace backslice {
 namespace {
 
 // Sums of byte distances: two spans of up to 2^63 bytes each fit with room to spare.
-using Wide = __int128;
+__extension__ typedef __int128 Wide;
 
 // coefficient * x with 0 <= x <= limit.
 struct Term {

@@ -1,5 +1,7 @@
 #include "backslice/partial_shape.h"
 
+#include <ostream>
+
 #include "core/errors.h"
 
 namespace backslice {
@@ -71,5 +73,7 @@ std::string PartialShape::to_string() const {
   }
   return text + "]";
 }
+
+std::ostream& operator<<(std::ostream& stream, const PartialShape& shape) { return stream << shape.to_string(); }
 
 }  // namespace backslice

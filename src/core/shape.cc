@@ -1,5 +1,7 @@
 #include "backslice/shape.h"
 
+#include <ostream>
+
 #include "core/checked_math.h"
 #include "core/errors.h"
 
@@ -25,5 +27,7 @@ Result<Shape> Shape::make(Ints dims, const char* argument) {
     return shape;
   });
 }
+
+std::ostream& operator<<(std::ostream& stream, const Shape& shape) { return stream << Ints(shape); }
 
 }  // namespace backslice

@@ -1,5 +1,7 @@
 #include "backslice/status.h"
 
+#include <ostream>
+
 #include "backslice/ints.h"
 
 namespace backslice {
@@ -18,6 +20,9 @@ std::string_view to_string(StatusCode code) {
   return "Unknown";
 }
 
+std::ostream& operator<<(std::ostream& stream, StatusCode code) { return stream << to_string(code); }
+std::ostream& operator<<(std::ostream& stream, const Status& status) { return stream << status.to_string(); }
+
 std::string Status::to_string() const {
   std::string text(backslice::to_string(code_));
   if (!message_.empty()) text += ": " + message_;
@@ -32,5 +37,7 @@ std::string to_string(Ints list) {
   }
   return text + "]";
 }
+
+std::ostream& operator<<(std::ostream& stream, Ints list) { return stream << to_string(list); }
 
 }  // namespace backslice

@@ -1,5 +1,7 @@
 #include "backslice/status.h"
 
+#include <sstream>
+
 #include "core/errors.h"
 #include "testing.h"
 
@@ -24,17 +26,10 @@ TEST(Status, DTypeErrorsAreInvalidArgumentsThatSaySo) {
   EXPECT_FALSE(invalid_argument("x").is_about_dtype());
 }
 
-TEST(Result, HoldsAValueOrAnError) {
-  Result<int> good = 3;
-  EXPECT_EQ(*good, 3);
-  EXPECT_TRUE(good.status().ok());
-  Result<int> bad = invalid_argument("no");
-  EXPECT_EQ(bad.status().message(), "no");
-}
-
-TEST(Result, ValueThrowsForThoseWhoWantExceptions) {
-  Result<int> bad = invalid_argument("no");
-  EXPECT_THROW(bad.value(), std::runtime_error);
+TEST(Status, PrintsAsItsText) {
+  std::ostringstream out;
+  out << invalid_argument("step 0") << "; " << Status() << "; " << StatusCode::OutOfRange;
+  EXPECT_EQ(out.str(), "InvalidArgument: step 0; Ok; OutOfRange");
 }
 
 TEST(WithoutThrowing, TurnsBadAllocIntoResourceExhausted) {

@@ -64,11 +64,11 @@ Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item
     if (!resolved.ok()) return resolved.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
-    return make_contiguous_layout(dtype, *checked, *resolved);
+    return detail::contiguous_layout_of(dtype, *checked, *resolved);
   });
 }
 
-Result<Layout> make_contiguous_layout(DType dtype, const Shape& shape, std::int64_t item_size) {
+Result<Layout> detail::contiguous_layout_of(DType dtype, const Shape& shape, std::int64_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
     const auto resolved = resolve_item_size(dtype, item_size);
     if (!resolved.ok()) return resolved.status();
@@ -95,6 +95,47 @@ Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::i
     }
     return Layout{*checked, Dims(strides), *resolved};
   });
+}
+
+Result<Layout> detail::layout_of_memory(std::size_t count, DType dtype, Ints shape, std::size_t item_size) {
+  return without_throwing([&]() -> Result<Layout> {
+    auto layout = make_contiguous_layout(dtype, shape, static_cast<std::int64_t>(item_size));
+    if (!layout.ok() || static_cast<std::size_t>(layout->shape.elements()) == count) return layout;
+    return invalid_argument("the memory has ", count, " elements, but shape ", shape, " has ", layout->shape.elements(),
+                            "; both must be the same");
+  });
+}
+
+Status detail::check_elements(const void* data, DType dtype, const Layout& layout, DType wanted, std::size_t item_size,
+                              std::size_t alignment) {
+  return without_throwing([&]() -> Status {
+    if (wanted != dtype) {
+      return dtype_error("elements<T>() was called with a T of dtype ", name(wanted), ", but the elements are ",
+                         name(dtype));
+    }
+    if (static_cast<std::int64_t>(item_size) != layout.item_size) {
+      return dtype_error("elements<T>() was called with a T of ", item_size, " bytes, but the elements have ",
+                         layout.item_size);
+    }
+    if (!is_contiguous(layout)) {
+      return invalid_argument("elements<T>() needs elements that lie one after the other, but shape ", layout.shape,
+                              " has byte strides ", layout.strides, "; copy the tensor first");
+    }
+    if (layout.shape.elements() > 0 && reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
+      return invalid_argument("elements<T>() needs memory aligned to ", alignment, " bytes; copy the tensor first");
+    }
+    return Status();
+  });
+}
+
+bool is_contiguous(const Layout& layout) {
+  if (layout.shape.elements() == 0) return true;  // and its other extents may have a product that overflows
+  std::int64_t expected = layout.item_size;
+  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
+    expected *= layout.shape[axis];
+  }
+  return true;
 }
 
 bool is_valid(const Layout& layout, DType dtype) {

@@ -1,5 +1,7 @@
 #include "backslice/view.h"
 
+#include <array>
+
 #include "backslice/tensor.h"
 #include "testing.h"
 
@@ -53,6 +55,49 @@ TEST(Tensor, CopiesShareTheBuffer) {
   const Tensor b = a;
   EXPECT_EQ(a.view().data, b.view().data);
   EXPECT_EQ(a.buffer().use_count(), 2);
+}
+
+TEST(View, ComesFromContainersWithAShape) {
+  std::vector<float> vector(6);
+  std::array<double, 6> array = {};
+  std::int32_t c_array[6] = {};
+  EXPECT_EQ(View::of(vector, {2, 3})->layout, View::contiguous(vector.data(), DType::Float32, {2, 3})->layout);
+  EXPECT_EQ(View::of(array, {6})->dtype, DType::Float64);
+  EXPECT_EQ(View::of(c_array, {3, 2})->dtype, DType::Int32);
+  EXPECT_EQ(View::of(std::span(vector).first(4), {2, 2})->data, reinterpret_cast<std::byte*>(vector.data()));
+  const std::vector<std::string> words(2);
+  EXPECT_EQ(ConstView::of(words, {2})->dtype, DType::String);
+}
+
+TEST(View, OfAnotherNumberOfElementsThanTheMemoryHasIsRefused) {
+  std::vector<float> memory(24);
+  for (const auto& shape : {std::vector<std::int64_t>{4, 5}, {25}, {}, {0}}) {
+    EXPECT_TRUE(is_error(View::of(memory, shape), kInvalid, "24 elements", to_string(shape)));
+  }
+  EXPECT_TRUE(is_error(View::of(memory, {-24}), kInvalid, "-24"));
+  std::vector<float> none;
+  EXPECT_TRUE(View::of(none, {3, 0}).ok());
+}
+
+template <class AnyView, class Memory>
+concept MakesView = requires(Memory&& memory) { AnyView::of(std::forward<Memory>(memory), Ints()); };
+
+TEST(View, IsNotMadeOfTemporariesOrOverConstElements) {
+  using Vector = std::vector<float>;
+  static_assert(MakesView<View, Vector&> && MakesView<ConstView, Vector&> && MakesView<ConstView, const Vector&>);
+  static_assert(MakesView<View, std::span<float>> && MakesView<View, const std::span<float>&>);
+  static_assert(!MakesView<View, Vector> && !MakesView<View, const Vector&>);
+  static_assert(!MakesView<View, std::span<const float>>);
+  static_assert(!MakesView<View, std::vector<bool>&> && !MakesView<View, std::vector<char>&>);
+}
+
+TEST(View, ShowsItsElements) {
+  std::vector<float> memory = {1, 2, 3};
+  View::of(memory, {3})->elements<float>().value()[1] = 7;
+  EXPECT_THAT(memory, ElementsAre(1, 7, 3));
+  const ConstView view = ConstView::of(memory, {3}).value();
+  static_assert(std::is_same_v<decltype(view.elements<float>()), Result<std::span<const float>>>);
+  EXPECT_TRUE(is_error(view.elements<double>(), kInvalid, "float64", "float32"));
 }
 
 }  // namespace

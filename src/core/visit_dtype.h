@@ -71,7 +71,7 @@ void visit_addable(DType dtype, Visitor&& visitor) {
     case DType::String:
     case DType::Bytes: break;
   }
-  assert(!"a dtype that cannot be added");
+  assert(false && "a dtype that cannot be added");
 }
 
 }  // namespace backslice

@@ -71,7 +71,7 @@ class BlockedSignals {
 
 // What a pool and its threads share. It goes when the last of them does.
 struct Shared {
-  explicit Shared(int threads) : threads(threads) {}
+  explicit Shared(int most) : threads(most) {}
 
   const int threads;  // the most that may work on a job, the caller's included
   static constexpr int kSlots = 64;
@@ -139,7 +139,7 @@ struct Shared {
 // Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.
 bool help(Shared& pool, int own) {
   for (std::uint64_t listed = pool.listed; listed != 0; listed &= ~std::bit_floor(listed)) {
-    const int slot = std::bit_width(listed) - 1;
+    const int slot = static_cast<int>(std::bit_width(listed)) - 1;
     Job* const job = pool.slots[slot].enter();
     if (job == nullptr) continue;
     job->take_tasks(own, pool.threads);

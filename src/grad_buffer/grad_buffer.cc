@@ -114,7 +114,7 @@ Result<Tensor> sums_in_region(const Selection& selection, const Selection& regio
 
 }  // namespace
 
-Result<GradBuffer> GradBuffer::make(Ints dims, DType dtype, std::int64_t item_size, const Context& context) {
+Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_size, const Context& context) {
   return without_throwing([&]() -> Result<GradBuffer> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();

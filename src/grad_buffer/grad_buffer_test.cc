@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 std::vector<float> content(const GradBuffer& buffer) {
   const auto* data = reinterpret_cast<const float*>(buffer.view().data);
@@ -18,7 +18,7 @@ std::vector<float> content(const GradBuffer& buffer) {
 }
 
 TEST(GradBuffer, WriteReplacesTheContent) {
-  GradBuffer buffer = GradBuffer::make({6}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {6}).value();
   const auto dy = counting<float>(2);
   EXPECT_TRUE(buffer.write(at({6}, "1:3"), view_of(dy, {2})).ok());
   EXPECT_THAT(content(buffer), ElementsAre(0, 1, 2, 0, 0, 0));
@@ -33,7 +33,7 @@ TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
   std::mt19937 random(14);
   for (int round = 0; round < 200; ++round) {
     const Shape shape = random_selection(random, 3).shape();
-    GradBuffer buffer = GradBuffer::make(shape, DType::Float32).value();
+    GradBuffer buffer = GradBuffer::make(DType::Float32, shape).value();
     std::vector<float> expected(static_cast<std::size_t>(shape.elements()));
     std::vector<bool> seen(expected.size());
     for (int step = 0; step < 12; ++step) {
@@ -65,7 +65,7 @@ TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
 }
 
 TEST(GradBuffer, NeighbouringRegionsMerge) {
-  GradBuffer buffer = GradBuffer::make({1000, 4}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {1000, 4}).value();
   const auto dy = counting<float>(40);
   for (std::int64_t k = 0; k < 500; k += 10) {
     EXPECT_TRUE(buffer.add(*Selection::from_index({1000, 4}, {SliceRange{k, k + 10}}), view_of(dy, {10, 4})).ok());
@@ -75,7 +75,7 @@ TEST(GradBuffer, NeighbouringRegionsMerge) {
 }
 
 TEST(GradBuffer, ManyScatteredRegionsStayBounded) {
-  GradBuffer buffer = GradBuffer::make({100000}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {100000}).value();
   const auto dy = counting<float>(1);
   for (std::int64_t k = 0; k < 100000; k += 40) {
     EXPECT_TRUE(buffer.add(*Selection::from_index({100000}, {k}), view_of(dy, {})).ok());
@@ -86,7 +86,7 @@ TEST(GradBuffer, ManyScatteredRegionsStayBounded) {
 }
 
 TEST(GradBuffer, WritableMarksEverything) {
-  GradBuffer buffer = GradBuffer::make({4}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {4}).value();
   reinterpret_cast<float*>(buffer.writable().data)[3] = 7;
   const auto dy = counting<float>(1);
   EXPECT_TRUE(buffer.write(at({4}, "0:1"), view_of(dy, {1})).ok());
@@ -94,7 +94,7 @@ TEST(GradBuffer, WritableMarksEverything) {
 }
 
 TEST(GradBuffer, RefusesWhatDoesNotFit) {
-  GradBuffer buffer = GradBuffer::make({4}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {4}).value();
   const auto dy = counting<float>(2);
   const auto wide = counting<double>(2);
   EXPECT_TRUE(buffer.write(at({4}, "1:3"), view_of(dy, {2})).ok());
@@ -109,12 +109,12 @@ TEST(GradBuffer, RefusesWhatDoesNotFit) {
     EXPECT_TRUE(is_error(call(at({4}, "1:3"), own), kInvalid, "shares memory"));
   }
   EXPECT_THAT(content(buffer), ElementsAre(0, 1, 2, 0));
-  EXPECT_TRUE(is_error(GradBuffer::make({4}, DType::Float8E8M0FNU), kInvalid, "no zero"));
-  EXPECT_TRUE(is_error(GradBuffer::make({-4}, DType::Float32), kInvalid, "-4"));
+  EXPECT_TRUE(is_error(GradBuffer::make(DType::Float8E8M0FNU, {4}), kInvalid, "no zero"));
+  EXPECT_TRUE(is_error(GradBuffer::make(DType::Float32, {-4}), kInvalid, "-4"));
 }
 
 TEST(GradBuffer, StringsAddWhereNothingWasWritten) {
-  GradBuffer buffer = GradBuffer::make({4}, DType::String).value();
+  GradBuffer buffer = GradBuffer::make(DType::String, {4}).value();
   const std::vector<std::string> dy = {"a", "b"};
   EXPECT_TRUE(buffer.add(at({4}, "0:2"), view_of(dy, {2})).ok());
   EXPECT_TRUE(buffer.add(at({4}, "2:4"), view_of(dy, {2})).ok());
@@ -134,7 +134,7 @@ TEST(GradBuffer, WritesAllTheSameWhenTheExecutorCannotBegin) {
   constexpr std::int64_t kRows = 64, kColumns = 1 << 16;
   NoMemoryExecutor executor;
   const Context options{.executor = &executor};
-  GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {kRows, kColumns}).value();
   const std::vector<float> ones(32 * kColumns, 1);
   EXPECT_TRUE(buffer.write(at({kRows, kColumns}, "::2"), view_of(ones, {32, kColumns}), options).ok());
   EXPECT_TRUE(buffer.add(at({kRows, kColumns}, "::2"), view_of(ones, {32, kColumns}), options).ok());
@@ -148,7 +148,7 @@ TEST(GradBuffer, WritesAllTheSameWhenTheExecutorCannotBegin) {
 }
 
 TEST(GradBuffer, StringsComeAndGo) {
-  GradBuffer buffer = GradBuffer::make({4}, DType::String).value();
+  GradBuffer buffer = GradBuffer::make(DType::String, {4}).value();
   const std::vector<std::string> words = {"a word too long to be stored in place", "b"};
   EXPECT_TRUE(buffer.write(at({4}, "::-2"), view_of(words, {2})).ok());
   EXPECT_TRUE(buffer.add(at({4}, "0:1"), ConstView(view_of(words, {2}))).ok() == false);
@@ -161,10 +161,10 @@ TEST(GradBuffer, StringsComeAndGo) {
 
 TEST(GradBuffer, CancelledWritesAreClearedByTheNext) {
   constexpr std::int64_t kRows = 1 << 15, kColumns = 1 << 11;
-  GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Int8).value();
+  GradBuffer buffer = GradBuffer::make(DType::Int8, {kRows, kColumns}).value();
   const auto some = counting<std::int8_t>(kColumns), all = std::vector<std::int8_t>(kRows * kColumns, 1);
-  const Selection first = *Selection::from_index({kRows, kColumns}, *parse_index("7"));
-  const Selection whole = *Selection::from_index({kRows, kColumns}, *parse_index(":"));
+  const Selection first = *Selection::from_index({kRows, kColumns}, "7");
+  const Selection whole = *Selection::from_index({kRows, kColumns}, ":");
   std::atomic<int> asked = 0, limit = 0;
   const CancelledTest cancelled = [&] { return ++asked > limit; };
   int times = 0;

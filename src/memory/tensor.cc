@@ -27,10 +27,24 @@ Buffer with_objects(Buffer memory, DType dtype, std::int64_t count) {
 
 }  // namespace
 
-Result<Tensor> Tensor::make(DType dtype, const Shape& shape, std::int64_t item_size, Contents contents,
-                            Allocator& allocator) {
+Result<Tensor> Tensor::make(DType dtype, Ints shape, std::int64_t item_size, Contents contents, Allocator& allocator) {
+  return Shape::make(shape).and_then(
+      [&](const Shape& checked) { return make_of_shape(dtype, checked, item_size, contents, allocator); });
+}
+
+Result<Tensor> Tensor::copy_contiguous(const ConstView& view, Allocator& allocator) {
   return without_throwing([&]() -> Result<Tensor> {
-    auto layout = make_contiguous_layout(dtype, shape, item_size);
+    const std::int64_t item_size = view.layout.item_size;
+    auto made = make_of_shape(view.dtype, view.shape(), item_size, Contents::Uninitialised, allocator);
+    if (made.ok()) operations_of(view.dtype).copy(made->view().data, view.data, view.elements(), item_size);
+    return made;
+  });
+}
+
+Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64_t item_size, Contents contents,
+                                     Allocator& allocator) {
+  return without_throwing([&]() -> Result<Tensor> {
+    auto layout = detail::contiguous_layout_of(dtype, shape, item_size);
     if (!layout.ok()) return layout.status();
     const std::int64_t bytes = shape.elements() * layout->item_size;
     const bool objects = !are_bytes(dtype);

@@ -26,17 +26,6 @@ Tensor row_of(const Tensor& tensor, std::int64_t row) {
   return Tensor::of(tensor.buffer(), view);
 }
 
-bool is_dense(const ConstView& view) {
-  const Layout& layout = view.layout;
-  if (view.elements() == 0) return true;  // and its other extents may have a product that overflows
-  std::int64_t expected = layout.item_size;
-  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
-    if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;
-    expected *= layout.shape[axis];
-  }
-  return true;
-}
-
 Result<Shape> stacked_shape(std::int64_t count, Ints inner) {
   if (inner.size() + 1 > kMaxRank) {
     return invalid_argument("the result would have ", inner.size() + 1, " axes; at most ", kMaxRank, " are supported");

@@ -11,10 +11,6 @@ Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi);
 // Row `row` along the first axis, without that axis.
 Tensor row_of(const Tensor& tensor, std::int64_t row);
 
-// Whether its elements lie one after the other.
-bool is_dense(const ConstView& view);
-inline bool is_dense(const Tensor& tensor) { return is_dense(tensor.view()); }
-
 // [count, inner...]. No elements may have extents whose product is no Shape's: [0, 2^40, 2^40] is one.
 Result<Shape> stacked_shape(std::int64_t count, Ints inner);
 

@@ -8,7 +8,7 @@ using namespace testing;
 
 constexpr Write kAccumulate = Write::Accumulate;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 TEST(Accumulate, AddsToTheSelectedAndLeavesTheRest) {
   std::vector<float> out = {10, 20, 30, 40, 50};

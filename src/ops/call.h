@@ -9,7 +9,7 @@
 namespace backslice {
 
 struct Call {
-  // The first call of all throws a StatusException when an environment variable of ours has a value that means nothing;
+  // The first call of all throws a StatusException when a BACKSLICE_ environment variable has an invalid value;
   // later ones go on without it.
   explicit Call(const Context& context);
 

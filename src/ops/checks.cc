@@ -19,7 +19,7 @@ bool is_aligned(const ConstView& view, std::int64_t alignment) {
 
 Status check_input(const ConstView& view, const char* argument) {
   if (!is_valid(view.layout, view.dtype)) {
-    return invalid_argument(argument, " has a layout that does not hold together: shape ", Ints(view.shape()),
+    return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()),
                             ", byte strides ", Ints(view.layout.strides), ", ", view.layout.item_size,
                             " bytes per element of dtype ", name(view.dtype));
   }

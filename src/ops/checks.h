@@ -7,7 +7,7 @@
 
 namespace backslice {
 
-// A readable tensor: memory is there, and strings are where strings can be.
+// A readable tensor: its memory is not null, and strings are aligned.
 Status check_input(const ConstView& view, const char* argument);
 
 // `view` has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.

@@ -9,7 +9,7 @@ namespace {
 using namespace testing;
 
 Result<GradientCost> cost_of(Ints shape, const char* index, DType dtype = DType::Float32) {
-  return slice_grad_cost(Selection::from_index(shape, parse_index(index).value()).value(), dtype);
+  return slice_grad_cost(Selection::from_index(shape, index).value(), dtype);
 }
 
 TEST(SliceGradCost, CountsTheBytesOfBothSides) {

@@ -81,7 +81,7 @@ Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
 }
 
 Status Joiner::join_into(const View& out, Write write, const Call& call) const {
-  if (is_dense(out)) {
+  if (is_contiguous(out.layout)) {
     write_dense(out, write, call);
     return Status();
   }

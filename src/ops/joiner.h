@@ -34,7 +34,7 @@ class Joiner {
     expected_ = data + elements * item_size_;
   }
 
-  // The same of memory that nobody here owns: no view of it can be returned.
+  // The same for memory that is not owned here: no view of it can be returned.
   void push_borrowed(const std::byte* data, std::int64_t elements) {
     segments_.push_back({data, elements * item_size_});
     if (elements > 0) adjacent_ = false;

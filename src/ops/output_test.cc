@@ -6,7 +6,7 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 class Output : public ::testing::Test {
  protected:

@@ -25,7 +25,7 @@ Status check_layout(const Layout& layout, DType dtype, const char* argument, con
   return check_shape(view, argument, expected, meaning);
 }
 
-// Whether elements lie in the same places: the strides of axes along which nobody steps do not matter.
+// Whether elements lie in the same places: the strides of axes with one element do not matter.
 bool same_places(const Layout& a, const Layout& b) {
   if (a.shape != b.shape || a.item_size != b.item_size) return false;
   if (a.shape.elements() == 0) return true;

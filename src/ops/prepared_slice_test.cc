@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 TEST(PreparedSlice, RunsOften) {
   const PreparedSlice columns = PreparedSlice::make(at({2, 4}, ":, 1::2"), DType::Float32).value();

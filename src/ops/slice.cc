@@ -72,4 +72,9 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
   });
 }
 
+Tensor select(const Selection& selection, const Tensor& tensor) {
+  Tensor shared = tensor;  // whose view may be written, as that of every copy
+  return Tensor::of(tensor.buffer(), select(selection, shared.view()));
+}
+
 }  // namespace backslice

@@ -66,8 +66,8 @@ TEST(SliceGrad, IsTheAdjointOfSlice) {
     Tensor y = slice(s, view_of(x, s.shape())).value();
     Tensor dx = slice_grad(s, view_of(g, s.result_shape())).value();
     std::int64_t forward = 0, backward = 0;
-    for (std::size_t k = 0; k < g.size(); ++k) forward += y.elements<std::int64_t>()[k] * g[k];
-    for (std::size_t k = 0; k < x.size(); ++k) backward += x[k] * dx.elements<std::int64_t>()[k];
+    for (std::size_t k = 0; k < g.size(); ++k) forward += y.elements<std::int64_t>().value()[k] * g[k];
+    for (std::size_t k = 0; k < x.size(); ++k) backward += x[k] * dx.elements<std::int64_t>().value()[k];
     EXPECT_EQ(forward, backward) << s.explain();
   }
 }

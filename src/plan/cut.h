@@ -1,6 +1,6 @@
 // Cutting work into pieces: the one policy that every operation follows.
 //
-// Work is counted in bytes that are written at the speed of memory; what takes longer per byte says so by counting
+// Work is counted in bytes that are written at the speed of memory; what takes longer per byte counts
 // more. Pieces are several per thread, so that a slow thread holds nobody up; none is so small that handing it over
 // would cost more than doing it, and none so large that it could not be waited for when the operation is cancelled.
 #pragma once

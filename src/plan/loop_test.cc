@@ -57,7 +57,7 @@ TEST(Loop, EvenStepsMergeIntoSteps) {
 }
 
 TEST(Loop, StridesOfASliceAreFoundByTheAxisTheyComeFrom) {
-  const Selection s = *Selection::from_index({4, 5, 6}, *parse_index("1:3, 2, newaxis"));
+  const Selection s = *Selection::from_index({4, 5, 6}, "1:3, 2, newaxis");
   const auto strides = strides_by_input_axis(s, contiguous_layout(s.result_shape(), 4));
   EXPECT_EQ(strides[0], 24);
   EXPECT_EQ(strides[1], 0);

@@ -12,7 +12,7 @@ using namespace testing;
 constexpr std::int64_t kSmall = 4 << 10, kLarge = 64 << 10;
 
 std::int64_t pages_of_rows(const char* rows, std::int64_t page_bytes) {
-  const Selection s = *Selection::from_index({64, 16 << 10}, *parse_index(rows));  // rows of 16 KiB
+  const Selection s = *Selection::from_index({64, 16 << 10}, rows);  // rows of 16 KiB
   return pages_touched(s, contiguous_layout(s.shape(), 1), page_bytes);
 }
 

@@ -16,7 +16,7 @@ Layout dense(Ints shape) { return contiguous_layout(Shape::make(shape).value(), 
 Layout strided(Ints shape, Ints strides) { return {Shape::make(shape).value(), Dims(strides), kFloat}; }
 
 Plan scatter(Ints shape, std::string_view index, Widen widen = Widen::Yes) {
-  const Selection s = *Selection::from_index(shape, *parse_index(index));
+  const Selection s = *Selection::from_index(shape, index);
   return plan_scatter(s, dense(shape), dense(s.result_shape()), widen);
 }
 
@@ -81,7 +81,7 @@ TEST(Plan, ReversedAxesWalkTheSourceBackwards) {
 }
 
 TEST(Plan, ReversedDestinationsAreTurnedForward) {
-  const Selection s = *Selection::from_index({5}, *parse_index("3:"));
+  const Selection s = *Selection::from_index({5}, "3:");
   const Plan plan = plan_scatter(s, strided({5}, {-4}), dense({2}), Widen::Yes);
   EXPECT_EQ(plan.dst_offset(), -16);
   EXPECT_EQ(plan.src_offset(), 4);

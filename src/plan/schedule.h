@@ -43,7 +43,7 @@ struct Schedule : Manner {
 // y = x[selection]
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype);
 
-// Its gradient, into memory that is there already.
+// Its gradient, into existing memory.
 Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype);
 
 // Its gradient, into memory that is still to be allocated, contiguous: zeroed where the strategy is FreshZeros.
@@ -60,7 +60,7 @@ Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype);
 // Writing so many bytes, each of which takes as long as copying `work_per_byte`.
 Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte = 1);
 
-// The sum of many slices, `disjoint` where no two of them meet: into memory that is there already, or still to be
+// The sum of many slices, `disjoint` where no two of them meet: into existing memory, or memory still to be
 // allocated, as above.
 Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype);
 Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 Schedule gradient_of(const Selection& selection, Write write, DType dtype) {
   const std::int64_t size = item_size(dtype);

@@ -30,7 +30,7 @@ TEST(Split, PartsWriteWhatTheWholeWrites) {
 }
 
 TEST(Split, ASelectedCornerStillGivesEveryPartWork) {
-  const Selection corner = *Selection::from_index({1000, 1000}, *parse_index("0:2, 0:2"));
+  const Selection corner = *Selection::from_index({1000, 1000}, "0:2, 0:2");
   const Layout dst = contiguous_layout(corner.shape(), 4), src = contiguous_layout(corner.result_shape(), 4);
   const auto parts = split(plan_scatter(corner, dst, src, Widen::Yes), 8);
   ASSERT_EQ(parts.size(), 8u);
@@ -38,7 +38,7 @@ TEST(Split, ASelectedCornerStillGivesEveryPartWork) {
 }
 
 Plan gradient_of(Ints shape, std::string_view index) {
-  const Selection s = *Selection::from_index(shape, *parse_index(index));
+  const Selection s = *Selection::from_index(shape, index);
   const Layout dst = contiguous_layout(s.shape(), 4), src = contiguous_layout(s.result_shape(), 4);
   return plan_scatter(s, dst, src, Widen::Yes);
 }

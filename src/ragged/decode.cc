@@ -105,7 +105,7 @@ class Decoder {
   // The rows of a batch one by one.
   Status make_rows() {
     if (encoded_.size() > kMostRows) {
-      return resource_exhausted("encoded has ", encoded_.size(), " rows, too many to be put together one by one");
+      return resource_exhausted("encoded has ", encoded_.size(), " rows, too many to join one by one");
     }
     rows_.reserve(static_cast<std::size_t>(encoded_.size()));
     for (std::int64_t i = 0; i < encoded_.size(); ++i) {

@@ -13,7 +13,7 @@ namespace backslice {
 namespace {
 
 Result<Tensor> without_gaps(const Tensor& tensor, const Call& call) {
-  if (is_dense(tensor)) return tensor;
+  if (is_contiguous(tensor.view().layout)) return tensor;
   return copy_of(tensor.view(), call);
 }
 

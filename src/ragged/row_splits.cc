@@ -98,7 +98,7 @@ Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) 
 Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept, const Call& call) {
   if (list.shape()[0] == 0) {
     return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
-                            "] is empty; it has one item more than there are rows");
+                            "] is empty; it needs one item more than there are rows");
   }
   std::byte* copy = nullptr;
   if (kept != nullptr) {

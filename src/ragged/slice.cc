@@ -88,7 +88,7 @@ class RowsGradient {
   }
 
   Status write(const ConstView& grad, const View& out, Write write) const {
-    if (is_dense(grad)) return in_order(grad).join_into(out, write, call_);
+    if (is_contiguous(grad.layout)) return in_order(grad).join_into(out, write, call_);
     const auto dense = copy_of(grad, call_);
     if (!dense.ok()) return dense.status();
     return in_order(dense->view()).join_into(out, write, call_);

@@ -44,7 +44,7 @@ inline Status check_splits_fit(std::int64_t last, DType dtype) {
 // How long the splits of that many rows are.
 inline Result<std::int64_t> splits_of_rows(std::int64_t rows) {
   if (const auto length = checked_add(rows, 1)) return *length;
-  return resource_exhausted("splits for ", rows, " rows are more than there can be");
+  return resource_exhausted(rows, " rows need more splits than memory can hold");
 }
 
 inline Result<Tensor> allocate_splits(DType dtype, std::int64_t length, const Call& call) {

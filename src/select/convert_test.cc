@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, *parse_index(text)); }
+Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
 
 // Around as many entries as TensorFlow takes: dropped, whole, sliced and new axes in random order.
 Selection long_selection(std::mt19937& random) {

@@ -5,7 +5,7 @@ namespace {
 
 using namespace testing;
 
-Result<Selection> at(Ints shape, std::string_view text) { return Selection::from_index(shape, *parse_index(text)); }
+Result<Selection> at(Ints shape, std::string_view text) { return Selection::from_index(shape, text); }
 
 TEST(FromIndex, IntegersDropAxesAndNoneAddsThem) {
   const Selection s = *at({4, 5, 6}, "1:3, None, -1, ...");
@@ -40,6 +40,22 @@ TEST(FromIndex, RefusesStepZero) { EXPECT_TRUE(is_error(at({4}, "::0"), kInvalid
 
 TEST(FromIndex, RefusesResultsOfMoreThan32Axes) {
   EXPECT_TRUE(is_error(Selection::from_index({}, Index(33, NewAxis{})), kInvalid, "33 axes"));
+}
+
+TEST(FromIndex, TakesTextToo) {
+  const Selection expected = Selection::from_index({4, 5}, Index{SliceRange{1, 3}, SliceRange{{}, {}, -2}}).value();
+  const std::string text = "1:3, ::-2";
+  EXPECT_EQ(Selection::from_index({4, 5}, "1:3, ::-2").value(), expected);
+  EXPECT_EQ(Selection::from_index({4, 5}, text).value(), expected);
+  EXPECT_EQ(Selection::from_index({4, 5}, std::string_view(text)).value(), expected);
+  EXPECT_TRUE(is_error(Selection::from_index({4, 5}, "1:x"), kInvalid, "x"));
+  EXPECT_TRUE(is_error(Selection::from_index({4, 5}, "7"), StatusCode::OutOfRange, "axis 0"));
+}
+
+TEST(FromIndex, BracesAreItemsNotText) {
+  EXPECT_EQ(Selection::from_index({4, 5}, {}).value(), Selection::all(*Shape::make({4, 5})));
+  EXPECT_EQ(Selection::from_index({4, 5}, {0, 2}).value(), Selection::from_index({4, 5}, "0, 2").value());
+  EXPECT_EQ(Selection::from_index({4, 5}, {0}).value(), Selection::from_index({4, 5}, "0").value());
 }
 
 }  // namespace

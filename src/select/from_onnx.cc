@@ -60,7 +60,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
       sliced[axis] = true;
       const std::int64_t step = slice.steps ? (*slice.steps)[e] : 1;
       if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
-      axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, (*shape)[axis]);
+      axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, shape->begin()[axis]);
     }
     return assemble(*shape, axes, result_axes);
   });

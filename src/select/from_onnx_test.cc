@@ -15,7 +15,7 @@ Result<Selection> onnx(Ints shape, OnnxSlice slice) { return Selection::from_onn
 void expect_same(Ints shape, const OnnxSlice& slice, std::string_view index) {
   const auto selection = onnx(shape, slice);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();
-  EXPECT_EQ(*selection, *Selection::from_index(shape, *parse_index(index))) << selection->explain();
+  EXPECT_EQ(*selection, *Selection::from_index(shape, index)) << selection->explain();
 }
 
 TEST(FromOnnx, OmittedAxesAreTheFirstOnes) {

@@ -15,7 +15,7 @@ Result<Selection> tf(Ints shape, TfSlice slice) { return Selection::from_tf(shap
 void expect_same(Ints shape, const TfSlice& slice, std::string_view index) {
   const auto selection = tf(shape, slice);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();
-  EXPECT_EQ(*selection, *Selection::from_index(shape, *parse_index(index))) << selection->explain();
+  EXPECT_EQ(*selection, *Selection::from_index(shape, index)) << selection->explain();
 }
 
 TEST(FromTf, FewerEntriesThanAxesImplyAnEllipsisAtTheEnd) {

@@ -6,7 +6,7 @@
 namespace backslice {
 namespace {
 
-using Wide = __int128;  // a period may be the product of two steps
+__extension__ typedef __int128 Wide;  // a period may be the product of two steps
 
 struct Common {
   Wide first, period;

@@ -1,6 +1,7 @@
 #include "backslice/selection.h"
 
 #include <cassert>
+#include <ostream>
 
 #include "core/errors.h"
 #include "select/axis_math.h"
@@ -108,6 +109,10 @@ std::string Selection::explain() const {
   return text;
 }
 
+std::ostream& operator<<(std::ostream& stream, const Selection& selection) {
+  return stream << '[' << to_string(selection.to_index()) << "] of shape " << selection.shape();
+}
+
 SelectedLayout select(const Selection& selection, const Layout& layout) {
   assert(layout.shape == selection.shape());
   if (selection.result_shape().elements() == 0) {
@@ -117,8 +122,9 @@ SelectedLayout select(const Selection& selection, const Layout& layout) {
   selected.layout.shape = selection.result_shape();
   selected.layout.item_size = layout.item_size;
   for (std::int64_t source : selection.result_axes()) {
+    const int axis = static_cast<int>(source);
     const bool is_new = source == Selection::kNewAxis;
-    selected.layout.strides.push_back(is_new ? 0 : layout.strides[source] * selection.axis(source).step);
+    selected.layout.strides.push_back(is_new ? 0 : layout.strides[axis] * selection.axis(axis).step);
   }
   for (int i = 0; i < layout.shape.rank(); ++i) selected.offset += selection.axis(i).start * layout.strides[i];
   return selected;

@@ -1,5 +1,7 @@
 #include "backslice/selection.h"
 
+#include <sstream>
+
 #include "testing.h"
 
 namespace backslice {
@@ -49,11 +51,17 @@ TEST(Selection, SelectIsAViewOfTheSameMemory) {
 }
 
 TEST(Selection, ExplainsItself) {
-  const std::string text = Selection::from_index({4, 5}, *parse_index("1, None, ::2"))->explain();
+  const std::string text = Selection::from_index({4, 5}, "1, None, ::2")->explain();
   EXPECT_THAT(text, HasSubstr("takes 3 of 20 elements: shape [4,5] -> [1,3]"));
   EXPECT_THAT(text, HasSubstr("axis 0 of 4: start 1, step 1, count 1, dropped"));
   EXPECT_THAT(text, HasSubstr("axis 1 of 5: start 0, step 2, count 3"));
   EXPECT_THAT(text, HasSubstr("result axis 0: new"));
+}
+
+TEST(Selection, PrintsAsItsIndexAndShape) {
+  std::ostringstream out;
+  out << Selection::from_index({4, 5}, "1:3, ::-2").value() << "; " << Selection::all(Shape());
+  EXPECT_EQ(out.str(), "[1:3, 4::-2] of shape [4,5]; [] of shape []");
 }
 
 }  // namespace

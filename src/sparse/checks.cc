@@ -9,17 +9,17 @@ namespace backslice {
 
 Status check_rows(const ConstView& values, const char* argument) {
   if (values.shape().rank() >= 1) return Status();
-  return invalid_argument(argument, " must be a vector, or have an entry for each row along its first axis; got a ",
+  return invalid_argument(argument, " must be a vector, or have one entry per row along its first axis; got a ",
                           "scalar");
 }
 
 Status check_length(Ints list, const char* argument, int rank, const char* of) {
   if (list.size() == static_cast<std::size_t>(rank)) return Status();
-  return invalid_argument(argument, " has ", list.size(), " items, expected ", rank, ", one for each of the ", of);
+  return invalid_argument(argument, " has ", list.size(), " items, expected ", rank, ", one per ", of);
 }
 
 Status check_size(Ints size, int rank) {
-  BACKSLICE_RETURN_IF_ERROR(check_length(size, "size", rank, "columns of indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_length(size, "size", rank, "column of indices"));
   for (std::size_t axis = 0; axis < size.size(); ++axis) {
     if (size[axis] < 0) {
       return invalid_argument("Expected a non-negative size, got ", size[axis], " (size[", axis, "])");

@@ -56,7 +56,7 @@ TEST(SparseRaces, ChangingIndicesTouchNothingElse) {
     (void)sparse_slice_grad_by_size(view_of(grad, {kRows / 2}), in, {0, 0}, {32, 64}, context);
     auto y = sparse_slice(in, view_of(values, {kRows}), {64, 64}, {0, 0}, {32, 64}, context);
     ASSERT_TRUE(y.ok());
-    for (float value : y->values.elements<float>()) ASSERT_TRUE(value >= 0 && value <= kRows);
+    for (float value : y->values.elements<float>().value()) ASSERT_TRUE(value >= 0 && value <= kRows);
   }
 }
 

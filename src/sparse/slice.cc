@@ -53,7 +53,7 @@ Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows, const Cal
 }
 
 Status check_window(const CooIndices& indices, Ints start, Ints size) {
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "columns of indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "column of indices"));
   BACKSLICE_RETURN_IF_ERROR(check_size(size, indices.rank()));
   return check_indices_fit(indices, start, size);
 }
@@ -84,7 +84,7 @@ Status check_out(const View& out, const char* argument, DType dtype, std::int64_
                        name(dtype), " of ", item_size);
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "a row for each entry in the window"));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "one row per entry in the window"));
   BACKSLICE_RETURN_IF_ERROR(check_distinct(out, argument));
   BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, values, "values"));
   return check_apart(out, argument, indices, "indices");

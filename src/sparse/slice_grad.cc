@@ -43,7 +43,7 @@ Status check_arguments(const ConstView& grad, const CooIndices& input, Ints star
   if (grad.shape()[0] != output.rows()) {
     return invalid_argument("backprop_val_grad has ", grad.shape()[0], " rows, but output_indices has ", output.rows());
   }
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "columns of input_indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "column of input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "backprop_val_grad"));
   if (order == MatchOrder::Any && output.rows() > std::numeric_limits<std::int32_t>::max()) {
     return unimplemented("order \"any\" takes at most 2**31 - 1 rows of output_indices, got ", output.rows());
@@ -53,7 +53,7 @@ Status check_arguments(const ConstView& grad, const CooIndices& input, Ints star
 
 Status check_window_arguments(const ConstView& grad, const CooIndices& input, Ints start, Ints size, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "grad"));
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "columns of input_indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "column of input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_size(size, input.rank()));
   if (grad.shape()[0] > input.rows()) {
     return invalid_argument("grad has ", grad.shape()[0], " rows, more than input_indices, which has ", input.rows());
@@ -111,7 +111,7 @@ SparseParts cut_for(const CooIndices& input, const ConstView& grad, const Call& 
   return cut_rows(input.rows(), row_bytes(input, grad), call.threads());
 }
 
-// One pass: checks while writing, into memory that nobody has seen.
+// One pass: checks while writing, into memory that is not visible to anyone else.
 Status write_and_check_in_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                                 const View& out, Write, const Call& call) {
   const auto matcher = match_in_order(input, start, output, call.rows);

@@ -22,7 +22,7 @@ BlockRows::~BlockRows() {
 void BlockRows::write(const Tensor& row, const ConstView& value, const Call& call) {
   begun_.push_back(row);
   Tensor to = row;
-  if (!is_dense(value)) return copy_into(to.view(), value, call);
+  if (!is_contiguous(value.layout)) return copy_into(to.view(), value, call);
   const Segment all{value.data, bytes_of(row)};  // no loops to plan
   concat(data_of(row), {&all, 1}, value.dtype, value.layout.item_size, call.kernel(all.bytes));
 }

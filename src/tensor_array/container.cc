@@ -49,7 +49,7 @@ std::optional<TensorArray> TensorArrayContainer::find(std::string_view name) con
 }
 
 bool TensorArrayContainer::remove(std::string_view name) {
-  decltype(impl_->arrays)::node_type removed;  // let go of outside the lock: the last handle may free much
+  decltype(impl_->arrays)::node_type removed;  // released outside the lock: the last handle may free much
   const std::lock_guard lock(impl_->mutex);
   if (const auto found = impl_->arrays.find(name); found != impl_->arrays.end()) removed = impl_->arrays.extract(found);
   return !removed.empty();

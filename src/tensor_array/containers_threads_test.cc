@@ -23,8 +23,8 @@ TEST(ContainerThreads, BuffersOfTheirOwnShareThePool) {
   constexpr std::int64_t kRows = 512, kColumns = 512;  // enough for several pieces
   const auto dy = std::vector<float>(kRows * kColumns, 1);
   on_threads(3, [&](int) {
-    GradBuffer buffer = GradBuffer::make({kRows, kColumns}, DType::Float32).value();
-    const Selection all = *Selection::from_index({kRows, kColumns}, *parse_index(":"));
+    GradBuffer buffer = GradBuffer::make(DType::Float32, {kRows, kColumns}).value();
+    const Selection all = *Selection::from_index({kRows, kColumns}, ":");
     for (int i = 0; i < 5; ++i) {
       EXPECT_TRUE(buffer.write(all, view_of(dy, {kRows, kColumns}), {.executor = pool.get()}).ok());
       EXPECT_TRUE(buffer.add(all, view_of(dy, {kRows, kColumns}), {.executor = pool.get()}).ok());
@@ -53,7 +53,7 @@ TEST(ContainerThreads, ManyReadOneRaggedTensor) {
   const RaggedTensor rt =
       RaggedTensor::make(tensor_of<float>({1, 2, 3, 4, 5, 6}, {6}), {tensor_of<std::int64_t>({0, 2, 2, 5, 6}, {5})})
           .value();
-  const Selection reversed = *Selection::from_index({4}, *parse_index("::-1"));
+  const Selection reversed = *Selection::from_index({4}, "::-1");
   on_threads(4, [&](int) {
     for (int i = 0; i < 100; ++i) {
       Tensor values = ragged_slice(rt, reversed, {.executor = pool.get()}).value().values();

@@ -53,7 +53,7 @@ class DenseElements {
   }
 
   Result<const Tensor*> without_gaps(const Tensor& term) {
-    if (is_dense(term)) return &term;
+    if (is_contiguous(term.view().layout)) return &term;
     auto copy = copy_of(term.view(), call_);
     if (!copy.ok()) return copy.status();
     copies_.push_back(*std::move(copy));

@@ -38,8 +38,8 @@ TEST(TensorArray, AFailedSumLeavesTheTerms) {
   EXPECT_TRUE(is_error(g.read(0, context), StatusCode::ResourceExhausted));
   executor.fails = false;
   EXPECT_TRUE(g.write(1, large(3), context).ok());
-  EXPECT_EQ(g.read(0, context).value().elements<float>()[0], 8);
-  EXPECT_EQ(g.read(1, context).value().elements<float>()[0], 3);
+  EXPECT_EQ(elements<float>(g.read(0, context).value())[0], 8);
+  EXPECT_EQ(elements<float>(g.read(1, context).value())[0], 3);
 }
 
 TEST(TensorArray, AFailedWriteToABlockLeavesZeros) {
@@ -57,7 +57,7 @@ TEST(TensorArray, AFailedWriteToABlockLeavesZeros) {
   executor.fails = false;
   ASSERT_TRUE(array.write(1, large(2), context).ok());
   Tensor all = array.stack().value();
-  const auto values = all.elements<float>();
+  const auto values = all.elements<float>().value();
   EXPECT_EQ(std::count(values.begin(), values.end(), 0), kLarge);
   EXPECT_EQ(std::count(values.begin(), values.end(), 2), kLarge);
 }

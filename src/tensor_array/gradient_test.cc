@@ -76,7 +76,7 @@ TEST(TensorArrayGrad, ReadsPastItsSizeGrowIt) {
   EXPECT_FALSE(array(1).grad("x").value().read(5).ok());
 }
 
-// What a slot no longer holds is let go of when no lock is held: its owner may use the array.
+// What a slot no longer holds is released when no lock is held: its owner may use the array.
 TEST(TensorArray, OwnersOfWhatIsLetGoOfMayUseTheArray) {
   TensorArray g = TensorArray::make(2, DType::Float32).value().grad("x").value();
   int asked = 0;
@@ -92,7 +92,7 @@ TEST(TensorArray, OwnersOfWhatIsLetGoOfMayUseTheArray) {
   };
   for (std::size_t i = 0; i < TensorArray::kMaxTerms + 1; ++i) ASSERT_TRUE(g.write(0, owned()).ok());
   EXPECT_EQ(asked, static_cast<int>(TensorArray::kMaxTerms) + 1);
-  EXPECT_EQ(g.read(0).value().elements<float>()[0], TensorArray::kMaxTerms + 1);
+  EXPECT_EQ(elements<float>(g.read(0).value())[0], TensorArray::kMaxTerms + 1);
 }
 
 TEST(TensorArray, SumsOfItemsWithoutBytesTakeNoTime) {
@@ -110,7 +110,7 @@ TEST(TensorArray, ManyWritesToOneIndexOfAGradientAddUpInOrder) {
   for (int index = 0; index < 3; ++index) {
     float expected = 0;
     for (int i = index; i < 40; i += 3) expected += static_cast<float>(i + 1);
-    EXPECT_EQ(g.read(index).value().elements<float>()[0], expected);
+    EXPECT_EQ(elements<float>(g.read(index).value())[0], expected);
   }
 }
 

@@ -57,7 +57,7 @@ Status check_out(const State& array, const View& out, std::span<const Element> e
 Status check_lengths(std::span<std::int64_t> lengths, const View& out, std::span<const Element> elements) {
   if (lengths.size() != elements.size()) {
     return invalid_argument("lengths has room for ", lengths.size(), " numbers, but the array has ", elements.size(),
-                            " elements; it needs one for each");
+                            " elements; it needs one per element");
   }
   const auto view = View::contiguous(lengths.data(), DType::Int64, {std::ssize(lengths)});
   if (!view.ok()) return view.status();

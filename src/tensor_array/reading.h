@@ -1,7 +1,7 @@
 // Reading elements, one or many: what all reading operations have in common.
 //
 // All checks come first; then the caller makes a result of the elements, and only when that has succeeded they count as
-// read, and are let go of where the array is cleared after reading.
+// read, and are released where the array is cleared after reading.
 #pragma once
 
 #include <functional>

@@ -74,7 +74,7 @@ struct State {
   SlotTable slots;
 };
 
-// What slots no longer hold: let go of when no lock is held, since its owners may use this array.
+// What slots no longer hold: released when no lock is held, since its owners may use this array.
 using Released = std::vector<std::vector<Tensor>>;
 
 // Whether a shape of which all is known has no more than 2^63 - 1 elements.

@@ -11,7 +11,7 @@ const Context kSerial{.executor = &serial_executor()};
 
 Tensor ones(std::initializer_list<std::int64_t> shape) {
   Tensor made = Tensor::make(DType::Int64, *Shape::make(shape)).value();
-  for (std::int64_t& v : made.elements<std::int64_t>()) v = 1;
+  for (std::int64_t& v : made.elements<std::int64_t>().value()) v = 1;
   return made;
 }
 
@@ -31,7 +31,7 @@ TEST(TensorArrayThreads, SumsOfManyWritersAreExact) {
   for (std::thread& thread : threads) thread.join();
   std::int64_t total = 0;
   Tensor all = gradient.stack(kSerial).value();
-  for (std::int64_t v : all.elements<std::int64_t>()) total += v;
+  for (std::int64_t v : all.elements<std::int64_t>().value()) total += v;
   EXPECT_EQ(total, 16 * (4 * 200 + 4 * 20 * 3));
 }
 

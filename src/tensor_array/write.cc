@@ -25,7 +25,7 @@ Status check_dtype(const State& array, const Tensor& value) {
 
 Status check_scatter(const State& array, Ints indices, const Tensor& value) {
   if (value.shape().rank() < 1) {
-    return invalid_argument(array.prefix(), "the value to scatter must have a row for each index, got a scalar");
+    return invalid_argument(array.prefix(), "the value to scatter must have one row per index, got a scalar");
   }
   if (static_cast<std::int64_t>(indices.size()) != value.shape()[0]) {
     return invalid_argument(array.prefix(), "expected as many rows as indices, but value has shape ",
@@ -95,7 +95,7 @@ Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& co
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
   return without_throwing([&]() -> Status {
     if (value.shape().rank() < 1) {
-      return invalid_argument(state_->prefix(), "the value to unstack must have a row for each index, got a scalar");
+      return invalid_argument(state_->prefix(), "the value to unstack must have one row per index, got a scalar");
     }
     const auto indices = state_->indices_up_to(value.shape()[0], "unstacked");
     if (!indices.ok()) return indices.status();

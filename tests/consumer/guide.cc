@@ -1,69 +1,148 @@
-// What the C++ guide of the manual shows.
+// What the C++ guide of the manual shows of slices.
 #include <backslice/backslice.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <vector>
 
 using namespace backslice;
 
-// A tensor of yours is a view: memory, dtype, extents, and byte strides where it has gaps.
+// A view is memory, a dtype, extents, and byte strides where there are gaps.
 Status views() {
   std::vector<float> memory(24);
-  Result<View> whole = View::contiguous(memory.data(), DType::Float32, {4, 6});
-  if (!whole.ok()) return whole.status();
-  Result<View> even_columns = View::strided(memory.data(), DType::Float32, {4, 3}, {24, 8});
+  Result<View> whole = View::of(memory, {4, 6});  // 24 elements, or an error
+  if (!whole) return whole.status();
+  Result<View> same = View::contiguous(memory.data(), DType::Float32, {4, 6});
+  if (!same) return same.status();
+  Result<View> even_columns =
+      View::strided(memory.data(), DType::Float32, {4, 3}, {24, 8});
   return even_columns.status();
 }
 
-// Every operation comes as a pair: one makes its result, ..._into fills yours.
+// A Tensor owns its memory, and is taken wherever a view is.
+Status tensors() {
+  Result<Tensor> x = Tensor::make(DType::Float32, {2, 3}, 0, Contents::Zero);
+  Result<Tensor> ones = Tensor::copy_of({1.0f, 1.0f, 1.0f}, {1, 3});
+  Result<Selection> last = Selection::from_index({2, 3}, "1:");
+  if (!x || !ones || !last) return {StatusCode::Internal, "wrong sizes"};
+  if (Status s = slice_grad_into(*last, *ones, *x); !s.ok()) return s;
+
+  Result<std::span<float>> values = x->elements<float>();
+  if (!values) return values.status();  // refused unless these are floats
+  for (float v : *values) std::cout << v << ' ';
+  std::cout << '\n';  // 0 0 0 1 1 1
+  return Status();
+}
+
+// C++20 has no bfloat16 or float8: declare your own type for it.
+struct MyBfloat16 {
+  std::uint16_t bits;
+};
+
+template <>
+struct backslice::DTypeOf<MyBfloat16> : DTypeConstant<DType::BFloat16> {};
+
+Status own_types() {
+  std::array<MyBfloat16, 4> memory = {};
+  return View::of(memory, {2, 2}).status();
+}
+
+// Operations come in pairs: one makes its result, ..._into fills yours.
 Status gradients() {
   const std::vector<float> dy = {1, 2, 3, 4, 5, 6};
-  Result<ConstView> view = ConstView::contiguous(dy.data(), DType::Float32, {2, 3});
-  if (!view.ok()) return view.status();
+  Result<ConstView> view = ConstView::of(dy, {2, 3});
+  if (!view) return view.status();
 
-  Result<Selection> selection = Selection::from_index({4, 6}, parse_index("1:3, ::2").value());
-  if (!selection.ok()) return selection.status();
+  Result<Selection> selection = Selection::from_index({4, 6}, "1:3, ::2");
+  if (!selection) return selection.status();
   Result<Tensor> dx = slice_grad(*selection, *view);
-  if (!dx.ok()) return dx.status();
+  if (!dx) return dx.status();
 
   std::vector<float> sum(24, 1.0f);
-  Result<View> out = View::contiguous(sum.data(), DType::Float32, {4, 6});
-  return slice_grad_into(*selection, *view, *out, Write::Accumulate);  // sum[1:3, ::2] += dy
+  Result<View> out = View::of(sum, {4, 6});
+  if (!out) return out.status();
+  // sum[1:3, ::2] += dy
+  return slice_grad_into(*selection, *view, *out, Write::Accumulate);
+}
+
+// TensorFlow's and ONNX's arguments are taken as they are.
+Status dialects() {
+  Result<Tensor> dy = Tensor::copy_of({1.0f, 2.0f}, {2});
+  if (!dy) return dy.status();
+  Result<Tensor> tf = strided_slice_grad(
+      {5}, {.begin = {0}, .end = {4}, .strides = {2}, .begin_mask = 1}, *dy);
+  if (!tf) return tf.status();
+  Result<Tensor> onnx =
+      onnx_slice_grad(*dy, {5}, {.starts = {0}, .ends = {4}, .steps = {{2}}});
+  return onnx.status();
 }
 
 // A slice that runs often is checked and planned once.
 Status prepared() {
-  const Selection crop = Selection::from_index({4, 6}, parse_index("1:3, 2:5").value()).value();
-  Result<PreparedSlice> slice = PreparedSlice::make(crop, DType::Float32);
-  if (!slice.ok()) return slice.status();
+  Result<Selection> crop = Selection::from_index({4, 6}, "1:3, 2:5");
+  if (!crop) return crop.status();
+  Result<PreparedSlice> slice = PreparedSlice::make(*crop, DType::Float32);
+  if (!slice) return slice.status();
 
   std::vector<float> x(24, 1.0f), y(6), dx(24);
-  const View all = View::contiguous(x.data(), DType::Float32, {4, 6}).value();
-  const View part = View::contiguous(y.data(), DType::Float32, {2, 3}).value();
-  const View grad = View::contiguous(dx.data(), DType::Float32, {4, 6}).value();
+  Result<View> all = View::of(x, {4, 6});
+  Result<View> part = View::of(y, {2, 3});
+  Result<View> grad = View::of(dx, {4, 6});
+  if (!all || !part || !grad) return {StatusCode::Internal, "wrong sizes"};
   for (int step = 0; step < 3; ++step) {
-    if (Status forward = slice->forward(all, part); !forward.ok()) return forward;
-    if (Status sum = slice->accumulate(part, grad); !sum.ok()) return sum;  // dx[1:3, 2:5] += y
+    if (Status s = slice->forward(*all, *part); !s.ok()) return s;
+    // dx[1:3, 2:5] += y
+    if (Status s = slice->accumulate(*part, *grad); !s.ok()) return s;
   }
-  return slice->gradient(part, grad);  // all of dx: y where it was taken from, zero elsewhere
+  // all of dx: y where it was taken from, zero elsewhere
+  return slice->gradient(*part, *grad);
 }
 
-// Errors are values. The message names the argument, the axis, the value, and what was expected.
+// The gradients of many slices of one tensor add up in one pass.
+Status many_slices() {
+  Result<Tensor> dy = Tensor::copy_of({1.0f, 2.0f, 3.0f}, {3});
+  Result<Selection> left = Selection::from_index({5}, ":3");
+  Result<Selection> right = Selection::from_index({5}, "2:");
+  if (!dy || !left || !right) return {StatusCode::Internal, "bad slices"};
+  const SliceGradient slices[] = {{*left, *dy}, {*right, *dy}};
+  Result<Tensor> dx = multi_slice_grad({5}, slices);
+  if (!dx) return dx.status();
+  for (float v : dx->elements<float>().value()) std::cout << v << ' ';
+  std::cout << '\n';  // 1 2 4 2 3
+  return Status();
+}
+
+// Errors are values. The message names the argument, the axis, the value,
+// and what was expected.
 bool errors() {
-  Result<Selection> wrong = Selection::from_tf({4}, {.begin = {0}, .end = {2}, .strides = {0}});
-  std::printf("%s\n", wrong.status().to_string().c_str());
-  return !wrong.ok() && wrong.status().code() == StatusCode::InvalidArgument;
+  Result<Selection> wrong =
+      Selection::from_tf({4}, {.begin = {0}, .end = {2}, .strides = {0}});
+  std::cout << wrong.status() << '\n';
+  return !wrong && wrong.status().code() == StatusCode::InvalidArgument;
 }
 
-// An executor says where the work runs: the default pool, this thread, or a pool of yours.
+// The first error ends a chain and becomes its result.
+Result<Tensor> chained(const ConstView& dy) {
+  return Selection::from_index({4}, "1:3")
+      .and_then([&](const Selection& s) { return slice_grad(s, dy); })
+      .or_else([](const Status& why) -> Result<Tensor> {
+        std::cerr << why << '\n';
+        return Tensor::make(DType::Float64, {4}, 0, Contents::Zero);
+      });
+}
+
+// An executor says where the work runs: the default pool, this thread, or
+// your own pool.
 class MyPool final : public Executor {
  public:
   int concurrency() const override { return 4; }
-  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
-    for (std::int64_t i = 0; i < count; ++i) task(i);  // yours would hand these to its threads
+  void run(std::int64_t count,
+           const std::function<void(std::int64_t)>& task) override {
+    // yours would hand these to its threads
+    for (std::int64_t i = 0; i < count; ++i) task(i);
   }
 };
 
@@ -78,11 +157,15 @@ class MyMemory final : public Allocator {
  public:
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
     const std::int64_t size = (bytes / kAlignment + 1) * kAlignment;
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<std::size_t>(size)));
-    if (data == nullptr) return Status(StatusCode::ResourceExhausted, "MyMemory is full");
+    auto* data = static_cast<std::byte*>(
+        std::aligned_alloc(kAlignment, static_cast<std::size_t>(size)));
+    if (data == nullptr) {
+      return Status(StatusCode::ResourceExhausted, "MyMemory is full");
+    }
     if (contents == Contents::Zero) std::fill_n(data, bytes, std::byte{0});
     ++in_use;
-    return Buffer::own(data, [this](std::byte* p) {  // when the last Tensor that shares it goes
+    // released with the last Tensor that shares it
+    return Buffer::own(data, [this](std::byte* p) {
       std::free(p);
       --in_use;
     });
@@ -95,7 +178,7 @@ bool allocators(const Selection& selection, const ConstView& dy) {
   MyMemory memory;
   {
     Result<Tensor> dx = slice_grad(selection, dy, {.allocator = &memory});
-    if (!dx.ok() || memory.in_use != 1) return false;
+    if (!dx || memory.in_use != 1) return false;
   }
   return memory.in_use == 0;
 }
@@ -105,22 +188,32 @@ Status cancellation(const Selection& selection, const ConstView& dy) {
   std::atomic<bool> stop = false;
   const CancelledTest asked = [&] { return stop.load(); };
   const Context context{.cancelled = &asked};
-  return slice_grad(selection, dy, context).status();  // Cancelled, once another thread sets `stop`
+  // Cancelled, once another thread sets `stop`
+  return slice_grad(selection, dy, context).status();
 }
 
 // What a gradient will cost is known before any memory is touched.
 bool costs() {
-  const Selection half = Selection::from_index({65536, 65536}, parse_index("::2").value()).value();
-  const GradientCost cost = slice_grad_cost(half, DType::Float32).value();
-  std::printf("%s", cost.plan.c_str());
-  return cost.bytes_written == std::int64_t{16} << 30 && cost.strategy == Strategy::Streaming;
+  Result<Selection> half = Selection::from_index({65536, 65536}, "::2");
+  if (!half) return false;
+  Result<GradientCost> cost = slice_grad_cost(*half, DType::Float32);
+  if (!cost) return false;
+  std::cout << cost->plan;
+  return cost->bytes_written == std::int64_t{16} << 30 &&
+         cost->strategy == Strategy::Streaming;
 }
 
 int main() {
-  const std::vector<double> memory = {1, 2};
-  const ConstView dy = ConstView::contiguous(memory.data(), DType::Float64, {2}).value();
-  const Selection selection = Selection::from_index({4}, parse_index("1:3").value()).value();
-  const bool ok = errors() && costs() && views().ok() && gradients().ok() && prepared().ok() &&
-                  executors(selection, dy).ok() && allocators(selection, dy) && cancellation(selection, dy).ok();
-  return ok ? 0 : 1;
+  const Tensor dy = Tensor::copy_of({1.0, 2.0}, {2}).value();
+  const Selection selection = Selection::from_index({4}, "1:3").value();
+  for (const Status& status :
+       {views(), tensors(), own_types(), gradients(), dialects(), prepared(),
+        many_slices(), chained(dy).status(), executors(selection, dy),
+        cancellation(selection, dy)}) {
+    if (!status.ok()) {
+      std::cerr << status << '\n';
+      return 1;
+    }
+  }
+  return errors() && costs() && allocators(selection, dy) ? 0 : 1;
 }

@@ -36,8 +36,6 @@ Status status_of(Result<T>&& result) {
 }
 
 // What a call uses is made before: nothing of the test itself may be what fails.
-inline Selection selection_of(Ints shape, const char* index) {
-  return *Selection::from_index(shape, *parse_index(index));
-}
+inline Selection selection_of(Ints shape, const char* index) { return *Selection::from_index(shape, index); }
 
 }  // namespace backslice::testing

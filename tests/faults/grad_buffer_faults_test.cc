@@ -12,7 +12,7 @@ std::vector<Operation> buffer_operations() {
   const auto selection = [](const char* text) { return selection_of({40, 8}, text); };
   const auto with = [=](const char* name, std::vector<const char*> before, const char* text) {
     return [=] {
-      const auto buffer = std::make_shared<GradBuffer>(GradBuffer::make({40, 8}, DType::Float32).value());
+      const auto buffer = std::make_shared<GradBuffer>(GradBuffer::make(DType::Float32, {40, 8}).value());
       const auto plain = std::make_shared<std::vector<float>>(40 * 8);
       const auto term = [=](const char* index) { return counting<float>(selection(index).result_shape().elements()); };
       for (const char* index : before) {
@@ -43,13 +43,13 @@ std::vector<Operation> buffer_operations() {
 
 // What a gradient buffer holds after a failed addition, whatever failed, is what it held before.
 TEST(FaultInjectionOfGradBuffer, AFailedAdditionChangesNothing) {
-  const auto selection = [](const char* text) { return *Selection::from_index({40, 8}, *parse_index(text)); };
+  const auto selection = [](const char* text) { return *Selection::from_index({40, 8}, text); };
   const auto fill = [&](GradBuffer& buffer, const char* text) {
     const auto dy = counting<float>(selection(text).result_shape().elements());
     return buffer.add(selection(text), view_of(dy, selection(text).result_shape()));
   };
   for (std::int64_t n = 0; n < 1000; ++n) {
-    GradBuffer buffer = GradBuffer::make({40, 8}, DType::Float32).value();
+    GradBuffer buffer = GradBuffer::make(DType::Float32, {40, 8}).value();
     ASSERT_TRUE(fill(buffer, "3:9").ok() && fill(buffer, "12:20, ::2").ok());
     const auto bytes = [&] {
       const ConstView view = buffer.view();

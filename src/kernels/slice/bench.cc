@@ -1,4 +1,4 @@
-// One slice of a tensor: its gradient, into memory that is there or is zero already, the slice itself, and sums.
+// One slice of a tensor: its gradient, into existing memory or into zeros, the slice itself, and sums.
 #include "kernel_bench.h"
 #include "kernels/slice/kernel.h"
 
@@ -8,9 +8,7 @@ namespace {
 using bench::bytes_of, bench::measure, bench::touched;
 using Extents = std::vector<std::int64_t>;
 
-Selection at(const Extents& shape, const char* index) {
-  return Selection::from_index(shape, parse_index(index).value()).value();
-}
+Selection at(const Extents& shape, const char* index) { return Selection::from_index(shape, index).value(); }
 
 void slice_gradient(benchmark::State& state, const Extents& shape, const char* index, DType dtype, Write write) {
   const Selection selection = at(shape, index);

@@ -95,7 +95,7 @@ TEST_P(SliceKernel, OverwriteWritesLongRows) {
   for (const char* index :
        {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", ":, ::-3", ":, ::-4", ":, 1::2", ":, 5:-7",
         "1:2, 300:", "::2", "1", ":, 700", ":, 3:1500:7", "::-1, 64:128", "2:2"}) {
-    const Selection s = *Selection::from_index({3, 1603}, *parse_index(index));
+    const Selection s = *Selection::from_index({3, 1603}, index);
     expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
                      contiguous_tensor(random, dtype, s.result_shape()));
   }
@@ -106,7 +106,7 @@ TEST_P(SliceKernel, OverwriteReadsStridedSources) {
   const DType dtype = std::get<0>(GetParam());
   for (const char* index : {":, ::2", ":, ::3", ":, ::4", ":, ::5", ":, ::-1", ":, ::-2", "1, 3::4"}) {
     RandomTensor wide = contiguous_tensor(random, dtype, std::vector<std::int64_t>{3, 700});
-    wide.view = select(*Selection::from_index({3, 700}, *parse_index(index)), wide.view);
+    wide.view = select(*Selection::from_index({3, 700}, index), wide.view);
     const Selection all = Selection::all(wide.view.shape());
     expect_overwrite(all, contiguous_tensor(random, dtype, wide.view.shape()), wide);
   }
@@ -133,7 +133,7 @@ TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
     expect_accumulate(s, random_tensor(random, dtype, s.shape()), random_tensor(random, dtype, s.result_shape()));
   }
   for (const char* index : {":", ":, 3:-5", ":, ::2", ":, ::-1"}) {
-    const Selection s = *Selection::from_index({3, 321}, *parse_index(index));
+    const Selection s = *Selection::from_index({3, 321}, index);
     expect_accumulate(s, contiguous_tensor(random, dtype, s.shape()),
                       contiguous_tensor(random, dtype, s.result_shape()));
   }

@@ -334,8 +334,8 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, b
   const std::int64_t tasks = std::min(grid.tiles, context.pieces);
   TileMemory memory(tasks, filler.composes() ? largest_tile : 0, context);
   const auto work = [&](std::int64_t task) {
-    const TileMemory::Borrowed tile(memory);
-    Scratch scratch{tile.data(), {}, {}, {}};
+    const TileMemory::Borrowed borrowed(memory);
+    Scratch scratch{borrowed.data(), {}, {}, {}};
     const std::int64_t end = cut_at(grid.tiles, tasks, task + 1);
     for (std::int64_t tile = cut_at(grid.tiles, tasks, task); tile < end; ++tile) filler.fill(tile, scratch);
   };

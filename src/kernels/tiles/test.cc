@@ -77,7 +77,7 @@ TEST_P(TilesKernel, WritesRunsThatDoNotMeet) {
 TEST(CommonAxes, AxesOfOneElementAreLeftOut) {
   const auto dy = counting<float>(6);
   const std::vector<SliceGradient> slices = {
-      {*Selection::from_index({4, 1, 3, 1}, *parse_index("1:3, 0, :, 0")), view_of(dy, {2, 3})}};
+      {*Selection::from_index({4, 1, 3, 1}, "1:3, 0, :, 0"), view_of(dy, {2, 3})}};
   const Layout dst = contiguous_layout(*Shape::make({4, 1, 3, 1}), 4);
   const CommonAxes common = common_axes(slices, dst, serial_executor());
   ASSERT_EQ(common.rank(), 1);
@@ -100,7 +100,7 @@ TEST_P(TilesKernel, TakesMemoryOnceAndOnlyWhereItComposes) {
   const Dims dims(std::vector<std::int64_t>{60, 40});
   const auto calls_for = [&](Ints shape, const char* index) {
     RandomTensor dst = contiguous_tensor(random, DType::Float32, shape);
-    const Selection selection = *Selection::from_index(shape, *parse_index(index));
+    const Selection selection = *Selection::from_index(shape, index);
     const RandomTensor source = contiguous_tensor(random, DType::Float32, selection.result_shape());
     const std::vector<SliceGradient> slices = {{selection, source.view}};
     const KernelContext& way = GetParam().context;

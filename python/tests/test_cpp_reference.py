@@ -1,0 +1,53 @@
+"""The C++ guide's reference names everything that the public headers declare."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "cpp.md").read_text()
+HEADERS = sorted((ROOT / "include" / "backslice").glob("*.h"))
+# What the operations are made of, not what callers call.
+INTERNAL = {"export.h", "inline_vector.h", "version.h", "backslice.h"}
+
+
+def public_part(header: Path) -> str:
+    """The declarations, without comments, private members and namespace detail."""
+    text = re.sub(r"//[^\n]*", "", header.read_text())
+    text = re.sub(r"namespace detail \{.*?\n\}", "", text, flags=re.DOTALL)
+    return re.sub(r"\n private:\n.*?\n\};", "\n};", text, flags=re.DOTALL)
+
+
+def functions(header: Path) -> set[str]:
+    """What stands between a type and a parenthesis, at the start of a declaration."""
+    text = public_part(header)
+    with_arguments = re.findall(r"^(?:  )?(?! )[ \w:<>,&*]*?[\w>&*] [&*]?(\w+)\((?!\))", text, re.MULTILINE)
+    queries = re.findall(r" (\w+)\(\)(?: const| noexcept)", text)
+    return set(with_arguments + queries) - {"requires", "return", "bool", "Dims"}
+
+
+def test_functions_are_found():
+    found = functions(ROOT / "include" / "backslice" / "tensor_array.h")
+    assert {"write", "gather_into", "find_grad", "is_closed", "tensor_array_grad_with_shape"} <= found
+    assert "slice_grad_into" in functions(ROOT / "include" / "backslice" / "slice.h")
+
+
+def test_every_public_function_is_in_the_reference():
+    reference = GUIDE[GUIDE.index("## Reference") :]
+    for header in HEADERS:
+        if header.name not in INTERNAL:
+            missing = {name for name in functions(header) if not re.search(rf"\b{name}\b", reference)}
+            assert not missing, f"{header.name}: {sorted(missing)}"
+
+
+def test_every_header_is_in_the_reference():
+    for header in HEADERS:
+        if header.name not in INTERNAL | {"slice_gradient.h", "strategy.h"}:
+            assert f"`{header.name}`" in GUIDE, header.name
+
+
+def test_every_public_type_is_in_the_guide():
+    for header in HEADERS:
+        if header.name not in INTERNAL:
+            declared = r"^(?:class|struct) (?:\[\[\w+\]\] )?(?:BACKSLICE_EXPORT )?(\w+)[^;]*\{"
+            for name in re.findall(declared, public_part(header), re.MULTILINE):
+                assert re.search(rf"\b{name}\b", GUIDE), f"{header.name}: {name}"
