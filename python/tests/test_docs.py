@@ -42,6 +42,8 @@ def test_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     session: dict = {}
     for block in blocks(page):
+        if block.language.startswith("{"):  # Sphinx's, which `make docs` runs
+            continue
         assert block.language in LANGUAGES, f"a block that no test runs: {block}"
         if block.language == "python":
             exec(compile(block.code, str(page), "exec"), session)
@@ -98,8 +100,7 @@ def test_set_up_commands_exist():
 def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            if not target.startswith("api/"):  # made when the manual is
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_every_operation_has_a_page_that_answers_the_same_questions():
@@ -118,24 +119,6 @@ def test_every_command_is_in_the_manual():
     text = (ROOT / "docs" / "command_line.md").read_text()
     for command in COMMANDS:
         assert f"backslice {command}" in text, command
-
-
-def test_the_api_reference_names_everything_public():
-    import backslice
-
-    sys.path.insert(0, str(ROOT / "tools"))
-    import api_reference
-
-    python = api_reference.python_reference()
-    for name in set(backslice.__all__) - {"__version__", "pool", "ragged"}:
-        assert f"## {name}\n" in python or f"`{name}(" in python, name
-    assert "## backslice.pool" in python and "## backslice.ragged" in python
-    assert "object | None" not in python, "signatures come from the stubs"
-    cpp = api_reference.cpp_reference()
-    for header in (ROOT / "include" / "backslice").glob("*.h"):
-        if header.name not in api_reference.NOT_FOR_READERS:
-            assert f"## {header.name}" in cpp
-    assert "private:" not in cpp and "slice_grad_into(" in cpp
 
 
 def test_hacking_maps_every_folder():
