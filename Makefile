@@ -72,10 +72,10 @@ $(VENV)/.docs-requirements: pyproject.toml $(VENV)/.requirements
 
 docs: python $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs
-	@mkdir -p build
+	@mkdir -p build/doxygen
 	doxygen docs/Doxyfile
 	$(PY) -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/site
-	$(PY) -m pytest tests/manual/test_site.py
+	$(PY) -m pytest tests/manual/test_site.py tests/manual/test_doxygen_filter.py
 	@echo "the manual is in build/site/index.html"
 
 docs-test: docs

@@ -1,6 +1,6 @@
 """Hands the comments of a header to Doxygen: `python3 tools/doxygen_filter.py HEADER` prints the header with them marked.
 
-The headers' comments are plain, `//`, as people read them there. The opening comment describes the header, a comment
+The headers' comments are written for those who open them, `//` or `///`, without commands. The opening comment describes the header, a comment
 before a declaration describes it and the functions that follow it without an empty line, a comment behind a member
 describes that member. Doxygen wants all of that spelt out: `@file`, `///` before each declaration, `///<`.
 """
@@ -16,7 +16,7 @@ TRAILING = re.compile(r"(\s*[^/\s].*?[;,{})\w])\s+///?<? (.*)")
 
 def marked(lines: list[str], name: str) -> list[str]:
     opening = lines.index("#pragma once")
-    text = [found[2] for line in lines[:opening] if (found := COMMENT.match(line))]
+    text = [found[2] for line in lines[:opening] if (found := COMMENT.match(line)) and found[2] != "@file"]
     return [f"/// @file {name}", *documentation(text, ""), *declarations(lines[opening:])]
 
 
@@ -33,9 +33,9 @@ def documentation(text: list[str], indent: str) -> list[str]:
 
 
 def escaped(line: str) -> str:
-    """Outside of `code`, nothing is a command or a tag."""
+    """Outside of `code`, nothing is a tag, and only what begins a line is a command."""
     parts = line.split("`")
-    return "`".join(re.sub(r"[@\\<>#]", r"\\\g<0>", part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    return "`".join(re.sub(r"(?<!^)@|[\\<>#]", r"\\\g<0>", part) if i % 2 == 0 else part for i, part in enumerate(parts))
 
 
 def declarations(lines: list[str]) -> list[str]:
