@@ -36,7 +36,7 @@ nitpicky = False
 default_role = None
 toc_object_entries_show_parents = "hide"
 highlight_language = "none"
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_text = r">>> |\.\.\. |\$ |> "
 copybutton_prompt_is_regexp = True
 
 intersphinx_mapping = write_inventories(HERE / "inventories", BUILD / "inventories")

@@ -5,35 +5,28 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+sys.path.insert(0, str(ROOT / "tools"))
+from manual_pages import PAGES, blocks, images, markers  # noqa: E402
+
 # Commands that set the machine up: checked below instead of run.
 SETUP = ("make ", "cmake ", "pip install .")
 LANGUAGES = {"python", "console", "cpp", "cmake"}
-
-
-class Block(NamedTuple):
-    language: str
-    code: str
-
-
-def blocks(page: Path) -> list[Block]:
-    return [
-        Block(*found) for found in re.findall(r"^```([^\n]*)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
-    ]
+# The reference, which is made of docstrings and headers.
+WRITTEN = [page for page in PAGES if "api" not in page.parts]
 
 
 def of_language(language: str) -> list[str]:
-    return [block.code for page in PAGES for block in blocks(page) if block.language == language]
+    return [block.code for page in PAGES for block in blocks(page.read_text()) if block.language == language]
 
 
 def commands(console: str) -> list[tuple[str, str]]:
-    """Each command of a console block with what it prints."""
-    return [tuple(part.split("\n", 1)) for part in re.split(r"^\$ ", console, flags=re.MULTILINE)[1:]]
+    """Each command of a console block, lines that begin with "> " included, with what it prints."""
+    found = re.findall(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", console, flags=re.MULTILINE)
+    return [(re.sub(r"^> ", "", command, flags=re.MULTILINE).rstrip("\n"), printed) for command, printed in found]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -41,7 +34,7 @@ def test_page_runs(page, tmp_path, monkeypatch):
     """The blocks of a page, from the first to the last, in one folder and one session."""
     monkeypatch.chdir(tmp_path)
     session: dict = {}
-    for block in blocks(page):
+    for block in blocks(page.read_text()):
         if block.language.startswith("{"):  # Sphinx's, which `make docs` runs
             continue
         assert block.language in LANGUAGES, f"a block that no test runs: {block}"
@@ -103,6 +96,31 @@ def test_links_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_fits_80_columns(page):
+    code = [block.code for block in blocks(page.read_text())]
+    code += re.findall(r"(?<=\n\n)(?:    .*\n)+", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE))
+    assert [line for text in code for line in text.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_say_what_their_columns_are(page):
+    heads = re.findall(r"^\|(.*)\|\n\|[-|]+\|$", page.read_text(), flags=re.MULTILINE)
+    assert [head for head in heads if not all(cell.strip() for cell in head.split("|"))] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pictures_show_the_code_beside_them(page):
+    """Each is drawn from the block before it, and what its title says in brackets is said there too."""
+    found = list(markers(page))
+    assert {marker.file for marker in found} == images(page), "a picture without a marker"
+    for marker in found:
+        title = re.search(r"<title>(.*?)</title>", marker.file.read_text())[1]
+        code = re.sub(r"\s+", " ", marker.blocks[-1].code)
+        for said in re.findall(r"\[(.*?)\]", title):
+            assert said in code, f"{marker.file.name} shows {title!r}, the code beside it is\n{code}"
+
+
 def test_every_operation_has_a_page_that_answers_the_same_questions():
     pages = sorted((ROOT / "docs" / "operations").glob("*.md"))
     assert len(pages) == 6
@@ -110,7 +128,7 @@ def test_every_operation_has_a_page_that_answers_the_same_questions():
         text = page.read_text()
         for heading in ("What it computes", "Arguments", "Dtypes", "Errors", "Cost", "Differences from"):
             assert f"\n## {heading}" in text, (page.name, heading)
-        assert "../images/" in text
+        assert images(page)
 
 
 def test_every_command_is_in_the_manual():
