@@ -1,8 +1,9 @@
-"""Hands the comments of a header to Doxygen: `python3 tools/doxygen_filter.py HEADER` prints the header with them marked.
+"""Hands the comments of a header to Doxygen: `python3 tools/doxygen_filter.py HEADER` prints it with them marked.
 
-The headers' comments are written for those who open them, `//` or `///`, without commands. The opening comment describes the header, a comment
-before a declaration describes it and the functions that follow it without an empty line, a comment behind a member
-describes that member. Doxygen wants all of that spelt out: `@file`, `///` before each declaration, `///<`.
+The headers' comments are written for those who open them, `//` or `///`, without commands. The opening comment
+describes the header, a comment before a declaration describes it and the functions that follow it without an empty
+line, a comment behind a member describes that member. Doxygen wants all of that spelt out: `@file`, `///` before each
+declaration, `///<`.
 """
 
 import re
@@ -35,7 +36,8 @@ def documentation(text: list[str], indent: str) -> list[str]:
 def escaped(line: str) -> str:
     """Outside of `code`, nothing is a tag, and only what begins a line is a command."""
     parts = line.split("`")
-    return "`".join(re.sub(r"(?<!^)@|[\\<>#]", r"\\\g<0>", part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    parts[::2] = [re.sub(r"(?<!^)@|[\\<>#]", r"\\\g<0>", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def declarations(lines: list[str]) -> list[str]:

@@ -27,14 +27,17 @@ def gradient(selection: bs.Selection, dy: Any, dx: Any, title: str = "") -> Pict
     return Picture(title, panels, ["dx is dy where x was taken from, zero elsewhere."])
 
 
-def tf_gradient(dy: Any, dx: Any, begin: Sequence[int], end: Sequence[int], strides: Sequence[int], **masks: int) -> Picture:
-    selection = bs.Selection.from_tf(dx.shape, begin, end, strides, **masks)
-    return gradient(selection, dy, dx, f"StridedSliceGrad: begin {begin}, end {end}, strides {strides}")
+def tf_gradient(dy: Any, dx: Any, **spec: Any) -> Picture:
+    return gradient(bs.Selection.from_tf(dx.shape, **spec), dy, dx, f"StridedSliceGrad: {lists_of(spec)}")
 
 
-def onnx_gradient(dy: Any, dx: Any, **lists: Sequence[int]) -> Picture:
-    selection = bs.Selection.from_onnx(dx.shape, **lists)
-    return gradient(selection, dy, dx, f"SliceGrad: {', '.join(f'{name} {numbers}' for name, numbers in lists.items())}")
+def onnx_gradient(dy: Any, dx: Any, **spec: Any) -> Picture:
+    return gradient(bs.Selection.from_onnx(dx.shape, **spec), dy, dx, f"SliceGrad: {lists_of(spec)}")
+
+
+def lists_of(spec: dict[str, Any]) -> str:
+    """begin [0, 2], end [0, 3]"""
+    return ", ".join(f"{name} {value}" for name, value in spec.items() if isinstance(value, list))
 
 
 def sparse_gradient(indices: Any, x: Any, dy: Any, dx: Any, shape: Any, start: Any, size: Any) -> Picture:

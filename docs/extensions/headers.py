@@ -7,8 +7,8 @@ from docutils import nodes
 from sphinx import addnodes
 
 SECTIONS = (
-    "briefdescription detaileddescription define typedef enum innerclass innernamespace public-type public-static-attrib "
-    "public-static-func public-func public-attrib func var"
+    "briefdescription detaileddescription define typedef enum innerclass innernamespace "
+    "public-type public-static-attrib public-static-func public-func public-attrib func var"
 )
 
 

@@ -21,7 +21,7 @@ class Page(HTMLParser):
         self.anchors |= {found[name] for name in ("id", "name") if name in found}
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
-        elif tag == "link" and found.get("rel") != "search" or tag in ("script", "img"):
+        elif (tag == "link" and found.get("rel") != "search") or tag in ("script", "img"):
             self.loaded += [found[name] for name in ("src", "href") if name in found]
 
 
