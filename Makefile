@@ -6,7 +6,9 @@
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp time each kernel, in C++ alone
-# make docs     the manual, into build/site
+# make docs     build the manual into build/site and check every link in it
+# make docs-test try the manual in a browser: search, links, console, desktop and phone width
+# make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make test-large the tests that need 12 GB of disk
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
@@ -16,9 +18,10 @@ PY := $(VENV)/bin/python
 SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 FUZZ_SECONDS ?= 60
+DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs oracle sanitize fuzz bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -63,10 +66,26 @@ test-aarch64:
 	cmake --build --preset aarch64
 	tools/test_aarch64.sh build/aarch64
 
-docs: python
-	$(PY) -m pip install -q "mkdocs-material>=9.5"
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+$(VENV)/.docs-requirements: pyproject.toml $(VENV)/.requirements
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs)
+	@touch $@
+
+docs: python $(VENV)/.docs-requirements
+	@tools/setup.sh $(PYTHON) docs
+	@mkdir -p build/doxygen
+	doxygen docs/Doxyfile
+	$(PY) -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/site
+	$(PY) -m pytest tests/manual/test_site.py tests/manual/test_doxygen_filter.py
 	@echo "the manual is in build/site/index.html"
+
+docs-test: docs
+	@tools/setup.sh $(PYTHON) docs-test
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
+	$(PY) -m pytest tests/manual
+	@echo "screenshots are in build/screenshots"
+
+docs-serve: docs
+	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 oracle: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training

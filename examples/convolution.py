@@ -1,8 +1,10 @@
 """The backward pass of a convolution, by hand, in NumPy.
 
-A convolution is a sum over the positions (p, q) of its kernel: each looks at a slice of x, all rows and columns that
-this position meets as the kernel moves. So its gradient with respect to x is the sum of the gradients of those slices,
-which overlap, and `multi_slice_grad` adds all of them up in one pass. Finite differences check the result.
+A convolution is a sum over the positions (p, q) of its kernel: each looks at a
+slice of x, all rows and columns that this position meets as the kernel moves.
+So its gradient with respect to x is the sum of the gradients of those slices,
+which overlap, and `multi_slice_grad` adds them all up in one pass. Finite
+differences check the result.
 """
 
 import backslice as bs
@@ -12,8 +14,11 @@ STRIDE = 2
 
 
 def windows(x_shape, kernel):
-    """For each position of the kernel the slice of x it looks at."""
-    height, width = ((n - k) // STRIDE + 1 for n, k in zip(x_shape[2:], kernel.shape[2:], strict=True))
+    """Each position of the kernel, and the slice of x it looks at."""
+    height, width = (
+        (n - k) // STRIDE + 1
+        for n, k in zip(x_shape[2:], kernel.shape[2:], strict=True)
+    )
     for p, q in np.ndindex(*kernel.shape[2:]):
         rows = slice(p, p + STRIDE * (height - 1) + 1, STRIDE)
         columns = slice(q, q + STRIDE * (width - 1) + 1, STRIDE)
@@ -21,8 +26,14 @@ def windows(x_shape, kernel):
 
 
 def convolve(x, kernel):
-    """x is [images, channels in, rows, columns], the kernel [channels out, channels in, rows, columns]."""
-    return sum(np.einsum("ncij,oc->noij", x[at], kernel[:, :, p, q]) for (p, q), at in windows(x.shape, kernel))
+    """x is [images, channels in, rows, columns].
+
+    The kernel is [channels out, channels in, rows, columns].
+    """
+    return sum(
+        np.einsum("ncij,oc->noij", x[at], kernel[:, :, p, q])
+        for (p, q), at in windows(x.shape, kernel)
+    )
 
 
 def convolve_backward(x, kernel, dy):
@@ -50,11 +61,17 @@ def main():
     dy = random.normal(size=convolve(x, kernel).shape)
     dx, dkernel = convolve_backward(x, kernel, dy)
 
+    def loss_of_x(moved):
+        return np.sum(dy * convolve(moved, kernel))
+
+    def loss_of_kernel(moved):
+        return np.sum(dy * convolve(x, moved))
+
     worst = 0.0
     for at in [tuple(random.integers(n) for n in x.shape) for _ in range(100)]:
-        worst = max(worst, abs(dx[at] - slope(lambda moved: np.sum(dy * convolve(moved, kernel)), x, at)))
+        worst = max(worst, abs(dx[at] - slope(loss_of_x, x, at)))
     for at in np.ndindex(*kernel.shape):
-        worst = max(worst, abs(dkernel[at] - slope(lambda moved: np.sum(dy * convolve(x, moved)), kernel, at)))
+        worst = max(worst, abs(dkernel[at] - slope(loss_of_kernel, kernel, at)))
     print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-6
 

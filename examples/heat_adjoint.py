@@ -1,8 +1,9 @@
-"""Where was it hot? The adjoint of a heat equation, by the gradients of its stencil's slices.
+"""Where was it hot? The adjoint of a heat equation, from slices.
 
-A plate cools: each step, an inner point moves towards its four neighbours. In NumPy that is five slices of u.
-Backwards, the gradient of each slice goes where the slice came from; `multi_slice_grad` adds the six pieces up in one
-pass. With it the temperature at the start is found again from the one at the end.
+A plate cools: in each step, an inner point moves towards its four neighbours.
+In NumPy that is five slices of u. Backwards, the gradient of each slice goes
+where the slice came from, and `multi_slice_grad` adds all pieces up in one
+pass. With it, the temperature at the start is recovered from that at the end.
 """
 
 import backslice as bs
@@ -10,7 +11,12 @@ import numpy as np
 
 SIZE, STEPS, RATE = 24, 10, 0.2
 INNER = np.s_[1:-1, 1:-1]
-NEIGHBOURS = [np.s_[:-2, 1:-1], np.s_[2:, 1:-1], np.s_[1:-1, :-2], np.s_[1:-1, 2:]]
+NEIGHBOURS = [
+    np.s_[:-2, 1:-1],
+    np.s_[2:, 1:-1],
+    np.s_[1:-1, :-2],
+    np.s_[1:-1, 2:],
+]
 # the border keeps its temperature
 BORDER = [np.s_[0, :], np.s_[-1, :], np.s_[1:-1, 0], np.s_[1:-1, -1]]
 
@@ -22,7 +28,7 @@ def step(u):
 
 
 def step_adjoint(d):
-    """From the gradient after a step to the one before it: each slice's gradient goes back to where it was taken."""
+    """The gradient before a step, from the one after it."""
     inner = d[INNER]
     pieces = [(INNER, (1 - 4 * RATE) * inner)]
     pieces += [(at, RATE * inner) for at in NEIGHBOURS]
@@ -56,13 +62,17 @@ def main():
     truth = np.exp(-((rows - 8) ** 2 + (columns - 14) ** 2) / 8.0)
     target = simulate(truth)
     guess = np.zeros_like(truth)
-    loss = lambda u: 0.5 * np.sum((simulate(u) - target) ** 2)  # noqa: E731
+
+    def loss(u):
+        return 0.5 * np.sum((simulate(u) - target) ** 2)
+
     before = loss(guess)
     for _ in range(400):
         guess = guess - 1.0 * gradient(guess, target)
     hottest = np.unravel_index(np.argmax(guess), guess.shape)
-    print(f"loss {before:.2e} before, {loss(guess):.2e} after; hottest at {tuple(map(int, hottest))}")
-    assert loss(guess) < 1e-4 * before and hottest == (8, 14)
+    after, hottest = loss(guess), tuple(map(int, hottest))
+    print(f"loss {before:.2e} before, {after:.2e} after; hottest at {hottest}")
+    assert after < 1e-4 * before and hottest == (8, 14)
 
 
 main()

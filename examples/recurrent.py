@@ -1,8 +1,10 @@
-"""Trains nothing, but could: a recurrent loop through a TensorArray, backwards through its gradients.
+"""A recurrent loop through a TensorArray, and backwards through its gradients.
 
-The states h[t+1] = tanh(W x[t] + U h[t]) go through a TensorArray. Two losses look at them: the mean square of all
-states, and the sum of the last one. Backwards, each has a gradient source of its own; a third source carries both at
-once, with the two losses as an axis that is prepended to the shape of the states. Finite differences check them all.
+The states h[t+1] = tanh(W x[t] + U h[t]) go through a TensorArray. Two losses
+look at them: half the squares of all states, and the sum of the last one.
+Backwards, each loss has its own gradient source. A third source carries both
+at once: its elements have an axis of two losses before the axis of the states.
+Finite differences check them all.
 """
 
 import backslice as bs
@@ -15,10 +17,13 @@ weights = {name: random.normal(size=(SIZE, SIZE)) / 2 for name in "WU"}
 
 
 def forward(weights):
-    states = bs.TensorArray(STEPS + 1, "float64", (SIZE,), clear_after_read=False, name="states")
+    states = bs.TensorArray(
+        STEPS + 1, "float64", (SIZE,), clear_after_read=False, name="states"
+    )
     states.write(0, np.zeros(SIZE))
     for t in range(STEPS):
-        states.write(t + 1, np.tanh(weights["W"] @ inputs[t] + weights["U"] @ states.read(t)))
+        a = weights["W"] @ inputs[t] + weights["U"] @ states.read(t)
+        states.write(t + 1, np.tanh(a))
     return states
 
 
@@ -28,15 +33,26 @@ def losses(weights):
 
 
 def backward(weights, states, gradient):
-    """From the gradients of the states, which may have axes in front, to those of the weights."""
+    """The gradients of the weights, from those of the states.
+
+    The latter may have further axes in front.
+    """
     h = states.stack()
     found = {"W": 0, "U": 0}
     for t in reversed(range(STEPS)):
         da = gradient.read(t + 1) * (1 - h[t + 1] ** 2)
         found["W"] = found["W"] + da[..., :, None] * inputs[t]
         found["U"] = found["U"] + da[..., :, None] * h[t]
-        gradient.write(t, da @ weights["U"])  # added to what the loss wrote there
+        # added to what the loss wrote there
+        gradient.write(t, da @ weights["U"])
     return found
+
+
+def moved(name, at, step):
+    """The weights with one element moved."""
+    matrix = weights[name].copy()
+    matrix[at] += step
+    return {**weights, name: matrix}
 
 
 def main():
@@ -54,14 +70,12 @@ def main():
     worst = 0.0
     for name, matrix in weights.items():
         for at in np.ndindex(*matrix.shape):
-            moved = [
-                {**weights, name: matrix + e * (at == np.indices(matrix.shape).T).all(-1).T} for e in (1e-6, -1e-6)
-            ]
-            expected = (losses(moved[0]) - losses(moved[1])) / 2e-6
-            got = np.array([results[0][name][at], results[1][name][at]])
-            worst = max(
-                worst, np.abs(got - expected).max(), np.abs(results[2][name][(slice(None), *at)] - expected).max()
-            )
+            above, below = (losses(moved(name, at, e)) for e in (1e-6, -1e-6))
+            expected = (above - below) / 2e-6
+            one_by_one = np.array([results[0][name][at], results[1][name][at]])
+            together = results[2][name][(slice(None), *at)]
+            for found in (one_by_one, together):
+                worst = max(worst, np.abs(found - expected).max())
     print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-6
 

@@ -1,9 +1,11 @@
-"""Truncated back-propagation through time: a small recurrent network learns to add up, with a TensorArray.
+"""Truncated back-propagation through time, with a TensorArray.
 
-The sequence is cut into windows. Within one, the states go through a TensorArray and the gradient through its gradient
-array, which sums what the loss and the next step send to the same state. At the border of a window the gradient stops:
-the state goes on, the gradient does not. Finite differences with that state held fixed check it; then the network is
-trained.
+A small recurrent network learns to add up. The sequence is cut into windows.
+Within one, the states go through a TensorArray and the gradient through its
+gradient array, which sums what the loss and the next step send to the same
+state. At the border of a window the gradient stops: the state is carried over,
+the gradient is not. Finite differences with that state held fixed check the
+gradients; then the network is trained.
 """
 
 import backslice as bs
@@ -14,10 +16,18 @@ STEPS, WINDOW, SIZE = 60, 6, 12
 
 def run_window(weights, inputs, first_state):
     """The states of one window, before and after each step."""
-    states = bs.TensorArray(len(inputs) + 1, "float64", (SIZE,), clear_after_read=False, name="states")
+    states = bs.TensorArray(
+        len(inputs) + 1,
+        "float64",
+        (SIZE,),
+        clear_after_read=False,
+        name="states",
+    )
     states.write(0, first_state)
     for t, x in enumerate(inputs):
-        states.write(t + 1, np.tanh(weights["w"] * x + weights["u"] @ states.read(t)))
+        states.write(
+            t + 1, np.tanh(weights["w"] * x + weights["u"] @ states.read(t))
+        )
     return states
 
 
@@ -37,7 +47,7 @@ def window_gradients(weights, inputs, targets, first_state):
         da = gradient.read(t + 1) * (1 - h[t + 1] ** 2)
         found["w"] = found["w"] + da * inputs[t]
         found["u"] = found["u"] + np.outer(da, h[t])
-        if t:  # the window ends here: nothing goes back into the state it began with
+        if t:  # nothing goes back into the state that the window began with
             gradient.write(t, da @ weights["u"])
     return loss_of(weights, states, targets), found, h[-1].copy()
 
@@ -53,16 +63,26 @@ def largest_difference(weights, inputs, targets, first_state):
                 moved = array.copy()
                 moved[at] += step
                 changed = {**weights, name: moved}
-                losses.append(loss_of(changed, run_window(changed, inputs, first_state), targets))
-            worst = max(worst, abs(found[name][at] - (losses[0] - losses[1]) / 2e-6))
+                states = run_window(changed, inputs, first_state)
+                losses.append(loss_of(changed, states, targets))
+            slope = (losses[0] - losses[1]) / 2e-6
+            worst = max(worst, abs(found[name][at] - slope))
     return worst
 
 
 def main():
     random = np.random.default_rng(0)
-    weights = {"w": random.normal(size=SIZE), "u": random.normal(size=(SIZE, SIZE)) / SIZE, "o": np.zeros(SIZE)}
-    weights["o"] = random.normal(size=SIZE) / SIZE
-    worst = largest_difference(weights, random.normal(size=WINDOW), random.normal(size=WINDOW), np.full(SIZE, 0.1))
+    weights = {
+        "w": random.normal(size=SIZE),
+        "u": random.normal(size=(SIZE, SIZE)) / SIZE,
+        "o": random.normal(size=SIZE) / SIZE,
+    }
+    worst = largest_difference(
+        weights,
+        random.normal(size=WINDOW),
+        random.normal(size=WINDOW),
+        np.full(SIZE, 0.1),
+    )
     print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-6
 
@@ -73,12 +93,17 @@ def main():
         state, total = np.zeros(SIZE), 0.0
         for begin in range(0, STEPS, WINDOW):
             part = slice(begin, begin + WINDOW)
-            loss, found, state = window_gradients(weights, inputs[part], targets[part], state)
+            loss, found, state = window_gradients(
+                weights, inputs[part], targets[part], state
+            )
             total += loss
-            weights = {name: array - 0.02 * found[name] for name, array in weights.items()}
+            weights = {
+                name: array - 0.02 * found[name]
+                for name, array in weights.items()
+            }
         history.append(total)
     before, after = np.mean(history[:20]), np.mean(history[-20:])
-    print(f"loss of a running sum: {before:.2f} before training, {after:.2f} after")
+    print(f"loss of a running sum: {before:.2f} before, {after:.2f} after")
     assert after < before / 2
 
 

@@ -1,7 +1,9 @@
-"""The gradient of windowed attention: every position looks at its neighbours, so that hundreds of slices overlap.
+"""The gradient of windowed attention: hundreds of overlapping slices.
 
-Position t takes the keys and values of a window around it. The gradient with respect to all keys is the sum of the
-gradients of all those windows; made one by one they cost a whole tensor each, with `multi_slice_grad` one pass in all.
+Position t takes the keys and values of a window around it. The gradient with
+respect to all keys is the sum of the gradients of all those windows. One by
+one, each would cost a whole tensor; with `multi_slice_grad` all of them take
+one pass.
 """
 
 import backslice as bs
@@ -20,7 +22,12 @@ def softmax(scores):
 
 
 def attend(queries, keys, values):
-    return np.stack([softmax(keys[window(t)] @ queries[t]) @ values[window(t)] for t in range(LENGTH)])
+    return np.stack(
+        [
+            softmax(keys[window(t)] @ queries[t]) @ values[window(t)]
+            for t in range(LENGTH)
+        ]
+    )
 
 
 def attend_backward(queries, keys, values, dy):
@@ -35,7 +42,11 @@ def attend_backward(queries, keys, values, dy):
         dqueries[t] = dscores @ k
         key_pieces.append((window(t), np.outer(dscores, queries[t])))
         value_pieces.append((window(t), np.outer(weights, dy[t])))
-    return dqueries, bs.multi_slice_grad(keys.shape, key_pieces), bs.multi_slice_grad(values.shape, value_pieces)
+    return (
+        dqueries,
+        bs.multi_slice_grad(keys.shape, key_pieces),
+        bs.multi_slice_grad(values.shape, value_pieces),
+    )
 
 
 def main():
@@ -53,8 +64,10 @@ def main():
                 moved = [array.copy() for array in inputs]
                 moved[which][at] += step
                 losses.append(np.sum(dy * attend(*moved)))
-            worst = max(worst, abs(gradient[at] - (losses[0] - losses[1]) / 2e-6))
-    print(f"{LENGTH} windows of {2 * REACH + 1}; largest difference from finite differences: {worst:.1e}")
+            slope = (losses[0] - losses[1]) / 2e-6
+            worst = max(worst, abs(gradient[at] - slope))
+    print(f"{LENGTH} windows of {2 * REACH + 1}")
+    print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-6
 
 

@@ -1,88 +1,117 @@
-"""Draws the pictures of the manual into docs/images. The tests compare the stored ones with what is drawn now."""
+"""Draws the pictures of the manual into docs/images, each from the code block beside it (see tools/manual_pages.py).
 
+The tests compare the stored ones with what is drawn now.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import backslice as bs
+import manual_pages
 import numpy as np
-from backslice import picture
-from backslice.cli.tour import counting
+from backslice import dialects, picture
 from backslice.picture import Cell, Kind, Panel, Picture
 from backslice.picture.containers import of_array, of_entries, of_ragged
+from manual_pages import Marker
 
 
-def gradient(title: str, selection: bs.Selection) -> Picture:
+def gradient(selection: bs.Selection, dy: Any, dx: Any, title: str = "") -> Picture:
     """What a slice takes, dy, and dx."""
-    dy = counting(*selection.result_shape)
-    dx = bs.slice_grad(dy, selection.shape, selection)
+    must_agree(dx, bs.slice_grad(dy.reshape(selection.result_shape), selection.shape, selection))
     (taken,) = picture.of(selection).panels
     panels = [Panel("x: what is taken", taken.rows), of_array(dy, "dy"), of_array(dx, "dx")]
+    title = title or f"The gradient of {dialects.index_text(selection)}"
     return Picture(title, panels, ["dx is dy where x was taken from, zero elsewhere."])
 
 
-def sparse() -> Picture:
-    indices, start, size = [[0, 1], [1, 0], [1, 2], [3, 1]], [1, 0], [2, 3]
-    x, dy = counting(4), np.array([5.0, 7.0])
-    dx = bs.sparse_slice_grad_by_size(dy, np.array(indices), start, size)
+def tf_gradient(dy: Any, dx: Any, **spec: Any) -> Picture:
+    return gradient(bs.Selection.from_tf(dx.shape, **spec), dy, dx, f"StridedSliceGrad: {lists_of(spec)}")
+
+
+def onnx_gradient(dy: Any, dx: Any, **spec: Any) -> Picture:
+    return gradient(bs.Selection.from_onnx(dx.shape, **spec), dy, dx, f"SliceGrad: {lists_of(spec)}")
+
+
+def lists_of(spec: dict[str, Any]) -> str:
+    """begin [0, 2], end [0, 3]"""
+    return ", ".join(f"{name} {value}" for name, value in spec.items() if isinstance(value, list))
+
+
+def sparse_gradient(indices: Any, x: Any, dy: Any, dx: Any, shape: Any, start: Any, size: Any) -> Picture:
+    must_agree(dx, bs.sparse_slice_grad_by_size(dy, indices, start, size))
     panels = [
-        of_entries(indices, x, (4, 3), "x: entries, the window's in colour", start, size),
+        of_entries(indices, x, shape, "x: entries, the window's in colour", start, size),
         of_array(dy, "dy"),
-        of_entries(indices, dx, (4, 3), "dx: the same entries"),
+        of_entries(indices, dx, shape, "dx: the same entries"),
     ]
-    return Picture("SparseSliceGrad: start [1, 0], size [2, 3]", panels, ["Entries outside the window get zero."])
+    return Picture(f"SparseSliceGrad: start {start}, size {size}", panels, ["Entries outside the window get zero."])
 
 
-def tensor_array() -> Picture:
-    writes = [[1, [1.0, 1.0]], [2, [5.0, 6.0]], [1, [10.0, 10.0]]]
-    states = bs.TensorArray(4, "float64", (2,))
-    gradient = states.grad("loss")
-    for index, value in writes:
-        gradient.write(index, value)
-    dx = gradient.stack()
+def tensor_array_gradient(writes: Sequence[tuple[int, Sequence[float]]], dx: Any) -> Picture:
+    must_agree(dx, [sum((np.array(v) for i, v in writes if i == row), np.zeros(dx.shape[1])) for row in range(len(dx))])
     panels = [
-        of_array([value for _, value in writes], "writes, in order", [f"to {index}" for index, _ in writes]),
-        of_array(dx, "dx: the sum at each index", range(4)),
+        of_array(np.array([value for _, value in writes]), "writes, in order", [f"to {index}" for index, _ in writes]),
+        of_array(dx, "dx: the sum at each index", range(len(dx))),
     ]
     return Picture("TensorArrayGradWithShape", panels, ["What is never written reads as zeros of the element's shape."])
 
 
-def ragged() -> Picture:
-    splits = [0, 2, 2, 5, 6]
-    rt = bs.RaggedTensor(counting(6), splits)
-    rows = bs.ragged_tensor_to_variant(rt)
-    pieces = [2 * rows[0], None, 2 * rows[2], None]
-    dx = bs.ragged_tensor_to_variant_gradient(bs.VariantArray(pieces), splits, [6])
+def ragged_gradient(rt: bs.RaggedTensor, pieces: bs.VariantArray, dx: Any) -> Picture:
+    must_agree(dx, bs.ragged_tensor_to_variant_gradient(pieces, rt.nested_row_splits[0], dx.shape))
     shown = [[] if p is None else [Cell(Kind.TAKEN, f"{v:g}") for v in p] for p in pieces]
     labels = [str(i) if p is not None else f"{i} missing" for i, p in enumerate(pieces)]
-    panels = [Panel("x, row by row", of_ragged(rt).panels[0].rows, list("0123")), Panel("pieces", shown, labels)]
+    rows = of_ragged(rt).panels[0].rows
+    panels = [Panel("x, row by row", rows, [str(i) for i in range(len(rows))]), Panel("pieces", shown, labels)]
     panels.append(of_array(dx, "dx, flat"))
     return Picture("RaggedTensorToVariantGradient", panels, ["The pieces one after the other; zeros for missing ones."])
 
 
+def explained(shape: str, index: str) -> Picture:
+    """As `backslice explain SHAPE INDEX` draws it."""
+    return picture.of(bs.Selection.from_index(dialects.integers(shape, "shape"), index))
+
+
+def must_agree(shown: Any, computed: Any) -> None:
+    if not np.array_equal(shown, computed):
+        raise ValueError(f"the marker says something else than the code:\n{computed}\nis not\n{shown}")
+
+
+DRAWINGS: list[Callable[..., Picture]] = [
+    gradient, tf_gradient, onnx_gradient, sparse_gradient, tensor_array_gradient, ragged_gradient, explained,
+]  # fmt: skip
+
+
+def drawn(marker: Marker) -> Picture:
+    """The picture of a marker: its page's Python runs first, unless it stands beside a command."""
+    session: dict[str, Any] = {"bs": bs, "np": np, "of": picture.of}
+    with tempfile.TemporaryDirectory() as folder:
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            for block in marker.blocks if marker.blocks[-1].language == "python" else []:
+                if block.language == "python":
+                    exec(compile(block.code, str(marker.page), "exec"), session)
+        finally:
+            os.chdir(before)
+    return eval(marker.expression, session | {function.__name__: function for function in DRAWINGS})
+
+
 def pictures() -> dict[str, str]:
-    """SVG by file name."""
-    from_index, from_tf, from_onnx = bs.Selection.from_index, bs.Selection.from_tf, bs.Selection.from_onnx
-    drawn = {
-        "strided_slice_grad": gradient(
-            "StridedSliceGrad: begin [0, 2], end [0, 3], strides [-2, 1], masks 1, 1, shrink 2",
-            from_tf((4, 6), [0, 2], [0, 3], [-2, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2),
-        ),
-        "slice_grad": gradient("The gradient of x[1:3, ::2]", from_index((4, 6), "1:3, ::2")),
-        "onnx_slice_grad": gradient(
-            "SliceGrad: starts [5, 1], ends [0, 4], axes [1, 0], steps [-3, 1]",
-            from_onnx((4, 6), [5, 1], [0, 4], [1, 0], [-3, 1]),
-        ),
-        "sparse_slice_grad": sparse(),
-        "tensor_array_grad": tensor_array(),
-        "ragged_gradient": ragged(),
-        "selection": picture.of(from_index((4, 6), "1:3, ::-2")),
-        "blocks": picture.of(from_index((4096, 4096), "1000:3072, 500::2")),
-        "slabs": picture.of(from_index((3, 4, 5), "1:, ::2, ::-1")),
-    }
-    return {f"{name}.svg": picture.svg(drawing) for name, drawing in drawn.items()}
+    """SVG by file name. Where two pages show one picture, it is the same."""
+    found: dict[str, str] = {}
+    for page in manual_pages.PAGES:
+        for marker in manual_pages.markers(page):
+            svg = picture.svg(drawn(marker))
+            if found.setdefault(marker.file.name, svg) != svg:
+                raise ValueError(f"{page.name} shows {marker.file.name} with another meaning: give it another name")
+    return found
 
 
 if __name__ == "__main__":
-    folder = Path(__file__).parents[1] / "docs" / "images"
+    folder = manual_pages.ROOT / "docs" / "images"
     folder.mkdir(exist_ok=True)
     for name, svg in pictures().items():
         (folder / name).write_text(svg)

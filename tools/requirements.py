@@ -1,4 +1,6 @@
-"""Prints what the package and its development need, from pyproject.toml, for pip to install."""
+"""Prints what pip must install, from pyproject.toml: what the package and its development need, or the named groups."""
+
+import sys
 
 try:
     import tomllib
@@ -8,5 +10,6 @@ except ModuleNotFoundError:  # Python 3.10
 with open("pyproject.toml", "rb") as file:
     project = tomllib.load(file)["project"]
 
-# No spaces, so that a shell may split the line.
-print(*(r.replace(" ", "") for r in project["dependencies"] + project["optional-dependencies"]["dev"]))
+groups = project["optional-dependencies"]
+needed = [r for name in sys.argv[1:] for r in groups[name]] or project["dependencies"] + groups["dev"]
+print(*(r.replace(" ", "") for r in needed))  # no spaces, so that a shell may split the line

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64|fuzz]; with a second word, also what the tests for 64-bit ARM or the fuzzers need.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test]; with a second word, also what the tests for 64-bit ARM, the
+# fuzzers, the manual or the manual's tests need.
 set -eu
 
 python=$1
@@ -39,6 +40,12 @@ if [ "${2:-}" = fuzz ]; then
   need clang command -v clang++
   version=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1)
   need "libclang-rt-${version:-14}-dev" has_fuzzer
+fi
+if [ "${2:-}" = docs ]; then
+  need doxygen command -v doxygen
+fi
+if [ "${2:-}" = docs-test ]; then
+  need chromium command -v chromium
 fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then

@@ -1,4 +1,7 @@
-"""RaggedTensor to and from Arrow's lists (ListArray, LargeListArray, nested); numbers without copies. Needs pyarrow."""
+"""Ragged tensors to and from Arrow's lists, without copying numbers.
+
+pyarrow is imported when a function is called.
+"""
 
 from typing import Any
 
@@ -10,7 +13,32 @@ from .errors import DTypeError, InvalidArgumentError, UnimplementedError
 
 
 def to_arrow(rt: RaggedTensor) -> Any:
-    """A pyarrow ListArray (int32 splits) or LargeListArray (int64) over the same memory. Values must be a vector."""
+    """Convert a ragged tensor to an Arrow array.
+
+    Parameters
+    ----------
+    rt : RaggedTensor
+        Its values must be a vector. They are shared.
+
+    Returns
+    -------
+    pyarrow.ListArray or pyarrow.LargeListArray
+        The former for int32 splits, the latter for int64.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the values have inner axes.
+    UnimplementedError
+        If Arrow has no type for the dtype of the values.
+
+    Examples
+    --------
+    >>> from backslice.arrow import to_arrow
+    >>> from backslice.ragged import from_list
+    >>> to_arrow(from_list([[1.0, 2.0], [], [3.0]])).to_pylist()
+    [[1.0, 2.0], [], [3.0]]
+    """
     import pyarrow as pa
 
     if rt.values.ndim != 1:
@@ -36,9 +64,30 @@ def _values_to_arrow(rt: RaggedTensor) -> Any:
 
 
 def from_arrow(array: Any) -> RaggedTensor:
-    """A RaggedTensor over the values of a pyarrow ListArray or LargeListArray, nested or not.
+    """Convert an Arrow array of lists to a ragged tensor.
 
-    Lists that are sliced (do not start at 0) get new splits; values stay where they are. Nulls are refused.
+    Parameters
+    ----------
+    array : pyarrow.ListArray or pyarrow.LargeListArray
+        Nested or not, without nulls. The values are shared; sliced lists, which do not start at 0, get new splits.
+
+    Returns
+    -------
+    RaggedTensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are nulls.
+    DTypeError
+        If `array` is not an array of lists.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from backslice.arrow import from_arrow
+    >>> from_arrow(pa.array([[1.0, 2.0], [], [3.0]])).to_list()
+    [[1.0, 2.0], [], [3.0]]
     """
     import pyarrow as pa
 

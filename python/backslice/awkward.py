@@ -1,4 +1,7 @@
-"""RaggedTensor to and from awkward arrays; numbers without copies. Imports awkward when it is used."""
+"""Ragged tensors to and from Awkward Array, without copying numbers.
+
+Awkward is imported when a function is called.
+"""
 
 from typing import Any
 
@@ -13,7 +16,29 @@ _STRINGS = {"string": "char", "bytestring": "byte"}
 
 
 def to_awkward(rt: RaggedTensor) -> Any:
-    """An ak.Array over the same memory; strings are copied. Awkward has no types of ml_dtypes, nor quantised ones."""
+    """Convert a ragged tensor to an ``ak.Array``.
+
+    Parameters
+    ----------
+    rt : RaggedTensor
+        Its values are shared; strings are copied.
+
+    Returns
+    -------
+    ak.Array
+
+    Raises
+    ------
+    UnimplementedError
+        If Awkward has no such dtype: bfloat16, float8, int4 and quantised types.
+
+    Examples
+    --------
+    >>> from backslice.awkward import to_awkward
+    >>> from backslice.ragged import from_list
+    >>> to_awkward(from_list([[1.0, 2.0], [], [3.0]])).to_list()
+    [[1.0, 2.0], [], [3.0]]
+    """
     import awkward as ak
 
     layout: Any = _strings_to_awkward(rt) if rt.dtype.kind in "OSU" else _numbers_to_awkward(rt)
@@ -47,9 +72,29 @@ def _strings_to_awkward(rt: RaggedTensor) -> Any:
 
 
 def from_awkward(array: Any) -> RaggedTensor:
-    """A RaggedTensor of an ak.Array of variable-length lists: of numbers, over the same memory, or of strings.
+    """Convert an ``ak.Array`` of lists to a ragged tensor.
 
-    Arrays whose lists do not start at 0 or are not in order (after slicing) are packed first, which copies.
+    Parameters
+    ----------
+    array : ak.Array
+        Lists of numbers, which are shared, or of strings, which are copied. Lists that do not start at 0 or are not
+        in order, as after slicing, are packed first, which copies too.
+
+    Returns
+    -------
+    RaggedTensor
+
+    Raises
+    ------
+    DTypeError
+        If the innermost content is neither numbers nor strings.
+
+    Examples
+    --------
+    >>> import awkward as ak
+    >>> from backslice.awkward import from_awkward
+    >>> from_awkward(ak.Array([[1.0, 2.0], [], [3.0]])).nested_row_splits
+    (array([0, 2, 2, 3]),)
     """
     import awkward as ak
 

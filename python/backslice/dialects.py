@@ -1,7 +1,7 @@
-"""The three ways to say a slice: Python's index, TensorFlow's StridedSlice, ONNX's Slice.
+"""The three notations of a slice as text: Python's index, TensorFlow's StridedSlice, ONNX's Slice.
 
-`parse` reads one from text, `Spec.selection` lowers it to the normal form, and `code` writes a selection in each
-dialect, ready to paste.
+`parse` reads a slice from text, `Spec.selection` lowers it to the normal form, and `code` writes a selection in each
+notation, ready to paste.
 
 >>> from backslice import dialects
 >>> spec = dialects.parse("tf", "begin=1,0 end=3,5 strides=1,2")
@@ -37,12 +37,31 @@ INTEGERS = {
 
 @dataclass(frozen=True)
 class Spec:
-    """A slice as it was said."""
+    """A slice in the notation it was written in.
+
+    Attributes
+    ----------
+    dialect : {"python", "tf", "onnx"}
+        The notation.
+    arguments : dict
+        The arguments of that notation's slice.
+    """
 
     dialect: str
     arguments: dict[str, Any]
 
     def selection(self, shape: tuple[int, ...]) -> Selection:
+        """The normal form of this slice of a tensor.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the tensor.
+
+        Returns
+        -------
+        Selection
+        """
         if self.dialect == "tf":
             return Selection.from_tf(shape, **self.arguments)
         if self.dialect == "onnx":
@@ -50,7 +69,20 @@ class Spec:
         return Selection.from_index(shape, self.arguments["index"])
 
     def disagreements(self, shape: tuple[int, ...], others: tuple[str, ...] = DIALECTS) -> list[str]:
-        """Where the same numbers would select something else in another dialect."""
+        """Where the same numbers would select something else in another dialect.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the tensor.
+        others : tuple of str, optional
+            The dialects to compare with.
+
+        Returns
+        -------
+        list of str
+            One sentence per axis and dialect.
+        """
         found = []
         for entry in self._entries(shape):
             own = _read(self.dialect, entry)
@@ -72,7 +104,31 @@ class Spec:
 
 
 def parse(dialect: str, text: str) -> Spec:
-    """From "1:3, ::2" or "x[1:3, ::2]" (python), "begin=1,0 end=3,5 begin_mask=1" (tf), "starts=1 ends=3" (onnx)."""
+    """Read a slice from text.
+
+    Parameters
+    ----------
+    dialect : {"python", "tf", "onnx"}
+        The notation of the text.
+    text : str
+        ``1:3, ::2`` or ``x[1:3, ::2]`` for python, ``begin=1,0 end=3,5 begin_mask=1`` for tf, ``starts=1 ends=3``
+        for onnx.
+
+    Returns
+    -------
+    Spec
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the text is not a slice in that notation.
+
+    Examples
+    --------
+    >>> from backslice import dialects
+    >>> dialects.parse("onnx", "starts=1 ends=INT_MAX").selection((5,)).axes
+    ((1, 1, 4),)
+    """
     if dialect not in DIALECTS:
         raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
     if dialect == "python":
@@ -98,7 +154,25 @@ def parse(dialect: str, text: str) -> Spec:
 
 
 def integers(text: str, name: str) -> list[int]:
-    """From "1,2", "[1, 2]", "(1, 2)" or "1 2"."""
+    """Read a list of integers.
+
+    Parameters
+    ----------
+    text : str
+        Written as ``1,2``, ``[1, 2]``, ``(1, 2)`` or ``1 2``; also hexadecimal, binary, and ``INT_MAX``.
+    name : str
+        What an error message calls the list.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> from backslice import dialects
+    >>> dialects.integers("[0b11, -1]", "begin")
+    [3, -1]
+    """
     inner = text.strip().removeprefix("[").removesuffix("]").removeprefix("(").removesuffix(")").strip()
     return [_integer(part, name) for part in re.split(r"\s*,\s*|\s+", inner.rstrip(",")) if inner]
 
@@ -113,12 +187,48 @@ def _integer(text: str, name: str) -> int:
 
 
 def index_text(selection: Selection) -> str:
-    """x[1:3, ::2]: the selection as Python says it, as short as it goes."""
+    """The selection in Python's notation, as short as possible.
+
+    Parameters
+    ----------
+    selection : Selection
+        The slice.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import dialects
+    >>> dialects.index_text(bs.Selection.from_tf((4, 6), [1, 0], [3, 6], [1, 2]))
+    'x[1:3, ::2]'
+    """
     return f"x[{arguments(selection, 'python')['index']}]"
 
 
 def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
-    """The selection as the arguments of that dialect's slice; Python has one, index."""
+    """The selection as the arguments of a dialect's slice.
+
+    Parameters
+    ----------
+    selection : Selection
+        The slice.
+    dialect : {"python", "tf", "onnx"}
+        The notation. Python's has one argument, ``index``.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import dialects
+    >>> dialects.arguments(bs.Selection.from_index((4, 6), "1:3"), "python")
+    {'index': '1:3'}
+    """
     if dialect == "tf":
         return dict(selection.to_tf())
     if dialect == "onnx":
@@ -146,7 +256,29 @@ def _shortest(item: slice, extent: int) -> str:
 
 
 def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
-    """The slice, or its gradient, as a program of that dialect says it."""
+    """The slice, or its gradient, as code of a dialect.
+
+    Parameters
+    ----------
+    selection : Selection
+        The slice.
+    dialect : {"python", "tf", "onnx"}
+        The notation.
+    gradient : bool, optional
+        Whether to write the gradient instead of the slice.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import dialects
+    >>> s = bs.Selection.from_index((4, 6), "1:3, ::2")
+    >>> print(dialects.code(s, "python", gradient=True))
+    dx = bs.slice_grad(dy, (4, 6), np.s_[1:3, ::2])
+    """
     return {"python": _python_code, "tf": _tf_code, "onnx": _onnx_code}[dialect](selection, gradient)
 
 
@@ -201,7 +333,7 @@ def _onnx_code(selection: Selection, gradient: bool) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One axis as it was said: None where a bound is left out or masked."""
+    """One axis of a slice as it was written; a bound that is left out or masked is None."""
 
     axis: int
     extent: int
@@ -296,7 +428,27 @@ def _sliced_axes(with_indices: Callable[[int], Selection], count: int) -> Iterat
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
-    """What a dialect's slice alone cannot say of a selection, and what to do."""
+    """What a dialect's slice alone cannot express of a selection, and what to do about it.
+
+    Parameters
+    ----------
+    selection : Selection
+        The slice.
+    dialect : {"python", "tf", "onnx"}
+        The notation.
+
+    Returns
+    -------
+    list of str
+        One sentence per obstacle; empty if there is none.
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import dialects
+    >>> dialects.cannot_be_said(bs.Selection.from_index((4, 6), "2"), "onnx")
+    ["ONNX's Slice has no integer index: Squeeze axes [0] after it"]
+    """
     found = []
     if dialect == "onnx":
         said = selection.to_onnx()

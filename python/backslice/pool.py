@@ -1,4 +1,6 @@
-"""The memory of results: kept after a result dies, for the next one of about its size.
+"""The memory of released results, kept for the next result of about the same size.
+
+`set_limit` bounds how many bytes are kept, `trim` gives all of them back to the system, and `stats` counts them.
 
 >>> import backslice as bs
 >>> bs.pool.set_limit(2**30)  # keep at most 1 GiB

@@ -1,10 +1,6 @@
-"""Other ways to make a RaggedTensor.
+"""Ragged tensors from nested lists and from row lengths.
 
->>> from backslice.ragged import from_list, from_row_lengths
->>> from_list([[1, 2], [], [3]]).nested_row_splits
-(array([0, 2, 2, 3]),)
->>> from_row_lengths([1.0, 2.0, 3.0], [2, 0, 1]).to_list()
-[[1.0, 2.0], [], [3.0]]
+Both functions are also class methods of :class:`backslice.RaggedTensor`.
 """
 
 from __future__ import annotations
@@ -27,7 +23,34 @@ _MOST_LISTS = 1000  # levels of splits
 
 
 def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTensor:
-    """From the lengths of the rows, outermost list first. The splits are int64, or int32 where the lengths are."""
+    """Make a ragged tensor from the lengths of its rows.
+
+    Parameters
+    ----------
+    values : array_like
+        The values of all rows, one after the other. They are not copied.
+    *nested_row_lengths : sequence of int
+        The lengths of the rows, one list per level, the outermost first.
+
+    Returns
+    -------
+    RaggedTensor
+        Its splits are int64, or int32 if the lengths are.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a length is negative, or the lengths do not add up to the number of values.
+
+    Examples
+    --------
+    >>> from backslice.ragged import from_row_lengths
+    >>> rt = from_row_lengths([1.0, 2.0, 3.0], [2, 0, 1])
+    >>> rt.to_list()
+    [[1.0, 2.0], [], [3.0]]
+    >>> rt.nested_row_splits
+    (array([0, 2, 2, 3]),)
+    """
     return RaggedTensor(values, [_splits(lengths, number) for number, lengths in enumerate(nested_row_lengths)])
 
 
@@ -49,9 +72,39 @@ def _splits(lengths: Any, number: int) -> NDArray[Any]:
 
 
 def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: int | None = None) -> RaggedTensor:
-    """From nested lists; numbers become `dtype` where nothing is lost.
+    """Make a ragged tensor from nested lists.
 
-    What lies below `ragged_rank` lists (default: all but one of the levels) must be regular.
+    Parameters
+    ----------
+    rows : sequence
+        Nested lists, tuples or arrays.
+    dtype : dtype, optional
+        The dtype of the values. Numbers are converted only if nothing is lost. By default NumPy chooses it.
+    ragged_rank : int, optional
+        How many levels of lists may have different lengths; what lies below must be regular and becomes inner axes
+        of the values. By default all levels but the innermost, whose items are the values.
+
+    Returns
+    -------
+    RaggedTensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the lists are not nested equally deep, or not regular below `ragged_rank`.
+    DTypeError
+        If the items have no dtype in common, or do not fit `dtype`.
+
+    Examples
+    --------
+    >>> from backslice.ragged import from_list
+    >>> rt = from_list([[1, 2], [], [3]])
+    >>> rt.values
+    array([1, 2, 3])
+    >>> rt.nested_row_splits
+    (array([0, 2, 2, 3]),)
+    >>> from_list([[[1, 2], [3, 4]], []], ragged_rank=1).values.shape
+    (2, 2)
     """
     if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str | bytes):
         raise DTypeError(f"rows is {repr(rows)}, expected nested lists")

@@ -1,14 +1,6 @@
-"""Slices of SciPy's COO arrays and matrices, and their gradients, in one call each. Imports SciPy when it is used.
+"""Slices of SciPy's sparse arrays and their gradients, and CSR rows as ragged tensors.
 
->>> import numpy as np
->>> from scipy.sparse import coo_array
->>> from backslice.scipy import sparse_slice, sparse_slice_grad
->>> a = coo_array((np.array([1.0, 2.0, 3.0]), ([0, 1, 2], [0, 1, 2])), shape=(3, 3))
->>> y = sparse_slice(a, start=[1, 1], size=[2, 2])
->>> y.data
-array([2., 3.])
->>> sparse_slice_grad(y, a, start=[1, 1]).data
-array([0., 2., 3.])
+SciPy is imported when a function is called.
 """
 
 from collections.abc import Sequence
@@ -37,7 +29,32 @@ def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: t
 
 
 def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
-    """The window of `a` with start <= index < start + size, as an array of the same class; entries keep their order."""
+    """Slice a sparse array by a window.
+
+    Parameters
+    ----------
+    a : coo_array or coo_matrix
+        The array to slice. Its entries may be in any order.
+    start : sequence of int
+        Where the window begins, one entry per axis.
+    size : sequence of int
+        The size of the window, one entry per axis.
+
+    Returns
+    -------
+    coo_array or coo_matrix
+        The entries with ``start <= index < start + size``, in their order, as an array of the class of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import coo_array
+    >>> from backslice.scipy import sparse_slice
+    >>> a = coo_array(np.diag([1.0, 2.0, 3.0]))
+    >>> y = sparse_slice(a, start=[1, 1], size=[2, 2])
+    >>> y.shape, y.data
+    ((2, 2), array([2., 3.]))
+    """
     _check(a, "a")
     coords, data, shape = _core.sparse_slice(_coords(a), a.data, a.shape, start, size)
     return _like(a, data, coords, tuple(shape.tolist()))
@@ -46,9 +63,33 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
 def sparse_slice_grad(
     grad: Any, a: Any, start: Sequence[int], *, order: Literal["in_order", "any"] = "in_order"
 ) -> Any:
-    """The gradient with respect to `a`, on all of its entries (zeros are kept), from the gradient of its slice.
+    """The gradient of :func:`sparse_slice` with respect to `a`.
 
-    `grad` is a COO array with the entries of the slice; order="any" if they have moved since.
+    Parameters
+    ----------
+    grad : coo_array or coo_matrix
+        The gradient of the slice, with the same entries as the slice.
+    a : coo_array or coo_matrix
+        The array that was sliced.
+    start : sequence of int
+        Where the window began.
+    order : {"in_order", "any"}, optional
+        "any" if the entries of `grad` are no longer in the order of those of `a`.
+
+    Returns
+    -------
+    coo_array or coo_matrix
+        The gradient, with all entries of `a`: those outside the window are stored zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import coo_array
+    >>> from backslice.scipy import sparse_slice, sparse_slice_grad
+    >>> a = coo_array(np.diag([1.0, 2.0, 3.0]))
+    >>> dy = sparse_slice(a, start=[1, 1], size=[2, 2])
+    >>> sparse_slice_grad(dy, a, start=[1, 1]).data
+    array([0., 2., 3.])
     """
     _check(a, "a")
     _check(grad, "grad")
@@ -60,7 +101,34 @@ def sparse_slice_grad(
 
 
 def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
-    """The same from the values alone: `grad` has one for each entry of `a` in the window, in their order."""
+    """The gradient of :func:`sparse_slice`, from the gradients of the slice's values alone.
+
+    Parameters
+    ----------
+    grad : array_like
+        One gradient per entry of `a` inside the window, in their order.
+    a : coo_array or coo_matrix
+        The array that was sliced.
+    start : sequence of int
+        Where the window began.
+    size : sequence of int
+        The size of the window.
+
+    Returns
+    -------
+    coo_array or coo_matrix
+        The gradient, with all entries of `a`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import coo_array
+    >>> from backslice.scipy import sparse_slice_grad_by_size
+    >>> a = coo_array(np.diag([1.0, 2.0, 3.0]))
+    >>> dx = sparse_slice_grad_by_size([5.0, 7.0], a, start=[1, 1], size=[2, 2])
+    >>> dx.data
+    array([0., 5., 7.])
+    """
     _check(a, "a")
     values = np.asarray(grad)
     if values.ndim != 1:
@@ -69,7 +137,25 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
 
 
 def ragged_from_csr(a: Any) -> Any:
-    """The rows of a CSR array or matrix as a RaggedTensor over its data; the splits are a copy of indptr."""
+    """The rows of a CSR array as a ragged tensor over the same data.
+
+    Parameters
+    ----------
+    a : csr_array or csr_matrix
+        Its data are shared, its `indptr` is copied.
+
+    Returns
+    -------
+    RaggedTensor
+        The stored values, row by row.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from backslice.scipy import ragged_from_csr
+    >>> ragged_from_csr(csr_array([[0.0, 1.0], [0.0, 0.0], [2.0, 3.0]])).to_list()
+    [[1.0], [], [2.0, 3.0]]
+    """
     import scipy.sparse
 
     from ._core import RaggedTensor
@@ -80,7 +166,30 @@ def ragged_from_csr(a: Any) -> Any:
 
 
 def csr_from_ragged(rt: Any, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
-    """A csr_array of the values of a RaggedTensor (ragged rank 1), with these column indices, over the same memory."""
+    """A CSR array over the values of a ragged tensor.
+
+    Parameters
+    ----------
+    rt : RaggedTensor
+        Of ragged rank 1. Its values are shared.
+    indices : ndarray
+        The column of each value.
+    shape : tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    csr_array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backslice.ragged import from_list
+    >>> from backslice.scipy import csr_from_ragged
+    >>> csr_from_ragged(from_list([[1.0], [2.0, 3.0]]), np.array([1, 0, 1]), (2, 2)).toarray()
+    array([[0., 1.],
+           [2., 3.]])
+    """
     import scipy.sparse
 
     (indptr,) = rt.nested_row_splits

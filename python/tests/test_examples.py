@@ -16,6 +16,12 @@ def test_example_runs(example, tmp_path):
     assert run.stdout and not run.stderr
 
 
+def test_every_example_is_a_page_of_the_manual():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "examples").glob("*.md"))
+    programs = [path.name for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".cc")]
+    assert [name for name in programs if f"{{example}} {name}\n" not in pages] == []
+
+
 # Stands in for the library with gradients that are all zero.
 BROKEN = """
 import types

@@ -1,11 +1,14 @@
 """Ragged tensors to and from awkward, Arrow and SciPy's CSR, without copies."""
 
+import doctest
 import re
 from collections.abc import Callable
 from typing import Any
 
 import awkward as ak
 import backslice as bs
+import backslice.arrow
+import backslice.awkward
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
@@ -113,3 +116,8 @@ def test_csr() -> None:
     assert np.array_equal(back.toarray(), a.toarray())
     with pytest.raises(bs.DTypeError, match="csr"):
         ragged_from_csr(a.tocoo())
+
+
+@pytest.mark.parametrize("module", [backslice.awkward, backslice.arrow], ids=lambda module: module.__name__)
+def test_examples_of_docstrings_run(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0

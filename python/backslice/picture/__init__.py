@@ -1,5 +1,7 @@
 """Pictures of what a slice selects and of ragged rows: in the terminal, as SVG and as PNG.
 
+`of` makes a `Picture`, which `svg`, `html` and `png` draw.
+
 >>> import backslice as bs
 >>> from backslice import picture
 >>> drawing = picture.of(bs.Selection.from_index((4, 6), "1:3, ::2"))
@@ -20,5 +22,24 @@ __all__ = ["Cell", "Kind", "Limits", "Panel", "Picture", "html", "of", "png", "s
 
 
 def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture:
-    """The picture of a selection or a ragged tensor."""
+    """Make the picture of a selection or a ragged tensor.
+
+    Parameters
+    ----------
+    drawn : Selection or RaggedTensor
+        What to draw.
+    limits : Limits, optional
+        How many cells fit; more elements than that are drawn as blocks.
+
+    Returns
+    -------
+    Picture
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import picture
+    >>> picture.of(bs.RaggedTensor.from_list([[1, 2], [3]])).title
+    'RaggedTensor of shape [2, None], dtype int64'
+    """
     return of_selection(drawn, limits) if isinstance(drawn, Selection) else of_ragged(drawn, limits)

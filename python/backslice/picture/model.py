@@ -15,6 +15,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Cell:
+    """One element, or a block of them: what is there, the text on it, and how much of the block is taken."""
+
     kind: Kind
     text: str = ""
     share: float = 1.0  # of a block: how much of it is taken
@@ -36,6 +38,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
+    """What is drawn: a title, panels of cells, and notes below them."""
+
     title: str
     panels: list[Panel]
     notes: list[str] = field(default_factory=list)

@@ -8,6 +8,15 @@ from .style import FAINT, FILL, INK, column_labels, opacity, text_colour
 
 
 def png(picture: Picture, path: Path) -> None:
+    """Draw a picture into a PNG file, with matplotlib.
+
+    Parameters
+    ----------
+    picture : Picture
+        What `of` returned.
+    path : path
+        The file to write.
+    """
     import matplotlib
 
     matplotlib.use("Agg")

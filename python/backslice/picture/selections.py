@@ -1,4 +1,4 @@
-"""Pictures of selections: a cell an element while they fit, a cell a block of elements beyond, a panel a slab."""
+"""Pictures of selections: one cell per element while they fit, per block of elements beyond; one panel per slab."""
 
 from itertools import product
 from math import prod

@@ -11,6 +11,18 @@ LABEL, LINE, MARGIN, COLUMNS_OF_PANELS = 11, 18, 12, 3
 
 
 def svg(picture: Picture) -> str:
+    """Draw a picture as SVG.
+
+    Parameters
+    ----------
+    picture : Picture
+        What `of` returned.
+
+    Returns
+    -------
+    str
+        The text of an SVG file.
+    """
     root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg")
     ElementTree.SubElement(root, "title").text = picture.title
     _add(root, "rect", width="100%", height="100%", fill="white", **{"class": "ground"})
@@ -36,7 +48,18 @@ def svg(picture: Picture) -> str:
 
 
 def html(picture: Picture) -> str:
-    """The SVG in a figure whose caption can be copied."""
+    """Draw a picture as an HTML figure: the SVG, with a caption that can be copied.
+
+    Parameters
+    ----------
+    picture : Picture
+        What `of` returned.
+
+    Returns
+    -------
+    str
+        A ``<figure>`` element.
+    """
     return f'<figure style="margin: 0">{svg(picture)}<figcaption hidden>{escape(picture.title)}</figcaption></figure>'
 
 

@@ -1,0 +1,35 @@
+"""Every example of a docstring runs, and every public function written in Python has one."""
+
+import doctest
+import importlib
+import inspect
+
+import pytest
+
+# backslice.awkward's and backslice.arrow's run where those libraries are, in tests/oracle/test_neighbours.py.
+MODULES = ("", ".ragged", ".scipy", ".dialects", ".pool", ".picture")
+SECTIONS = ("Parameters", "Returns", "Examples")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    module = importlib.import_module(f"backslice{name}")
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize("name", ["ragged", "scipy", "awkward", "arrow", "dialects", "picture"])
+def test_public_functions_are_described_in_numpys_format(name):
+    module = importlib.import_module(f"backslice.{name}")
+    functions = {
+        key: value for key, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not key.startswith("_")
+    }  # fmt: skip
+    assert functions
+    for key, function in functions.items():
+        text = inspect.getdoc(function)
+        missing = [section for section in SECTIONS if f"\n{section}\n{'-' * len(section)}\n" not in text]
+        assert not missing, f"{key} lacks {missing}"
+        for parameter in inspect.signature(function).parameters.values():
+            stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+            assert f"\n{stars}{parameter.name} : " in text, f"{key} does not describe {parameter.name}"

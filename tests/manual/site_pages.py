@@ -1,0 +1,29 @@
+"""The pages of the built manual as the tests read them: their links, anchors and what they load."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "build" / "site"
+
+
+class Page(HTMLParser):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif (tag == "link" and found.get("rel") != "search") or tag in ("script", "img"):
+            self.loaded += [found[name] for name in ("src", "href") if name in found]
+
+
+def pages() -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts}
