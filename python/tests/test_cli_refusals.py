@@ -95,6 +95,7 @@ BAD_USES = [
     (2, "begin: 'one' is not an integer", ("--tf", "begin=one", "end=3")),
     (2, "step cannot be zero", ("--index", "::0")),
     (2, "is not an integer, a slice", ("--index", "1:2:3:4")),
+    (2, "is not a slice; write 0, 2 for x[0, 2]", ("--index", "[0, 2]")),
     (2, "out of bounds", ("--index", "7")),
     (2, "given twice", ("--onnx", "starts=0,0", "ends=1,1", "axes=0,-2")),
     (1, "the slice of [4, 6] has shape [3, 3]", ("--index", "1:, ::2")),
