@@ -109,7 +109,7 @@ fuzz: python
 
 bench: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch
-	$(VENV)/bin/backslice bench
+	$(VENV)/bin/backslice bench -o build/bench --force
 
 bench-cpp: setup
 	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON

@@ -38,8 +38,9 @@ struct EllipsisItem {
 using IndexItem = std::variant<std::int64_t, SliceRange, NewAxis, EllipsisItem>;
 using Index = std::vector<IndexItem>;
 
-/// Reads Python's notation, without the brackets. An integer past int64_t is read as the nearest one that fits, which
-/// selects the same elements. Text that is not an index is InvalidArgument, and the message points at the item.
+/// Reads Python's notation: "1:3, ::2", or with a name, "x[1:3, ::2]". An integer past int64_t is read as the nearest
+/// one that fits, which selects the same elements. Text that is not an index is InvalidArgument, and the message points
+/// at the item. So is "[0, 2]": x[[0, 2]] is integer-array indexing, which is not a slice.
 BACKSLICE_EXPORT Result<Index> parse_index(std::string_view text);
 
 /// Writes Python's notation: "1:3, ::2, ..., None, -1".

@@ -132,8 +132,8 @@ def parse(dialect: str, text: str) -> Spec:
     if dialect not in DIALECTS:
         raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
     if dialect == "python":
-        whole = re.fullmatch(r"\s*(?:[A-Za-z_][\w.]*)?\[(.*)\]\s*", text)
-        return Spec(dialect, {"index": whole[1] if whole else text})
+        parse_index(text)  # what it refuses is refused before a shape is known
+        return Spec(dialect, {"index": text})
     found: dict[str, Any] = {}
     for pattern, plain in ((r"[\[(]\s*|\s*[\])]", ""), (r"\s*,\s*", ","), (r"\s+=", "="), (r"=\s+(?![a-z_]+=)", "=")):
         text = re.sub(pattern, plain, text)

@@ -4,7 +4,7 @@ import json
 
 import backslice as bs
 from backslice.bench import report, runner, workloads
-from test_cli import backslice
+from command_line import backslice, fails
 
 
 def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
@@ -22,9 +22,49 @@ def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_unknown_peers_and_workloads_are_said():
-    assert "unknown peer 'abacus'" in backslice("bench", "--peer", "abacus").stdout
-    assert "no workload" in backslice("bench", "--only", "nothing like this").stdout
+def test_unknown_peers_and_workloads_are_one_line_with_a_suggestion(tmp_path):
+    known = "expected one of backslice, numpy, tensorflow, torch, jax, onnxruntime"
+    fails(2, f"--peer is 'abacus', {known}\n", "bench", "--peer", "abacus", cwd=tmp_path)
+    fails(
+        2, f"--peer is 'tensorflw', {known}; did you mean 'tensorflow'?", "bench", "--peer", "tensorflw", cwd=tmp_path
+    )
+    fails(2, "which no workload's name contains; names are such as", "bench", "--only", "abacus", cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_results_is_named_and_older_results_are_kept(tmp_path):
+    quick = ("bench", "--quick", "--peer", "numpy", "--only", "64")
+    run = backslice(*quick, cwd=tmp_path)
+    folder = tmp_path.resolve() / "backslice-bench"
+    assert f"Results go to {folder}\n" in run.stdout
+    assert f"Wrote bench.json and bench.png into {folder}\n" in run.stdout
+    assert {path.name for path in folder.iterdir()} == {"bench.json", "bench.png"}
+    (folder / "bench.json").write_text("precious")
+    fails(1, "bench.json exists; --force overwrites it", *quick, cwd=tmp_path)
+    (folder / "bench.png").unlink()
+    assert (folder / "bench.json").read_text() == "precious"
+    fails(1, "is not a folder; choose another with -o", *quick, "-o", folder / "bench.json", cwd=tmp_path)
+
+
+def test_variables_that_mean_nothing_end_a_run_before_it_starts(tmp_path):
+    bad = {"BACKSLICE_NUM_THREADS": "3x"}
+    fails(1, 'BACKSLICE_NUM_THREADS is "3x"', "bench", "--quick", cwd=tmp_path, env=bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_legends_of_the_plot_cover_nothing(tmp_path):
+    from matplotlib import pyplot
+
+    results = [runner.Result(w, 0.001, {"backslice": 0.002, "numpy": 0.1}) for w in workloads.ALL_WORKLOADS]
+    figure = report.plot(results)
+    figure.canvas.draw()
+    legends = [box.get_window_extent() for box in figure.legends]
+    assert len(legends) == 1
+    for axes in figure.axes:
+        assert axes.get_legend() is None
+        assert not any(axes.get_tightbbox().overlaps(legend) for legend in legends)
+    assert all(figure.bbox.containsx(legend.x0) and figure.bbox.containsx(legend.x1) for legend in legends)
+    pyplot.close(figure)
 
 
 def test_a_peer_that_dies_is_shown_as_out_of_memory():

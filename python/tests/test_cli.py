@@ -70,6 +70,40 @@ def test_misuse_is_exit_code_2():
     assert nothing.returncode == 2 and nothing.stdout == backslice("--help").stdout and not nothing.stderr
 
 
+PRINTING = [
+    ("demo",), ("doctor",), ("targets",), ("explain", "4,6", "1:3", "--all"), ("explain", "4096,4096", "::2"),
+    ("explain", "3,4,5", "1:, ::2"), ("explain", "8,3,64,64", ":, 1"), ("convert", "4,6", "-1, None"),
+    ("check", "mine.py:grad", "--shape", "4,6", "--index", "1:3"),
+    ("bench", "--quick", "--peer", "numpy", "-o", "results"),
+    ("grad", "dy.npy", "--shape", "6", "--index", "::2", "-o", "dx.npy"),
+    *((command, "--help") for command in COMMANDS), ("--help",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_nothing_ends_in_blanks_in_a_pipe(arguments, tmp_path):
+    np.save(tmp_path / "dy.npy", np.ones(3))
+    (tmp_path / "mine.py").write_text("import numpy as np\ndef grad(dy): return np.zeros((4, 6))\n")
+    run = backslice(*arguments, cwd=tmp_path)
+    assert run.returncode == (1 if arguments[0] == "check" else 0), run.stderr
+    assert [line for line in (run.stdout + run.stderr).splitlines() if line != line.rstrip()] == []
+    assert (run.stdout + run.stderr).endswith("\n")
+
+
+def test_blanks_are_dropped_however_the_text_is_cut_into_writes():
+    import io
+
+    from backslice.cli.console import WithoutTrailingBlanks
+
+    text = "a  b  \n   \n  c \n d "
+    for cut in range(len(text)):
+        written = io.StringIO()
+        stream = WithoutTrailingBlanks(written)
+        stream.write(text[:cut])
+        stream.write(text[cut:])
+        assert written.getvalue() == "a  b\n\n  c\n d"
+
+
 def test_demo_tours_all_five_operations():
     run = backslice("demo")
     assert run.returncode == 0, run.stderr

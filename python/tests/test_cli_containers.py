@@ -64,7 +64,10 @@ def test_ragged_gradients(folder):
         ({"dense_values_shape": [1]}, "no array row_splits"),
         ({"row_splits": [0, 1]}, "no array dense_values_shape"),
         ({"row_splits": [0, 1], "dense_values_shape": [1], "piece_7": [1.0]}, "row_splits has 1 rows"),
-        ({"row_splits": [0, 1], "dense_values_shape": [1], "peice_0": [1.0]}, "means nothing here"),
+        (
+            {"row_splits": [0, 1], "dense_values_shape": [1], "peice_0": [1.0]},
+            "expected row_splits, dense_values_shape or piece_<i>",
+        ),
         ({"row_splits": [0, 1], "dense_values_shape": [4], "piece_0": [1.0]}, "have 1 elements in all"),
         ({"row_splits_0": [0, 1], "row_splits_2": [0, 1], "dense_values_shape": [1]}, "in turn"),
         ({"row_splits": [0, 1], "row_splits_0": [0, 1], "dense_values_shape": [1]}, "in turn"),

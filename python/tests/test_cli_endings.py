@@ -181,7 +181,7 @@ def test_readers_that_leave_early(folder, elements):
     error = slice_.stderr.read()
     slice_.stderr.close()
     assert slice_.wait() == 1
-    assert error == "backslice: error: standard output: Broken pipe: the array that was being written is not whole\n"
+    assert error == "backslice: error: standard output: Broken pipe: the array is incomplete\n"
 
 
 def killed_while_writing(folder: Path) -> str:

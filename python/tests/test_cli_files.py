@@ -80,7 +80,9 @@ def test_safetensors_agree_with_the_library(folder):
     save_file({"a": np.arange(6.0).reshape(2, 3), "b": np.ones(2, np.int8)}, "two.safetensors")
     run("grad", "two.safetensors:a", "--shape", "4,6", *SLICE, "-o", "dx.safetensors")
     assert np.array_equal(load_file("dx.safetensors")["dx"], expected(np.arange(6.0).reshape(2, 3)))
-    fails(1, "holds 2 arrays: say which", "slice", "two.safetensors", "--index", "0", "-o", "y.npy")
+    fails(
+        1, "holds 2 arrays: name one, two.safetensors:NAME", "slice", "two.safetensors", "--index", "0", "-o", "y.npy"
+    )
     fails(1, "no array 'c'; it holds a, b", "slice", "two.safetensors:c", "--index", "0", "-o", "y.npy")
 
 
@@ -184,7 +186,7 @@ def test_files_are_replaced_only_when_forced(folder):
     arguments = ("grad", "dy.npy", "--shape", "4,6", *SLICE, "-o", "dx.npy")
     run(*arguments)
     before = os.stat("dx.npy")
-    fails(1, "dx.npy exists; --force replaces it", *arguments)
+    fails(1, "dx.npy exists; --force overwrites it", *arguments)
     assert os.stat("dx.npy").st_ino == before.st_ino
     os.chmod("dx.npy", 0o640)
     run(*arguments, "--force")

@@ -56,7 +56,7 @@ HEADERS = {
 def test_npy_headers_that_break_the_format(folder, case):
     content, says = HEADERS[case]
     (folder / "x.npy").write_bytes(content)
-    refuses(1, "x.npy is not a whole .npy file: ", "slice", "x.npy", *SLICE)
+    refuses(1, "x.npy is not a complete .npy file: ", "slice", "x.npy", *SLICE)
     refuses(1, says, "slice", "x.npy", *SLICE)
     with zipfile.ZipFile("x.npz", "w") as archive:
         archive.writestr("a.npy", content)
@@ -65,7 +65,7 @@ def test_npy_headers_that_break_the_format(folder, case):
 
 
 def test_trailing_bytes_on_standard_input(folder):
-    fails(1, "standard input is not a whole .npy file: at least 9 bytes follow", "slice", "-", *SLICE,
+    fails(1, "standard input is not a complete .npy file: at least 9 bytes follow", "slice", "-", *SLICE,
           input=npy(header(), b"\0" * 9))  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def archive_of(name: str | bytes) -> bytes:
 
 def test_npz_members_whose_names_are_not_utf8(folder):
     (folder / "x.npz").write_bytes(archive_of(b"\xff\xfe.npy"))
-    refuses(1, "x.npz is not a whole .npz file", "slice", "x.npz", *SLICE)
+    refuses(1, "x.npz is not a complete .npz file", "slice", "x.npz", *SLICE)
 
 
 def test_npz_members_that_a_terminal_would_obey(folder):

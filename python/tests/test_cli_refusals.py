@@ -14,21 +14,21 @@ BAD_FILES = {
     "folder.npy": ("folder", "is a folder"),
     "magic.npy": (b"this is no array", "does not start with NumPy's magic bytes"),
     "empty.npy": (b"", "is not an .npy file"),
-    "short.npy": ("truncated", "is not a whole .npy file"),
-    "large-short.npy": ("large truncated", "is not a whole .npy file"),
-    "header.npy": (b"\x93NUMPY\x01\x00\x40\x00{'descr': '<f8', 'fortran", "is not a whole .npy file"),
+    "short.npy": ("truncated", "is not a complete .npy file"),
+    "large-short.npy": ("large truncated", "is not a complete .npy file"),
+    "header.npy": (b"\x93NUMPY\x01\x00\x40\x00{'descr': '<f8', 'fortran", "is not a complete .npy file"),
     "code.npy": (b"\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2**70,)} ", "whole"),
     "objects.npy": ("objects", "holds Python objects"),
     "dates.npy": ("dates", "datetime64"),
-    "zip.npz": (b"PK\x03\x04 not a zip", "is not a whole .npz file"),
-    "short.npz": ("short npz", "is not a whole .npz file"),
+    "zip.npz": (b"PK\x03\x04 not a zip", "is not a complete .npz file"),
+    "short.npz": ("short npz", "is not a complete .npz file"),
     "corrupt.npz": ("corrupt npz", "corrupt.npz"),
     "objects.npz": ("objects npz", "holds Python objects"),
     "nested.npy": (b"\x93NUMPY\x01\x00\x10\x27" + b"(" * 10_000, "header cannot be read"),
     "long-header.npy": (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b" " * 100, "more than any array needs"),
     "locked.npz": ("locked npz", "password"),
-    "short.safetensors": (b"\x40\0\0\0\0\0\0\0{}", "is not a whole safetensors file"),
-    "text.safetensors": (b"hello", "is not a whole safetensors file"),
+    "short.safetensors": (b"\x40\0\0\0\0\0\0\0{}", "is not a complete safetensors file"),
+    "text.safetensors": (b"hello", "is not a complete safetensors file"),
 }  # fmt: skip
 
 
@@ -95,6 +95,7 @@ BAD_USES = [
     (2, "begin: 'one' is not an integer", ("--tf", "begin=one", "end=3")),
     (2, "step cannot be zero", ("--index", "::0")),
     (2, "is not an integer, a slice", ("--index", "1:2:3:4")),
+    (2, "is not a slice; write 0, 2 for x[0, 2]", ("--index", "[0, 2]")),
     (2, "out of bounds", ("--index", "7")),
     (2, "given twice", ("--onnx", "starts=0,0", "ends=1,1", "axes=0,-2")),
     (1, "the slice of [4, 6] has shape [3, 3]", ("--index", "1:, ::2")),
@@ -115,13 +116,13 @@ def test_bad_outputs_are_one_line(folder):
     grad = ("grad", "dy.npy", "--shape", "4,6", *SLICE)
     fails(2, "a shape is written 4096,4096", "grad", "dy.npy", "--shape", "4,q", *SLICE, "-o", "a.npy")
     fails(2, "negative extent", "grad", "dy.npy", "--shape", "4,-6", *SLICE, "-o", "a.npy")
-    fails(2, ".txt is not a format", *grad, "-o", "dx.txt")
-    fails(2, "no suffix is not a format", *grad, "-o", "dx")
+    fails(2, ".txt is not a supported format", *grad, "-o", "dx.txt")
+    fails(2, "no suffix is not a supported format", *grad, "-o", "dx")
     fails(2, "leave out ':a'", *grad, "-o", "dx.npy:a")
     fails(1, "does not exist: make it first", *grad, "-o", "nowhere/dx.npy")
     (folder / "taken.npy").mkdir()
-    fails(1, "is not a file that can be replaced", *grad, "-o", "taken.npy", "--force")
-    fails(2, ".txt is not a format", "grad", "dy.txt", "--shape", "4,6", *SLICE, "-o", "dx.npy")
+    fails(1, "is not a file that can be overwritten", *grad, "-o", "taken.npy", "--force")
+    fails(2, ".txt is not a supported format", "grad", "dy.txt", "--shape", "4,6", *SLICE, "-o", "dx.npy")
     fails(1, "safetensors files cannot hold complex128", "slice", make_complex(), "--index", "0", "-o", "y.safetensors")
     assert leftovers(folder) == []
 

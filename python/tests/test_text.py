@@ -6,7 +6,7 @@ import sys
 import backslice as bs
 import numpy as np
 import pytest
-from backslice import _core
+from backslice import _core, dialects
 
 SURROGATE = "\ud800"
 X = np.arange(5)
@@ -46,6 +46,27 @@ def test_index_text_is_read_past_a_nul(text):
 def test_index_text_of_other_scripts_is_quoted_whole():
     with pytest.raises(bs.InvalidArgumentError, match='"früh"'):
         bs.slice(X, "früh")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda text: bs.slice(np.zeros((3, 4)), text),
+        lambda text: bs.slice_grad(np.zeros(4), (3, 4), text),
+        lambda text: bs.Selection.from_index((3, 4), text),
+        lambda text: bs.GradBuffer((3, 4), "f4").write(text, np.zeros(4, "f4")),
+        lambda text: bs.RaggedTensor([1, 2], [0, 2])[text],
+        lambda text: dialects.parse("python", text),
+    ],
+)
+def test_a_list_in_index_text_is_refused_everywhere_with_the_alternative(call):
+    for text in ("[0, 2]", "x[[0, 2]]"):
+        with pytest.raises(bs.InvalidArgumentError, match=r"x\[\[0, 2\]\] is .*not a slice; write 0, 2 for x\[0, 2\]"):
+            call(text)
+
+
+def test_index_text_may_name_the_array():
+    assert bs.slice(X, "x[1:3]").tolist() == bs.slice(X, "np.s_[1:3]").tolist() == [1, 2]
 
 
 def test_text_must_be_str():

@@ -1,4 +1,5 @@
 // Index <-> Python's notation.
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -59,6 +60,39 @@ std::optional<IndexItem> parse_item(std::string_view text) {
   return std::nullopt;
 }
 
+bool is_name(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789", kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  return !text.empty() && kLetters.find(text.front()) != std::string_view::npos &&
+         std::ranges::all_of(text, [&](char c) {
+           return c == '.' || kLetters.find(c) != std::string_view::npos || kDigits.find(c) != std::string_view::npos;
+         });
+}
+
+// What stands in the brackets of x[1:3] or np.s_[1:3]; any other text as it is.
+std::string_view without_name(std::string_view text) {
+  const std::size_t open = text.find('[');
+  if (open == std::string_view::npos || !text.ends_with(']') || !is_name(trim(text.substr(0, open)))) return text;
+  return trim(text.substr(open + 1, text.size() - open - 2));
+}
+
+// Without brackets and what surrounds them: the index that somebody meant who put a list around it.
+std::string without_brackets(std::string_view text) {
+  std::string flat(text);
+  std::erase_if(flat, [](char c) { return c == '[' || c == ']'; });
+  const std::string_view trimmed = trim(flat);
+  return trimmed.empty() ? "..." : std::string(trimmed);
+}
+
+// `rest` begins with the list.
+Status list_refused(std::size_t item, std::string_view rest, std::string_view index) {
+  const std::size_t close = rest.find(']');
+  const std::string_view list = rest.substr(0, close == std::string_view::npos ? close : close + 1);
+  const std::string instead = without_brackets(index);
+  return invalid_argument("index item ", item, ", \"", list, "\", is a list: x[", index,
+                          "] is NumPy's integer-array indexing, which is not a slice; write ", instead, " for x[",
+                          instead, "]");
+}
+
 std::string to_string(const SliceRange& range) {
   const auto bound = [](const std::optional<std::int64_t>& v) { return v ? std::to_string(*v) : std::string(); };
   std::string text = bound(range.start) + ":" + bound(range.stop);
@@ -71,8 +105,10 @@ std::string to_string(const SliceRange& range) {
 Result<Index> parse_index(std::string_view text) {
   return without_throwing([&]() -> Result<Index> {
     Index index;
-    std::string_view rest = trim(text);
+    const std::string_view whole = without_name(trim(text));
+    std::string_view rest = whole;
     while (!rest.empty()) {
+      if (rest.starts_with('[')) return list_refused(index.size(), rest, whole);
       const std::string_view part = take_until(rest, ',');
       const auto item = parse_item(part);
       if (!item) {

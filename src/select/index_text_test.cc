@@ -26,12 +26,37 @@ TEST(IndexText, IntegersPastInt64Saturate) {
 }
 
 TEST(IndexText, RefusesWhatIsNotAnIndexAndNamesTheItem) {
-  for (const char* item : {"a", "1.5", "1:2:3:4", "1:b", "--1", "+-1", "1 2", "[1]", ".."}) {
+  for (const char* item : {"a", "1.5", "1:2:3:4", "1:b", "--1", "+-1", "1 2", "1]", ".."}) {
     EXPECT_TRUE(is_error(parse_index(std::string("0, ") + item), kInvalid, "item 1", std::string("\"") + item + "\""))
         << item;
   }
   EXPECT_TRUE(is_error(parse_index("1,,2"), kInvalid, "item 1"));
   EXPECT_TRUE(is_error(parse_index(","), kInvalid, "item 0"));
+}
+
+TEST(IndexText, ANameWithBracketsSaysTheSame) {
+  for (const char* text : {"x[1:3, ::2]", " x [1:3, ::2] ", "model.layers_2[1:3, ::2]", "np.s_[ 1:3,::2, ]"}) {
+    EXPECT_EQ(*parse_index(text), *parse_index("1:3, ::2")) << text;
+  }
+  EXPECT_EQ(*parse_index("x[]"), Index{});
+  for (const char* text : {"x[1:3", "1:3]", "3[1:3]", "x.[", "a b[1]", "x[1][2]", "x[1]y", "]["}) {
+    EXPECT_TRUE(is_error(parse_index(text), kInvalid, "item 0")) << text;
+  }
+}
+
+TEST(IndexText, ListsAreRefusedWithTheReasonAndTheAlternative) {
+  struct Case {
+    const char *text, *item, *names, *instead;
+  };
+  for (const Case& c :
+       {Case{"[0, 2]", "item 0, \"[0, 2]\"", "x[[0, 2]]", "write 0, 2 for x[0, 2]"},
+        Case{"x[[0, 2]]", "item 0, \"[0, 2]\"", "x[[0, 2]]", "write 0, 2 for x[0, 2]"},
+        Case{"[1:3]", "item 0, \"[1:3]\"", "x[[1:3]]", "write 1:3 for x[1:3]"},
+        Case{":, [4, -1], 3", "item 1, \"[4, -1]\"", "x[:, [4, -1], 3]", "write :, 4, -1, 3 for x[:, 4, -1, 3]"},
+        Case{"[0, 2", "item 0, \"[0, 2\"", "x[[0, 2]", "write 0, 2 for x[0, 2]"},
+        Case{"[]", "item 0, \"[]\"", "x[[]]", "write ... for x[...]"}}) {
+    EXPECT_TRUE(is_error(parse_index(c.text), kInvalid, c.item, c.names, "is not a slice", c.instead)) << c.text;
+  }
 }
 
 }  // namespace

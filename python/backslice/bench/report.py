@@ -1,4 +1,4 @@
-"""What a run found: a table, the geometric means, JSON and a plot."""
+"""The results of a run: a table, the geometric means, JSON and a plot."""
 
 import json
 import math
@@ -20,7 +20,7 @@ def peers_of(results: Iterable[Result]) -> list[str]:
 
 def table(results: list[Result]) -> Table:
     peers = peers_of(results)
-    view = Table(title="times as long as backslice")
+    view = Table(title="Time relative to backslice")
     view.add_column("gradient of")
     view.add_column("strategy")
     for column in ("pieces", "backslice", "GB/s", "of limit", *peers):
@@ -61,34 +61,50 @@ def save_plot(results: list[Result], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    figure = plot(results)
+    figure.savefig(path, dpi=100)
+    pyplot.close(figure)
+
+
+def plot(results: list[Result]) -> Any:
+    """Times as bars, beside them speed over size. One legend for both, below them: it covers nothing."""
+    from matplotlib import pyplot
+
     bars = [r for r in results if isinstance(r.workload, Workload) and r.workload.group not in ("curve", "many")]
     curve = [r for r in results if r.workload.group == "curve"]
-    figure, axes = pyplot.subplots(1, 2 if curve else 1, figsize=(16 if curve else 9, 7), squeeze=False)
+    size = (16 if curve else 9, max(4.0, 0.3 * len(bars) + 1.5))
+    figure, axes = pyplot.subplots(1, 2 if curve else 1, figsize=size, squeeze=False, layout="constrained")
     peers = ["backslice", *peers_of(results)]
-    left = axes[0][0]
+    _draw_bars(axes[0][0], bars, peers)
+    if curve:
+        _draw_curve(axes[0][1], curve, peers)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure
+
+
+def _draw_bars(axes: Any, bars: list[Result], peers: list[str]) -> None:
     height = 0.8 / len(peers)
     for i, peer in enumerate(peers):
         rows = [(y, r) for y, r in enumerate(bars) if peer in r.seconds]
-        left.barh([y + i * height for y, _ in rows], [r.seconds[peer] * 1e3 for _, r in rows], height, label=peer)
-    left.plot(
-        [r.limit * 1e3 if r.limit else float("nan") for r in bars], [y + 0.4 for y in range(len(bars))], "k|", ms=14,
-        label="memory limit",
-    )  # fmt: skip
-    left.set(xscale="log", xlabel="milliseconds (log)", yticks=[y + 0.4 for y in range(len(bars))])
-    left.set_yticklabels([r.workload.name for r in bars])
-    left.invert_yaxis()
-    left.legend()
-    if curve:
-        right = axes[0][1]
-        for peer in peers:
-            points = [
-                (r.workload.output_bytes, r.workload.output_bytes / r.seconds[peer] / 1e9)
-                for r in curve
-                if peer in r.seconds
-            ]
-            right.plot(*zip(*points, strict=True), "o-", label=peer) if points else None
-        right.set(xscale="log", yscale="log", xlabel="bytes of the gradient", ylabel="GB/s", title="half of the rows")
-        right.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=100)
-    pyplot.close(figure)
+        axes.barh([y + i * height for y, _ in rows], [r.seconds[peer] * 1e3 for _, r in rows], height, label=peer)
+    middles = [y + 0.4 - height / 2 for y in range(len(bars))]
+    limits = [r.limit * 1e3 if r.limit else float("nan") for r in bars]
+    axes.plot(limits, middles, "k|", ms=14, label="memory limit")
+    axes.set(xscale="log", xlabel="milliseconds (log)", yticks=middles, title="time per gradient")
+    axes.set_yticklabels([r.workload.name for r in bars])
+    axes.set_ylim(len(bars), -0.4)
+
+
+def _draw_curve(axes: Any, curve: list[Result], peers: list[str]) -> None:
+    for peer in peers:
+        done = [r for r in curve if peer in r.seconds]
+        sizes = [r.workload.output_bytes for r in done]
+        axes.plot(sizes, [r.workload.output_bytes / r.seconds[peer] / 1e9 for r in done], "o-")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="bytes of the gradient",
+        ylabel="GB/s",
+        title="speed over size, half of the rows selected",
+    )

@@ -1,4 +1,4 @@
-"""Runs the workloads: every peer in a process of its own that is kept alive, taking turns."""
+"""Runs the workloads. Each peer has its own process, which stays alive; the peers take turns."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The commands and their options. What they do is in the modules of their names, imported when they are used."""
+"""The commands and their options. Each command's work is in the module of its name, imported when it is used."""
 
 import json
 from collections.abc import Callable
@@ -11,21 +11,33 @@ from . import Failure, Usage, one_line
 from .arguments import SliceCommand
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help='Gradients of slices. Example: backslice explain 4,6 "1:3, ::2"',
 )
 
-SHAPE = typer.Option(..., "--shape", metavar="4096,4096", help="The shape of x, and so of the gradient.")
-INDEX = typer.Option(None, "--index", metavar='"1:3, ::2"', help="The slice as NumPy says it.")
-TF = typer.Option(None, "--tf", metavar="begin=.. end=..", help="As TensorFlow: also strides=.. and the five masks.")
-ONNX = typer.Option(None, "--onnx", metavar="starts=.. ends=..", help="As ONNX: also axes=.. steps=..")
-DTYPE = typer.Option(None, "--dtype", metavar="bfloat16", help="What the raw items of an .npy file are.")
-OUTPUT = typer.Option(..., "-o", "--output", metavar="FILE", help=".npy, .npz:name, .safetensors:name, or -.")
-FORCE = typer.Option(False, "--force", help="Replace a file that is there.")
-JSON = typer.Option(False, "--json", help="Print JSON, for programs.")
+
+def among(*names: str) -> Callable[[], list[str]]:
+    """What the shell completes the value of an option with."""
+    return lambda: list(names)
+
+
+DTYPES = among("float32", "float64", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "int32", "int64")
+SHAPE = typer.Option(..., "--shape", metavar="4096,4096", help="Shape of x and of its gradient.")
+INDEX = typer.Option(None, "--index", metavar='"1:3, ::2"', help="The slice in NumPy's notation.")
+TF = typer.Option(None, "--tf", metavar="begin=.. end=..", help="In TensorFlow's notation; also strides=.., masks.")
+ONNX = typer.Option(None, "--onnx", metavar="starts=.. ends=..", help="In ONNX's notation; also axes=.. and steps=..")
+DTYPE = typer.Option(
+    None, "--dtype", metavar="bfloat16", autocompletion=DTYPES, help="Dtype of raw items in an .npy file."
+)
+OUTPUT = typer.Option(..., "-o", "--output", metavar="FILE", help="Result: .npy, .npz:name, .safetensors:name or -.")
+FORCE = typer.Option(False, "--force", help="Overwrite an existing file.")
+JSON = typer.Option(False, "--json", help="Print JSON.")
+ORDERS = ("in_order", "any")
+DIALECTS = ("python", "tf", "onnx", "all")
+X_SHAPE = typer.Argument(metavar="SHAPE", help="Shape of x, such as 4,6.")
+X_INDEX = typer.Argument(None, metavar="INDEX", help="The slice in NumPy's notation, or an option below.")
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,7 +59,7 @@ def options(
 
 @app.command("grad", cls=SliceCommand)
 def grad(
-    dy: str = typer.Argument(metavar="DY", help="The gradient of the slice: a file, or -."),
+    dy: str = typer.Argument(metavar="DY", help="Gradient of the slice: a file, or - for a pipe."),
     shape: str = SHAPE,
     index: str | None = INDEX,
     tf: str | None = TF,
@@ -57,9 +69,9 @@ def grad(
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """The gradient of a slice, from file to file.
+    """Compute the gradient of a slice.
 
-    It is DY where x was taken from, and zero elsewhere.
+    The result is DY where the slice takes from x, and zero elsewhere.
 
     Example: backslice grad dy.npy --shape 4,6 --index "1:3, ::2" -o dx.npy
     """
@@ -72,7 +84,7 @@ def grad(
 
 @app.command("slice", cls=SliceCommand)
 def slice_(
-    x: str = typer.Argument(metavar="X", help="What is sliced: a file, or -."),
+    x: str = typer.Argument(metavar="X", help="Array to slice: a file, or - for a pipe."),
     index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
@@ -81,7 +93,7 @@ def slice_(
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """A slice of an array in a file.
+    """Take a slice of an array in a file.
 
     Example: backslice slice model.safetensors:embed --index ":100" -o part.npy
     """
@@ -94,36 +106,38 @@ def slice_(
 
 @app.command("sparse-grad")
 def sparse_grad(
-    file: str = typer.Argument(metavar="FILE.npz", help="The arrays by name, or - for a pipe."),
-    order: str = typer.Option("in_order", "--order", metavar="any", help="in_order, or any for rows in any order."),
+    file: str = typer.Argument(metavar="FILE.npz", help="Arrays by name, or - for a pipe."),
+    order: str = typer.Option(
+        "in_order", "--order", metavar="any", autocompletion=among(*ORDERS), help="Order of the rows: in_order or any."
+    ),
     dtype: str | None = DTYPE,
     output: str = OUTPUT,
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """The gradient of a sparse slice.
+    """Compute the gradient of a sparse slice.
 
-    The file holds backprop_val_grad, input_indices, input_start and output_indices, as SparseSliceGrad has
-    them; or grad, input_indices, start and size.
+    The file holds SparseSliceGrad's backprop_val_grad, input_indices, input_start and output_indices; or grad,
+    input_indices, start and size.
 
     Example: backslice sparse-grad slices.npz -o dx.npy
     """
     from . import sparse
 
-    if order not in ("in_order", "any"):
-        raise Usage(f"--order {order!r}: it is in_order or any")
+    if order not in ORDERS:
+        raise Usage(f"--order is {order!r}, expected {' or '.join(ORDERS)}")
     _report(sparse.sparse_grad(file, order, dtype, _output(output, force, "dx", as_json)), as_json)
 
 
 @app.command("ragged-grad")
 def ragged_grad(
-    file: str = typer.Argument(metavar="FILE.npz", help="The arrays by name, or - for a pipe."),
+    file: str = typer.Argument(metavar="FILE.npz", help="Arrays by name, or - for a pipe."),
     dtype: str | None = DTYPE,
     output: str = OUTPUT,
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """The gradient of a ragged tensor's values.
+    """Compute the gradient of a ragged tensor's values.
 
     The file holds row_splits (or row_splits_0, row_splits_1, ... for nested rows), dense_values_shape, and
     piece_<i>, the gradient of row i, for each row that has one.
@@ -137,27 +151,27 @@ def ragged_grad(
 
 @app.command("explain", cls=SliceCommand)
 def explain(
-    shape: str = typer.Argument(metavar="SHAPE"),
-    positional: str | None = typer.Argument(None, metavar="INDEX"),
+    shape: str = X_SHAPE,
+    positional: str | None = X_INDEX,
     index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
-    dtype: str = typer.Option("float32", "--dtype", metavar="float32", help="Of the gradient, for its cost."),
-    svg: Path | None = typer.Option(None, "--svg", metavar="FILE", help="Write the picture as SVG."),
-    png: Path | None = typer.Option(None, "--png", metavar="FILE", help="Write the picture as PNG."),
+    dtype: str = typer.Option(
+        "float32", "--dtype", metavar="float32", autocompletion=DTYPES, help="Dtype of the gradient."
+    ),
+    svg: Path | None = typer.Option(None, "--svg", metavar="FILE", help="Save the picture as SVG."),
+    png: Path | None = typer.Option(None, "--png", metavar="FILE", help="Save the picture as PNG."),
+    everything: bool = typer.Option(False, "--all", help="Add other dialects, details and other libraries."),
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """Show what a slice selects, and what its gradient costs.
-
-    A picture, the normal form, the slice in every dialect, the cost, and what other libraries would do.
+    """Show what a slice selects and what its gradient costs.
 
     Example: backslice explain 4,6 "1:3, ::2" --svg slice.svg
     """
-    from rich.console import Console
-
     from . import explain as command
     from .arguments import read_selection, read_shape, read_spec
+    from .console import console
     from .dtypes import movable_dtype
     from .outputs import check_target
 
@@ -167,7 +181,7 @@ def explain(
         if path is not None:
             check_target(path, force)
     told = command.facts(selection, kind)
-    _tell(told, as_json, lambda: command.show(selection, told, Console()))
+    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
     for path, form in ((svg, "svg"), (png, "png")):
         if path is not None:
             _draw(selection, form, path, force)
@@ -175,97 +189,97 @@ def explain(
 
 @app.command("convert", cls=SliceCommand)
 def convert(
-    shape: str = typer.Argument(metavar="SHAPE"),
-    positional: str | None = typer.Argument(None, metavar="INDEX"),
+    shape: str = X_SHAPE,
+    positional: str | None = X_INDEX,
     index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
-    to: str = typer.Option("all", "--to", metavar="DIALECT", help="python, tf, onnx or all."),
+    to: str = typer.Option(
+        "all", "--to", metavar="DIALECT", autocompletion=among(*DIALECTS), help="python, tf, onnx or all."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Say a slice in another dialect.
+    """Translate a slice into another dialect.
 
-    Warns where the same numbers would mean something else.
+    Warns where the same numbers would select something else.
 
     Example: backslice convert 5 --onnx starts=-10 ends=INT_MIN steps=-1 --to python
     """
-    from rich.console import Console
-
-    from .. import dialects
     from . import convert as command
     from .arguments import read_shape, read_spec
+    from .console import console
+    from .suggestions import did_you_mean
 
-    if to not in ("all", *dialects.DIALECTS):
-        raise Usage(f"--to {to!r}: the dialects are {', '.join(dialects.DIALECTS)}, or all")
-    wanted = dialects.DIALECTS if to == "all" else (to,)
+    if to not in DIALECTS:
+        raise Usage(f"--to is {to!r}, expected one of {', '.join(DIALECTS)}{did_you_mean(to, DIALECTS)}")
+    wanted = DIALECTS[:-1] if to == "all" else (to,)
     result = command.convert(read_shape(shape), read_spec(index, tf, onnx, positional), wanted)
-    _tell(result, as_json, lambda: command.show(result, wanted, Console(), Console(stderr=True)))
+    _tell(result, as_json, lambda: command.show(result, wanted, console(), console(stderr=True)))
 
 
 @app.command("check", cls=SliceCommand)
 def check(
-    given: str = typer.Argument(metavar="GRADIENT", help="A file, or module:function called with dy."),
+    given: str = typer.Argument(metavar="GRADIENT", help="A file, or a function of dy: mine.py:grad."),
     shape: str = SHAPE,
     index: str | None = INDEX,
     tf: str | None = TF,
     onnx: str | None = ONNX,
-    dy: str | None = typer.Option(None, "--dy", metavar="FILE", help="dy; needed where GRADIENT is a file."),
+    dy: str | None = typer.Option(None, "--dy", metavar="FILE", help="dy, required if GRADIENT is a file."),
     dtype: str | None = DTYPE,
-    rtol: float = typer.Option(0.0, "--rtol", min=0, help="Relative difference to allow."),
-    forward: str | None = typer.Option(None, "--forward", metavar="M:F", help="Your own slice, called with x."),
+    rtol: float = typer.Option(0.0, "--rtol", min=0, help="Relative tolerance."),
+    forward: str | None = typer.Option(
+        None, "--forward", metavar="mine.py:fwd", help="Your own slice, a function of x."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Check a gradient of yours, element by element.
+    """Check your own gradient, element by element.
 
-    Against finite differences and against backslice's.
+    It is compared with finite differences and with backslice's result.
 
-    Example: backslice check mine:grad --shape 4,6 --index "1:3, ::2"
+    Example: backslice check mine.py:grad --shape 4,6 --index "1:3, ::2"
     """
-    from rich.console import Console
-
     from . import check as command
     from .arguments import read_selection, read_shape, read_spec
+    from .console import console
     from .inputs import is_array_file
 
     selection = read_selection(read_spec(index, tf, onnx), read_shape(shape))
     if is_array_file(given) and dy is None:
-        raise Usage("--dy is missing: a gradient in a file was computed from a dy, say which")
+        raise Usage("--dy is missing: name the file of the dy that this gradient was computed from")
     command.check_size(selection)
     result = command.check(given, selection, command.read_dy(dy, selection, dtype), dtype, rtol, forward)
-    _tell(result, as_json, lambda: command.show(result, Console()))
+    _tell(result, as_json, lambda: command.show(result, console()))
     if not result["agrees"]:
         raise typer.Exit(1)
 
 
 @app.command("doctor")
 def doctor(as_json: bool = JSON) -> None:
-    """What to paste into a bug report.
+    """Check the installation, for bug reports.
 
-    Processor, caches, SIMD, threads, memory, versions, adapters and peers.
+    Shows processor, caches, SIMD, threads, memory, versions, adapters and peers.
 
     Example: backslice doctor > report.txt
     """
-    from rich.console import Console
-
     from . import doctor as command
+    from .console import console
 
     found = command.facts()
-    _tell(found, as_json, lambda: command.show(found, Console()))
+    _tell(found, as_json, lambda: command.show(found, console()))
 
 
 @app.command("demo")
 def demo() -> None:
-    """A tour of the five operations, with pictures.
+    """Take a tour of the five operations, with pictures.
 
     Each result is checked by brute force.
 
     Example: backslice demo
     """
-    from rich.console import Console
-
     from . import tour
+    from .console import console
 
-    if not tour.run(Console()):
+    if not tour.run(console()):
         raise typer.Exit(1)
 
 
@@ -273,7 +287,7 @@ def demo() -> None:
 def targets(as_json: bool = JSON) -> None:
     """List the SIMD targets of this machine.
 
-    The best first; * marks the one in use.
+    The best comes first; * marks the one in use.
 
     Example: BACKSLICE_FORCE_TARGET=AVX2 backslice targets
     """
@@ -287,36 +301,46 @@ def targets(as_json: bool = JSON) -> None:
     _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 
 
+def _complete_peers() -> list[str]:
+    from ..bench.runner import PEERS
+
+    return list(PEERS)
+
+
 @app.command("bench")
 def bench(
-    output: Path = typer.Option(Path("build/bench"), "-o", "--output", help="Folder for bench.json and bench.png."),
-    peer: list[str] = typer.Option([], "--peer", help="Only these peers (may be repeated)."),
-    only: str = typer.Option("", "--only", help="Only workloads whose name contains this."),
-    rounds: int = typer.Option(2, min=1, help="How often the peers take turns."),
+    output: Path = typer.Option(
+        Path("backslice-bench"), "-o", "--output", metavar="FOLDER", help="Folder for bench.json and bench.png."
+    ),
+    peer: list[str] = typer.Option(
+        [], "--peer", metavar="PEER", autocompletion=_complete_peers, help="Only this peer; may be repeated."
+    ),
+    only: str = typer.Option("", "--only", metavar="TEXT", help="Only workloads whose name contains TEXT."),
+    rounds: int = typer.Option(2, min=1, help="Number of rounds; the peers take turns."),
     quick: bool = typer.Option(False, "--quick", help="Two small workloads, one round."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the results of an earlier run."),
 ) -> None:
-    """Time backslice beside every peer that is installed.
+    """Compare the speed of backslice with other libraries.
 
-    make bench installs them.
+    Those that are not installed are left out; make bench installs them.
 
-    Example: backslice bench --peer numpy --only "4096"
+    Example: backslice bench --peer numpy --only 4096
     """
     from ..bench.command import run
 
-    if not run(output, peer, only, rounds, quick):
-        raise typer.Exit(1)
+    run(output, peer, only, rounds, quick, force)
 
 
 def _output(text: str, force: bool, name: str, as_json: bool) -> Any:
     from .outputs import output_at
 
     if text == "-" and as_json:
-        raise Usage("--json and -o - both write to standard output: write to a file")
+        raise Usage("--json and -o - both write to standard output: write the result to a file")
     return output_at(text, force, name)
 
 
 def _tell(found: dict[str, Any], as_json: bool, show: Callable[[], None]) -> None:
-    """What a command found: JSON for programs, else as the command shows it to people."""
+    """A command's result: as JSON, or as the command shows it to people."""
     if as_json:
         typer.echo(json.dumps(found))
     else:

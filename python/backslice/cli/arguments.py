@@ -40,7 +40,7 @@ def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: s
     given = [(dialect, text) for dialect, text in said if text is not None]
     if len(given) != 1:
         problem = "no slice is given" if not given else "more than one slice is given"
-        raise Usage(f'{problem}: say it once, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
+        raise Usage(f'{problem}: give one, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')
     check_text(given[0][1], "the slice")
     try:
         return dialects.parse(*given[0])

@@ -1,4 +1,4 @@
-"""backslice check: a gradient of the user's, against ours and against finite differences."""
+"""backslice check: the user's gradient against ours and against finite differences."""
 
 import math
 from typing import Any
@@ -71,14 +71,17 @@ def check_size(selection: bs.Selection) -> None:
         try:
             np.empty(shape if 0 in shape else 0)  # of no elements, but of extents that may be any
         except ValueError as error:
-            raise Failure(f"NumPy has no array of shape {list(shape)}: {error}; check a smaller shape") from None
+            raise Failure(
+                f"NumPy cannot make an array of shape {list(shape)}: {error}; check a smaller shape"
+            ) from None
 
 
 def _gradient(given: str, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:
     if is_array_file(given):
         return read_array(given, dtype)
     if ":" not in given:
-        raise Usage(f"{given} is neither a file ({', '.join(FORMATS)}) nor a function, module:function")
+        example = f"{given}:grad" if given.endswith(".py") else "mine.py:grad"
+        raise Usage(f"{given} is neither a file ({', '.join(FORMATS)}) nor a function; a function is written {example}")
     return call(given, dy)
 
 
@@ -153,24 +156,24 @@ def _hint(found: NDArray[Any], ours: NDArray[Any], selection: bs.Selection) -> s
     outside = found.copy()
     outside[index] = 0
     if not _close(outside, np.zeros_like(outside), 0).all():
-        return "elements that the slice does not take should be zero, and are not"
+        return "elements that the slice does not take should be zero, but are not"
     for axis in range(inside.ndim):
         if _close(np.flip(inside, axis), expected, 0).all():
             return f"dy is written backwards along axis {axis} of the slice"
     flat, wanted = inside.astype(np.complex128).ravel(), expected.astype(np.complex128).ravel()
     ratio = flat[wanted != 0] / wanted[wanted != 0]
     if ratio.size and np.allclose(ratio, ratio[0].real) and ratio[0].real not in (0, 1):
-        return f"dy is there, but {ratio[0].real:g} times: is it added more than once?"
+        return f"the values are {ratio[0].real:g} times dy: is it added more than once?"
     if not flat.any():
         return "all elements are zero: dy is not written at all"
-    return "the zeros are right; what stands where the slice takes from is not dy"
+    return "the zeros are right, but the elements that the slice takes do not hold dy"
 
 
 def show(result: dict[str, Any], console: Console) -> None:
     taken = result["finite_differences"]["taken"]
     if result["agrees"]:
         console.print(f"agrees with backslice in all {result['elements']} elements, "
-                      f"and with finite differences in the {taken} that were taken", highlight=False)  # fmt: skip
+                      f"and with finite differences at {taken} of them", highlight=False)  # fmt: skip
         return
     console.print(
         f"differs from backslice in {result['different']} of {result['elements']} elements, "

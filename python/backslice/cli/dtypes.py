@@ -35,7 +35,7 @@ def movable_dtype(name: str) -> np.dtype[Any]:
         )
         raise Usage(f"--dtype {quoted(name)}: backslice does not move {dtype}; it moves {dtypes}") from None
     if dtype.itemsize == 0:
-        raise Usage(f"--dtype {quoted(name)} has no length: say it, such as {name}5")
+        raise Usage(f"--dtype {quoted(name)} has no length: give one, such as {name}5")
     return dtype
 
 
@@ -57,7 +57,7 @@ def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
     if name is None:
         if is_raw:
             raise Failure(
-                f"{where} holds raw items of {array.dtype.itemsize} bytes: say what they are, "
+                f"{where} holds raw items of {array.dtype.itemsize} bytes: name their dtype, "
                 f"such as --dtype {'bfloat16' if array.dtype.itemsize == 2 else 'float8_e5m2'}"
             )
         return array
@@ -66,10 +66,12 @@ def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
         return array
     if not is_raw:
         raise Failure(
-            f"{where} holds {dtype_name(array.dtype)}, not {name}; --dtype names raw bytes, it converts nothing"
+            f"{where} holds {dtype_name(array.dtype)}, not {name}; --dtype names the dtype of raw bytes, "
+            "it does not convert"
         )
     if dtype.itemsize != array.dtype.itemsize:
         raise Failure(
-            f"{where} holds raw items of {array.dtype.itemsize} bytes, {name} has {dtype.itemsize}: name another dtype"
+            f"{where} holds raw items of {array.dtype.itemsize} bytes, but {name} has {dtype.itemsize}: "
+            "name another dtype"
         )
     return array.view(dtype)

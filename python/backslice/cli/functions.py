@@ -1,36 +1,68 @@
-"""Functions of the user's, named as module:function. Whatever they do, short of ending the process, is one line."""
+"""Functions of the user's, named as file.py:function or module:function. Whatever they do, short of ending the process,
+is one line."""
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import Failure
+from . import Failure, Usage, quoted
 from .leaving import Ended
+from .suggestions import did_you_mean
 
 
 @cache
 def load(where: str) -> Callable[..., Any]:
-    """module:function, from the current folder or anything installed."""
-    module, _, name = where.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    with _told(f"{where}: importing {module!r}"):
-        try:
-            found = importlib.import_module(module)
-        except ImportError as error:
-            raise Failure(f"{where}: cannot import {module!r}: {error}") from None
+    """The function, from a file, a module in the current folder, or anything installed."""
+    module, _, name = where.rpartition(":")
+    if not module or not name:
+        raise Usage(f"{quoted(where)} names no function: write file.py:function or module:function")
+    found = _load_file(Path(module), where) if module.endswith(".py") else _load_module(module, where)
     function = getattr(found, name, None)
     if function is None:
-        raise Failure(f"{where}: the module {module!r} has no function {name!r}")
+        nearest = did_you_mean(name, (known for known, value in vars(found).items() if callable(value)))
+        raise Failure(f"{where}: {module} has no function {name!r}{nearest}")
     if not callable(function):
-        raise Failure(f"{where} is not a function")
+        raise Failure(f"{where} is not a function, but {quoted(function)}")
     return function  # type: ignore[no-any-return]
+
+
+def _load_module(name: str, where: str) -> ModuleType:
+    _import_from("")
+    with _told(f"{where}: importing {name!r}"):
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            missing = isinstance(error, ModuleNotFoundError) and error.name == name
+            nearest = did_you_mean(name, (path.stem for path in Path().glob("*.py"))) if missing else ""
+            raise Failure(f"{where}: cannot import {name!r}: {error}{nearest}") from None
+
+
+def _load_file(path: Path, where: str) -> ModuleType:
+    if not path.is_file():
+        nearest = did_you_mean(path.name, (other.name for other in path.parent.glob("*.py")))
+        raise Failure(f"{where}: the file {path} does not exist{nearest}")
+    _import_from(str(path.resolve().parent))  # what it imports lies beside it
+    with _told(f"{where}: running {path}"):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)  # as pickle and dataclasses expect
+        spec.loader.exec_module(module)
+        return module
+
+
+def _import_from(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
 
 
 def call(where: str, *arguments: Any) -> NDArray[Any]:

@@ -48,7 +48,7 @@ def is_array_file(text: str) -> bool:
 def check_format(path: Path, name: str | None) -> None:
     if path.suffix not in FORMATS:
         kind = path.suffix or "no suffix"
-        raise Usage(f"{path}: {kind} is not a format; they are {', '.join(FORMATS)}, and - for a pipe")
+        raise Usage(f"{path}: {kind} is not a supported format: use {', '.join(FORMATS)}, or - for a pipe")
     if name is None:
         return
     if path.suffix == ".npy":

@@ -22,16 +22,14 @@ def available_memory() -> int:
     return min([free, *(limit for limit in limits if limit != resource.RLIM_INFINITY)])
 
 
-MAPPED = "which is mapped and may be larger than memory"  # an .npy file
+MAPPED = "which is memory-mapped and may be larger than memory"  # an .npy file
 
 
 def must_fit(needed: int, what: str, instead: str) -> None:
     """Refuses what does not fit: the system would promise more memory than it has."""
     free = available_memory()
     if needed > free:
-        raise Failure(
-            f"{what} takes {human_bytes(needed)} and must fit in memory, {human_bytes(free)} are free: {instead}"
-        )
+        raise Failure(f"{what} takes {human_bytes(needed)} of memory, but only {human_bytes(free)} is free: {instead}")
 
 
 @dataclass(frozen=True)

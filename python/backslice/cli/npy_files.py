@@ -96,7 +96,7 @@ def file_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _failure(where: str, error: Exception) -> Failure:
-    return Failure(f"{where} is not {'an' if isinstance(error, Foreign) else 'a whole'} .npy file: {error}")
+    return Failure(f"{where} is not {'an' if isinstance(error, Foreign) else 'a complete'} .npy file: {error}")
 
 
 def _check_extents(layout: Layout) -> None:

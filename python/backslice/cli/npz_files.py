@@ -85,7 +85,7 @@ def the_one(path: Path, names: list[str], name: str | None) -> str:
     if name in names:
         return str(name)
     shown = ", ".join(sorted(names)[:8]) + (", ..." if len(names) > 8 else "")
-    problem = f"has no array {quoted(name)}" if name else f"holds {len(names)} arrays: say which, {path}:NAME"
+    problem = f"has no array {quoted(name)}" if name else f"holds {len(names)} arrays: name one, {path}:NAME"
     raise Failure(f"{path} {problem}; it holds {shown or 'nothing'}")
 
 
@@ -99,8 +99,8 @@ def _archive_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to before the start
             raise
-        raise Failure(f"{path} is not a whole .npz file: {error}") from None
+        raise Failure(f"{path} is not a complete .npz file: {error}") from None
     except (RuntimeError, NotImplementedError) as error:  # a password, a compression that Python does not have
         raise Failure(f"{path} is not an .npz file that NumPy would write: {error}") from None
     except Exception as error:
-        raise Failure(f"{path} is not a whole .npz file: {error}") from None
+        raise Failure(f"{path} is not a complete .npz file: {error}") from None

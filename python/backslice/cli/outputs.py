@@ -105,7 +105,7 @@ def output_at(text: str, force: bool, name: str) -> Output:
 
 def check_target(path: Path, force: bool) -> None:
     if path.exists() and not path.is_file():
-        raise Failure(f"{path} is not a file that can be replaced; - writes to standard output")
+        raise Failure(f"{path} is not a file that can be overwritten; - writes to standard output")
     if path.exists() and not force:
         raise _exists(path)
     folder = Path(os.path.realpath(path)).parent
@@ -116,7 +116,7 @@ def check_target(path: Path, force: bool) -> None:
 
 
 def _exists(path: Path) -> Failure:
-    return Failure(f"{path} exists; --force replaces it")
+    return Failure(f"{path} exists; --force overwrites it")
 
 
 @contextmanager
@@ -177,4 +177,4 @@ def _write_to_standard_output(array: NDArray[Any]) -> None:
         npy_files.write_stream(stream, array)
         stream.flush()
     except OSError as error:
-        raise Failure(f"standard output: {error.strerror}: the array that was being written is not whole") from None
+        raise Failure(f"standard output: {error.strerror}: the array is incomplete") from None

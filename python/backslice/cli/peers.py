@@ -34,12 +34,12 @@ def peers_on(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, str]:
 def _pytorch(dtype: np.dtype[Any], negative: bool, full: str) -> str:
     if dtype.kind in "OSU":
         return "has no strings"
-    return "refuses negative steps: flip first" if negative else f"{full}, once for each slice of a tensor"
+    return "refuses negative steps: flip first" if negative else f"{full}, once per slice"
 
 
 def _tensorflow(selection: bs.Selection, name: str, full: str) -> str:
     if len(selection.shape) >= 9:
-        return "returns uninitialised memory: its gradient does nothing at rank 9 and above, and says nothing"
+        return "returns uninitialised memory: its gradient silently does nothing at rank 9 and above"
     if name not in TENSORFLOW and not name.startswith(("<U", "|S")):
         return f"has no kernel for {name}"
     return full

@@ -25,14 +25,12 @@ def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
             continue
         row = _row(name)
         if row is None:
-            raise Failure(
-                f"{file} holds {quoted(name)}, which means nothing here: row_splits, dense_values_shape or piece_<i>"
-            )
+            raise Failure(f"{file} holds {quoted(name)}, expected row_splits, dense_values_shape or piece_<i>")
         if row >= rows:
             raise Failure(f"{file} holds {quoted(name)}, but row_splits has {rows} rows")
         pieces[row] = named(array, dtype, f"{file}:{name}")
     if dtype is None and all(piece is None for piece in pieces):
-        raise Failure(f"{file} holds no pieces to take the dtype from: say it, such as --dtype float32")
+        raise Failure(f"{file} holds no pieces to take the dtype from: name one, such as --dtype float32")
     kind = item_dtype(dtype) if dtype else None
     with Stopwatch() as watch:
         nested = splits if len(splits) > 1 else splits[0]

@@ -61,7 +61,7 @@ def names_in(path: Path) -> list[str]:
         with safe_open(path, framework="np") as file:
             return list(file.keys())
     except SafetensorError as error:
-        raise Failure(f"{path} is not a whole safetensors file: {error}") from None
+        raise Failure(f"{path} is not a complete safetensors file: {error}") from None
 
 
 def read(path: Path, name: str) -> NDArray[Any]:

@@ -24,12 +24,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Panel:
-    """One grid. Rows may differ in length."""
+    """One grid. Rows may differ in length. Dense ones have no numbers to read and are drawn without gaps."""
 
     title: str
     rows: list[list[Cell]]
     row_labels: list[str] = field(default_factory=list)
     column_labels: list[str] = field(default_factory=list)
+    is_dense: bool = False
 
     @property
     def columns(self) -> int:
@@ -43,12 +44,14 @@ class Picture:
     title: str
     panels: list[Panel]
     notes: list[str] = field(default_factory=list)
+    are_elements: bool = True  # one per cell; else cells are blocks of several
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many cells fit: more elements than that are drawn as blocks."""
+    """How many cells fit: more elements than that are drawn as blocks. Dense cells are too small for numbers."""
 
     rows: int = 16
     columns: int = 24
     panels: int = 6
+    is_dense: bool = False

@@ -1,4 +1,4 @@
-"""Pictures of selections: one cell per element while they fit, per block of elements beyond; one panel per slab."""
+"""Pictures of selections: one cell per element while they fit, beyond that one per block; one panel per slab."""
 
 from itertools import product
 from math import prod
@@ -65,14 +65,14 @@ def cell_of(blocks: tuple[Block, ...], counts: list[int], labelled: bool) -> Cel
 
 
 def of_selection(selection: Selection, limits: Limits | None = None) -> Picture:
-    shape = selection.shape
-    cuts = zip(shape, selection.axes, most_blocks(shape, limits or Limits()), strict=True)
+    shape, limits = selection.shape, limits or Limits()
+    cuts = zip(shape, selection.axes, most_blocks(shape, limits), strict=True)
     missing = max(0, 2 - len(shape))  # a vector is a matrix of one row, a scalar one of one element
     axes = [[Block(0, 1, 1, 0)]] * missing + [cut_axis(*cut) for cut in cuts]
     counts = [1] * missing + [count for _, _, count in selection.axes]
     *slabs, rows, columns = axes
     are_elements = all(block.hi == block.lo + 1 for axis in axes for block in axis)
-    labelled = are_elements and prod(counts) <= MAX_LABELLED
+    labelled = are_elements and prod(counts) <= MAX_LABELLED and not limits.is_dense
 
     def panel(slab: tuple[Block, ...]) -> Panel:
         return Panel(
@@ -80,6 +80,7 @@ def of_selection(selection: Selection, limits: Limits | None = None) -> Picture:
             [[cell_of((*slab, row, column), counts, labelled) for column in columns] for row in rows],
             [row.label for row in rows] if len(shape) > 1 else [],
             [column.label for column in columns] if shape else [],
+            limits.is_dense,
         )
 
     notes = []
@@ -87,8 +88,9 @@ def of_selection(selection: Selection, limits: Limits | None = None) -> Picture:
         notes.append("The numbers are the positions in the result, in row-major order.")
     if not are_elements:
         block = " x ".join(str(axis[0].hi if axis else 0) for axis in axes[missing:])
-        notes.append(f"Each cell is a block of {block} elements.")
+        shaded = ", shaded by how much of it is taken" if limits.is_dense else ""
+        notes.append(f"Each cell is a block of {block} elements{shaded}.")
     if prod(shape) == 0:
         notes.append("The input has no elements.")
     title = f"{index_text(selection)} of shape {list(shape)} gives shape {list(selection.result_shape)}"
-    return Picture(title, [panel(slab) for slab in product(*slabs)], notes)
+    return Picture(title, [panel(slab) for slab in product(*slabs)], notes, are_elements)

@@ -22,7 +22,9 @@ def beginning(label: str) -> str:
 
 
 def column_labels(labels: list[str]) -> dict[int, str]:
-    """The label over each column, or, where ranges would run into each other, the beginning of every third."""
+    """The label over each column, or, where ranges would run into each other, the beginning of every third or more."""
     if max(map(len, labels), default=0) <= LONGEST_LABEL:
         return dict(enumerate(labels))
-    return {i: beginning(labels[i]) for i in range(0, len(labels), 3)}
+    begins = [beginning(label) for label in labels]
+    every = max(3, -(-max(map(len, begins)) // (LONGEST_LABEL - 1)))  # one character less, which is the gap
+    return {i: begins[i] for i in range(0, len(labels), every)}

@@ -1,76 +1,135 @@
-"""Pictures for the terminal: coloured, and readable without colours."""
+"""Pictures for the terminal: coloured, and readable without colours.
+
+While every element has room for a number, it shows its position in the result. Beyond that, blocks of elements fill the
+width of the terminal, shaded by how much of them is taken.
+"""
 
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from .._core import Selection
 from .model import Cell, Kind, Limits, Panel, Picture
-from .style import LONGEST_LABEL, beginning
+from .selections import of_selection
+from .style import beginning
 
 STYLE = {Kind.EMPTY: "dim", Kind.LEFT: "dim", Kind.PART: "black on yellow", Kind.TAKEN: "bold white on green"}
 SIGN = {Kind.EMPTY: " ", Kind.LEFT: "·", Kind.PART: "▒", Kind.TAKEN: "■"}
-MAX_LABEL = 11  # longer ranges of rows are shown by where they begin
 PLAIN_SIGN = {Kind.EMPTY: " ", Kind.LEFT: ".", Kind.PART: "+", Kind.TAKEN: "#"}
+SHADES, PLAIN_SHADES = "·░▒▓█", ".-+*#"  # nothing is taken, little, about half, much, all
+LITTLE, MUCH = 0.42, 0.58  # far from 1/3, 1/2 and 2/3, so that blocks of an even slice get one shade
+MAX_LABEL = 11  # longer ranges of rows are shown by where they begin
+ACROSS, GAP, NARROWEST = 3, 3, 20  # panels side by side, the blanks between them, and the least width of one
 
 
-def signs(console: Console) -> dict[Kind, str]:
-    """Those that the terminal's encoding can write."""
+def writes_blocks(console: Console) -> bool:
     try:
-        "".join(SIGN.values()).encode(console.encoding)
+        ("".join(SIGN.values()) + SHADES).encode(console.encoding)
     except UnicodeEncodeError:
-        return PLAIN_SIGN
-    return SIGN
+        return False
+    return True
 
 
-def limits_for(width: int) -> Limits:
-    """As many columns of numbers as fit beside the labels of the rows."""
-    return Limits(columns=max(1, min(Limits.columns, (width - MAX_LABEL - 1) // (LONGEST_LABEL + 1))))
+def for_terminal(selection: Selection, width: int, height: int) -> Picture:
+    """A picture of at most so many lines: with numbers where every element has room for one, else dense."""
+    numbered = of_selection(selection)
+    if numbered.are_elements and _fits(numbered.panels, width, height):
+        return numbered
+    rows, across = (height - 1, 1) if len(selection.shape) <= 2 else (2 * (height - 2), _across(width, ACROSS))
+    columns = max(1, _share_of(width, across) - MAX_LABEL - 1)
+    return of_selection(selection, Limits(max(2, rows), columns, across, is_dense=True))
+
+
+def _fits(panels: list[Panel], width: int, height: int) -> bool:
+    widest = max((_label_width(panel) + panel.columns * (_cell_width(panel) + 1) - 1 for panel in panels), default=0)
+    tallest = max((len(panel.rows) + 2 for panel in panels), default=0)  # with title and header
+    across = (width + GAP) // (max(widest, 0) + GAP)
+    return across > 0 and -(-len(panels) // across) * tallest <= height + 1
+
+
+def _across(width: int, panels: int) -> int:
+    """How many panels stand side by side."""
+    return max(1, min(panels, ACROSS, (width + GAP) // (NARROWEST + GAP)))
+
+
+def _share_of(width: int, across: int) -> int:
+    return (width - GAP * (across - 1)) // across
 
 
 def terminal(picture: Picture, console: Console) -> RenderableType:
-    panels = [_panel(panel, signs(console)) for panel in picture.panels]
-    body = Columns(panels, padding=(1, 3)) if len(panels) > 1 else Group(*panels)
+    width = _share_of(console.width, _across(console.width, len(picture.panels)))
+    panels = [_panel(panel, console, width) for panel in picture.panels]
+    body = Columns(panels, padding=(1, GAP)) if len(panels) > 1 else Group(*panels)
     return Group(body, *(Text(note, style="dim") for note in picture.notes))
 
 
-def _panel(panel: Panel, sign: dict[Kind, str]) -> Text:
-    cells = [[cell.text or sign[cell.kind] for cell in row] for row in panel.rows]
-    width = max((len(text) for row in cells for text in row), default=1)
-    ranges = max(map(len, panel.column_labels), default=0)
-    if ranges <= LONGEST_LABEL:
-        width = max(width, ranges)
-    labels = panel.row_labels
-    if max(map(len, labels), default=0) > MAX_LABEL:
-        labels = [beginning(label) for label in labels]
-    left = max(map(len, labels), default=0)
-    text = Text(no_wrap=True, overflow="crop")
-    if panel.title:
-        text.append(panel.title + "\n")
-    if panel.column_labels:
-        text.append(" " * (left + 1) + _header(panel.column_labels, width) + "\n", style="dim")
-    for i, row in enumerate(panel.rows):
-        label = labels[i] if labels else ""
-        text.append(label.rjust(left) + " ", style="dim")
-        for cell, shown in zip(row, cells[i], strict=True):
-            _append(text, cell, shown.rjust(width))
+def _row_labels(panel: Panel) -> list[str]:
+    is_long = max(map(len, panel.row_labels), default=0) > MAX_LABEL
+    return [beginning(label) for label in panel.row_labels] if is_long else panel.row_labels
+
+
+def _label_width(panel: Panel) -> int:
+    """With the blank after it."""
+    return max(map(len, _row_labels(panel)), default=-1) + 1
+
+
+def _cell_width(panel: Panel) -> int:
+    return max(map(len, (*panel.column_labels, *(cell.text for row in panel.rows for cell in row))), default=0) or 1
+
+
+def _panel(panel: Panel, console: Console, width: int) -> Text:
+    left = _label_width(panel)
+    rows = _dense_rows(panel, console, width - left) if panel.is_dense else _numbered_rows(panel, console)
+    headers = [""] * (len(rows) - len(panel.rows))
+    labels = headers + (_row_labels(panel) or [""] * len(panel.rows))
+    text = Text(panel.title + "\n" if panel.title else "", no_wrap=True, overflow="crop")
+    for label, row in zip(labels, rows, strict=True):
+        text.append(label.rjust(left - 1) + " " if left else "", style="dim")
+        text.append_text(row)
         text.append("\n")
     text.rstrip()
     return text
 
 
-def _append(text: Text, cell: Cell, shown: str) -> None:
-    """A block without a number is one colour; its sign is for those who see none."""
-    is_block = cell.kind is Kind.TAKEN and not cell.text
-    text.append(shown, style="green on green" if is_block else STYLE[cell.kind])
-    text.append(" ")
+def _numbered_rows(panel: Panel, console: Console) -> list[Text]:
+    """Cells of equal width with a blank between them, under the label of each column."""
+    sign = SIGN if writes_blocks(console) else PLAIN_SIGN
+    width = _cell_width(panel)
+    header = [Text(" ".join(label.rjust(width) for label in panel.column_labels), "dim")] if panel.column_labels else []
+    return header + [
+        Text(" ").join(Text((cell.text or sign[cell.kind]).rjust(width), STYLE[cell.kind]) for cell in row)
+        for row in panel.rows
+    ]
 
 
-def _header(labels: list[str], width: int) -> str:
-    """A label over each column, or, where they are too long, over as many as have room."""
+def _dense_rows(panel: Panel, console: Console, width: int) -> list[Text]:
+    """The cells stretched over the width, under as many labels as have room."""
+    shades = SHADES if writes_blocks(console) else PLAIN_SHADES
+    count = max(panel.columns, 1)
+    edges = [i * max(width, count) // count for i in range(count + 1)]
+    rows = []
+    for row in panel.rows:
+        shown = Text()
+        for i, cell in enumerate(row):
+            shown.append(shades[_shade(cell)] * (edges[i + 1] - edges[i]), "green" if _shade(cell) else "dim")
+        rows.append(shown)
+    return ([Text(_header(panel.column_labels, edges), "dim")] if panel.column_labels else []) + rows
+
+
+def _shade(cell: Cell) -> int:
+    if cell.kind is not Kind.PART:
+        return 4 if cell.kind is Kind.TAKEN else 0
+    return 1 if cell.share < LITTLE else 2 if cell.share <= MUCH else 3
+
+
+def _header(labels: list[str], edges: list[int]) -> str:
+    """Where blocks begin, over every first, second, fourth ... of them: as many as stay two blanks apart."""
+    begins = [beginning(label) for label in labels]
+    every = 1
+    while any(edges[i] + len(begins[i]) + 2 > edges[i + every] for i in range(0, len(begins) - every, every)):
+        every *= 2
     line = ""
-    for i, label in enumerate(labels):
-        at = i * (width + 1)
-        short = beginning(label) if len(label) > width else label
-        if len(line) <= at:
-            line = line.ljust(at) + short.rjust(width) + " "
-    return line.rstrip()
+    for i in range(0, len(begins), every):
+        if edges[i] + len(begins[i]) <= edges[-1]:
+            line = line.ljust(edges[i]) + begins[i]
+    return line
