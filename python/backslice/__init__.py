@@ -97,6 +97,10 @@ __all__ = [
     "tensor_array_grad_with_shape",
 ]
 
+for _name in __all__:  # where users find them: for help(), repr() and pickle
+    if getattr(globals()[_name], "__module__", None) == "backslice._core":
+        globals()[_name].__module__ = "backslice"
+
 
 def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:
     from . import picture  # which is large, and few programs draw

@@ -39,7 +39,14 @@ extern "C" void say_and_leave(int) {
   _exit(1);
 }
 
-void exit_on_bus_error(const nb::bytes& message, const nb::bytes& unfinished) {
+nb::bytes read_bytes(nb::handle object, const char* argument) {
+  if (PyBytes_Check(object.ptr())) return nb::borrow<nb::bytes>(object);
+  raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected bytes");
+}
+
+void exit_on_bus_error(nb::handle given_message, nb::handle given_unfinished) {
+  const nb::bytes message = read_bytes(given_message, "message"),
+                  unfinished = read_bytes(given_unfinished, "unfinished");
   LastWords& words = current.load() == copies.data() ? copies[1] : copies[0];
   if (message.size() > words.message.size() || unfinished.size() >= words.unfinished.size()) {
     raise_invalid_argument("message and unfinished have " + std::to_string(message.size()) + " and " +
@@ -58,10 +65,6 @@ void exit_on_bus_error(const nb::bytes& message, const nb::bytes& unfinished) {
 
 }  // namespace
 
-void bind_bus_error(nb::module_& m) {
-  m.def("exit_on_bus_error", &exit_on_bus_error, nb::arg("message"), nb::arg("unfinished"),
-        "From now on, SIGBUS removes the unfinished file (empty: none), writes the message to standard error and ends "
-        "the process with exit code 1. For programs that map files which others may shorten.");
-}
+void bind_bus_error(nb::module_& m) { m.def("exit_on_bus_error", &exit_on_bus_error); }
 
 }  // namespace backslice::python

@@ -7,6 +7,7 @@
 #include "bindings/interruption.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "bindings/signatures.h"
 #include "core/boundary.h"
 
 namespace {
@@ -49,4 +50,5 @@ NB_MODULE(_core, m) {
 #ifdef BACKSLICE_FAULT_INJECTION
   backslice::python::bind_faults(m);
 #endif
+  backslice::python::install_signatures(m);
 }

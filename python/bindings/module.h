@@ -5,10 +5,12 @@
 
 #include "bindings/gil.h"
 
-namespace backslice::python {
+// A parameter takes any object, None included: what is wrong with it is said by the function that reads it. Names and
+// defaults are the stub's (signatures.h).
+template <>
+struct nanobind::detail::has_arg_defaults<nanobind::handle> : std::true_type {};
 
-// An argument that takes any object, None included: what is wrong with it is said by the function that reads it.
-inline auto any(const char* name) { return nanobind::arg(name).none(); }
+namespace backslice::python {
 
 // How a notebook shows an object: the picture that the package draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);

@@ -182,22 +182,16 @@ class PyGradBuffer {
 }  // namespace
 
 void bind_multi_slices(nb::module_& m) {
-  m.def("multi_slice_grad", py_multi_slice_grad, any("shape"), any("slices"), any("out") = nb::none(),
-        any("accumulate") = false,
-        "The sum of the gradients of many slices of one tensor, [(index, dy), ...], in one pass over the result.\n"
-        "Where slices overlap, contributions add in the order of the list.");
-  nb::class_<PyGradBuffer>(m, "GradBuffer",
-                           "A gradient that knows where it is not zero: writing a new slice clears only the old one.")
-      .def(nb::init<nb::handle, nb::handle>(), any("shape"), any("dtype"))
-      .def("write", &PyGradBuffer::write, any("index"), any("dy"),
-           "The content becomes the gradient of x[index]: dy there, zero elsewhere.")
-      .def("add", &PyGradBuffer::add, any("index"), any("dy"), "Adds the gradient of x[index].")
-      .def("zero", &PyGradBuffer::zero, "The content becomes zero.")
-      .def("writable", &PyGradBuffer::writable,
-           "A writable view; everything counts as written for as long as it, or a view of it, lives.")
-      .def_prop_ro("array", &PyGradBuffer::array, "The content, as a read-only view.")
-      .def_prop_ro("shape", &PyGradBuffer::shape, "The shape of the gradient.")
-      .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.");
+  m.def("multi_slice_grad", py_multi_slice_grad);
+  nb::class_<PyGradBuffer>(m, "GradBuffer")
+      .def(nb::init<nb::handle, nb::handle>())
+      .def("write", &PyGradBuffer::write)
+      .def("add", &PyGradBuffer::add)
+      .def("zero", &PyGradBuffer::zero)
+      .def("writable", &PyGradBuffer::writable)
+      .def_prop_ro("array", &PyGradBuffer::array)
+      .def_prop_ro("shape", &PyGradBuffer::shape)
+      .def_prop_ro("dtype", &PyGradBuffer::dtype);
 }
 
 }  // namespace backslice::python

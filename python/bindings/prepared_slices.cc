@@ -58,15 +58,12 @@ nb::object prepare(const Selection& selection, nb::handle dtype) {
 
 void bind_prepared_slices(nb::module_& m) {
   using Prepared = PyPreparedSlice;
-  nb::class_<Prepared>(m, "PreparedSlice",
-                       "A slice that is checked and planned once, to run often, on C-contiguous arrays of one dtype.\n"
-                       "Selection.prepare makes one. Several threads may use it at once.")
-      .def("forward", &Prepared::forward, any("x"), any("out"), "out = x[selection]; returns out.")
-      .def("gradient", &Prepared::gradient, any("dy"), any("out"),
-           "All of out: dy where the slice takes it from, zero elsewhere; returns out.")
-      .def("accumulate", &Prepared::accumulate, any("dy"), any("out"), "out[selection] += dy; returns out.")
-      .def_prop_ro("selection", &Prepared::selection, "What it takes.")
-      .def_prop_ro("dtype", &Prepared::dtype, "The NumPy dtype it was prepared for.")
+  nb::class_<Prepared>(m, "PreparedSlice")
+      .def("forward", &Prepared::forward)
+      .def("gradient", &Prepared::gradient)
+      .def("accumulate", &Prepared::accumulate)
+      .def_prop_ro("selection", &Prepared::selection)
+      .def_prop_ro("dtype", &Prepared::dtype)
       .def("__repr__", &Prepared::repr);
 }
 

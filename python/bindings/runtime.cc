@@ -62,7 +62,7 @@ std::int64_t bytes_of(const ConstView& view, const char* argument) {
 }
 
 // Zeros for dst where src is None, a copy of src otherwise; where dst is None, src is only read.
-void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
+void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
   if (dst.is_none()) {
     const InputArray from = ArrayArgument(src, "src").view();
     const std::int64_t bytes = bytes_of(from.view, "src");
@@ -72,7 +72,7 @@ void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
   const ArrayArgument to_given(dst, "dst"), from_given(src.is_none() ? dst : src, "src");
   const InputArray to = to_given.view(), from = from_given.view();
   const View out = output_view(dst, to, "dst");
-  const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
+  const ProbeStores stores = read_flag(streaming, "streaming") ? ProbeStores::Streaming : ProbeStores::Ordinary;
   const std::int64_t bytes = bytes_of(out, "dst");
   if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });
   if (bytes_of(from.view, "src") != bytes) raise_invalid_argument("src must be as large as dst");
@@ -82,29 +82,19 @@ void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
-  m.def("set_num_threads", py_set_num_threads, any("threads"),
-        "How many threads large operations use. The default is the number of cores, or BACKSLICE_NUM_THREADS.");
-  m.def("get_num_threads", [] { return num_threads(); }, "How many threads large operations use.");
-  m.def("pool_stats", py_pool_stats, "Counters of the memory pool, in bytes and blocks.");
-  m.def(
-      "set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); }, any("bytes"),
-      "How many bytes of freed results the pool may keep.");
-  m.def("trim_pool", [] { trim_pool(); }, "Gives all memory that the pool keeps back to the system.");
-  m.def("probe_memory", py_probe_memory, any("dst"), any("src"), nb::arg("streaming"),
-        "Zeroes dst, copies src to it, or reads src, as fast as the memory allows: the yardstick of the benchmark.");
-  m.def(
-      "simd_targets",
-      [] {
-        nb::list names;
-        for (const std::string& name : simd_targets()) names.append(name);
-        return names;
-      },
-      "The SIMD targets this machine can run, best first.");
-  m.def(
-      "simd_target", [] { return simd_target(); },
-      "The SIMD target in use: the best, or the one that BACKSLICE_FORCE_TARGET names.");
-  m.def("environment_problems", py_environment_problems,
-        "What is wrong with BACKSLICE_NUM_THREADS and BACKSLICE_FORCE_TARGET: what the first operation says of them.");
+  m.def("set_num_threads", py_set_num_threads);
+  m.def("get_num_threads", [] { return num_threads(); });
+  m.def("pool_stats", py_pool_stats);
+  m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); });
+  m.def("trim_pool", [] { trim_pool(); });
+  m.def("probe_memory", py_probe_memory);
+  m.def("simd_targets", [] {
+    nb::list names;
+    for (const std::string& name : simd_targets()) names.append(name);
+    return names;
+  });
+  m.def("simd_target", [] { return simd_target(); });
+  m.def("environment_problems", py_environment_problems);
 }
 
 }  // namespace backslice::python

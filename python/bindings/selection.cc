@@ -101,15 +101,10 @@ nb::object gradient_by(const Selection& s, nb::handle dy, nb::handle out, nb::ha
 }  // namespace
 
 void bind_selection(nb::module_& m) {
-  m.def(
-      "parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text")); }, any("text"),
-      "The items of an index's text, \"1:3, ::2, ..., None, -1\": ints, slices, Ellipsis and None.");
-  nb::class_<Selection>(m, "Selection",
-                        "Which elements of a tensor a slice takes, in which order: the normal form of every dialect.")
-      .def_static(
-          "from_index",
-          [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); },
-          any("shape"), any("index"), "From NumPy basic indexing, or its text: \"1:3, ::2, ..., None, -1\".")
+  m.def("parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text")); });
+  nb::class_<Selection>(m, "Selection")
+      .def_static("from_index",
+                  [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); })
       .def_static(
           "from_tf",
           [](nb::handle shape, nb::handle begin, nb::handle end, nb::handle strides, nb::handle begin_mask,
@@ -119,67 +114,43 @@ void bind_selection(nb::module_& m) {
                 read_shape(shape, "shape"),
                 read_tf_slice(reader, begin, end, strides,
                               {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask})));
-          },
-          any("shape"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0, any("end_mask") = 0,
-          any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
-          "From the arguments of TensorFlow's StridedSlice.")
+          })
       .def_static(
           "from_onnx",
           [](nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps) {
             return unwrap(Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
-          },
-          any("shape"), any("starts"), any("ends"), any("axes") = nb::none(), any("steps") = nb::none(),
-          "From the arguments of ONNX's Slice.")
-      .def_prop_ro(
-          "shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
-      .def_prop_ro(
-          "result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); },
-          "The shape of the slice, and so of dy.")
-      .def_prop_ro("axes", axes_of, "(start, step, count) of each axis of the input.")
-      .def_prop_ro(
-          "result_axes", [](const Selection& s) { return to_tuple(s.result_axes()); },
-          "For each axis of the result the axis of the input it comes from, or -1 for a new one.")
-      .def(
-          "to_index", [](const Selection& s) { return to_python(s.to_index()); },
-          "The same selection as a NumPy index: a tuple of ints, slices and None.")
-      .def(
-          "to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); },
-          "The same selection as the keyword arguments of strided_slice.")
-      .def(
-          "to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
-          "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
-      .def("slice", slice_by, any("x"), any("out") = nb::none(), "The slice of x, as a new array or in out.")
-      .def("grad", gradient_by, any("dy"), any("out") = nb::none(), any("accumulate") = false,
-           "The gradient of the slice: dy where x was taken, zero elsewhere, as a new array or in out.\n"
-           "With accumulate=True, dy is added to out where x was taken.")
-      .def("prepare", prepare, any("dtype"),
-           "The slice, planned once for C-contiguous arrays of that dtype: a PreparedSlice.")
-      .def("restrict", restrict_to, any("box"),
-           "The part inside a box of the input, [(lo, hi), ...]: (Selection in the box's coordinates, index into dy), "
-           "or None when nothing falls inside.")
-      .def("cost", cost_of, any("dtype"),
-           "What slice_grad of this selection will cost for that dtype: the bytes it reads and writes, its strategy, "
-           "the "
-           "pieces it is cut into for threads, and the loops of its plan.")
-      .def("explain", &Selection::explain, "The normal form in words.")
+          })
+      .def_prop_ro("shape", [](const Selection& s) { return to_tuple(s.shape()); })
+      .def_prop_ro("result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); })
+      .def_prop_ro("axes", axes_of)
+      .def_prop_ro("result_axes", [](const Selection& s) { return to_tuple(s.result_axes()); })
+      .def("to_index", [](const Selection& s) { return to_python(s.to_index()); })
+      .def("to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); })
+      .def("to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); })
+      .def("slice", slice_by)
+      .def("grad", gradient_by)
+      .def("prepare", prepare)
+      .def("restrict", restrict_to)
+      .def("cost", cost_of)
+      .def("explain", &Selection::explain)
       .def("_repr_svg_", [](nb::handle s) { return picture_of(s, "svg"); })
       .def("_repr_html_", [](nb::handle s) { return picture_of(s, "html"); })
       .def("__repr__", repr_of)
-      .def(
-          "__eq__",
-          [](const Selection& a, nb::handle b) {
-            const auto* other = find_instance<Selection>(b);
-            return other != nullptr && a == *other;
-          },
-          any("other"))
+      .def("__eq__",
+           [](const Selection& a, nb::handle b) {
+             const auto* other = find_instance<Selection>(b);
+             return other != nullptr && a == *other;
+           })
       .def("__hash__",
            [](const Selection& s) {
              return nb::hash(nb::make_tuple(to_tuple(s.shape()), axes_of(s), to_tuple(s.result_axes())));
            })
       .def("__getstate__",
            [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
-      .def("__setstate__", [](Selection& s, const nb::tuple& state) {
-        if (nb::len(state) != 2) raise_invalid_argument("state is " + repr_text(state) + ", expected (shape, index)");
+      .def("__setstate__", [](Selection& s, nb::handle state) {
+        if (!PyTuple_Check(state.ptr()) || PyTuple_GET_SIZE(state.ptr()) != 2) {
+          raise_invalid_argument("state is " + repr_text(state) + ", expected (shape, index)");
+        }
         new (&s) Selection(read_selection(read_shape(state[0], "shape"), state[1]));
       });
 }

@@ -118,27 +118,13 @@ nb::object gradient_of_slice(const Selection& selection, const InputArray& dy, n
 }
 
 void bind_slices(nb::module_& m) {
-  m.def("slice", py_slice, any("x"), any("index"), any("out") = nb::none(),
-        "x[index] as a new array (or in out). The index is NumPy basic indexing, its text, or a Selection.");
-  m.def("slice_grad", py_slice_grad, any("dy"), any("shape"), any("index"), any("out") = nb::none(),
-        any("accumulate") = false,
-        "The gradient of x[index] with respect to x of that shape: dy where x was taken, zero elsewhere.\n"
-        "With accumulate=True, out[index] += dy instead.");
-  m.def("_slice_grad_into_zeros", py_slice_grad_into_zeros, any("dy"), any("shape"), any("index"), any("out"),
-        "slice_grad(dy, shape, index, out=out) where out is all zero already.");
-  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides"),
-        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
-        any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), "TensorFlow's StridedSlice.");
-  m.def("strided_slice_grad", py_strided_slice_grad, any("shape"), any("begin"), any("end"), any("strides"), any("dy"),
-        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
-        any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
-        "TensorFlow's StridedSliceGrad.");
-  m.def("onnx_slice", py_onnx_slice, any("data"), any("starts"), any("ends"), any("axes") = nb::none(),
-        any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), "ONNX's Slice.");
-  m.def("onnx_slice_grad", py_onnx_slice_grad, any("grad"), any("shape"), any("starts"), any("ends"),
-        any("axes") = nb::none(), any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(),
-        any("accumulate") = false,
-        "ONNX Runtime's SliceGrad. grad may have any shape with as many elements as the slice.");
+  m.def("slice", py_slice);
+  m.def("slice_grad", py_slice_grad);
+  m.def("_slice_grad_into_zeros", py_slice_grad_into_zeros);
+  m.def("strided_slice", py_strided_slice);
+  m.def("strided_slice_grad", py_strided_slice_grad);
+  m.def("onnx_slice", py_onnx_slice);
+  m.def("onnx_slice_grad", py_onnx_slice_grad);
 }
 
 }  // namespace backslice::python

@@ -156,17 +156,9 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
 }  // namespace
 
 void bind_sparse_slices(nb::module_& m) {
-  m.def("sparse_slice", py_sparse_slice, any("indices"), any("values"), any("shape"), any("start"), any("size"),
-        "TensorFlow's SparseSlice: (indices, values, shape) of the entries with start <= index < start + size.\n"
-        "indices is a matrix with a row for each entry, or a tuple of columns; so is what is returned.");
-  m.def("sparse_slice_grad", py_sparse_slice_grad, any("backprop_val_grad"), any("input_indices"), any("input_start"),
-        any("output_indices"), nb::kw_only(), any("order") = "in_order", any("out") = nb::none(),
-        any("accumulate") = false,
-        "TensorFlow's SparseSliceGrad: the gradient of the values that were sliced, zero for entries outside.\n"
-        "order=\"any\" matches rows wherever they are: the n-th with an index to the n-th with that index.");
-  m.def("sparse_slice_grad_by_size", py_sparse_slice_grad_by_size, any("grad"), any("input_indices"), any("start"),
-        any("size"), nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
-        "The gradient of a sparse slice from its start and size: grad has a row for each entry in the window.");
+  m.def("sparse_slice", py_sparse_slice);
+  m.def("sparse_slice_grad", py_sparse_slice_grad);
+  m.def("sparse_slice_grad_by_size", py_sparse_slice_grad_by_size);
 }
 
 }  // namespace backslice::python

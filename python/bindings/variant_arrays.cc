@@ -276,33 +276,19 @@ PyVariants py_from_variant_gradient(nb::handle decoded, nb::handle encoded_shape
 }  // namespace
 
 void bind_variant_arrays(nb::module_& m) {
-  nb::class_<PyVariants>(m, "VariantArray", "Ragged tensors as the elements of an array, or None in their place.")
-      .def(
-          "__init__",
-          [](PyVariants* self, nb::handle elements, nb::handle shape) {
-            new (self) PyVariants(PyVariants::make(elements, shape));
-          },
-          any("elements"), any("shape") = nb::none())
-      .def_prop_ro("shape", &PyVariants::shape, "The shape of the array.")
-      .def("reshape", &PyVariants::reshape, any("shape"), "The same elements in another shape.")
+  nb::class_<PyVariants>(m, "VariantArray")
+      .def("__init__", [](PyVariants* self, nb::handle elements,
+                          nb::handle shape) { new (self) PyVariants(PyVariants::make(elements, shape)); })
+      .def_prop_ro("shape", &PyVariants::shape)
+      .def("reshape", &PyVariants::reshape)
       .def("__len__", &PyVariants::length)
-      .def("__getitem__", &PyVariants::get, any("index"))
+      .def("__getitem__", &PyVariants::get)
       .def("__iter__", &PyVariants::iterate)
       .def("__repr__", &PyVariants::repr);
-  m.def("ragged_tensor_to_variant", py_to_variant, any("rt"), any("batched_input") = true,
-        "TensorFlow's RaggedTensorToVariant: one element per row, or one that holds all.");
-  m.def("ragged_tensor_from_variant", py_from_variant, any("encoded"), any("input_ragged_rank"),
-        any("output_ragged_rank"), any("Tvalues") = nb::none(), any("Tsplits") = nb::none(),
-        "TensorFlow's RaggedTensorFromVariant: the elements as rows of one ragged tensor.");
-  m.def(
-      "ragged_tensor_to_variant_gradient", py_to_variant_gradient, any("encoded_ragged_grad"), any("row_splits"),
-      any("dense_values_shape"), any("Tvalues") = nb::none(), nb::kw_only(), any("out") = nb::none(),
-      any("accumulate") = false,
-      "TensorFlow's RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing.\n"
-      "row_splits may be the list of all nested splits. With accumulate=True the pieces are added to out.");
-  m.def(
-      "ragged_tensor_from_variant_gradient", py_from_variant_gradient, any("decoded"), any("encoded_shape"),
-      "The gradient of ragged_tensor_from_variant: what it returned, with the gradient as its values, encoded again.");
+  m.def("ragged_tensor_to_variant", py_to_variant);
+  m.def("ragged_tensor_from_variant", py_from_variant);
+  m.def("ragged_tensor_to_variant_gradient", py_to_variant_gradient);
+  m.def("ragged_tensor_from_variant_gradient", py_from_variant_gradient);
 }
 
 }  // namespace backslice::python

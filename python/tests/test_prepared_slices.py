@@ -176,7 +176,7 @@ def test_objects_that_are_no_strings_are_refused(values):
 
 def test_an_instance_that_was_never_made_is_refused():
     empty = bs.PreparedSlice.__new__(bs.PreparedSlice)
-    with pytest.warns(RuntimeWarning), pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="never initialised"):
         empty.forward(X, DY.copy())
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"use Selection\.prepare"):
         bs.PreparedSlice()

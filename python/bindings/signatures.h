@@ -1,0 +1,16 @@
+// What users see of the module's functions and classes: signatures, docstrings, and what a wrong call is told.
+//
+// nanobind's functions carry no signature that inspect.signature, editors and Sphinx could read, and answer a wrong
+// keyword with a dump of C++ types. So each of them is put behind a builtin of Python's own kind. The builtin has its
+// signature and docstring from the type stub, backslice/_core.pyi, which the build turns into a table; it brings the
+// arguments into the order of the parameters, fills in defaults, and calls nanobind's function with all of them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace backslice::python {
+
+// Called last, when everything is bound. Raises AttributeError where the stub names what the module lacks.
+void install_signatures(nanobind::module_& m);
+
+}  // namespace backslice::python
