@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backslice/ragged_tensor.h"
+#include "backslice/ragged_slice.h"
 #include "testing.h"
 
 namespace backslice::testing {

@@ -7,6 +7,7 @@
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
 #include "backslice/prepared_slice.h"
+#include "backslice/ragged_slice.h"
 #include "backslice/ragged_variant.h"
 #include "backslice/slice.h"
 #include "backslice/sparse_slice.h"

@@ -13,8 +13,9 @@
 
 #include <vector>
 
+#include "backslice/context.h"
 #include "backslice/ragged_view.h"
-#include "backslice/slice.h"
+#include "backslice/selection.h"
 #include "backslice/tensor.h"
 
 namespace backslice {
@@ -78,22 +79,5 @@ class BACKSLICE_EXPORT RaggedTensor {
   Tensor values_;
   std::vector<Tensor> splits_;
 };
-
-/// rt[start:stop:step] or rt[i] on the rows, from the normal form of a slice of one axis of rt.rows().
-BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
-
-/// The same into memory that the caller owns: how much it takes, then the splits and values.
-BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows,
-                                                      const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
-                                          const Context& = {});
-
-/// The gradient of the slice's values with respect to rt's: `grad_values` for the rows that were taken, zero elsewhere.
-/// `grad_values` has the dtype of rt's values and the shape of the slice's.
-BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
-                                                  const ConstView& grad_values, const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows,
-                                               const ConstView& grad_values, const View& out,
-                                               Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

@@ -10,12 +10,6 @@
 namespace backslice {
 namespace {
 
-Joiner joiner_of(const RaggedSource& source) {
-  Joiner joiner(source.size().dtype, source.size().item_size, source.parts());
-  source.push_values(joiner);
-  return joiner;
-}
-
 Result<Tensor> make_splits(const RaggedSource& source, int level, const Call& call) {
   if (auto existing = source.existing_splits(level)) return *std::move(existing);
   const RaggedSize& size = source.size();
@@ -50,8 +44,13 @@ Status check_apart(const RaggedView& out, std::size_t level, const std::string& 
 
 }  // namespace
 
-Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
-  if (const RaggedTensor* whole = source.whole()) return *whole;
+Joiner joiner_of(const RaggedSource& source) {
+  Joiner joiner(source.size().dtype, source.size().item_size, source.parts());
+  source.push_values(joiner);
+  return joiner;
+}
+
+Result<std::vector<Tensor>> make_splits(const RaggedSource& source, const Call& call) {
   std::vector<Tensor> lists;
   lists.reserve(source.size().splits.size());
   for (int level = 0; level < source.levels(); ++level) {
@@ -59,9 +58,23 @@ Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
     if (!list.ok()) return list.status();
     lists.push_back(*std::move(list));
   }
+  return lists;
+}
+
+void fill_splits(const RaggedSource& source, const RaggedView& out) {
+  for (int level = 0; level < source.levels(); ++level) {
+    SplitsWriter writer(out.splits[static_cast<std::size_t>(level)]);
+    source.write_splits(level, writer);
+  }
+}
+
+Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
+  if (const RaggedTensor* whole = source.whole()) return *whole;
+  auto lists = make_splits(source, call);
+  if (!lists.ok()) return lists.status();
   auto values = joiner_of(source).join(source.size().values, call);
   if (!values.ok()) return values.status();
-  return RaggedParts::join(*std::move(values), std::move(lists));
+  return RaggedParts::join(*std::move(values), *std::move(lists));
 }
 
 bool splits_share_memory(const RaggedTensor& rt, const ConstView& view) {
@@ -98,10 +111,7 @@ Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call
   BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
   // The values first: only they need memory, and can fail.
   BACKSLICE_RETURN_IF_ERROR(values.join_into(out.values, Write::Overwrite, call));
-  for (int level = 0; level < source.levels(); ++level) {
-    SplitsWriter writer(out.splits[static_cast<std::size_t>(level)]);
-    source.write_splits(level, writer);
-  }
+  fill_splits(source, out);
   return Status();
 }
 

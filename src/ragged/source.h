@@ -49,6 +49,14 @@ inline std::int64_t end_of_splits(const RaggedSize& size, std::size_t level) {
   return level + 1 < size.splits.size() ? size.splits[level + 1] - 1 : size.values[0];
 }
 
+// Its values, still to be joined.
+Joiner joiner_of(const RaggedSource& source);
+
+// Its lists of splits alone, in new memory where they do not exist already; or in memory of the caller's, once that has
+// been checked.
+Result<std::vector<Tensor>> make_splits(const RaggedSource& source, const Call& call);
+void fill_splits(const RaggedSource& source, const RaggedView& out);
+
 // In new memory, but for splits that exist already, and values that lie next to each other.
 Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call);
 

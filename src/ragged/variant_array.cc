@@ -1,7 +1,7 @@
 #include "backslice/variant_array.h"
 
 #include "core/errors.h"
-#include "ragged/rows_source.h"
+#include "ragged/taken_source.h"
 
 namespace backslice {
 
@@ -69,7 +69,8 @@ template <class Body>
 auto with_element(const VariantArray& array, std::int64_t i, const Call& call, const Body& body)
     -> decltype(body(std::declval<const RaggedSource&>())) {
   if (const RaggedTensor* batch = array.batch()) {
-    return body(RowsSource(*batch, *Selection::from_index({batch->rows()}, {i}), call));
+    const RaggedSelection row = *RaggedSelection::from_index(*batch, {i});
+    return body(TakenSource(row, call));
   }
   const RaggedTensor* rt = array.listed(i);
   if (rt == nullptr) return invalid_argument("element ", i, " is missing");

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "backslice/grad_buffer.h"
-#include "backslice/ragged_tensor.h"
+#include "backslice/ragged_slice.h"
 #include "backslice/tensor_array_container.h"
 #include "testing.h"
 

@@ -1,0 +1,167 @@
+// RaggedSelection: what an index takes of a ragged tensor.
+//
+// A slice of a ragged axis means other items in every row, so it cannot be one Selection::Axis. What it means is a map:
+// rows of one level that are taken, start, start + step, ..., become such runs of the level below, one per row. Rows
+// that are neighbours and taken whole stay one run, so that nothing is kept or done per row unless rows differ.
+//
+//     [[1, 2], [], [3, 4, 5]], rt[::2, ::-1]:   rows 0, 2 of level 0;   values 1, 0 and then 4, 3, 2
+//
+// Below the ragged axes all rows are alike: there it is a Selection of the values.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backslice/ragged_slice.h"
+#include "ops/call.h"
+
+namespace backslice {
+
+class RaggedSelection {
+ public:
+  using Rows = Selection::Axis;  // of one level
+
+  // One list of splits of the result.
+  struct Level {
+    enum class Rows { Taken, OneWithAll, OneEach };  // those of a level of the tensor, or of a new axis
+    Rows rows;
+    int source = 0;  // that level of the tensor; of a new axis, the level whose rows it holds
+  };
+
+  // Of an index as TensorFlow reads it. rt must outlive this, as it must in the next.
+  static Result<RaggedSelection> from_index(const RaggedTensor& rt, const Index& index);
+
+  // Of a row, or of a range of rows.
+  static Result<RaggedSelection> from_rows(const RaggedTensor& rt, const Selection& rows);
+
+  const RaggedTensor& tensor() const { return *rt_; }
+
+  // These rows of values of that shape, and of each what the index takes of it. Precondition: the shape is that of the
+  // tensor's values but for the number of rows.
+  Selection of_values(const Shape& shape, const Rows& rows) const;
+
+  // Whether rows of the values are taken whole, and in their order.
+  bool takes_whole_values() const;
+
+  // None where integers took one row of every ragged axis.
+  const std::vector<Level>& levels() const { return levels_; }
+  int first_level() const { return first_level_; }  // of the tensor: integers took one row of each before it
+  bool takes_whole_rows(int level) const { return !slices_[static_cast<std::size_t>(level)]; }
+
+  // The rows of a level, or of the values, where they are one run.
+  std::optional<Rows> one_run(int level) const {
+    Position at{first_level_, rows_};
+    while (at.level < level && step_down(at)) {
+    }
+    return at.level == level ? std::optional(at.rows) : std::nullopt;
+  }
+
+  // Calls visit(rows) for what is taken of a level, or of the values, run by run, in the order of the result.
+  template <class Visit>
+  void for_each_run(int level, const TaskRunner& tasks, const Visit& visit) const {
+    Steps steps{tasks};
+    descend({first_level_, rows_}, level, steps, visit);
+  }
+
+  // How many rows of a level, or of the values, are taken.
+  std::int64_t count(int level, const TaskRunner& tasks) const {
+    Steps steps{tasks};
+    return count_below({first_level_, rows_}, level, steps);
+  }
+
+  // Calls visit(rows, at) for the runs of the values in the order of memory; their rows of the result begin at `at`.
+  // `count` is that of the values.
+  template <class Visit>
+  void in_memory_order(std::int64_t count, const TaskRunner& tasks, const Visit& visit) const {
+    Steps steps{tasks};
+    ascend({first_level_, rows_}, {0, count}, steps, visit);
+  }
+
+  // The items that are taken of a row of a level, as rows of the level below.
+  Rows items_of(int level, std::int64_t row) const;
+
+ private:
+  struct Position {
+    int level;
+    Rows rows;
+  };
+
+  // Where cancellation is asked for.
+  struct Steps {
+    const TaskRunner& tasks;
+    std::int64_t taken = 0;
+    void next() { tasks.throw_if_cancelled_at(taken++); }
+  };
+
+  // All of the rows of the values that `values` takes.
+  RaggedSelection(const RaggedTensor& rt, Selection values);
+
+  // Where the slices of a ragged result begin: at an item, for a level, of which integers have left these rows.
+  struct Start {
+    std::size_t at;
+    int level;
+    Range rows;
+    int new_axes;  // before it
+  };
+  static Result<RaggedSelection> ragged(const RaggedTensor& rt, Index& items, const Start& start);
+
+  // One level down, where that is one run again.
+  bool step_down(Position& at) const {
+    const Rows& rows = at.rows;
+    if (rows.step == 1 && takes_whole_rows(at.level)) {
+      const std::int64_t lo = rt_->split(at.level, rows.start), hi = rt_->split(at.level, rows.start + rows.count);
+      at = {at.level + 1, {lo, 1, hi - lo}};
+      return true;
+    }
+    if (rows.count != 1) return false;
+    at = {at.level + 1, items_of(at.level, rows.start)};
+    return true;
+  }
+
+  Position below(const Position& at, std::int64_t i) const {
+    return {at.level + 1, items_of(at.level, at.rows.start + i * at.rows.step)};
+  }
+
+  template <class Visit>
+  void descend(Position at, int level, Steps& steps, const Visit& visit) const {
+    while (at.level < level && step_down(at)) {
+    }
+    if (at.level == level) return visit(at.rows);
+    for (std::int64_t i = 0; i < at.rows.count; ++i) {
+      steps.next();
+      descend(below(at, i), level, steps, visit);
+    }
+  }
+
+  std::int64_t count_below(const Position& at, int level, Steps& steps) const {
+    std::int64_t sum = 0;
+    descend(at, level, steps, [&](const Rows& rows) { sum += rows.count; });
+    return sum;
+  }
+
+  template <class Visit>
+  void ascend(Position at, Range result, Steps& steps, const Visit& visit) const {
+    const int values = rt_->ragged_rank();
+    while (at.level < values && step_down(at)) {
+    }
+    if (at.level == values) return visit(at.rows, result.lo);
+    const std::int64_t last = at.rows.count - 1;
+    for (std::int64_t i = 0; i <= last; ++i) {
+      steps.next();
+      const bool forward = at.rows.step > 0;
+      const Position next = below(at, forward ? i : last - i);
+      const std::int64_t count = count_below(next, values, steps);
+      ascend(next, forward ? Range{result.lo, result.lo + count} : Range{result.hi - count, result.hi}, steps, visit);
+      (forward ? result.lo : result.hi) += forward ? count : -count;
+    }
+  }
+
+  const RaggedTensor* rt_;
+  Selection values_;  // of all rows of the values, where they are not one run
+  int first_level_;
+  Rows rows_;                                      // of that level
+  std::vector<std::optional<SliceRange>> slices_;  // of the rows of each level; nothing where they are taken whole
+  std::vector<Level> levels_;
+};
+
+}  // namespace backslice

@@ -1,0 +1,303 @@
+// Slices of ragged tensors and their gradients against nested vectors, which are indexed one axis at a time.
+#include <random>
+
+#include "backslice/ragged_slice.h"
+#include "ragged_tensors.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+// A list, or where there are no axes left a value.
+struct Nested {
+  std::vector<Nested> items;
+  float value = 0;
+  friend bool operator==(const Nested&, const Nested&) = default;
+};
+
+// The positions that Python's slices take, by their definition.
+std::vector<std::int64_t> positions(const SliceRange& slice, std::int64_t n) {
+  const std::int64_t step = slice.step.value_or(1);
+  const auto bound = [&](std::int64_t at) {
+    if (at < 0) at += n;
+    return step > 0 ? std::clamp<std::int64_t>(at, 0, n) : std::clamp<std::int64_t>(at, -1, n - 1);
+  };
+  std::vector<std::int64_t> taken;
+  const std::int64_t stop = slice.stop ? bound(*slice.stop) : step > 0 ? n : -1;
+  for (std::int64_t i = slice.start ? bound(*slice.start)
+                        : step > 0  ? 0
+                                    : n - 1;
+       step > 0 ? i < stop : i > stop; i += step) {
+    taken.push_back(i);
+  }
+  return taken;
+}
+
+// Throws std::out_of_range for an integer that is out of bounds.
+Nested indexed(const Nested& list, std::span<const IndexItem> index) {
+  if (index.empty()) return list;
+  const auto rest = index.subspan(1);
+  if (std::holds_alternative<NewAxis>(index[0])) return {{indexed(list, rest)}};
+  const auto count = std::ssize(list.items);
+  if (const auto* i = std::get_if<std::int64_t>(&index[0])) {
+    return indexed(list.items.at(static_cast<std::size_t>(*i < 0 ? *i + count : *i)), rest);
+  }
+  Nested taken;
+  for (const std::int64_t i : positions(std::get<SliceRange>(index[0]), count)) {
+    taken.items.push_back(indexed(list.items[static_cast<std::size_t>(i)], rest));
+  }
+  return taken;
+}
+
+Nested nested(const std::vector<float>& values, Ints inner, std::size_t& next) {
+  if (inner.empty()) return {{}, values[next++]};
+  Nested list;
+  for (std::int64_t i = 0; i < inner[0]; ++i) list.items.push_back(nested(values, inner.subspan(1), next));
+  return list;
+}
+
+Nested nested(const RaggedTensor& rt) {
+  std::size_t next = 0;
+  Nested all = nested(values_of(rt), Ints(rt.values().shape()), next);
+  for (int level = rt.ragged_rank() - 1; level >= 0; --level) {
+    Nested rows;
+    for (std::int64_t i = 0; i + 1 < rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0]; ++i) {
+      rows.items.push_back({{all.items.begin() + rt.split(level, i), all.items.begin() + rt.split(level, i + 1)}});
+    }
+    all = std::move(rows);
+  }
+  return all;
+}
+
+void flatten(const Nested& list, int axes, std::vector<float>& values) {
+  if (axes == 0) return values.push_back(list.value);
+  for (const Nested& item : list.items) flatten(item, axes - 1, values);
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  std::int64_t within(std::int64_t lo, std::int64_t hi) { return std::uniform_int_distribution(lo, hi)(engine_); }
+  bool chance(int percent) { return within(0, 99) < percent; }
+
+  // Its values count from 1, so that each can be told from the others.
+  RaggedTensor ragged(int rank, const Dims& inner) {
+    std::vector<Tensor> lists;
+    std::int64_t count = within(0, 4);
+    for (int level = 0; level < rank; ++level) {
+      std::vector<std::int64_t> splits = {0};
+      for (std::int64_t i = 0; i < count; ++i) splits.push_back(splits.back() + within(0, 3));
+      count = splits.back();
+      lists.push_back(splits_of(splits));
+    }
+    Dims shape;
+    shape.push_back(count);
+    for (const std::int64_t dim : inner) shape.push_back(dim);
+    return RaggedTensor::make(tensor_of(counting<float>(Shape::make(shape)->elements()), shape), lists).value();
+  }
+
+  Index index(int axes) {
+    Index items;
+    for (int axis = 0; axis < axes; ++axis) {
+      if (chance(15)) items.push_back(NewAxis{});
+      items.push_back(chance(30) ? IndexItem(within(-4, 3)) : chance(25) ? IndexItem(SliceRange{}) : slice());
+    }
+    if (chance(15)) items.push_back(NewAxis{});
+    return items;
+  }
+
+ private:
+  IndexItem slice() {
+    const auto bound = [&] { return chance(50) ? std::optional(within(-5, 5)) : std::nullopt; };
+    const std::int64_t step = within(1, 3);
+    return SliceRange{bound(), bound(), chance(30) ? std::nullopt : std::optional(chance(50) ? step : -step)};
+  }
+
+  std::mt19937 engine_;
+};
+
+// Whether TensorFlow takes the index: after a slice ragged axes are sliced, and a new axis before the integers needs
+// something ragged after them.
+bool is_allowed(const Index& index, int ragged_rank) {
+  int axis = 0;
+  bool sliced = false, new_first = false;
+  for (const IndexItem& item : index) {
+    if (axis > ragged_rank || (axis == ragged_rank && !sliced)) break;
+    if (std::holds_alternative<NewAxis>(item)) {
+      new_first = true;
+      continue;
+    }
+    if (std::holds_alternative<SliceRange>(item)) {
+      sliced = true;
+    } else if (sliced) {
+      return false;
+    }
+    ++axis;
+  }
+  return sliced || !new_first;
+}
+
+// Both ways to make the slice.
+void expect_slice(const RaggedTensor& rt, const Index& index, const Nested& expected) {
+  const RaggedTensor made = ragged_slice(rt, index).value();
+  EXPECT_EQ(nested(made), expected);
+  const RaggedSize size = ragged_slice_size(rt, index).value();
+  ASSERT_EQ(size.values, made.values().shape());
+  std::vector<std::vector<std::int64_t>> splits;
+  RaggedView out;
+  for (const std::int64_t length : size.splits) splits.emplace_back(length, -1);
+  for (auto& list : splits) out.splits.push_back(view_of(list, {std::ssize(list)}));
+  std::vector<float> values(static_cast<std::size_t>(size.values.elements()), -1);
+  out.values = view_of(values, size.values);
+  ASSERT_TRUE(ragged_slice_into(rt, index, out).ok());
+  EXPECT_EQ(values, values_of(made));
+  for (std::size_t level = 0; level < splits.size(); ++level) {
+    EXPECT_EQ(splits[level], elements<std::int64_t>(Tensor(made.nested_row_splits()[level])));
+  }
+}
+
+// Values are their positions plus one, so what was taken says where the gradient goes.
+void expect_gradient(const RaggedTensor& rt, const Index& index, const std::vector<float>& taken) {
+  const Shape shape = ragged_slice_size(rt, index).value().values;
+  std::vector<float> dy(taken.size()), expected(static_cast<std::size_t>(rt.values().shape().elements()));
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    dy[i] = static_cast<float>(100 + i);
+    expected[static_cast<std::size_t>(taken[i]) - 1] = dy[i];
+  }
+  EXPECT_EQ(elements<float>(ragged_slice_grad(rt, index, view_of(dy, shape)).value()), expected);
+  std::vector<float> sum(expected.size(), -0.0f);
+  ASSERT_TRUE(
+      ragged_slice_grad_into(rt, index, view_of(dy, shape), view_of(sum, rt.values().shape()), Write::Accumulate).ok());
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    EXPECT_EQ(sum[i], expected[i]);
+    EXPECT_EQ(std::signbit(sum[i]), expected[i] == 0) << "elements that are not taken are not touched";
+  }
+}
+
+TEST(RaggedSlice, TakesAndGivesBackWhatNestedVectorsDo) {
+  Random random(1);
+  int taken = 0, refused = 0;
+  for (int round = 0; round < 30000; ++round) {
+    const int rank = static_cast<int>(random.within(0, 3));
+    Dims inner;
+    for (std::int64_t left = random.within(0, 2); left > 0; --left) inner.push_back(random.within(0, 3));
+    const RaggedTensor rt = random.ragged(rank, inner);
+    const int axes = rank + 1 + static_cast<int>(inner.size());
+    const Index index = random.index(axes);
+    SCOPED_TRACE(to_string(index) + " of ragged rank " + std::to_string(rank));
+    std::optional<Nested> expected;
+    try {
+      if (is_allowed(index, rank)) expected = indexed(nested(rt), index);
+    } catch (const std::out_of_range&) {
+    }
+    if (!expected) {
+      // An integer may be out of bounds where no row is left to ask.
+      refused += !ragged_slice(rt, index).ok();
+      ASSERT_TRUE(is_allowed(index, rank) || !ragged_slice(rt, index).ok());
+      continue;
+    }
+    if (!ragged_slice(rt, index).ok()) {
+      EXPECT_EQ(ragged_slice(rt, index).status().code(), StatusCode::OutOfRange)
+          << ragged_slice(rt, index).status().message();
+      ++refused;
+      continue;
+    }
+    expect_slice(rt, index, *expected);
+    std::vector<float> values;
+    int axes_left = 0;
+    for (const IndexItem& item : index) axes_left += !std::holds_alternative<std::int64_t>(item);
+    flatten(*expected, axes_left, values);
+    expect_gradient(rt, index, values);
+    if (HasFailure()) return;
+    ++taken;
+  }
+  EXPECT_GT(taken, 8000);
+  EXPECT_GT(refused, 3000);
+}
+
+Index of(std::string_view text) { return parse_index(text).value(); }
+
+TEST(RaggedSlice, NamesWhatCannotBeIndexed) {
+  const RaggedTensor rt = deep();
+  constexpr auto kOut = StatusCode::OutOfRange;
+  EXPECT_TRUE(
+      is_error(ragged_slice(rt, of(":, 0")), kInvalid, "index 0 is for axis 1, which is ragged", "takes a slice"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, :, -1")), kInvalid, "index -1 is for axis 2, which is ragged"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("..., 0")), kInvalid, "index 0 is for axis 2, which is ragged"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("None, 0, 0")), kInvalid, "put None after them"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, 0, 0, 0")), kOut, "has 3 axes, but 4 were indexed"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("..., ...")), kOut, "single ellipsis"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("3")), kOut, "row 3 is out of bounds for 3 rows"));
+  EXPECT_TRUE(
+      is_error(ragged_slice(rt, of("0, -2")), kOut, "index -2 is out of bounds for axis 1: the row has 1 items"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, 0, 2")), kOut, "index 2 is out of bounds for axis 2 with size 2"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of(":, ::0")), kInvalid, "step cannot be zero (axis 1)"));
+  EXPECT_TRUE(is_error(ragged_slice(rt, of(":0, :, ::0")), kInvalid, "step cannot be zero (axis 2)"));
+}
+
+TEST(RaggedSlice, RefusesMoreNewAxesThanAResultHasRoomFor) {
+  Index index(33, NewAxis{});
+  EXPECT_TRUE(is_error(ragged_slice(deep(), index), kInvalid, "adds 33 ragged axes; at most 32"));
+  index.insert(index.begin(), {std::int64_t{0}, std::int64_t{0}});
+  EXPECT_TRUE(is_error(ragged_slice(deep(), index), kInvalid, "at most 32"));
+}
+
+TEST(RaggedSlice, RefusesToFollowManySlicesDown) {
+  std::vector<Tensor> splits;
+  for (int level = 0; level < 1000; ++level) splits.push_back(splits_of({0, 1, 2}));
+  const RaggedTensor rt = RaggedTensor::make(vector_of({1, 2}), splits).value();
+  EXPECT_TRUE(is_error(ragged_slice(rt, Index(1000, SliceRange{{}, {}, -1})), kInvalid, "slices 999 ragged axes"));
+  EXPECT_EQ(values_of(ragged_slice(rt, of("::-1")).value()), (std::vector<float>{2, 1}));
+}
+
+TEST(RaggedSlice, SharesValuesThatLieTogether) {
+  const RaggedTensor rt =
+      RaggedTensor::make(tensor_of(counting<float>(12), {6, 2}), {splits_of({0, 2, 2, 5, 6})}).value();
+  for (const char* index :
+       {"1:", ":", "..., None", ":, None", "None", "2", "2, 1:", "2, 1", "2, 1, 1", ":, :, None, :"}) {
+    const RaggedTensor taken = ragged_slice(rt, of(index)).value();
+    EXPECT_TRUE(taken.values().buffer().is_same_block(rt.values().buffer())) << index;
+  }
+}
+
+TEST(RaggedSlice, TakesValuesWithoutElementsWhoseRowsAreLarge) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const Tensor values = Tensor::make(DType::Float32, *Shape::make({0, large, large})).value();
+  const RaggedTensor rt = RaggedTensor::make(values, {splits_of({0, 0, 0})}).value();
+  const RaggedTensor taken = ragged_slice(rt, of("::-1, 1:, 1:, 5")).value();
+  EXPECT_EQ(taken.values().shape(), *Shape::make({0, large - 1}));
+  EXPECT_EQ(ragged_slice_grad(rt, of("::-1, 1:, 1:, 5"), taken.values().view()).value().shape(), values.shape());
+}
+
+TEST(RaggedSlice, EndsWhenItIsCancelled) {
+  std::vector<std::int64_t> splits;
+  for (std::int64_t i = 0; i <= 20000; ++i) splits.push_back(i);
+  const RaggedTensor rt =
+      RaggedTensor::make(tensor_of(counting<float>(40000), {20000, 2}), {splits_of(splits)}).value();
+  const std::vector<float> dy(20000);
+  for (const char* index : {"::2, ::-1", "::2, :, 1"}) {
+    for (const int after : {0, 3, 12}) {
+      int asked = 0;
+      const CancelledTest cancelled = [&] { return asked++ >= after; };
+      const Context context{.cancelled = &cancelled};
+      EXPECT_TRUE(is_error(ragged_slice(rt, of(index), context), StatusCode::Cancelled, ""));
+      asked = 0;
+      const Shape shape = ragged_slice_size(rt, of(index)).value().values;
+      const auto dx = ragged_slice_grad(rt, of(index), view_of(dy, shape), context);
+      EXPECT_TRUE(is_error(dx, StatusCode::Cancelled, ""));
+    }
+  }
+}
+
+TEST(RaggedSlice, GradientsKeepTheValuesDtype) {
+  const RaggedTensor rt = ragged({1, 2, 3}, {{0, 2, 3}});
+  const std::vector<double> wide(2);
+  const std::vector<float> dy(3);
+  EXPECT_TRUE(
+      is_error(ragged_slice_grad(rt, of(":, :1"), view_of(wide, {2})), kInvalid, "dtype float64, expected float32"));
+  EXPECT_TRUE(is_error(ragged_slice_grad(rt, of(":, :1"), view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
+}
+
+}  // namespace
+}  // namespace backslice
