@@ -1,16 +1,17 @@
-// Slices of ragged tensors, as TensorFlow indexes them, and their gradients.
-//
-// Rows are taken by an integer or a slice. A ragged axis is sliced inside every row. An integer takes one row, and the
-// items after it index that row; after a slice, a ragged axis cannot take an integer, since not every row may have such
-// an item. The axes of the values after the first are uniform, and are indexed as those of any array.
-//
-//     rt = [[1, 2], [], [3, 4, 5]]
-//     rt[::2]       [[1, 2], [3, 4, 5]]
-//     rt[:, 1:]     [[2], [], [4, 5]]
-//     rt[2, 1:]     [4, 5]     of ragged rank 0: a dense tensor, values()
-//
-// A new axis after a slice of rows puts each row into a row of its own, a new first axis puts all rows into one. New
-// axes among the ragged ones are ragged, too. Values are shared with rt where they lie one after the other.
+/// @file
+/// Slices of ragged tensors, as TensorFlow indexes them, and their gradients.
+///
+/// Rows are taken by an integer or a slice. A ragged axis is sliced inside every row. An integer takes one row, and the
+/// items after it index that row; after a slice, a ragged axis cannot take an integer, since not every row may have such
+/// an item. The axes of the values after the first are uniform, and are indexed as those of any array.
+///
+///     rt = [[1, 2], [], [3, 4, 5]]
+///     rt[::2]       [[1, 2], [3, 4, 5]]
+///     rt[:, 1:]     [[2], [], [4, 5]]
+///     rt[2, 1:]     [4, 5]     of ragged rank 0: a dense tensor, values()
+///
+/// A new axis after a slice of rows puts each row into a row of its own, a new first axis puts all rows into one. New
+/// axes among the ragged ones are ragged, too. Values are shared with rt where they lie one after the other.
 #pragma once
 
 #include "backslice/index.h"
