@@ -14,7 +14,7 @@ namespace {
 Result<Tensor> taken_of(const Tensor& tensor, const Selection& selection, const Context& context) {
   const ConstView all = tensor.view();
   const View view = select(selection, View{const_cast<std::byte*>(all.data), all.dtype, all.layout});
-  if (is_dense(view)) return Tensor::of(tensor.buffer(), view);
+  if (is_contiguous(view.layout)) return Tensor::of(tensor.buffer(), view);
   return slice(selection, all, context);
 }
 

@@ -76,7 +76,7 @@ class SliceGradient {
 
  private:
   Status write_rows(const ConstView& rows, const View& out, Write write) const {
-    if (is_dense(rows)) return in_memory_order(rows).join_into(out, write, call_);
+    if (is_contiguous(rows.layout)) return in_memory_order(rows).join_into(out, write, call_);
     const auto dense = copy_of(rows, call_);
     if (!dense.ok()) return dense.status();
     return in_memory_order(dense->view()).join_into(out, write, call_);
