@@ -45,11 +45,25 @@ autodoc_default_options = {"member-order": "bysource"}
 autodoc_typehints = "none"  # the docstrings say more
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
-numpydoc_xref_ignore = {"of", "or", "and", "optional", "default", "shape", "any", "dtype_like", "sequence", "callable"}
+numpydoc_xref_ignore = {
+    "of",
+    "or",
+    "and",
+    "optional",
+    "default",
+    "shape",
+    "any",
+    "dtype_like",
+    "sequence",
+    "callable",
+    "these",
+}
 numpydoc_xref_aliases = {
     "array_like": ":term:`numpy:array_like`",
     "ndarray": "numpy.ndarray",
     "dtype": "numpy.dtype",
+    "slice": ":class:`python:slice`",  # not backslice.slice
+    "path": ":class:`python:os.PathLike`",
     "RaggedTensor": "backslice.RaggedTensor",
     "Selection": "backslice.Selection",
     "PreparedSlice": "backslice.PreparedSlice",

@@ -46,6 +46,7 @@ if [ "${2:-}" = docs ]; then
 fi
 if [ "${2:-}" = docs-test ]; then
   need chromium command -v chromium
+  need fonts-dejavu-core [ -d /usr/share/fonts/truetype/dejavu ]
 fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then

@@ -202,7 +202,8 @@ def index_text(selection: Selection) -> str:
     --------
     >>> import backslice as bs
     >>> from backslice import dialects
-    >>> dialects.index_text(bs.Selection.from_tf((4, 6), [1, 0], [3, 6], [1, 2]))
+    >>> s = bs.Selection.from_tf((4, 6), [1, 0], [3, 6], [1, 2])
+    >>> dialects.index_text(s)
     'x[1:3, ::2]'
     """
     return f"x[{arguments(selection, 'python')['index']}]"

@@ -153,7 +153,8 @@ def ragged_from_csr(a: Any) -> Any:
     --------
     >>> from scipy.sparse import csr_array
     >>> from backslice.scipy import ragged_from_csr
-    >>> ragged_from_csr(csr_array([[0.0, 1.0], [0.0, 0.0], [2.0, 3.0]])).to_list()
+    >>> a = csr_array([[0.0, 1.0], [0.0, 0.0], [2.0, 3.0]])
+    >>> ragged_from_csr(a).to_list()
     [[1.0], [], [2.0, 3.0]]
     """
     import scipy.sparse
@@ -186,7 +187,8 @@ def csr_from_ragged(rt: Any, indices: NDArray[Any], shape: tuple[int, int]) -> A
     >>> import numpy as np
     >>> from backslice.ragged import from_list
     >>> from backslice.scipy import csr_from_ragged
-    >>> csr_from_ragged(from_list([[1.0], [2.0, 3.0]]), np.array([1, 0, 1]), (2, 2)).toarray()
+    >>> rt = from_list([[1.0], [2.0, 3.0]])
+    >>> csr_from_ragged(rt, np.array([1, 0, 1]), (2, 2)).toarray()
     array([[0., 1.],
            [2., 3.]])
     """

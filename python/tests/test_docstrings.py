@@ -4,18 +4,30 @@ import doctest
 import importlib
 import inspect
 
+import backslice
+import numpy as np
 import pytest
 
 # backslice.awkward's and backslice.arrow's run where those libraries are, in tests/oracle/test_neighbours.py.
 MODULES = ("", ".ragged", ".scipy", ".dialects", ".pool", ".picture")
+TAKEN_FOR_GRANTED = {"bs": backslice, "np": np}
 SECTIONS = ("Parameters", "Returns", "Examples")
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(f"backslice{name}")
-    result = doctest.testmod(module)
+    result = doctest.testmod(module, extraglobs=TAKEN_FOR_GRANTED)
     assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize("name", [*MODULES[1:], ".awkward", ".arrow"])
+def test_examples_fit_80_columns(name):
+    module = importlib.import_module(f"backslice{name}")
+    examples = [example for test in doctest.DocTestFinder().find(module) for example in test.examples]
+    assert examples
+    lines = [line for example in examples for line in (example.source + example.want).splitlines()]
+    assert [line for line in lines if len(line) > 80 - len(">>> ")] == []
 
 
 @pytest.mark.parametrize("name", ["ragged", "scipy", "awkward", "arrow", "dialects", "picture"])
