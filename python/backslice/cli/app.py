@@ -180,11 +180,11 @@ def explain(
     for path in (svg, png):
         if path is not None:
             check_target(path, force)
-    told = command.facts(selection, kind)
-    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
-    for path, form in ((svg, "svg"), (png, "png")):
+    for path, form in ((svg, "svg"), (png, "png")):  # before printing, which ends where `head` has had enough
         if path is not None:
             _draw(selection, form, path, force)
+    told = command.facts(selection, kind)
+    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
 
 
 @app.command("convert", cls=SliceCommand)
