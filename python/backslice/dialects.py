@@ -1,4 +1,4 @@
-"""The three ways to say a slice: Python's index, TensorFlow's StridedSlice, ONNX's Slice.
+"""Three notations for a slice: Python's index, TensorFlow's StridedSlice, ONNX's Slice.
 
 `parse` reads one from text, `Spec.selection` lowers it to the normal form, and `code` writes a selection in each
 dialect, ready to paste.
@@ -37,7 +37,7 @@ INTEGERS = {
 
 @dataclass(frozen=True)
 class Spec:
-    """A slice as it was said."""
+    """A slice as it was given."""
 
     dialect: str
     arguments: dict[str, Any]
@@ -74,7 +74,7 @@ class Spec:
 def parse(dialect: str, text: str) -> Spec:
     """From "1:3, ::2" or "x[1:3, ::2]" (python), "begin=1,0 end=3,5 begin_mask=1" (tf), "starts=1 ends=3" (onnx)."""
     if dialect not in DIALECTS:
-        raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
+        raise InvalidArgumentError(f"{dialect!r} is not a dialect; choose one of {', '.join(DIALECTS)}")
     if dialect == "python":
         parse_index(text)  # what it refuses is refused before a shape is known
         return Spec(dialect, {"index": text})
@@ -113,7 +113,7 @@ def _integer(text: str, name: str) -> int:
 
 
 def index_text(selection: Selection) -> str:
-    """x[1:3, ::2]: the selection as Python says it, as short as it goes."""
+    """x[1:3, ::2]: the selection in Python's notation, as short as possible."""
     return f"x[{arguments(selection, 'python')['index']}]"
 
 
@@ -134,7 +134,7 @@ def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
 
 
 def _shortest(item: slice, extent: int) -> str:
-    """One slice without the bounds that go without saying."""
+    """One slice without the bounds that are the defaults."""
     start, stop, step = item.start, item.stop, item.step or 1
     wanted = range(extent)[item]
     if wanted == range(extent)[:stop:step]:
@@ -146,7 +146,7 @@ def _shortest(item: slice, extent: int) -> str:
 
 
 def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
-    """The slice, or its gradient, as a program of that dialect says it."""
+    """The slice, or its gradient, as code in that dialect."""
     return {"python": _python_code, "tf": _tf_code, "onnx": _onnx_code}[dialect](selection, gradient)
 
 
@@ -201,7 +201,7 @@ def _onnx_code(selection: Selection, gradient: bool) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One axis as it was said: None where a bound is left out or masked."""
+    """One axis as it was given: None where a bound is left out or masked."""
 
     axis: int
     extent: int
@@ -296,7 +296,7 @@ def _sliced_axes(with_indices: Callable[[int], Selection], count: int) -> Iterat
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
-    """What a dialect's slice alone cannot say of a selection, and what to do."""
+    """What a dialect's slice alone cannot express of a selection, and what to do."""
     found = []
     if dialect == "onnx":
         said = selection.to_onnx()
