@@ -130,7 +130,7 @@ def parse(dialect: str, text: str) -> Spec:
     ((1, 1, 4),)
     """
     if dialect not in DIALECTS:
-        raise InvalidArgumentError(f"{dialect!r} is not a dialect; they are {', '.join(DIALECTS)}")
+        raise InvalidArgumentError(f"{dialect!r} is not a dialect; choose one of {', '.join(DIALECTS)}")
     if dialect == "python":
         parse_index(text)  # what it refuses is refused before a shape is known
         return Spec(dialect, {"index": text})
@@ -245,7 +245,7 @@ def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
 
 
 def _shortest(item: slice, extent: int) -> str:
-    """One slice without the bounds that go without saying."""
+    """One slice without the bounds that are the defaults."""
     start, stop, step = item.start, item.stop, item.step or 1
     wanted = range(extent)[item]
     if wanted == range(extent)[:stop:step]:

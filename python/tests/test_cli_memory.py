@@ -15,7 +15,7 @@ def test_results_that_must_fit_in_memory_say_so(folder):
     np.save("dy.npy", np.ones(2, np.float32))
     huge = ("grad", "dy.npy", "--shape", str(1 << 50), "--index", "1:3")
     fails(1, "the result for dx.npz takes 4096 TiB of memory, but only", *huge, "-o", "dx.npz")
-    fails(1, "write an .npy file, which is mapped", *huge, "-o", "dx.safetensors")
+    fails(1, "write an .npy file, which is memory-mapped", *huge, "-o", "dx.safetensors")
     fails(1, "no space left", *huge, "-o", "dx.npy")
 
 

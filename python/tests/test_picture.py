@@ -141,6 +141,16 @@ def test_png_paints_the_cells_in_their_colours(tmp_path):
     assert np.count_nonzero(np.diff(columns) > 1) >= 2, "three of them in a row"
 
 
+def test_png_has_room_for_a_long_title(tmp_path):
+    from matplotlib import image
+
+    for shape in ((1000, 10**15), (2,) * 20, (4, 6)):
+        picture.png(picture.of(bs.Selection.from_index(shape, "1:")), tmp_path / "a.png")
+        title = image.imread(tmp_path / "a.png")[:22, :, :3].min(axis=(0, 2))
+        dark = np.flatnonzero(title < 0.5)
+        assert len(dark) and dark[0] > 3 and dark[-1] < len(title) - 4, shape
+
+
 @pytest.mark.parametrize(
     "shown",
     [bs.Selection.from_index((4, 6), "1:3"), bs.RaggedTensor.from_list([[1, 2], [], [3]])],

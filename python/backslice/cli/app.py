@@ -180,11 +180,11 @@ def explain(
     for path in (svg, png):
         if path is not None:
             check_target(path, force)
-    told = command.facts(selection, kind)
-    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
-    for path, form in ((svg, "svg"), (png, "png")):
+    for path, form in ((svg, "svg"), (png, "png")):  # before printing, which ends where `head` has had enough
         if path is not None:
             _draw(selection, form, path, force)
+    told = command.facts(selection, kind)
+    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
 
 
 @app.command("convert", cls=SliceCommand)
@@ -264,6 +264,7 @@ def doctor(as_json: bool = JSON) -> None:
     from . import doctor as command
     from .console import console
 
+    _warn_of_variables()
     found = command.facts()
     _tell(found, as_json, lambda: command.show(found, console()))
 
@@ -291,14 +292,21 @@ def targets(as_json: bool = JSON) -> None:
 
     Example: BACKSLICE_FORCE_TARGET=AVX2 backslice targets
     """
-    from .._core import environment_problems, simd_target, simd_targets
-    from .streams import say
+    from .._core import simd_target, simd_targets
 
     names, used = simd_targets(), simd_target()
     lines = [f"{'*' if name == used else ' '} {name}" for name in names]
+    _warn_of_variables()
+    _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
+
+
+def _warn_of_variables() -> None:
+    """BACKSLICE_... that have a value without a meaning."""
+    from .._core import environment_problems
+    from .streams import say
+
     for problem in environment_problems():
         say(f"warning: {problem}")
-    _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 
 
 def _complete_peers() -> list[str]:

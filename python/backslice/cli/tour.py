@@ -51,7 +51,7 @@ def strided_slice() -> Step:
     dx = bs.strided_slice_grad([4, 6], dy=dy, **spec)
     return Step(
         "TensorFlow's StridedSliceGrad",
-        "The gradient of a slice is dy where x was taken from, zero elsewhere. Masks drop bounds and axes.",
+        "The gradient of a slice is dy where the slice takes from x, and zero elsewhere. Masks drop bounds and axes.",
         "dx = bs.strided_slice_grad([4, 6], [0, 2], [0, 3], [-2, 1], dy,\n"
         "                           begin_mask=1, end_mask=1, shrink_axis_mask=2)",
         [of_selection(selection), Picture("", [of_array(dy, "dy"), of_array(dx, "dx")])],
@@ -68,7 +68,7 @@ def onnx_slice() -> Step:
     dx = bs.onnx_slice_grad(dy, [4, 6], **spec)
     return Step(
         "ONNX Runtime's SliceGrad",
-        "ONNX names its axes, in any order, and counts backwards with a negative step.",
+        "ONNX lists axes in any order, and a negative step goes backwards.",
         "dx = bs.onnx_slice_grad(dy, [4, 6], starts=[5, 1], ends=[0, 4],\n"
         "                        axes=[1, 0], steps=[-3, 1])",
         [of_selection(selection), Picture("", [of_array(dy, "dy"), of_array(dx, "dx")])],
@@ -86,7 +86,7 @@ def sparse_slice() -> Step:
     dx = bs.sparse_slice_grad(dy, np.array(indices), start, at)
     return Step(
         "TensorFlow's SparseSliceGrad",
-        "A sparse matrix is sliced by a window: rows 1 and 2, all columns. Each entry in it gets its gradient back.",
+        "A window slices a sparse matrix: rows 1 and 2, all columns. Each entry inside it receives its gradient.",
         "at, y, shape = bs.sparse_slice(indices, x, [4, 3], [1, 0], [2, 3])\n"
         "dx = bs.sparse_slice_grad(dy, indices, [1, 0], at)",
         [
@@ -110,7 +110,7 @@ def tensor_array() -> Step:
     dx = gradient.stack()
     return Step(
         "TensorFlow's TensorArrayGradWithShape",
-        "A loop reads element 1 twice. The gradient array sums what is written to one index; the others read as zeros.",
+        "A loop reads element 1 twice. The gradient array adds up what is written to an index; other indices are zero.",
         'gradient = states.grad_with_shape("loss", shape_to_prepend=[])\n'
         "gradient.write(1, [1, 1]); gradient.write(1, [10, 10])\n"
         "dx = gradient.stack()",
@@ -129,7 +129,7 @@ def ragged() -> Step:
     taken = np.r_[0:2, 2:5]
     return Step(
         "TensorFlow's RaggedTensorToVariantGradient",
-        "Rows of different lengths, encoded one by one. The loss is the squares of rows 0 and 2; others are missing.",
+        "Rows of different lengths, each encoded alone. The loss squares rows 0 and 2; the others have no gradient.",
         "rows = bs.ragged_tensor_to_variant(rt)\n"
         "pieces = bs.VariantArray([2 * rows[0], None, 2 * rows[2], None])\n"
         "dx = bs.ragged_tensor_to_variant_gradient(pieces, [0, 2, 2, 5, 6], [6])",
@@ -162,7 +162,7 @@ def run(console: Console) -> bool:
             console.print(Padding(terminal(picture, console), (0, 2)))
         verdict = "[green]equal[/]" if agrees else "[red]DIFFERENT[/]"
         pairs = f"{step.found.size} x {step.dy.size}"
-        console.print(f"  checked against a sum over all {pairs} pairs of elements: {verdict}", highlight=False)
+        console.print(f"  checked by brute force over all {pairs} pairs of elements: {verdict}", highlight=False)
     console.print()
     if not all_agree:
         console.print("[red]Some gradients are wrong.[/]")

@@ -27,7 +27,11 @@ def png(picture: Picture, path: Path) -> None:
     down = -(-len(panels) // across)
     widest = max(max(panel.columns for panel in panels), 1)
     tallest = max(max(len(panel.rows) for panel in panels), 1)
-    size = (max(5.0, across * (0.36 * widest + 0.8)), down * (0.27 * tallest + 0.7) + 0.4 + 0.25 * len(picture.notes))
+    title_width = 0.092 * len(picture.title) + 0.2
+    size = (
+        max(5.0, title_width, across * (0.36 * widest + 0.8)),
+        down * (0.27 * tallest + 0.7) + 0.4 + 0.25 * len(picture.notes),
+    )
     figure, axes = pyplot.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     figure.suptitle(picture.title, fontsize=10, fontweight="bold", color=INK)
     for place in axes.flat:

@@ -88,8 +88,8 @@ def of_selection(selection: Selection, limits: Limits | None = None) -> Picture:
         notes.append("The numbers are the positions in the result, in row-major order.")
     if not are_elements:
         block = " x ".join(str(axis[0].hi if axis else 0) for axis in axes[missing:])
-        shaded = ", shaded by how much of it is taken" if limits.is_dense else ""
-        notes.append(f"Each cell is a block of {block} elements{shaded}.")
+        shaded = f"Each cell is {block} elements, shaded by the share that is taken."
+        notes.append(shaded if limits.is_dense else f"Each cell is a block of {block} elements.")
     if prod(shape) == 0:
         notes.append("The input has no elements.")
     title = f"{index_text(selection)} of shape {list(shape)} gives shape {list(selection.result_shape)}"
