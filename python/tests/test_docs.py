@@ -150,5 +150,7 @@ def test_doctest_of_the_package():
     import doctest
 
     import backslice
+    import numpy
 
-    assert doctest.testmod(backslice).failed == 0
+    names = {"bs": backslice, "np": numpy}  # what docstrings may take for granted
+    assert doctest.testmod(backslice, extraglobs=names).failed == 0
