@@ -92,11 +92,13 @@ class Selection:
         Raises
         ------
         OutOfRangeError
-            An integer index is out of bounds.
+            An integer index is out of bounds, or the index has too many items or two ellipses.
         InvalidArgumentError
-            The shape is invalid, or the index has too many items, two ellipses or a step of zero.
+            The shape is invalid, the text is not an index, or a step is zero.
+        UnimplementedError
+            The index asks for advanced indexing: it has a list, an array of integers or a mask.
         DTypeError
-            The index has an item that basic indexing does not have, such as a list or a mask.
+            The index has an item that no index has, such as a float.
 
         Examples
         --------
@@ -221,7 +223,7 @@ class Selection:
         Raises
         ------
         InvalidArgumentError
-            TensorFlow has no arguments for this slice: it takes at most 32 items.
+            TensorFlow has no arguments for this slice: it takes fewer than 32 items.
 
         Examples
         --------
@@ -602,7 +604,9 @@ class GradBuffer:
         InvalidArgumentError
             `dy` has another shape than the slice, or shares memory with the buffer.
         OutOfRangeError
-            An integer index is out of bounds.
+            An integer index is out of bounds, or the index has too many items.
+        UnimplementedError
+            The index asks for advanced indexing: it has a list, an array of integers or a mask.
         DTypeError
             `dy` has another dtype than the buffer.
 
@@ -630,7 +634,9 @@ class GradBuffer:
         InvalidArgumentError
             `dy` has another shape than the slice, or shares memory with the buffer.
         OutOfRangeError
-            An integer index is out of bounds.
+            An integer index is out of bounds, or the index has too many items.
+        UnimplementedError
+            The index asks for advanced indexing: it has a list, an array of integers or a mask.
         DTypeError
             `dy` has another dtype than the buffer, or its elements cannot be added.
 
@@ -862,7 +868,9 @@ def multi_slice_grad(
     InvalidArgumentError
         There are no slices, a `dy` or `out` has another shape, arrays overlap, or `accumulate` is given without `out`.
     OutOfRangeError
-        An integer index is out of bounds.
+        An integer index is out of bounds, or the index has too many items.
+    UnimplementedError
+        The index asks for advanced indexing: it has a list, an array of integers or a mask.
     DTypeError
         The dtypes differ, or are not ones that backslice moves or can add.
 
@@ -896,9 +904,11 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
     Raises
     ------
     OutOfRangeError
-        An integer index is out of bounds.
+        An integer index is out of bounds, or the index has too many items.
+    UnimplementedError
+        The index asks for advanced indexing: it has a list, an array of integers or a mask.
     InvalidArgumentError
-        The index does not fit `x`, or `out` has another shape or overlaps `x`.
+        A step is zero, or `out` has another shape or overlaps `x`.
     DTypeError
         `x` has a dtype that backslice does not move, or `out` has another dtype than `x`.
 
@@ -945,7 +955,9 @@ def slice_grad(
     Raises
     ------
     OutOfRangeError
-        An integer index is out of bounds.
+        An integer index is out of bounds, or the index has too many items.
+    UnimplementedError
+        The index asks for advanced indexing: it has a list, an array of integers or a mask.
     InvalidArgumentError
         `dy` or `out` has another shape, they overlap, or `accumulate` is given without `out`.
     DTypeError
@@ -1215,7 +1227,7 @@ def sparse_slice(
     Parameters
     ----------
     indices : array_like or tuple of array_like
-        The positions of the entries: a matrix of shape (entries, rank) and an integer dtype, or a tuple with one column
+        The positions of the entries: a matrix of shape (entries, rank) of int32 or int64, or a tuple with one column
         per axis, as SciPy has them.
     values : array_like
         The entries: an array of shape (entries,) or (entries, ...), of any dtype.
@@ -1240,7 +1252,7 @@ def sparse_slice(
     InvalidArgumentError
         The arguments have different numbers of entries or axes, or a size is negative.
     DTypeError
-        The indices are not of an integer dtype, or the values are of a dtype that backslice does not move.
+        The indices are not int32 or int64, or the values are of a dtype that backslice does not move.
 
     See Also
     --------
@@ -1298,7 +1310,7 @@ def sparse_slice_grad(
     InternalError
         A row of the gradient matches no input entry, as in TensorFlow.
     DTypeError
-        The indices are not of an integer dtype, or the gradient is not one of numbers.
+        The indices are not int32 or int64, or the gradient is not one of numbers.
 
     See Also
     --------
@@ -1347,7 +1359,7 @@ def sparse_slice_grad_by_size(
         `grad` has another number of rows than the slice has entries, the arguments have different numbers of axes,
         arrays overlap, or `accumulate` is given without `out`.
     DTypeError
-        The indices are not of an integer dtype, or the gradient is not one of numbers.
+        The indices are not int32 or int64, or the gradient is not one of numbers.
 
     Examples
     --------
@@ -1430,11 +1442,10 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The index is out of bounds, was written before, or the shape does not fit `element_shape`.
+            The array is closed, the index is out of bounds, was written before, or the shape does not fit
+            `element_shape`.
         DTypeError
             `value` has another dtype.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1464,12 +1475,10 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The index is out of bounds, the element was read and cleared before or has no known shape, or `out` has
-            another shape.
+            The array is closed, the index is out of bounds, the element was read and cleared before or has no known
+            shape, or `out` has another shape.
         DTypeError
             `out` has another dtype.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1501,14 +1510,12 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            An index is out of bounds, an element cannot be read, the elements have different shapes, or `out` has
-            another shape.
+            The array is closed, an index is out of bounds, an element cannot be read, the elements have different
+            shapes, or `out` has another shape.
         DTypeError
             The indices are not integers, or `out` has another dtype.
         UnimplementedError
             There are no indices, and the shape of the elements is not known.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1533,11 +1540,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            `value` has another number of rows, or a row cannot be written.
+            The array is closed, `value` has another number of rows, or a row cannot be written.
         DTypeError
             The indices are not integers, or `value` has another dtype.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1563,13 +1568,12 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            An element cannot be read, the elements have different shapes, or `out` has another shape.
+            The array is closed, an element cannot be read, the elements have different shapes, or `out` has another
+            shape.
         DTypeError
             `out` has another dtype.
         UnimplementedError
             There are no elements, and their shape is not known.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1593,11 +1597,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            `value` has another number of rows, or a row cannot be written.
+            The array is closed, `value` has another number of rows, or a row cannot be written.
         DTypeError
             `value` has another dtype.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1629,14 +1631,12 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            An element cannot be read or is a scalar, the elements have different shapes after the first axis, or `out`
-            has another shape.
+            The array is closed, an element cannot be read or is a scalar, the elements have different shapes after the
+            first axis, or `out` has another shape.
         DTypeError
             `out` has another dtype.
         UnimplementedError
             There are no elements, and their shape is not known.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1662,11 +1662,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The lengths do not add up to the rows of `value`, or an element cannot be written.
+            The array is closed, the lengths do not add up to the rows of `value`, or an element cannot be written.
         DTypeError
             The lengths are not integers, or `value` has another dtype.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1685,7 +1683,7 @@ class TensorArray:
 
         Raises
         ------
-        FailedPreconditionError
+        InvalidArgumentError
             The array is closed.
 
         Examples
@@ -1723,11 +1721,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The source is empty.
+            The array is closed, or a gradient array itself.
         DTypeError
             The source is not a str.
-        FailedPreconditionError
-            The array is closed.
 
         Examples
         --------
@@ -1754,11 +1750,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The source is empty, or the shape is invalid.
+            The array is closed or a gradient array itself, or the shape is invalid.
         DTypeError
             The source is not a str, or the shape is not of integers.
-        FailedPreconditionError
-            The array is closed.
 
         See Also
         --------
@@ -1930,11 +1924,9 @@ def tensor_array_grad_with_shape(
     Raises
     ------
     InvalidArgumentError
-        The source is empty, the shape is invalid, or `flow_in` is not a scalar.
+        The array is closed or a gradient array itself, the shape is invalid, or `flow_in` is not a scalar.
     DTypeError
         `handle` is not a TensorArray, or another argument has the wrong type.
-    FailedPreconditionError
-        The array is closed.
 
     See Also
     --------

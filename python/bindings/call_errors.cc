@@ -12,7 +12,7 @@ namespace {
 
 std::string name_of(const Signature& signature) {
   const std::string scope = signature.scope, name = signature.name;
-  if (name == "__init__") return scope + "()";
+  if (signature.kind == Kind::Constructor) return scope + "()";
   return (scope.empty() ? name : scope + "." + name) + (signature.kind == Kind::Property ? "" : "()");
 }
 

@@ -38,16 +38,17 @@ def rows_of(node: ast.stmt, body: list[ast.stmt]) -> Iterator[str]:
 
 def kind_of(member: Function) -> str:
     decorators = {ast.unparse(decorator) for decorator in member.decorator_list}
-    return {"staticmethod": "StaticMethod", "property": "Property"}.get("".join(decorators), "Method")
+    usual = "Constructor" if member.name == "__init__" else "Method"
+    return {"staticmethod": "StaticMethod", "property": "Property"}.get("".join(decorators), usual)
 
 
 def class_row(node: ast.ClassDef, body: list[ast.stmt]) -> str:
-    has_constructor = any(isinstance(member, Function) and member.name == "__init__" for member in node.body)
-    *others, last = [""] if has_constructor else makers_of(node.name, body)
+    constructor = next((m for m in node.body if isinstance(m, Function) and m.name == "__init__"), None)
+    *others, last = [""] if constructor else makers_of(node.name, body)
     makers = " or ".join([", ".join(others), last] if others else [last])
-    return (
-        f'    {{"", "{node.name}", Kind::Class, {raw(ast.get_docstring(node) or "")}, "{makers}", {{}}, 0, 0, false}},'
-    )
+    call = f"{node.name}({text_signature(constructor.args, 'Constructor')})\n--\n\n" if constructor else ""
+    doc = raw(call + (ast.get_docstring(node) or ""))
+    return f'    {{"", "{node.name}", Kind::Class, {doc}, "{makers}", {{}}, 0, 0, false}},'
 
 
 def makers_of(name: str, body: list[ast.stmt]) -> Iterator[str]:
@@ -62,7 +63,7 @@ def makers_of(name: str, body: list[ast.stmt]) -> Iterator[str]:
 def row(scope: str, node: Function, kind: str) -> str:
     if node.args.posonlyargs:
         sys.exit(f"{node.name}: parameters that are positional only are not supported")
-    own = node.args.args[1:] if kind in ("Method", "Property") else node.args.args
+    own = node.args.args[1:] if kind in ("Constructor", "Method", "Property") else node.args.args
     defaults = [None] * (len(own) - len(node.args.defaults)) + node.args.defaults
     names = list(zip(own, defaults, strict=True))
     if node.args.vararg is not None:
@@ -88,6 +89,8 @@ def text_signature(arguments: ast.arguments, kind: str) -> str:
         if argument is not None:
             argument.annotation = None
     text = ast.unparse(arguments)
+    if kind == "Constructor":
+        return text.removeprefix("self").removeprefix(", ")
     return text.replace("self", "$self, /", 1) if kind == "Method" else text
 
 

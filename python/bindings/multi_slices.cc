@@ -14,6 +14,7 @@
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
 #include "bindings/results.h"
+#include "bindings/signatures.h"
 #include "core/fork.h"
 
 namespace backslice::python {
@@ -183,7 +184,7 @@ class PyGradBuffer {
 
 void bind_multi_slices(nb::module_& m) {
   m.def("multi_slice_grad", py_multi_slice_grad);
-  nb::class_<PyGradBuffer>(m, "GradBuffer")
+  nb::class_<PyGradBuffer>(m, "GradBuffer", class_doc("GradBuffer"))
       .def(nb::init<nb::handle, nb::handle>())
       .def("write", &PyGradBuffer::write)
       .def("add", &PyGradBuffer::add)

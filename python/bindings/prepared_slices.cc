@@ -10,6 +10,7 @@
 #include "bindings/module.h"
 #include "bindings/objects.h"
 #include "bindings/results.h"
+#include "bindings/signatures.h"
 
 namespace backslice::python {
 namespace {
@@ -58,7 +59,7 @@ nb::object prepare(const Selection& selection, nb::handle dtype) {
 
 void bind_prepared_slices(nb::module_& m) {
   using Prepared = PyPreparedSlice;
-  nb::class_<Prepared>(m, "PreparedSlice")
+  nb::class_<Prepared>(m, "PreparedSlice", class_doc("PreparedSlice"))
       .def("forward", &Prepared::forward)
       .def("gradient", &Prepared::gradient)
       .def("accumulate", &Prepared::accumulate)

@@ -6,11 +6,12 @@
 #include "bindings/objects.h"
 #include "bindings/package.h"
 #include "bindings/py_ragged.h"
+#include "bindings/signatures.h"
 
 namespace backslice::python {
 
 void bind_ragged_tensors(nb::module_& m) {
-  nb::class_<PyRagged>(m, "RaggedTensor")
+  nb::class_<PyRagged>(m, "RaggedTensor", class_doc("RaggedTensor"))
       .def("__init__",
            [](PyRagged* self, nb::handle values, nb::handle nested_row_splits) {
              new (self) PyRagged(PyRagged::make(values, nested_row_splits));

@@ -13,6 +13,7 @@
 #include "bindings/instances.h"
 #include "bindings/module.h"
 #include "bindings/prepared_slices.h"
+#include "bindings/signatures.h"
 #include "bindings/slices.h"
 #include "bindings/specs.h"
 
@@ -102,7 +103,7 @@ nb::object gradient_by(const Selection& s, nb::handle dy, nb::handle out, nb::ha
 
 void bind_selection(nb::module_& m) {
   m.def("parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text")); });
-  nb::class_<Selection>(m, "Selection")
+  nb::class_<Selection>(m, "Selection", class_doc("Selection"))
       .def_static("from_index",
                   [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); })
       .def_static(

@@ -6,7 +6,7 @@
 
 namespace backslice::python {
 
-enum class Kind { Function, Class, Method, StaticMethod, Property };
+enum class Kind { Function, Class, Constructor, Method, StaticMethod, Property };
 
 struct Parameter {
   const char* name;

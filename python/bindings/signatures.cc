@@ -1,5 +1,6 @@
 #include "bindings/signatures.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -76,6 +77,17 @@ PyObject* no_constructor(PyObject*, PyObject* const*, std::size_t, PyObject*) {
   return nullptr;
 }
 
+// For subclasses: what their super().__init__() calls, with a tuple and a dict.
+template <std::size_t I>
+int initialise(PyObject* self, PyObject* values, PyObject* keywords) {
+  PyObject* bound = PyCFunction_NewEx(&targets[I].definition, self, nullptr);
+  if (bound == nullptr) return -1;
+  PyObject* none = PyObject_Call(bound, values, keywords);
+  Py_DECREF(bound);
+  Py_XDECREF(none);
+  return none == nullptr ? -1 : 0;
+}
+
 PyObject* get_property(PyObject* self, void* closure) {
   const auto& target = *static_cast<const Target*>(closure);
   if (!is_in_order(target, self)) return nullptr;
@@ -87,11 +99,12 @@ using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 struct Entries {
   Fast function, method;
   vectorcallfunc constructor, no_constructor;
+  initproc initialise;
 };
 
 template <std::size_t... I>
 constexpr std::array<Entries, kTargets> make_entries(std::index_sequence<I...>) {
-  return {{{function<I>, method<I>, constructor<I>, no_constructor<I>}...}};
+  return {{{function<I>, method<I>, constructor<I>, no_constructor<I>, initialise<I>}...}};
 }
 
 constexpr std::array<Entries, kTargets> kEntries = make_entries(std::make_index_sequence<kTargets>());
@@ -106,7 +119,7 @@ void set_target(Target& target, const Signature& signature, nb::object function,
   target.parameters = make_parameters(signature);
   target.call = PyVectorcall_Function(function.ptr());
   target.function = function.release().ptr();
-  target.initialises = std::strcmp(signature.name, "__init__") == 0 || std::strcmp(signature.name, "__setstate__") == 0;
+  target.initialises = signature.kind == Kind::Constructor || std::strcmp(signature.name, "__setstate__") == 0;
   // By way of void*: the flags say what the function really takes.
   const auto plain = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(entry));
   target.definition = {signature.name, plain, METH_FASTCALL | METH_KEYWORDS, signature.doc};
@@ -122,7 +135,16 @@ void install_method(PyTypeObject* type, const Signature& signature, Target& targ
   set_target(target, signature, attribute(reinterpret_cast<PyObject*>(type), signature.name), entries.method);
   const nb::object made = checked([&] { return PyDescr_NewMethod(type, &target.definition); });
   set_attribute(reinterpret_cast<PyObject*>(type), signature.name, made);
-  if (std::strcmp(signature.name, "__init__") != 0) return;
+}
+
+// As in classes that are written in C: __init__ wraps a slot of the type, and inspect.signature looks at the class.
+void install_constructor(PyTypeObject* type, const Signature& signature, Target& target, const Entries& entries) {
+  set_target(target, signature, attribute(reinterpret_cast<PyObject*>(type), signature.name), entries.method);
+  const nb::object plain = attribute(reinterpret_cast<PyObject*>(&PyBaseObject_Type), signature.name);
+  wrapperbase* slot = reinterpret_cast<PyWrapperDescrObject*>(plain.ptr())->d_base;
+  const auto wrapped = reinterpret_cast<void*>(entries.initialise);
+  const nb::object made = checked([&] { return PyDescr_NewWrapper(type, slot, wrapped); });
+  set_attribute(reinterpret_cast<PyObject*>(type), signature.name, made);
   target.construct = std::exchange(type->tp_vectorcall, entries.constructor);
 }
 
@@ -135,7 +157,6 @@ void install_property(PyTypeObject* type, const Signature& signature, Target& ta
 }
 
 void install_class(nb::handle type, const Signature& signature, const Entries& entries) {
-  set_attribute(type, "__doc__", nb::str(signature.doc));
   const bool has_constructor = *signature.makers == '\0';
   if (!has_constructor) reinterpret_cast<PyTypeObject*>(type.ptr())->tp_vectorcall = entries.no_constructor;
 }
@@ -145,6 +166,7 @@ void install(nb::handle m, const Signature& signature, Target& target, const Ent
   auto* type = reinterpret_cast<PyTypeObject*>(scope.ptr());  // of what is in a class
   switch (signature.kind) {
     case Kind::Class: return install_class(attribute(m, signature.name), signature, entries);
+    case Kind::Constructor: return install_constructor(type, signature, target, entries);
     case Kind::Method: return install_method(type, signature, target, entries);
     case Kind::Property: return install_property(type, signature, target);
     case Kind::Function:
@@ -157,6 +179,12 @@ void install(nb::handle m, const Signature& signature, Target& target, const Ent
 }
 
 }  // namespace
+
+const char* class_doc(std::string_view name) {
+  const auto is_class = [&](const Signature& row) { return row.kind == Kind::Class && row.name == name; };
+  const auto* found = std::find_if(std::begin(kSignatures), std::end(kSignatures), is_class);
+  return found == std::end(kSignatures) ? nullptr : found->doc;
+}
 
 void install_signatures(nb::module_& m) {
   for (std::size_t i = 0; i < kTargets; ++i) install(m, kSignatures[i], targets[i], kEntries[i]);

@@ -8,7 +8,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string_view>
+
 namespace backslice::python {
+
+// The docstring of a class, with the signature of its constructor, for nanobind to make the class with. Null where the
+// stub has none of that name.
+const char* class_doc(std::string_view name);
 
 // Called last, when everything is bound. Raises AttributeError where the stub names what the module lacks.
 void install_signatures(nanobind::module_& m);

@@ -18,6 +18,7 @@
 #include "bindings/object_arrays.h"
 #include "bindings/package.h"
 #include "bindings/results.h"
+#include "bindings/signatures.h"
 #include "bindings/strings.h"
 #include "ops/checks.h"
 
@@ -321,7 +322,7 @@ nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in,
 
 void bind_tensor_arrays(nb::module_& m) {
   using Array = PyTensorArray;
-  nb::class_<Array>(m, "TensorArray")
+  nb::class_<Array>(m, "TensorArray", class_doc("TensorArray"))
       .def(
           "__init__",
           [](Array* self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
@@ -352,7 +353,7 @@ void bind_tensor_arrays(nb::module_& m) {
              return other != nullptr && a.array() == other->array();
            })
       .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
-  nb::class_<PyContainer>(m, "TensorArrayContainer")
+  nb::class_<PyContainer>(m, "TensorArrayContainer", class_doc("TensorArrayContainer"))
       .def(nb::init<>())
       .def(
           "create",

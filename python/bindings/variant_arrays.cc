@@ -11,6 +11,7 @@
 #include "bindings/module.h"
 #include "bindings/py_ragged.h"
 #include "bindings/results.h"
+#include "bindings/signatures.h"
 #include "ops/checks.h"
 
 namespace backslice::python {
@@ -276,7 +277,7 @@ PyVariants py_from_variant_gradient(nb::handle decoded, nb::handle encoded_shape
 }  // namespace
 
 void bind_variant_arrays(nb::module_& m) {
-  nb::class_<PyVariants>(m, "VariantArray")
+  nb::class_<PyVariants>(m, "VariantArray", class_doc("VariantArray"))
       .def("__init__", [](PyVariants* self, nb::handle elements,
                           nb::handle shape) { new (self) PyVariants(PyVariants::make(elements, shape)); })
       .def_prop_ro("shape", &PyVariants::shape)

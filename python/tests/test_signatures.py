@@ -21,7 +21,7 @@ FUNCTIONS = [value for name, value in vars(_core).items() if callable(value) and
 MEMBERS = [(c, name, value) for c in CLASSES for name, value in vars(c).items()
            if isinstance(value, types.MethodDescriptorType | types.GetSetDescriptorType | staticmethod)]  # fmt: skip
 METHODS = [getattr(c, name) for c, name, value in MEMBERS if not isinstance(value, types.GetSetDescriptorType)]
-CONSTRUCTED = [c for c in CLASSES if isinstance(vars(c).get("__init__"), types.MethodDescriptorType)]
+CONSTRUCTED = [c for c in CLASSES if c.__text_signature__ is not None]
 
 
 def name_of(value):
@@ -125,7 +125,7 @@ def refusal(call, *arguments, **keywords):
 
 @pytest.mark.parametrize("value", [*FUNCTIONS, *CONSTRUCTED, *METHODS], ids=name_of)
 def test_wrong_calls_are_told_what_python_functions_tell(value):
-    name = f"{name_of(value).removesuffix('.__init__')}()"
+    name = f"{name_of(value)}()"
     signature = inspect.signature(value)
     made = made_of(value)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
@@ -160,7 +160,7 @@ def made_of(value):
     kind = getattr(value, "__objclass__", None)
     if kind is None:
         return []
-    return [kind.__new__(kind)] if value.__name__ in ("__init__", "__setstate__") else [instances[kind]()]
+    return [kind.__new__(kind)] if value.__name__ == "__setstate__" else [instances[kind]()]
 
 
 NOTHING_TAKES = [object(), None, 1.5, "\ud800", b"x", [[1], [2, 3]], {}, np.ones((1, 1, 1), "M8[s]"), lambda: 0]
@@ -232,7 +232,7 @@ def test_classes_without_a_constructor_say_what_makes_them():
 @pytest.mark.parametrize(("kind", "name", "value"), MEMBERS, ids=lambda value: getattr(value, "__name__", ""))
 def test_what_was_never_initialised_is_refused(kind, name, value):
     empty = kind.__new__(kind)
-    if name in ("__init__", "__setstate__") or isinstance(value, staticmethod):
+    if name == "__setstate__" or isinstance(value, staticmethod):
         return
     text = refusal(value.__get__, empty) if isinstance(value, types.GetSetDescriptorType) else refusal(value, empty)
     assert f"this {kind.__name__} was never initialised" in text
@@ -254,6 +254,13 @@ def test_subclasses_call_the_constructor():
 
     assert Named("w", dtype="f4").dtype == np.float32
     assert "GradBuffer() got an unexpected keyword argument 'dtyp'" in refusal(Named, "w", dtyp="f4")
+    assert str(inspect.signature(Named)) == "(name, **keywords)"
+
+    class Same(bs.GradBuffer):
+        pass
+
+    assert Same((2,), dtype="f4").shape == (2,) and str(inspect.signature(Same)) == "(shape, dtype)"
+    assert "GradBuffer() missing 1 required positional argument: 'dtype'" in refusal(Same, (2,))
 
 
 def test_arguments_are_let_go():
