@@ -25,7 +25,7 @@ if(backslice_missing)
   list(JOIN backslice_debian_packages " " packages)
   set(without_tests "")
   if("GTest" IN_LIST backslice_missing OR "nlohmann_json" IN_LIST backslice_missing)
-    set(without_tests "Only the tests need GTest and nlohmann_json: -D BACKSLICE_BUILD_TESTS=OFF builds without them.")
+    set(without_tests "Only the tests need GTest and nlohmann_json. To build without tests, add\n  -D BACKSLICE_BUILD_TESTS=OFF")
   endif()
   # Indented lines are printed as they are.
   message(FATAL_ERROR "backslice needs ${names}, which CMake did not find. On Debian and Ubuntu, run\n"

@@ -18,14 +18,15 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
+// The first elements of the data, as many as the shape has.
 template <class T>
 ConstView view_of(const std::vector<T>& data, Ints shape) {
-  return ConstView::of(data, shape).value();
+  return ConstView::contiguous(data.data(), dtype_of<T>, shape).value();
 }
 
 template <class T>
 View view_of(std::vector<T>& data, Ints shape) {
-  return View::of(data, shape).value();
+  return View::contiguous(data.data(), dtype_of<T>, shape).value();
 }
 
 // A tensor that owns these values.

@@ -17,7 +17,8 @@ inline Layout row_layout(const Layout& layout) {
     row.strides.push_back(layout.strides[axis]);
   }
   const auto shape = Shape::make(extents);
-  row.shape = shape.ok() ? *shape : *Shape::make(std::vector<std::int64_t>(row.strides.size(), 0));
+  row.shape =
+      shape.ok() ? *shape : *Shape::make(std::vector<std::int64_t>(static_cast<std::size_t>(extents.size()), 0));
   row.item_size = layout.item_size;
   return row;
 }

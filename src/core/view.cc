@@ -25,8 +25,9 @@ std::optional<std::int64_t> span_in_bytes(const Shape& shape, Ints strides, std:
   if (shape.elements() == 0) return 0;
   std::int64_t span = item_size;
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (strides[axis] == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
-    const auto reach = checked_multiply(shape[axis] - 1, std::abs(strides[axis]));
+    const std::int64_t stride = strides[static_cast<std::size_t>(axis)];
+    if (stride == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+    const auto reach = checked_multiply(shape[axis] - 1, std::abs(stride));
     const auto sum = reach ? checked_add(span, *reach) : std::nullopt;
     if (!sum) return std::nullopt;
     span = *sum;

@@ -6,11 +6,11 @@
 //     axis of 10, reversed in memory, of which x[2:8:3] takes 2 and 5:   extent 10, start 4, step 3, count 2
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 
 #include "backslice/selection.h"
+#include "core/per_axis.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -126,11 +126,10 @@ class StridesByInputAxis {
 };
 
 // All of them, for those who ask in another order.
-inline std::array<std::int64_t, kMaxRank> strides_by_input_axis(const Selection& selection, const Layout& slice) {
-  std::array<std::int64_t, kMaxRank> strides;
+inline PerAxis<std::int64_t> strides_by_input_axis(const Selection& selection, const Layout& slice) {
+  PerAxis<std::int64_t> strides;
   StridesByInputAxis by_axis(selection, slice);
-  for (int axis = 0; axis < selection.shape().rank(); ++axis)
-    strides[static_cast<std::size_t>(axis)] = by_axis.of(axis);
+  for (int axis = 0; axis < selection.shape().rank(); ++axis) strides[axis] = by_axis.of(axis);
   return strides;
 }
 

@@ -3,6 +3,7 @@
 
 #include "backslice/selection.h"
 #include "core/errors.h"
+#include "core/per_axis.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -43,7 +44,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
     BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
 
     Axes axes;
-    std::array<bool, kMaxRank> sliced{};
+    PerAxis<bool> sliced{};
     Dims result_axes;
     const std::int64_t rank = shape->rank();
     for (int i = 0; i < rank; ++i) {

@@ -6,6 +6,7 @@
 
 #include "backslice/selection.h"
 #include "core/errors.h"
+#include "core/per_axis.h"
 #include "select/axis_math.h"
 #include "select/result_axes.h"
 
@@ -19,7 +20,7 @@ bool has(std::int32_t mask, int entry) { return (static_cast<std::uint32_t>(mask
 
 // Which entry speaks of each input axis, and what each result axis comes from.
 struct Expanded {
-  std::array<int, kMaxRank> entry_of;
+  PerAxis<int> entry_of;
   ResultAxes result_axes;
 };
 
@@ -72,7 +73,8 @@ Status expand(const Shape& shape, const TfSlice& slice, Expanded& expanded) {
 }
 
 Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis, std::int64_t extent) {
-  const std::int64_t begin = slice.begin[entry], end = slice.end[entry], stride = slice.strides[entry];
+  const auto at = static_cast<std::size_t>(entry);
+  const std::int64_t begin = slice.begin[at], end = slice.end[at], stride = slice.strides[at];
   if (stride == 0) return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")");
   if (has(slice.shrink_axis_mask, entry)) {
     if (stride < 0) {

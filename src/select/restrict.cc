@@ -3,6 +3,7 @@
 // This one function splits work: a box is a thread's share, a tile, a chunk or a shard.
 #include "backslice/selection.h"
 #include "core/errors.h"
+#include "core/per_axis.h"
 #include "select/axis_math.h"
 
 namespace backslice {
@@ -13,9 +14,10 @@ Status check_box(const Shape& shape, std::span<const Range> box) {
     return invalid_argument("box has ", box.size(), " ranges, shape ", Ints(shape), " has ", shape.rank(), " axes");
   }
   for (int i = 0; i < shape.rank(); ++i) {
-    if (box[i].lo < 0 || box[i].lo > box[i].hi || box[i].hi > shape[i]) {
-      return invalid_argument("box[", i, "] is (", box[i].lo, ", ", box[i].hi, "), not a range within (0, ", shape[i],
-                              ") of axis ", i);
+    const auto [lo, hi] = box[static_cast<std::size_t>(i)];
+    if (lo < 0 || lo > hi || hi > shape[i]) {
+      return invalid_argument("box[", i, "] is (", lo, ", ", hi, "), not a range within (0, ", shape[i], ") of axis ",
+                              i);
     }
   }
   return Status();
@@ -28,13 +30,14 @@ Result<std::optional<Restriction>> Selection::restrict(std::span<const Range> bo
     BACKSLICE_RETURN_IF_ERROR(check_box(shape_, box));
     Dims extents;
     Axes axes;
-    std::array<Range, kMaxRank> taken;
+    PerAxis<Range> taken;
     for (int i = 0; i < shape_.rank(); ++i) {
-      taken[i] = taken_inside(axes_[i], box[i]);
+      const Range& inside_box = box[static_cast<std::size_t>(i)];
+      taken[i] = taken_inside(axes_[i], inside_box);
       if (taken[i].lo >= taken[i].hi) return std::optional<Restriction>();
-      extents.push_back(box[i].hi - box[i].lo);
+      extents.push_back(inside_box.hi - inside_box.lo);
       axes.push_back(
-          {axes_[i].start + taken[i].lo * axes_[i].step - box[i].lo, axes_[i].step, taken[i].hi - taken[i].lo});
+          {axes_[i].start + taken[i].lo * axes_[i].step - inside_box.lo, axes_[i].step, taken[i].hi - taken[i].lo});
     }
     const auto shape = Shape::make(extents);
     if (!shape.ok()) return shape.status();

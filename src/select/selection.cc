@@ -45,7 +45,7 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
     }
     Axes canonical;
     for (int i = 0; i < shape.rank(); ++i) {
-      const auto axis = canonical_axis(axes[i], shape[i], i);
+      const auto axis = canonical_axis(axes[static_cast<std::size_t>(i)], shape[i], i);
       if (!axis.ok()) return axis.status();
       canonical.push_back(*axis);
     }
@@ -79,7 +79,7 @@ Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> 
   selection.shape_ = shape;
   selection.axes_ = Axes(axes);
   Dims counts;
-  for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : axes[source].count);
+  for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : selection.axes_[source].count);
   const auto result_shape = Shape::make(counts, "the result's shape");
   if (!result_shape.ok()) return result_shape.status();
   selection.result_shape_ = *result_shape;

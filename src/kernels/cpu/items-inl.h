@@ -27,7 +27,7 @@ HWY_INLINE void copy_item(std::byte* dst, const std::byte* src) {
 template <class T>
 HWY_MAYBE_UNUSED void spread_scalar(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step,
                                     std::int64_t src_stride) {
-  if (step > 1) std::memset(dst, 0, static_cast<std::size_t>(((count - 1) * step + 1) * sizeof(T)));
+  if (step > 1) std::memset(dst, 0, static_cast<std::size_t>((count - 1) * step + 1) * sizeof(T));
   for (std::int64_t i = 0; i < count; ++i, dst += step * static_cast<std::int64_t>(sizeof(T)), src += src_stride) {
     copy_item<T>(dst, src);
   }

@@ -1,10 +1,10 @@
 // The rows of CooIndices with their types known to the compiler: int32 or int64, and the ranks that are common.
 #pragma once
 
-#include <array>
 #include <cstring>
 
 #include "backslice/coo_indices.h"
+#include "core/per_axis.h"
 
 namespace backslice {
 
@@ -33,7 +33,7 @@ class IndexRows {
  private:
   static constexpr auto kSize = static_cast<std::int64_t>(sizeof(Index));
   static constexpr int kRoom = kRank == kAnyRank ? kMaxRank : kRank + (kRank == 0);
-  std::array<CooIndices::Column, kRoom> columns_;
+  PerAxis<CooIndices::Column, kRoom> columns_;
   int rank_;
 };
 

@@ -1,7 +1,6 @@
 #include "kernels/sparse/join.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <limits>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "backslice/tensor.h"
+#include "core/per_axis.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
@@ -94,10 +94,9 @@ class Keys {
   bool same_output_index(std::int64_t a, std::int64_t b) const { return same(output_, from_output_, a, b); }
 
  private:
-  static constexpr int kRoom = kMaxRank;
-  using Coordinates = std::array<Key, kRoom>;
+  using Coordinates = PerAxis<Key>;
   struct Box {
-    std::array<std::int64_t, kRoom> low, high;
+    PerAxis<std::int64_t> low, high;
   };
 
   static std::int64_t saturating_add(std::int64_t a, std::int64_t b) {

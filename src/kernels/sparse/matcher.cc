@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/per_axis.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/vector_indices.h"
 
@@ -147,7 +148,7 @@ class InOrderMatcher final : public GuessingMatcher {
 
   // The first input row from `row` on that is this row of the slice, or the end of the rows.
   std::int64_t find(Range rows, std::int64_t row, std::int64_t output_row) const {
-    std::array<std::int64_t, kMaxRank> index;
+    PerAxis<std::int64_t> index;
     for (int axis = 0; axis < input_.rank(); ++axis) {
       if (__builtin_add_overflow(output_.at(output_row, axis), start_[axis], &index[axis])) return rows.hi;
     }

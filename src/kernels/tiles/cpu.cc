@@ -2,6 +2,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/per_axis.h"
 #include "kernels/cpu/addition.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/tiles/grid.h"
@@ -43,7 +44,7 @@ class TileFiller {
         tile_rank_(common.rank() - std::max(grid.cut, 0)) {
     std::int64_t size = item_size;
     for (int depth = tile_rank_ - 1; depth >= 0; --depth) {
-      const CommonAxes::Axis& axis = common.axes[common.rank() - tile_rank_ + depth];
+      const CommonAxes::Axis& axis = common.axis(common.rank() - tile_rank_ + depth);
       tile_strides_[depth] = size;
       dst_strides_[depth] = axis.dst_stride;
       size *= axis.extent;
@@ -61,20 +62,20 @@ class TileFiller {
   }
 
   void fill(std::int64_t tile, Scratch& scratch) const {
-    std::array<std::int64_t, kMaxRank> outer{};
+    PerAxis<std::int64_t> outer{};
     const std::int64_t run = tile % grid_.runs;
     std::int64_t rest = tile / grid_.runs;
     std::byte* dst = dst_;
     for (int k = grid_.cut - 1; k >= 0; --k) {
-      outer[k] = rest % common_.axes[k].extent;
-      rest /= common_.axes[k].extent;
-      dst += outer[k] * common_.axes[k].dst_stride;
+      outer[k] = rest % common_.axis(k).extent;
+      rest /= common_.axis(k).extent;
+      dst += outer[k] * common_.axis(k).dst_stride;
     }
     const Range positions = positions_of(run);
     const std::int64_t elements = (positions.hi - positions.lo) * grid_.inner;
-    if (grid_.cut >= 0) dst += positions.lo * common_.axes[grid_.cut].dst_stride;
+    if (grid_.cut >= 0) dst += positions.lo * common_.axis(grid_.cut).dst_stride;
 
-    const std::int64_t covered = find_parts(outer.data(), run, positions, scratch);
+    const std::int64_t covered = find_parts(outer.items, run, positions, scratch);
     if (into_zeros_ && covered == 0) return;
     if (are_runs(scratch)) {
       if (context_.stores == Stores::Streaming) return write_runs<StreamWriter>(scratch, dst, elements);
@@ -90,7 +91,7 @@ class TileFiller {
  private:
   Range positions_of(std::int64_t run) const {
     if (grid_.cut < 0) return {0, 1};
-    return {run * grid_.run, std::min((run + 1) * grid_.run, common_.axes[grid_.cut].extent)};
+    return {run * grid_.run, std::min((run + 1) * grid_.run, common_.axis(grid_.cut).extent)};
   }
 
   // Collects what falls into the tile; returns how many elements, those taken twice counted twice.
@@ -262,7 +263,7 @@ class TileFiller {
   }
 
   // In the tile or in the destination, whose positions lie so far apart on each axis.
-  using Strides = std::array<std::int64_t, kMaxRank>;
+  using Strides = PerAxis<std::int64_t>;
   template <class Row>
   void walk(const AxisPart* axes, const Strides& strides, std::byte* dst, const std::byte* src, const Row& row,
             int depth = 0) const {
@@ -281,9 +282,9 @@ class TileFiller {
     const int first = std::max(grid_.cut, 0);
     int dense = common_.rank();
     std::int64_t bytes = item_size_;
-    while (dense > first && common_.axes[dense - 1].dst_stride == bytes) {
+    while (dense > first && common_.axis(dense - 1).dst_stride == bytes) {
       --dense;
-      bytes *= dense == first ? positions : common_.axes[dense].extent;
+      bytes *= dense == first ? positions : common_.axis(dense).extent;
     }
     write_boxes(tile, dst, first, dense, positions, bytes);
   }
@@ -301,8 +302,8 @@ class TileFiller {
       return tile + bytes;
     }
     for (std::int64_t i = 0; i < extent; ++i) {
-      const std::int64_t next = axis + 1 < common_.rank() ? common_.axes[axis + 1].extent : 1;
-      tile = write_boxes(tile, dst + i * common_.axes[axis].dst_stride, axis + 1, dense, next, bytes);
+      const std::int64_t next = axis + 1 < common_.rank() ? common_.axis(axis + 1).extent : 1;
+      tile = write_boxes(tile, dst + i * common_.axis(axis).dst_stride, axis + 1, dense, next, bytes);
     }
     return tile;
   }

@@ -8,15 +8,15 @@ Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t ti
   Grid grid;
   grid.cut = common.rank() - 1;
   const std::int64_t most = std::max<std::int64_t>(1, tile_bytes / std::max<std::int64_t>(item_size, 1));
-  while (grid.cut > 0 && grid.inner * common.axes[grid.cut].extent <= most) {
-    grid.inner *= common.axes[grid.cut--].extent;
+  while (grid.cut > 0 && grid.inner * common.axis(grid.cut).extent <= most) {
+    grid.inner *= common.axis(grid.cut--).extent;
   }
   if (grid.cut < 0) return grid;
-  const std::int64_t extent = common.axes[grid.cut].extent;
+  const std::int64_t extent = common.axis(grid.cut).extent;
   grid.run = std::clamp<std::int64_t>(most / grid.inner, 1, extent);
   grid.runs = (extent + grid.run - 1) / grid.run;
   grid.tiles = grid.runs;
-  for (int k = 0; k < grid.cut; ++k) grid.tiles *= common.axes[k].extent;
+  for (int k = 0; k < grid.cut; ++k) grid.tiles *= common.axis(k).extent;
   return grid;
 }
 
@@ -40,7 +40,7 @@ Buckets::Buckets(const CommonAxes& common, const Grid& grid, const TaskRunner& r
 }
 
 std::int64_t Buckets::cells(const CommonAxes& common, int k) const {
-  return k == grid_.cut ? grid_.runs : common.axes[k].extent;
+  return k == grid_.cut ? grid_.runs : common.axis(k).extent;
 }
 
 std::pair<std::int64_t, std::int64_t> Buckets::cell_range(const CommonAxes& common, int k, std::int64_t s) const {

@@ -39,8 +39,8 @@ void add_slice(CommonAxes& common, const SliceGradient& slice, const Layout& dst
 
 // Only what remains one run is merged: were steps merged too, the axis that tells slices apart could be lost.
 bool can_merge(const CommonAxes& common, int outer, const TaskRunner& runner) {
-  const auto& [extent, dst_stride] = common.axes[outer + 1];
-  if (common.axes[outer].dst_stride != extent * dst_stride) return false;
+  const auto& [extent, dst_stride] = common.axis(outer + 1);
+  if (common.axis(outer).dst_stride != extent * dst_stride) return false;
   for (std::int64_t s = 0; s < common.slices(); ++s) {
     runner.throw_if_cancelled_at(s);
     if (!take_one_run(common.loop(s, outer), common.loop(s, outer + 1))) return false;
@@ -59,8 +59,8 @@ void merge(CommonAxes& common, int outer, const TaskRunner& runner) {
       parts.push_back(k == outer ? part_of(merged(common.loop(s, k), common.loop(s, k + 1))) : common.slice(s)[k]);
     }
   }
-  common.axes[outer].extent *= common.axes[outer + 1].extent;
-  common.axes[outer].dst_stride = common.axes[outer + 1].dst_stride;
+  common.axis(outer).extent *= common.axis(outer + 1).extent;
+  common.axis(outer).dst_stride = common.axis(outer + 1).dst_stride;
   common.axes.erase(common.axes.begin() + outer + 1);
   common.parts = std::move(parts);
 }
@@ -74,7 +74,7 @@ int thinnest_axis(const CommonAxes& common, const TaskRunner& runner) {
     for (std::int64_t s = 0; s < common.slices(); ++s) {
       runner.throw_if_cancelled_at(s);
       const AxisPart& part = common.slice(s)[k];
-      share += static_cast<double>(part.last() - part.start + 1) / static_cast<double>(common.axes[k].extent);
+      share += static_cast<double>(part.last() - part.start + 1) / static_cast<double>(common.axis(k).extent);
     }
     share /= static_cast<double>(common.slices());
     if (share < best_share) best_share = share, best = k;

@@ -32,13 +32,15 @@ struct CommonAxes {
   std::vector<const std::byte*> sources;  // of each slice: where its first position lies
 
   int rank() const { return static_cast<int>(axes.size()); }
+  Axis& axis(int k) { return axes[static_cast<std::size_t>(k)]; }
+  const Axis& axis(int k) const { return axes[static_cast<std::size_t>(k)]; }
   std::int64_t slices() const { return static_cast<std::int64_t>(sources.size()); }
   const AxisPart* slice(std::int64_t i) const { return parts.data() + i * rank(); }
 
   // What a plan for that slice alone would have.
-  Loop loop(std::int64_t s, int axis) const {
-    const AxisPart& part = slice(s)[axis];
-    return {axes[axis].extent, part.start, part.step, part.count, axes[axis].dst_stride, part.src_stride};
+  Loop loop(std::int64_t s, int k) const {
+    const AxisPart& part = slice(s)[k];
+    return {axis(k).extent, part.start, part.step, part.count, axis(k).dst_stride, part.src_stride};
   }
 };
 

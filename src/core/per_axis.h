@@ -1,0 +1,20 @@
+// PerAxis<T>: room for one T per axis, indexed by the number of the axis, which is signed here as everywhere.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "backslice/inline_vector.h"
+
+namespace backslice {
+
+template <class T, int kRoom = kMaxRank>
+struct PerAxis {
+  T items[kRoom];
+
+  T& operator[](std::ptrdiff_t axis) { return items[axis]; }
+  const T& operator[](std::ptrdiff_t axis) const { return items[axis]; }
+  void fill(const T& item) { std::fill_n(items, kRoom, item); }
+};
+
+}  // namespace backslice
