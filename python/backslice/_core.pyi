@@ -56,11 +56,14 @@ def _register(**objects: Any) -> None: ...
 class Selection:
     """Which elements of a tensor a slice takes, and in which order.
 
-    A Selection is the normal form of a slice: NumPy's indices, TensorFlow's masks and ONNX's lists all become one, and
-    it converts back to each of them. Two selections are equal if they take the same elements in the same order.
-    Selections are immutable, hashable and can be pickled. They are accepted wherever a function takes an `index`.
+    A Selection is the normal form of a slice: NumPy's indices, TensorFlow's
+    masks and ONNX's lists all become one, and it converts back to each of
+    them. Two selections are equal if they take the same elements in the
+    same order. Selections are immutable, hashable and can be pickled. They
+    are accepted wherever a function takes an `index`.
 
-    Use `Selection.from_index`, `Selection.from_tf` or `Selection.from_onnx` to make one.
+    Use `Selection.from_index`, `Selection.from_tf` or `Selection.from_onnx`
+    to make one.
 
     Examples
     --------
@@ -82,7 +85,8 @@ class Selection:
         shape : int or sequence of int
             The shape of the tensor that is sliced.
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
-            NumPy's basic indexing, or its text, such as ``"1:3, ::2, ..., None, -1"``.
+            NumPy's basic indexing, or its text, such as ``"1:3, ::2, ..., None,
+            -1"``.
 
         Returns
         -------
@@ -92,11 +96,13 @@ class Selection:
         Raises
         ------
         OutOfRangeError
-            An integer index is out of bounds, or the index has too many items or two ellipses.
+            An integer index is out of bounds, or the index has too many items
+            or two ellipses.
         InvalidArgumentError
             The shape is invalid, the text is not an index, or a step is zero.
         UnimplementedError
-            The index asks for advanced indexing: it has a list, an array of integers or a mask.
+            The index asks for advanced indexing: it has a list, an array of
+            integers or a mask.
         DTypeError
             The index has an item that no index has, such as a float.
 
@@ -127,8 +133,8 @@ class Selection:
         begin, end, strides : sequence of int
             One entry per item of the slice, all three of the same length.
         begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask : int
-            Bit i changes the meaning of item i: ignore its begin, ignore its end, an ellipsis, a new axis, an integer
-            index.
+            Bit i changes the meaning of item i: ignore its begin, ignore its
+            end, an ellipsis, a new axis, an integer index.
 
         Returns
         -------
@@ -137,8 +143,8 @@ class Selection:
         Raises
         ------
         InvalidArgumentError
-            TensorFlow refuses the arguments too: lists of different lengths, a stride of zero, an integer index out of
-            bounds, two ellipses.
+            TensorFlow refuses the arguments too: lists of different lengths, a
+            stride of zero, an integer index out of bounds, two ellipses.
         DTypeError
             The lists are not integers, or are arrays of different dtypes.
 
@@ -159,9 +165,11 @@ class Selection:
         shape : int or sequence of int
             The shape of the tensor that is sliced.
         starts, ends : sequence of int
-            One entry per axis in `axes`. Both are clamped to the extent of the axis.
+            One entry per axis in `axes`. Both are clamped to the extent of the
+            axis.
         axes : sequence of int, optional
-            The axes that are sliced; negative ones count from the end. The default is the first ``len(starts)`` axes.
+            The axes that are sliced; negative ones count from the end. The
+            default is the first ``len(starts)`` axes.
         steps : sequence of int, optional
             The default is ones.
 
@@ -172,7 +180,8 @@ class Selection:
         Raises
         ------
         InvalidArgumentError
-            The lists have different lengths, an axis is repeated or out of range, or a step is zero.
+            The lists have different lengths, an axis is repeated or out of
+            range, or a step is zero.
         DTypeError
             The lists are not integers, or are arrays of different dtypes.
 
@@ -218,12 +227,14 @@ class Selection:
         Returns
         -------
         dict
-            The keyword arguments of `strided_slice`: begin, end, strides and the five masks.
+            The keyword arguments of `strided_slice`: begin, end, strides and
+            the five masks.
 
         Raises
         ------
         InvalidArgumentError
-            TensorFlow has no arguments for this slice: it takes fewer than 32 items.
+            TensorFlow has no arguments for this slice: it takes fewer than 32
+            items.
 
         Examples
         --------
@@ -238,8 +249,8 @@ class Selection:
         Returns
         -------
         dict
-            starts, ends, axes and steps for Slice, then `squeeze`, the axes that integer indices drop, then
-            `unsqueeze`, the new axes.
+            starts, ends, axes and steps for Slice, then `squeeze`, the axes
+            that integer indices drop, then `unsqueeze`, the new axes.
 
         Examples
         --------
@@ -256,8 +267,8 @@ class Selection:
         x : array_like
             An array of shape `shape` and any dtype.
         out : ndarray, optional
-            Where to write the slice: an array of shape `result_shape` and the dtype of `x`, which shares no memory with
-            `x`.
+            Where to write the slice: an array of shape `result_shape` and the
+            dtype of `x`, which shares no memory with `x`.
 
         Returns
         -------
@@ -269,7 +280,8 @@ class Selection:
         InvalidArgumentError
             `x` or `out` has another shape, or they overlap.
         DTypeError
-            `x` has a dtype that backslice does not move, or `out` has another dtype than `x`.
+            `x` has a dtype that backslice does not move, or `out` has another
+            dtype than `x`.
 
         See Also
         --------
@@ -287,24 +299,29 @@ class Selection:
         Parameters
         ----------
         dy : array_like
-            The gradient of the slice's result: an array of shape `result_shape`.
+            The gradient of the slice's result: an array of shape
+            `result_shape`.
         out : ndarray, optional
-            Where to write the gradient: an array of shape `shape` and the dtype of `dy`, which shares no memory with
-            `dy`.
+            Where to write the gradient: an array of shape `shape` and the dtype
+            of `dy`, which shares no memory with `dy`.
         accumulate : bool, default: False
-            Add `dy` to `out` where the slice takes its elements from, and leave the rest of `out` as it is.
+            Add `dy` to `out` where the slice takes its elements from, and leave
+            the rest of `out` as it is.
 
         Returns
         -------
         ndarray
-            A new array, or `out`: `dy` where the slice takes its elements from, zero elsewhere.
+            A new array, or `out`: `dy` where the slice takes its elements from,
+            zero elsewhere.
 
         Raises
         ------
         InvalidArgumentError
-            `dy` or `out` has another shape, they overlap, or `accumulate` is given without `out`.
+            `dy` or `out` has another shape, they overlap, or `accumulate` is
+            given without `out`.
         DTypeError
-            `dy` has a dtype that backslice does not move or cannot add, or `out` has another dtype than `dy`.
+            `dy` has a dtype that backslice does not move or cannot add, or
+            `out` has another dtype than `dy`.
 
         See Also
         --------
@@ -345,8 +362,9 @@ class Selection:
     def restrict(self, box: Sequence[tuple[int, int]]) -> tuple[Selection, tuple[_slice, ...]] | None:
         """Find the part of the slice that falls into a box of the input.
 
-        This is how work on one tensor is divided among blocks, files or machines: each block of the gradient needs only
-        the part of `dy` that falls into it.
+        This is how work on one tensor is divided among blocks, files or
+        machines: each block of the gradient needs only the part of `dy` that
+        falls into it.
 
         Parameters
         ----------
@@ -356,8 +374,8 @@ class Selection:
         Returns
         -------
         tuple of Selection and tuple of slice, or None
-            The slice in the coordinates of the box, and the index of its part of `dy`. None if the slice takes nothing
-            from the box.
+            The slice in the coordinates of the box, and the index of its part
+            of `dy`. None if the slice takes nothing from the box.
 
         Raises
         ------
@@ -384,8 +402,9 @@ class Selection:
         Returns
         -------
         dict
-            bytes_read, bytes_written and bytes_result; the strategy; the pieces that it is cut into for threads; and
-            the loops that run, as text, under plan.
+            bytes_read, bytes_written and bytes_result; the strategy; the pieces
+            that it is cut into for threads; and the loops that run, as text,
+            under plan.
 
         Raises
         ------
@@ -425,8 +444,9 @@ class Selection:
 class PreparedSlice:
     """A slice that is checked and planned once, to run often.
 
-    `Selection.prepare` makes one. It works on C-contiguous arrays of one dtype, always writes into `out`, and may be
-    used by several threads at once.
+    `Selection.prepare` makes one. It works on C-contiguous arrays of one
+    dtype, always writes into `out`, and may be used by several threads at
+    once.
 
     Examples
     --------
@@ -450,7 +470,8 @@ class PreparedSlice:
         x : array_like
             A C-contiguous array of shape ``selection.shape`` and dtype `dtype`.
         out : ndarray
-            A C-contiguous array of shape ``selection.result_shape`` and dtype `dtype`, which shares no memory with `x`.
+            A C-contiguous array of shape ``selection.result_shape`` and dtype
+            `dtype`, which shares no memory with `x`.
 
         Returns
         -------
@@ -471,9 +492,11 @@ class PreparedSlice:
         Parameters
         ----------
         dy : array_like
-            A C-contiguous array of shape ``selection.result_shape`` and dtype `dtype`.
+            A C-contiguous array of shape ``selection.result_shape`` and dtype
+            `dtype`.
         out : ndarray
-            A C-contiguous array of shape ``selection.shape`` and dtype `dtype`, which shares no memory with `dy`.
+            A C-contiguous array of shape ``selection.shape`` and dtype `dtype`,
+            which shares no memory with `dy`.
 
         Returns
         -------
@@ -494,9 +517,11 @@ class PreparedSlice:
         Parameters
         ----------
         dy : array_like
-            A C-contiguous array of shape ``selection.result_shape`` and dtype `dtype`.
+            A C-contiguous array of shape ``selection.result_shape`` and dtype
+            `dtype`.
         out : ndarray
-            A C-contiguous array of shape ``selection.shape`` and dtype `dtype`, which shares no memory with `dy`.
+            A C-contiguous array of shape ``selection.shape`` and dtype `dtype`,
+            which shares no memory with `dy`.
 
         Returns
         -------
@@ -549,22 +574,26 @@ def parse_index(text: str) -> tuple[int | _slice | EllipsisType | None, ...]:
 class GradBuffer:
     """A gradient that knows where it is not zero.
 
-    A training step that slices a large tensor fills a small part of its gradient. A GradBuffer keeps its memory from
-    step to step, remembers which parts were written, and clears only those. It may be used by several threads.
+    A training step that slices a large tensor fills a small part of its
+    gradient. A GradBuffer keeps its memory from step to step, remembers
+    which parts were written, and clears only those. It may be used by
+    several threads.
 
     Parameters
     ----------
     shape : int or sequence of int
         The shape of the gradient.
     dtype : dtype
-        The dtype of the gradient. Its elements must have a zero and a fixed size.
+        The dtype of the gradient. Its elements must have a zero and a fixed
+        size.
 
     Raises
     ------
     InvalidArgumentError
         The shape is invalid.
     DTypeError
-        The dtype is not one that backslice moves, holds objects, or has no zero.
+        The dtype is not one that backslice moves, holds objects, or has no
+        zero.
 
     Examples
     --------
@@ -597,16 +626,19 @@ class GradBuffer:
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
             What the slice takes.
         dy : array_like
-            The gradient of the slice's result, of its shape and the buffer's dtype.
+            The gradient of the slice's result, of its shape and the buffer's
+            dtype.
 
         Raises
         ------
         InvalidArgumentError
-            `dy` has another shape than the slice, or shares memory with the buffer.
+            `dy` has another shape than the slice, or shares memory with the
+            buffer.
         OutOfRangeError
             An integer index is out of bounds, or the index has too many items.
         UnimplementedError
-            The index asks for advanced indexing: it has a list, an array of integers or a mask.
+            The index asks for advanced indexing: it has a list, an array of
+            integers or a mask.
         DTypeError
             `dy` has another dtype than the buffer.
 
@@ -627,18 +659,22 @@ class GradBuffer:
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
             What the slice takes.
         dy : array_like
-            The gradient of the slice's result, of its shape and the buffer's dtype.
+            The gradient of the slice's result, of its shape and the buffer's
+            dtype.
 
         Raises
         ------
         InvalidArgumentError
-            `dy` has another shape than the slice, or shares memory with the buffer.
+            `dy` has another shape than the slice, or shares memory with the
+            buffer.
         OutOfRangeError
             An integer index is out of bounds, or the index has too many items.
         UnimplementedError
-            The index asks for advanced indexing: it has a list, an array of integers or a mask.
+            The index asks for advanced indexing: it has a list, an array of
+            integers or a mask.
         DTypeError
-            `dy` has another dtype than the buffer, or its elements cannot be added.
+            `dy` has another dtype than the buffer, or its elements cannot be
+            added.
 
         Examples
         --------
@@ -664,7 +700,8 @@ class GradBuffer:
     def writable(self) -> NDArray[Any]:
         """Return a writable view of the gradient.
 
-        As long as the view, or a view of it, is alive, the buffer treats all of the gradient as written.
+        As long as the view, or a view of it, is alive, the buffer treats all of
+        the gradient as written.
 
         Returns
         -------
@@ -719,7 +756,8 @@ def get_num_threads() -> int:
     Returns
     -------
     int
-        What `set_num_threads` was given; else the environment variable BACKSLICE_NUM_THREADS; else the number of cores.
+        What `set_num_threads` was given; else the environment variable
+        BACKSLICE_NUM_THREADS; else the number of cores.
 
     Examples
     --------
@@ -733,8 +771,9 @@ def pool_stats() -> PoolStats:
     Returns
     -------
     dict
-        bytes_in_use by live results; bytes_kept for later ones; limit, how many bytes may be kept; how many blocks were
-        mapped from the system, and how many were reused.
+        bytes_in_use by live results; bytes_kept for later ones; limit, how
+        many bytes may be kept; how many blocks were mapped from the system,
+        and how many were reused.
 
     Examples
     --------
@@ -782,7 +821,8 @@ def probe_memory(dst: NDArray[Any] | None, src: NDArray[Any] | None, streaming: 
     Parameters
     ----------
     dst : ndarray or None
-        A C-contiguous array: where zeros or the bytes of `src` go. None only reads `src`.
+        A C-contiguous array: where zeros or the bytes of `src` go. None
+        only reads `src`.
     src : ndarray or None
         A C-contiguous array as large as `dst`. None writes zeros.
     streaming : bool
@@ -792,8 +832,8 @@ def probe_memory(dst: NDArray[Any] | None, src: NDArray[Any] | None, streaming: 
 def exit_on_bus_error(message: bytes, unfinished: bytes) -> None:
     """End the process in good order when a mapped file becomes shorter.
 
-    From now on, SIGBUS removes the unfinished file, writes the message to standard error and ends the process with exit
-    code 1.
+    From now on, SIGBUS removes the unfinished file, writes the message to
+    standard error and ends the process with exit code 1.
 
     Parameters
     ----------
@@ -822,7 +862,8 @@ def simd_target() -> str:
     Returns
     -------
     str
-        The best one of this machine, or the one that the environment variable BACKSLICE_FORCE_TARGET names.
+        The best one of this machine, or the one that the environment
+        variable BACKSLICE_FORCE_TARGET names.
 
     Examples
     --------
@@ -844,17 +885,20 @@ def multi_slice_grad(
 ) -> NDArray[Any]:
     """Compute the sum of the gradients of many slices of one tensor.
 
-    It takes one pass over the result, however many slices there are. Where slices overlap, contributions are added in
-    the order of the list, so the result does not depend on the number of threads.
+    It takes one pass over the result, however many slices there are. Where
+    slices overlap, contributions are added in the order of the list, so the
+    result does not depend on the number of threads.
 
     Parameters
     ----------
     shape : int or sequence of int
         The shape of the tensor that was sliced.
     slices : list or tuple of (index, dy)
-        At least one. Each index is what `slice_grad` takes; each `dy` has the shape of its slice. All have one dtype.
+        At least one. Each index is what `slice_grad` takes; each `dy` has
+        the shape of its slice. All have one dtype.
     out : ndarray, optional
-        Where to write the sum: an array of that shape and the dtype of the slices, which shares no memory with them.
+        Where to write the sum: an array of that shape and the dtype of the
+        slices, which shares no memory with them.
     accumulate : bool, default: False
         Add the sum to `out`, and leave the rest of `out` as it is.
 
@@ -866,11 +910,13 @@ def multi_slice_grad(
     Raises
     ------
     InvalidArgumentError
-        There are no slices, a `dy` or `out` has another shape, arrays overlap, or `accumulate` is given without `out`.
+        There are no slices, a `dy` or `out` has another shape, arrays
+        overlap, or `accumulate` is given without `out`.
     OutOfRangeError
         An integer index is out of bounds, or the index has too many items.
     UnimplementedError
-        The index asks for advanced indexing: it has a list, an array of integers or a mask.
+        The index asks for advanced indexing: it has a list, an array of
+        integers or a mask.
     DTypeError
         The dtypes differ, or are not ones that backslice moves or can add.
 
@@ -890,11 +936,14 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
     Parameters
     ----------
     x : array_like
-        Any array on the CPU: NumPy's, one with DLPack, or what ``np.asarray`` accepts; any shape, strides and dtype.
+        Any array on the CPU: NumPy's, one with DLPack, or what
+        ``np.asarray`` accepts; any shape, strides and dtype.
     index : int, slice, Ellipsis, None, tuple of these, str or Selection
-        NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a Selection.
+        NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a
+        Selection.
     out : ndarray, optional
-        Where to write the slice: an array of the slice's shape and the dtype of `x`, which shares no memory with `x`.
+        Where to write the slice: an array of the slice's shape and the
+        dtype of `x`, which shares no memory with `x`.
 
     Returns
     -------
@@ -906,11 +955,13 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
     OutOfRangeError
         An integer index is out of bounds, or the index has too many items.
     UnimplementedError
-        The index asks for advanced indexing: it has a list, an array of integers or a mask.
+        The index asks for advanced indexing: it has a list, an array of
+        integers or a mask.
     InvalidArgumentError
         A step is zero, or `out` has another shape or overlaps `x`.
     DTypeError
-        `x` has a dtype that backslice does not move, or `out` has another dtype than `x`.
+        `x` has a dtype that backslice does not move, or `out` has another
+        dtype than `x`.
 
     See Also
     --------
@@ -929,21 +980,24 @@ def slice_grad(
 ) -> NDArray[Any]:
     """Compute the gradient of ``y = x[index]`` with respect to `x`.
 
-    The result has the shape of `x`: `dy` where the slice takes its elements from, zero elsewhere. Each byte is written
-    once, instead of filling with zeros first and copying `dy` then.
+    The result has the shape of `x`: `dy` where the slice takes its elements
+    from, zero elsewhere. Each byte is written once, instead of filling with
+    zeros first and copying `dy` then.
 
     Parameters
     ----------
     dy : array_like
-        The gradient with respect to `y`, of the shape of ``x[index]``. Any array on the CPU: NumPy's, one with DLPack,
-        or what ``np.asarray`` accepts; any strides and dtype.
+        The gradient with respect to `y`, of the shape of ``x[index]``. Any
+        array on the CPU: NumPy's, one with DLPack, or what ``np.asarray``
+        accepts; any strides and dtype.
     shape : int or sequence of int
         The shape of `x`.
     index : int, slice, Ellipsis, None, tuple of these, str or Selection
-        NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a Selection.
+        NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a
+        Selection.
     out : ndarray, optional
-        Where to write the gradient: an array of that shape and the dtype of `dy`, with any strides, which shares no
-        memory with `dy`.
+        Where to write the gradient: an array of that shape and the dtype of
+        `dy`, with any strides, which shares no memory with `dy`.
     accumulate : bool, default: False
         Add instead: ``out[index] += dy``. The rest of `out` stays as it is.
 
@@ -957,11 +1011,14 @@ def slice_grad(
     OutOfRangeError
         An integer index is out of bounds, or the index has too many items.
     UnimplementedError
-        The index asks for advanced indexing: it has a list, an array of integers or a mask.
+        The index asks for advanced indexing: it has a list, an array of
+        integers or a mask.
     InvalidArgumentError
-        `dy` or `out` has another shape, they overlap, or `accumulate` is given without `out`.
+        `dy` or `out` has another shape, they overlap, or `accumulate` is
+        given without `out`.
     DTypeError
-        `dy` has a dtype that backslice does not move or cannot add, or `out` has another dtype than `dy`.
+        `dy` has a dtype that backslice does not move or cannot add, or
+        `out` has another dtype than `dy`.
 
     See Also
     --------
@@ -1004,8 +1061,8 @@ def strided_slice(
     input : array_like
         Any array on the CPU, of any shape, strides and dtype.
     begin, end, strides : sequence of int
-        One entry per item of the slice, all three of the same length. Arrays are int16, int32 or int64, all of one
-        dtype.
+        One entry per item of the slice, all three of the same length.
+        Arrays are int16, int32 or int64, all of one dtype.
     begin_mask : int, default: 0
         Bit i: ignore ``begin[i]``, and start as early as possible.
     end_mask : int, default: 0
@@ -1015,9 +1072,11 @@ def strided_slice(
     new_axis_mask : int, default: 0
         Bit i: item i is a new axis of extent 1.
     shrink_axis_mask : int, default: 0
-        Bit i: item i is the integer index ``begin[i]``, and its axis is dropped.
+        Bit i: item i is the integer index ``begin[i]``, and its axis is
+        dropped.
     out : ndarray, optional
-        Where to write the slice: an array of its shape and the dtype of `input`, which shares no memory with `input`.
+        Where to write the slice: an array of its shape and the dtype of
+        `input`, which shares no memory with `input`.
 
     Returns
     -------
@@ -1027,10 +1086,12 @@ def strided_slice(
     Raises
     ------
     InvalidArgumentError
-        TensorFlow refuses the arguments too: lists of different lengths, a stride of zero, an integer index out of
-        bounds, two ellipses. Or `out` has another shape or overlaps `input`.
+        TensorFlow refuses the arguments too: lists of different lengths, a
+        stride of zero, an integer index out of bounds, two ellipses. Or
+        `out` has another shape or overlaps `input`.
     DTypeError
-        A list is not of integers, or a dtype is not one that backslice moves.
+        A list is not of integers, or a dtype is not one that backslice
+        moves.
 
     See Also
     --------
@@ -1066,11 +1127,13 @@ def strided_slice_grad(
     Parameters
     ----------
     shape : sequence of int
-        The shape of the input that was sliced. Arrays are int32 or int64, of the same dtype as the other lists.
+        The shape of the input that was sliced. Arrays are int32 or int64,
+        of the same dtype as the other lists.
     begin, end, strides : sequence of int
         One entry per item of the slice, all three of the same length.
     dy : array_like
-        The gradient of the slice's result, of its shape; any strides and dtype.
+        The gradient of the slice's result, of its shape; any strides and
+        dtype.
     begin_mask : int, default: 0
         Bit i: ignore ``begin[i]``, and start as early as possible.
     end_mask : int, default: 0
@@ -1080,24 +1143,29 @@ def strided_slice_grad(
     new_axis_mask : int, default: 0
         Bit i: item i is a new axis of extent 1.
     shrink_axis_mask : int, default: 0
-        Bit i: item i is the integer index ``begin[i]``, and its axis is dropped.
+        Bit i: item i is the integer index ``begin[i]``, and its axis is
+        dropped.
     out : ndarray, optional
-        Where to write the gradient: an array of shape `shape` and the dtype of `dy`, which shares no memory with `dy`.
+        Where to write the gradient: an array of shape `shape` and the dtype
+        of `dy`, which shares no memory with `dy`.
     accumulate : bool, default: False
-        Add `dy` to `out` where the slice takes its elements from, and leave the rest of `out` as it is.
+        Add `dy` to `out` where the slice takes its elements from, and leave
+        the rest of `out` as it is.
 
     Returns
     -------
     ndarray
-        A new array of shape `shape`, or `out`: `dy` where the slice takes its elements from, zero elsewhere.
+        A new array of shape `shape`, or `out`: `dy` where the slice takes
+        its elements from, zero elsewhere.
 
     Raises
     ------
     InvalidArgumentError
-        TensorFlow refuses the arguments too; or `dy` or `out` has another shape, they overlap, or `accumulate` is given
-        without `out`.
+        TensorFlow refuses the arguments too; or `dy` or `out` has another
+        shape, they overlap, or `accumulate` is given without `out`.
     DTypeError
-        A list is not of integers, or a dtype is not one that backslice moves or can add.
+        A list is not of integers, or a dtype is not one that backslice
+        moves or can add.
 
     See Also
     --------
@@ -1124,16 +1192,19 @@ def onnx_slice(
     Parameters
     ----------
     data : array_like
-        Any array on the CPU of at least one axis, with any strides and dtype.
-    starts, ends : sequence of int
-        One entry per axis in `axes`. Both are clamped to the extent of the axis. Arrays are int32 or int64, all of one
+        Any array on the CPU of at least one axis, with any strides and
         dtype.
+    starts, ends : sequence of int
+        One entry per axis in `axes`. Both are clamped to the extent of the
+        axis. Arrays are int32 or int64, all of one dtype.
     axes : sequence of int, optional
-        The axes that are sliced; negative ones count from the end. The default is the first ``len(starts)`` axes.
+        The axes that are sliced; negative ones count from the end. The
+        default is the first ``len(starts)`` axes.
     steps : sequence of int, optional
         The default is ones.
     out : ndarray, optional
-        Where to write the slice: an array of its shape and the dtype of `data`, which shares no memory with `data`.
+        Where to write the slice: an array of its shape and the dtype of
+        `data`, which shares no memory with `data`.
 
     Returns
     -------
@@ -1143,10 +1214,12 @@ def onnx_slice(
     Raises
     ------
     InvalidArgumentError
-        The lists have different lengths, an axis is repeated or out of range, a step is zero, or `out` has another
-        shape or overlaps `data`.
+        The lists have different lengths, an axis is repeated or out of
+        range, a step is zero, or `out` has another shape or overlaps
+        `data`.
     DTypeError
-        A list is not of integers, or a dtype is not one that backslice moves.
+        A list is not of integers, or a dtype is not one that backslice
+        moves.
 
     See Also
     --------
@@ -1176,34 +1249,41 @@ def onnx_slice_grad(
     Parameters
     ----------
     grad : array_like
-        The gradient of the slice's result, with as many elements as the slice. They are read in row-major order,
-        whatever the shape of `grad`.
+        The gradient of the slice's result, with as many elements as the
+        slice. They are read in row-major order, whatever the shape of
+        `grad`.
     shape : sequence of int
         The shape of the data that was sliced.
     starts, ends : sequence of int
-        One entry per axis in `axes`. Both are clamped to the extent of the axis.
+        One entry per axis in `axes`. Both are clamped to the extent of the
+        axis.
     axes : sequence of int, optional
-        The axes that are sliced; negative ones count from the end. The default is the first ``len(starts)`` axes.
+        The axes that are sliced; negative ones count from the end. The
+        default is the first ``len(starts)`` axes.
     steps : sequence of int, optional
         The default is ones.
     out : ndarray, optional
-        Where to write the gradient: an array of shape `shape` and the dtype of `grad`, which shares no memory with
-        `grad`.
+        Where to write the gradient: an array of shape `shape` and the dtype
+        of `grad`, which shares no memory with `grad`.
     accumulate : bool, default: False
-        Add `grad` to `out` where the slice takes its elements from, and leave the rest of `out` as it is.
+        Add `grad` to `out` where the slice takes its elements from, and
+        leave the rest of `out` as it is.
 
     Returns
     -------
     ndarray
-        A new array of shape `shape`, or `out`: `grad` where the slice takes its elements from, zero elsewhere.
+        A new array of shape `shape`, or `out`: `grad` where the slice takes
+        its elements from, zero elsewhere.
 
     Raises
     ------
     InvalidArgumentError
-        The lists do not fit each other or the shape, `grad` has another number of elements, `out` has another shape,
-        arrays overlap, or `accumulate` is given without `out`.
+        The lists do not fit each other or the shape, `grad` has another
+        number of elements, `out` has another shape, arrays overlap, or
+        `accumulate` is given without `out`.
     DTypeError
-        A list is not of integers, or a dtype is not one that backslice moves or can add.
+        A list is not of integers, or a dtype is not one that backslice
+        moves or can add.
 
     See Also
     --------
@@ -1227,21 +1307,25 @@ def sparse_slice(
     Parameters
     ----------
     indices : array_like or tuple of array_like
-        The positions of the entries: a matrix of shape (entries, rank) of int32 or int64, or a tuple with one column
-        per axis, as SciPy has them.
+        The positions of the entries: a matrix of shape (entries, rank) of
+        int32 or int64, or a tuple with one column per axis, as SciPy has
+        them.
     values : array_like
-        The entries: an array of shape (entries,) or (entries, ...), of any dtype.
+        The entries: an array of shape (entries,) or (entries, ...), of any
+        dtype.
     shape : sequence of int
         The dense shape of the tensor.
     start : sequence of int
         Where the slice begins, one per axis.
     size : sequence of int
-        The extent of the slice, one per axis. What lies beyond the tensor is left out.
+        The extent of the slice, one per axis. What lies beyond the tensor
+        is left out.
 
     Returns
     -------
     indices : ndarray or tuple of ndarray
-        The positions of the entries with ``start <= index < start + size``, less `start`, in the form of the input.
+        The positions of the entries with ``start <= index < start + size``,
+        less `start`, in the form of the input.
     values : ndarray
         Their values.
     shape : ndarray of int64
@@ -1250,9 +1334,11 @@ def sparse_slice(
     Raises
     ------
     InvalidArgumentError
-        The arguments have different numbers of entries or axes, or a size is negative.
+        The arguments have different numbers of entries or axes, or a size
+        is negative.
     DTypeError
-        The indices are not int32 or int64, or the values are of a dtype that backslice does not move.
+        The indices are not int32 or int64, or the values are of a dtype
+        that backslice does not move.
 
     See Also
     --------
@@ -1260,7 +1346,10 @@ def sparse_slice(
 
     Examples
     --------
-    >>> indices, values, shape = bs.sparse_slice([[0, 1], [1, 0], [2, 2]], [5.0, 6.0, 7.0], [3, 3], [1, 0], [2, 3])
+    >>> entries = np.array([[0, 1], [1, 0], [2, 2]])
+    >>> indices, values, shape = bs.sparse_slice(
+    ...     entries, [5.0, 6.0, 7.0], shape=[3, 3], start=[1, 0], size=[2, 3]
+    ... )
     >>> indices.tolist(), values.tolist(), shape.tolist()
     ([[0, 0], [1, 2]], [6.0, 7.0], [2, 3])
     """
@@ -1280,37 +1369,44 @@ def sparse_slice_grad(
     Parameters
     ----------
     backprop_val_grad : array_like
-        The gradient of the slice's values: an array of numbers with one row per row of `output_indices`.
+        The gradient of the slice's values: an array of numbers with one row
+        per row of `output_indices`.
     input_indices : array_like or tuple of array_like
-        The positions of the entries that were sliced: a matrix of shape (entries, rank), or a tuple with one column per
-        axis.
+        The positions of the entries that were sliced: a matrix of shape
+        (entries, rank), or a tuple with one column per axis.
     input_start : sequence of int
         Where the slice began, one per axis.
     output_indices : array_like or tuple of array_like
-        The positions of the slice's entries, as `sparse_slice` returned them.
+        The positions of the slice's entries, as `sparse_slice` returned
+        them.
     order : {"in_order", "any"}, default: "in_order"
-        How rows of the slice find the rows they came from. "in_order": each goes to the first matching input row after
-        the one before it, as in TensorFlow. "any": the n-th row with an index goes to the n-th input row with that
-        index, wherever they are.
+        How rows of the slice find the rows they came from. "in_order": each
+        goes to the first matching input row after the one before it, as in
+        TensorFlow. "any": the n-th row with an index goes to the n-th input
+        row with that index, wherever they are.
     out : ndarray, optional
-        Where to write the gradient: an array with one row per input entry and the dtype of `backprop_val_grad`, which
-        shares no memory with the arguments.
+        Where to write the gradient: an array with one row per input entry
+        and the dtype of `backprop_val_grad`, which shares no memory with
+        the arguments.
     accumulate : bool, default: False
         Add the gradient to `out`.
 
     Returns
     -------
     ndarray
-        A new array with one row per input entry, or `out`; zero for entries outside the slice.
+        A new array with one row per input entry, or `out`; zero for entries
+        outside the slice.
 
     Raises
     ------
     InvalidArgumentError
-        The arguments have different numbers of entries or axes, arrays overlap, or `accumulate` is given without `out`.
+        The arguments have different numbers of entries or axes, arrays
+        overlap, or `accumulate` is given without `out`.
     InternalError
         A row of the gradient matches no input entry, as in TensorFlow.
     DTypeError
-        The indices are not int32 or int64, or the gradient is not one of numbers.
+        The indices are not int32 or int64, or the gradient is not one of
+        numbers.
 
     See Also
     --------
@@ -1318,7 +1414,8 @@ def sparse_slice_grad(
 
     Examples
     --------
-    >>> bs.sparse_slice_grad([1.0, 2.0], [[0, 1], [1, 0], [2, 2]], [1, 0], [[0, 0], [1, 2]])
+    >>> entries = np.array([[0, 1], [1, 0], [2, 2]])
+    >>> bs.sparse_slice_grad([1.0, 2.0], entries, [1, 0], [[0, 0], [1, 2]])
     array([0., 1., 2.])
     """
 
@@ -1336,34 +1433,39 @@ def sparse_slice_grad_by_size(
     Parameters
     ----------
     grad : array_like
-        The gradient of the slice's values: an array of numbers with one row per entry in the slice, in their order.
+        The gradient of the slice's values: an array of numbers with one row
+        per entry in the slice, in their order.
     input_indices : array_like or tuple of array_like
-        The positions of the entries that were sliced: a matrix of shape (entries, rank), or a tuple with one column per
-        axis.
+        The positions of the entries that were sliced: a matrix of shape
+        (entries, rank), or a tuple with one column per axis.
     start, size : sequence of int
         What `sparse_slice` was given, one per axis.
     out : ndarray, optional
-        Where to write the gradient: an array with one row per input entry and the dtype of `grad`, which shares no
-        memory with the arguments.
+        Where to write the gradient: an array with one row per input entry
+        and the dtype of `grad`, which shares no memory with the arguments.
     accumulate : bool, default: False
         Add the gradient to `out`.
 
     Returns
     -------
     ndarray
-        A new array with one row per input entry, or `out`; zero for entries outside the slice.
+        A new array with one row per input entry, or `out`; zero for entries
+        outside the slice.
 
     Raises
     ------
     InvalidArgumentError
-        `grad` has another number of rows than the slice has entries, the arguments have different numbers of axes,
-        arrays overlap, or `accumulate` is given without `out`.
+        `grad` has another number of rows than the slice has entries, the
+        arguments have different numbers of axes, arrays overlap, or
+        `accumulate` is given without `out`.
     DTypeError
-        The indices are not int32 or int64, or the gradient is not one of numbers.
+        The indices are not int32 or int64, or the gradient is not one of
+        numbers.
 
     Examples
     --------
-    >>> bs.sparse_slice_grad_by_size([1.0, 2.0], [[0, 1], [1, 0], [2, 2]], start=[1, 0], size=[2, 3])
+    >>> entries = np.array([[0, 1], [1, 0], [2, 2]])
+    >>> bs.sparse_slice_grad_by_size([1.0, 2.0], entries, start=[1, 0], size=[2, 3])
     array([0., 1., 2.])
     """
 
@@ -1372,18 +1474,22 @@ PartialShape: TypeAlias = Sequence[int | None] | None
 class TensorArray:
     """A list of tensors that is written and read by index, with gradients.
 
-    It does what TensorFlow's TensorArray operations do. A forward array is written once at each index. `grad` makes its
-    gradient: an array of the same size in which several writes to one index add up. It may be used by several threads;
-    a call that fails changes nothing. Arrays that it returns are read-only: they may share memory with its elements.
+    It does what TensorFlow's TensorArray operations do. A forward array is
+    written once at each index. `grad` makes its gradient: an array of the
+    same size in which several writes to one index add up. It may be used by
+    several threads; a call that fails changes nothing. Arrays that it
+    returns are read-only: they may share memory with its elements.
 
     Parameters
     ----------
     size : int
         How many elements there are.
     dtype : dtype
-        The dtype of the elements. ``str`` and ``bytes`` stand for strings of any length.
+        The dtype of the elements. ``str`` and ``bytes`` stand for strings
+        of any length.
     element_shape : sequence of int or None, optional
-        The shape of every element, None or -1 where an extent is not known. The default leaves even the rank open.
+        The shape of every element, None or -1 where an extent is not known.
+        The default leaves even the rank open.
     dynamic_size : bool, default: False
         Writing past the end makes the array longer.
     clear_after_read : bool, default: True
@@ -1393,15 +1499,17 @@ class TensorArray:
     name : str, optional
         For messages and `TensorArrayContainer`.
     contiguous : bool, default: False
-        Keep all elements in one block, into which writes copy; `stack` is free. It needs a fully known `element_shape`
-        and a fixed size.
+        Keep all elements in one block, into which writes copy; `stack` is
+        free. It needs a fully known `element_shape` and a fixed size.
 
     Raises
     ------
     InvalidArgumentError
-        The size is negative, the shape is invalid, or `contiguous` lacks what it needs.
+        The size is negative, the shape is invalid, or `contiguous` lacks
+        what it needs.
     DTypeError
-        An argument has the wrong type, or the dtype is not one that backslice moves.
+        An argument has the wrong type, or the dtype is not one that
+        backslice moves.
 
     Examples
     --------
@@ -1428,22 +1536,25 @@ class TensorArray:
     def write(self, index: SupportsIndex, value: Array, copy: bool = True) -> None:
         """Write an element.
 
-        A forward array is written once at each index; in a gradient array several writes to one index add up.
+        A forward array is written once at each index; in a gradient array
+        several writes to one index add up.
 
         Parameters
         ----------
         index : int
             Where to write, from 0.
         value : array_like
-            The element. An array has the dtype of the TensorArray; lists and numbers are converted to it.
+            The element. An array has the dtype of the TensorArray; lists and
+            numbers are converted to it.
         copy : bool, default: True
-            False holds the memory of `value` instead; it must not be changed then.
+            False holds the memory of `value` instead; it must not be changed
+            then.
 
         Raises
         ------
         InvalidArgumentError
-            The array is closed, the index is out of bounds, was written before, or the shape does not fit
-            `element_shape`.
+            The array is closed, the index is out of bounds, was written before,
+            or the shape does not fit `element_shape`.
         DTypeError
             `value` has another dtype.
 
@@ -1465,18 +1576,21 @@ class TensorArray:
         index : int
             Which one, from 0.
         out : ndarray, optional
-            Where to write it: an array of its shape and dtype, which shares no memory with the elements.
+            Where to write it: an array of its shape and dtype, which shares no
+            memory with the elements.
 
         Returns
         -------
         ndarray
-            A read-only array, or `out`. An element that was not written reads as zeros where its shape is known.
+            A read-only array, or `out`. An element that was not written reads
+            as zeros where its shape is known.
 
         Raises
         ------
         InvalidArgumentError
-            The array is closed, the index is out of bounds, the element was read and cleared before or has no known
-            shape, or `out` has another shape.
+            The array is closed, the index is out of bounds, the element was
+            read and cleared before or has no known shape, or `out` has another
+            shape.
         DTypeError
             `out` has another dtype.
 
@@ -1500,7 +1614,8 @@ class TensorArray:
         element_shape : sequence of int or None, optional
             What is known of the elements' shape; it becomes the array's.
         out : ndarray, optional
-            Where to write them: an array of the result's shape and dtype, which shares no memory with the elements.
+            Where to write them: an array of the result's shape and dtype, which
+            shares no memory with the elements.
 
         Returns
         -------
@@ -1510,8 +1625,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The array is closed, an index is out of bounds, an element cannot be read, the elements have different
-            shapes, or `out` has another shape.
+            The array is closed, an index is out of bounds, an element cannot be
+            read, the elements have different shapes, or `out` has another
+            shape.
         DTypeError
             The indices are not integers, or `out` has another dtype.
         UnimplementedError
@@ -1533,14 +1649,17 @@ class TensorArray:
         indices : sequence of int
             Where the rows go.
         value : array_like
-            An array of shape (len(indices), ...) and the dtype of the TensorArray.
+            An array of shape (len(indices), ...) and the dtype of the
+            TensorArray.
         copy : bool, default: True
-            False holds the memory of `value` instead; it must not be changed then.
+            False holds the memory of `value` instead; it must not be changed
+            then.
 
         Raises
         ------
         InvalidArgumentError
-            The array is closed, `value` has another number of rows, or a row cannot be written.
+            The array is closed, `value` has another number of rows, or a row
+            cannot be written.
         DTypeError
             The indices are not integers, or `value` has another dtype.
 
@@ -1558,7 +1677,8 @@ class TensorArray:
         Parameters
         ----------
         out : ndarray, optional
-            Where to write them: an array of the result's shape and dtype, which shares no memory with the elements.
+            Where to write them: an array of the result's shape and dtype, which
+            shares no memory with the elements.
 
         Returns
         -------
@@ -1568,8 +1688,8 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The array is closed, an element cannot be read, the elements have different shapes, or `out` has another
-            shape.
+            The array is closed, an element cannot be read, the elements have
+            different shapes, or `out` has another shape.
         DTypeError
             `out` has another dtype.
         UnimplementedError
@@ -1592,12 +1712,14 @@ class TensorArray:
         value : array_like
             An array of shape (size, ...) and the dtype of the TensorArray.
         copy : bool, default: True
-            False holds the memory of `value` instead; it must not be changed then.
+            False holds the memory of `value` instead; it must not be changed
+            then.
 
         Raises
         ------
         InvalidArgumentError
-            The array is closed, `value` has another number of rows, or a row cannot be written.
+            The array is closed, `value` has another number of rows, or a row
+            cannot be written.
         DTypeError
             `value` has another dtype.
 
@@ -1619,7 +1741,8 @@ class TensorArray:
         element_shape_except0 : sequence of int or None, optional
             What is known of the elements' shape after the first axis.
         out : ndarray, optional
-            Where to write them: an array of the result's shape and dtype, which shares no memory with the elements.
+            Where to write them: an array of the result's shape and dtype, which
+            shares no memory with the elements.
 
         Returns
         -------
@@ -1631,8 +1754,9 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The array is closed, an element cannot be read or is a scalar, the elements have different shapes after the
-            first axis, or `out` has another shape.
+            The array is closed, an element cannot be read or is a scalar, the
+            elements have different shapes after the first axis, or `out` has
+            another shape.
         DTypeError
             `out` has another dtype.
         UnimplementedError
@@ -1648,7 +1772,10 @@ class TensorArray:
         """
 
     def split(self, value: Array, lengths: Ints, copy: bool = True) -> None:
-        """Write the first ``lengths[0]`` rows of an array to index 0, the next ``lengths[1]`` to index 1, and so on.
+        """Write consecutive rows of an array to consecutive indices.
+
+        The first ``lengths[0]`` rows go to index 0, the next ``lengths[1]``
+        to index 1, and so on.
 
         Parameters
         ----------
@@ -1657,12 +1784,14 @@ class TensorArray:
         lengths : sequence of int
             How many rows each element gets, one per element.
         copy : bool, default: True
-            False holds the memory of `value` instead; it must not be changed then.
+            False holds the memory of `value` instead; it must not be changed
+            then.
 
         Raises
         ------
         InvalidArgumentError
-            The array is closed, the lengths do not add up to the rows of `value`, or an element cannot be written.
+            The array is closed, the lengths do not add up to the rows of
+            `value`, or an element cannot be written.
         DTypeError
             The lengths are not integers, or `value` has another dtype.
 
@@ -1695,7 +1824,8 @@ class TensorArray:
     def close(self) -> None:
         """Release all elements.
 
-        All later operations fail; gradient arrays that were made before still work.
+        All later operations fail; gradient arrays that were made before still
+        work.
 
         Examples
         --------
@@ -1711,7 +1841,8 @@ class TensorArray:
         Parameters
         ----------
         source : str
-            Distinguishes the gradients of one array. The same source returns the same array.
+            Distinguishes the gradients of one array. The same source returns
+            the same array.
 
         Returns
         -------
@@ -1738,7 +1869,8 @@ class TensorArray:
         Parameters
         ----------
         source : str
-            Distinguishes the gradients of one array. The same source returns the same array, whatever the shape.
+            Distinguishes the gradients of one array. The same source returns
+            the same array, whatever the shape.
         shape_to_prepend : sequence of int
             The extents in front of the shape of the elements.
 
@@ -1750,7 +1882,8 @@ class TensorArray:
         Raises
         ------
         InvalidArgumentError
-            The array is closed or a gradient array itself, or the shape is invalid.
+            The array is closed or a gradient array itself, or the shape is
+            invalid.
         DTypeError
             The source is not a str, or the shape is not of integers.
 
@@ -1784,7 +1917,8 @@ class TensorArray:
 class TensorArrayContainer:
     """Named tensor arrays, to look them up.
 
-    Arrays need no container; this is for programs that pass names around. It may be used by several threads.
+    Arrays need no container; this is for programs that pass names around.
+    It may be used by several threads.
 
     Examples
     --------
@@ -1825,9 +1959,11 @@ class TensorArrayContainer:
         Raises
         ------
         InvalidArgumentError
-            An argument is invalid, as for `TensorArray`, or the name contains an ``@``.
+            An argument is invalid, as for `TensorArray`, or the name contains
+            an ``@``.
         DTypeError
-            An argument has the wrong type, or the dtype is not one that backslice moves.
+            An argument has the wrong type, or the dtype is not one that
+            backslice moves.
 
         Examples
         --------
@@ -1841,7 +1977,8 @@ class TensorArrayContainer:
         Parameters
         ----------
         name : str
-            The name of an array, or ``name@source`` for a gradient array that was made of it.
+            The name of an array, or ``name@source`` for a gradient array that
+            was made of it.
 
         Returns
         -------
@@ -1912,7 +2049,8 @@ def tensor_array_grad_with_shape(
     shape_to_prepend : sequence of int
         The extents in front of the shape of the elements.
     source : str
-        Distinguishes the gradients of one array. The same source returns the same array.
+        Distinguishes the gradients of one array. The same source returns
+        the same array.
 
     Returns
     -------
@@ -1924,9 +2062,11 @@ def tensor_array_grad_with_shape(
     Raises
     ------
     InvalidArgumentError
-        The array is closed or a gradient array itself, the shape is invalid, or `flow_in` is not a scalar.
+        The array is closed or a gradient array itself, the shape is
+        invalid, or `flow_in` is not a scalar.
     DTypeError
-        `handle` is not a TensorArray, or another argument has the wrong type.
+        `handle` is not a TensorArray, or another argument has the wrong
+        type.
 
     See Also
     --------
@@ -1945,23 +2085,27 @@ Splits: TypeAlias = Ints | Sequence[Ints]
 class RaggedTensor:
     """Rows of different lengths, to any depth: values, and the splits between rows.
 
-    Row i of the outermost list is ``values[splits[i]:splits[i + 1]]``. Values are held by reference and must not be
-    changed; splits are checked and copied.
+    Row i of the outermost list is ``values[splits[i]:splits[i + 1]]``.
+    Values are held by reference and must not be changed; splits are checked
+    and copied.
 
     Parameters
     ----------
     values : array_like
-        The values of all rows, one after the other: an array of shape (values, ...) and any dtype.
+        The values of all rows, one after the other: an array of shape
+        (values, ...) and any dtype.
     nested_row_splits : sequence of int, or sequence of such sequences
-        The splits, from the outermost list to the innermost, int32 or int64. Each begins with 0, never decreases, and
-        ends with the number of rows of the next.
+        The splits, from the outermost list to the innermost, int32 or
+        int64. Each begins with 0, never decreases, and ends with the number
+        of rows of the next.
 
     Raises
     ------
     InvalidArgumentError
         The splits are not valid, or do not fit the values.
     DTypeError
-        The splits are not int32 or int64, or the values have a dtype that backslice does not move.
+        The splits are not int32 or int64, or the values have a dtype that
+        backslice does not move.
 
     See Also
     --------
@@ -1983,8 +2127,8 @@ class RaggedTensor:
         values : array_like
             The values of all rows, one after the other.
         *nested_row_lengths : sequence of int
-            The lengths of the rows, from the outermost list to the innermost. The splits are int32 where the lengths
-            are, else int64.
+            The lengths of the rows, from the outermost list to the innermost.
+            The splits are int32 where the lengths are, else int64.
 
         Returns
         -------
@@ -2012,9 +2156,11 @@ class RaggedTensor:
         rows : sequence
             Lists of lists, to any depth, of numbers or strings.
         dtype : dtype, optional
-            The dtype of the values; numbers are converted to it if nothing is lost. The default is NumPy's choice.
+            The dtype of the values; numbers are converted to it if nothing is
+            lost. The default is NumPy's choice.
         ragged_rank : int, optional
-            How many levels of lists become splits; what lies below is regular. The default is all but one.
+            How many levels of lists become splits; what lies below is regular.
+            The default is all but one.
 
         Returns
         -------
@@ -2023,7 +2169,8 @@ class RaggedTensor:
         Raises
         ------
         InvalidArgumentError
-            The lists are not nested to one depth, or not regular below `ragged_rank`.
+            The lists are not nested to one depth, or not regular below
+            `ragged_rank`.
         DTypeError
             The values have no common dtype, or do not fit `dtype`.
 
@@ -2083,23 +2230,25 @@ class RaggedTensor:
         grad : RaggedTensor or array_like
             The gradient of ``self[index]``, or of its values.
         out : ndarray, optional
-            Where to write the gradient: an array of the shape and dtype of `values`, which shares no memory with
-            `grad`.
+            Where to write the gradient: an array of the shape and dtype of
+            `values`, which shares no memory with `grad`.
         accumulate : bool, default: False
-            Add `grad` to `out` where the rows were taken from, and leave the rest of `out` as it is.
+            Add `grad` to `out` where the rows were taken from, and leave the
+            rest of `out` as it is.
 
         Returns
         -------
         ndarray
-            A new array of the shape of `values`, or `out`; zero for rows that were not taken.
+            A new array of the shape of `values`, or `out`; zero for rows that
+            were not taken.
 
         Raises
         ------
         OutOfRangeError
             An integer index is out of bounds.
         InvalidArgumentError
-            The index reaches inside rows, `grad` or `out` has another shape, arrays overlap, or `accumulate` is given
-            without `out`.
+            The index reaches inside rows, `grad` or `out` has another shape,
+            arrays overlap, or `accumulate` is given without `out`.
         DTypeError
             `grad` has another dtype than the values, or the values are strings.
 
@@ -2119,7 +2268,8 @@ class RaggedTensor:
     def __eq__(self, other: object) -> bool:
         """Compare with another RaggedTensor: the same dtype, rows and values, bit for bit.
 
-        NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be int32 in one and int64 in the other.
+        NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be int32
+        in one and int64 in the other.
         """
 
     def __repr__(self) -> str: ...
@@ -2133,7 +2283,8 @@ class VariantArray:
     Parameters
     ----------
     elements : sequence of RaggedTensor, array_like or None
-        The elements in row-major order. An array is an element of ragged rank 0.
+        The elements in row-major order. An array is an element of ragged
+        rank 0.
     shape : int or sequence of int, optional
         The shape of the array. The default is one axis.
 
@@ -2199,14 +2350,16 @@ def ragged_tensor_to_variant(rt: RaggedTensor | Array, batched_input: bool = Tru
     Returns
     -------
     VariantArray
-        Elements of one ragged rank less, in an array of shape (rows,); or one element in an array of shape ().
+        Elements of one ragged rank less, in an array of shape (rows,); or
+        one element in an array of shape ().
 
     Raises
     ------
     InvalidArgumentError
         A scalar has no rows.
     DTypeError
-        An argument has the wrong type, or the values have a dtype that backslice does not move.
+        An argument has the wrong type, or the values have a dtype that
+        backslice does not move.
 
     See Also
     --------
@@ -2234,14 +2387,16 @@ def ragged_tensor_from_variant(
     encoded : VariantArray
         The elements become the rows of one ragged tensor.
     input_ragged_rank : int
-        The ragged rank of each element; -1 for `output_ragged_rank` less the rank of `encoded`.
+        The ragged rank of each element; -1 for `output_ragged_rank` less
+        the rank of `encoded`.
     output_ragged_rank : int
-        The ragged rank of the result: the rank of `encoded` more than that of the elements. 0 stacks dense elements of
-        one shape instead.
+        The ragged rank of the result: the rank of `encoded` more than that
+        of the elements. 0 stacks dense elements of one shape instead.
     Tvalues : dtype, optional
         The dtype of the values. The default is that of the elements.
     Tsplits : dtype, optional
-        The dtype of the splits, int32 or int64. The default is that of the elements, or int64.
+        The dtype of the splits, int32 or int64. The default is that of the
+        elements, or int64.
 
     Returns
     -------
@@ -2250,9 +2405,11 @@ def ragged_tensor_from_variant(
     Raises
     ------
     InvalidArgumentError
-        An element is missing or of another ragged rank, or there is nothing to take `Tvalues` from.
+        An element is missing or of another ragged rank, or there is nothing
+        to take `Tvalues` from.
     DTypeError
-        `encoded` is not a VariantArray, or an element has another dtype than `Tvalues` or `Tsplits`.
+        `encoded` is not a VariantArray, or an element has another dtype
+        than `Tvalues` or `Tsplits`.
 
     See Also
     --------
@@ -2281,27 +2438,31 @@ def ragged_tensor_to_variant_gradient(
     encoded_ragged_grad : VariantArray
         The gradients of the elements, None for those that have none.
     row_splits : sequence of int, sequence of such sequences, or int
-        The splits that were encoded: the outermost, or all of them, which missing elements of ragged rank 1 and more
-        need. A scalar will do if no element is missing.
+        The splits that were encoded: the outermost, or all of them, which
+        missing elements of ragged rank 1 and more need. A scalar will do if
+        no element is missing.
     dense_values_shape : sequence of int
         The shape of the values that were encoded.
     Tvalues : dtype, optional
         The dtype of the values. The default is that of the elements.
     out : ndarray, optional
-        Where to write the gradient: an array of that shape and dtype, which shares no memory with the elements.
+        Where to write the gradient: an array of that shape and dtype, which
+        shares no memory with the elements.
     accumulate : bool, default: False
         Add the elements to `out`.
 
     Returns
     -------
     ndarray
-        The values of the elements, one after the other, zeros for missing ones; or `out`.
+        The values of the elements, one after the other, zeros for missing
+        ones; or `out`.
 
     Raises
     ------
     InvalidArgumentError
-        The elements do not fit the splits or the shape, there is nothing to take `Tvalues` from, `out` has another
-        shape, arrays overlap, or `accumulate` is given without `out`.
+        The elements do not fit the splits or the shape, there is nothing to
+        take `Tvalues` from, `out` has another shape, arrays overlap, or
+        `accumulate` is given without `out`.
     DTypeError
         `encoded_ragged_grad` is not a VariantArray, or dtypes differ.
 
@@ -2322,7 +2483,8 @@ def ragged_tensor_from_variant_gradient(decoded: RaggedTensor | Array, encoded_s
     Parameters
     ----------
     decoded : RaggedTensor or array_like
-        What `ragged_tensor_from_variant` returned, with the gradient as its values.
+        What `ragged_tensor_from_variant` returned, with the gradient as its
+        values.
     encoded_shape : int or sequence of int
         The shape of the VariantArray that was decoded.
 

@@ -13,15 +13,14 @@ PyObject* new_default(const char* literal) {
   return checked([&] { return PyRun_String(literal, Py_eval_input, nothing.ptr(), nothing.ptr()); }).release().ptr();
 }
 
-// Keywords are interned, nearly always, and so are the names.
+// Keywords are interned, nearly always, and so are the names. The count stands for no parameter.
 std::size_t find_parameter(const Parameters& parameters, PyObject* keyword) {
-  const std::size_t count = parameters.signature->count;
-  const auto begin = parameters.names.begin(), end = begin + static_cast<std::ptrdiff_t>(count);
+  const Signature& signature = *parameters.signature;
+  const auto begin = parameters.names.begin(), end = begin + static_cast<std::ptrdiff_t>(signature.count);
   auto found = std::find(begin, end, keyword);
   if (found == end) found = std::find_if(begin, end, [&](PyObject* n) { return PyUnicode_Compare(n, keyword) == 0; });
   const auto i = static_cast<std::size_t>(found - begin);
-  const bool is_collector = parameters.signature->collects && i == parameters.signature->positional;
-  return is_collector ? count : i;
+  return i < signature.count && is_collector(signature, i) ? signature.count : i;
 }
 
 }  // namespace
@@ -48,24 +47,32 @@ bool BoundArguments::bind(const Parameters& parameters, const CallArguments& giv
   if (taken == signature.count) return given.keywords == nullptr || bind_keywords(parameters, given);
   std::fill(values() + taken, values() + signature.count, nullptr);
   if (signature.collects && !collect(parameters, given)) return false;
+  if (signature.collects_keywords && !collect_keywords(parameters)) return false;
   if (given.keywords != nullptr && !bind_keywords(parameters, given)) return false;
   return bind_defaults(parameters, given);
 }
 
 bool BoundArguments::bind_keywords(const Parameters& parameters, const CallArguments& given) {
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(given.keywords); ++k) {
-    PyObject* keyword = PyTuple_GET_ITEM(given.keywords, k);
-    const std::size_t i = find_parameter(parameters, keyword);
-    if (i == parameters.signature->count) {
-      set_unexpected_keyword(*parameters.signature, keyword);
-      return false;
-    }
-    if (values()[i] != nullptr) {
-      set_argument_given_twice(*parameters.signature, i);
-      return false;
-    }
-    values()[i] = given.values[given.positional + k];
+    PyObject* value = given.values[given.positional + k];
+    if (!bind_keyword(parameters, PyTuple_GET_ITEM(given.keywords, k), value)) return false;
   }
+  return true;
+}
+
+bool BoundArguments::bind_keyword(const Parameters& parameters, PyObject* keyword, PyObject* value) {
+  const Signature& signature = *parameters.signature;
+  const std::size_t i = find_parameter(parameters, keyword);
+  if (i == signature.count && keywords_ != nullptr) return PyDict_SetItem(keywords_, keyword, value) == 0;
+  if (i == signature.count) {
+    set_unexpected_keyword(signature, keyword);
+    return false;
+  }
+  if (values()[i] != nullptr) {
+    set_argument_given_twice(signature, i);
+    return false;
+  }
+  values()[i] = value;
   return true;
 }
 
@@ -90,6 +97,12 @@ bool BoundArguments::collect(const Parameters& parameters, const CallArguments& 
   }
   values()[first] = collected_;
   return true;
+}
+
+bool BoundArguments::collect_keywords(const Parameters& parameters) {
+  keywords_ = PyDict_New();
+  values()[parameters.signature->count - 1] = keywords_;
+  return keywords_ != nullptr;
 }
 
 }  // namespace backslice::python

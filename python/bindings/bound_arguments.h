@@ -33,6 +33,7 @@ class BoundArguments {
   BoundArguments() = default;
   ~BoundArguments() {
     if (collected_ != nullptr) drop(collected_);
+    if (keywords_ != nullptr) drop(keywords_);
   }
   BoundArguments(const BoundArguments&) = delete;
   BoundArguments& operator=(const BoundArguments&) = delete;
@@ -44,11 +45,14 @@ class BoundArguments {
 
  private:
   bool bind_keywords(const Parameters& parameters, const CallArguments& given);
+  bool bind_keyword(const Parameters& parameters, PyObject* keyword, PyObject* value);
   bool bind_defaults(const Parameters& parameters, const CallArguments& given);
   bool collect(const Parameters& parameters, const CallArguments& given);
+  bool collect_keywords(const Parameters& parameters);
 
   std::array<PyObject*, kMostParameters + 2> slots_;
-  PyObject* collected_ = nullptr;
+  PyObject* collected_ = nullptr;  // by *name
+  PyObject* keywords_ = nullptr;   // by **name
 };
 
 }  // namespace backslice::python

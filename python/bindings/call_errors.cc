@@ -28,8 +28,6 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string quoted(const char* name) { return std::string("'") + name + "'"; }
 
-bool is_collector(const Signature& signature, std::size_t i) { return signature.collects && i == signature.positional; }
-
 std::vector<std::string> keywords_of(const Signature& signature) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < signature.count; ++i) {
@@ -65,8 +63,9 @@ std::string too_many_arguments(const Signature& signature, const CallArguments& 
                      (most == "1" ? " positional argument but " : " positional arguments but ") +
                      std::to_string(given.positional) + (given.positional == 1 ? " was given" : " were given");
   std::vector<std::string> others;
-  for (std::size_t i = signature.positional; i < signature.count; ++i)
-    others.emplace_back(signature.parameters[i].name);
+  for (std::size_t i = signature.positional; i < signature.count; ++i) {
+    if (!is_collector(signature, i)) others.emplace_back(signature.parameters[i].name);
+  }
   return others.empty() ? text : text + "; pass " + joined(others) + " by keyword";
 }
 

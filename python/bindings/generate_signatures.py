@@ -29,7 +29,7 @@ inline constexpr Signature kSignatures[] = {{
 
 
 def rows_of(node: ast.stmt, body: list[ast.stmt]) -> Iterator[str]:
-    if isinstance(node, Function) and node.args.kwarg is None:
+    if isinstance(node, Function):
         yield row("", node, "Function")
     elif isinstance(node, ast.ClassDef) and not node.bases:  # those with bases are types for type checkers alone
         yield class_row(node, body)
@@ -48,7 +48,7 @@ def class_row(node: ast.ClassDef, body: list[ast.stmt]) -> str:
     makers = " or ".join([", ".join(others), last] if others else [last])
     call = f"{node.name}({text_signature(constructor.args, 'Constructor')})\n--\n\n" if constructor else ""
     doc = raw(call + (ast.get_docstring(node) or ""))
-    return f'    {{"", "{node.name}", Kind::Class, {doc}, "{makers}", {{}}, 0, 0, false}},'
+    return f'    {{"", "{node.name}", Kind::Class, {doc}, "{makers}", {{}}, 0, 0, false, false}},'
 
 
 def makers_of(name: str, body: list[ast.stmt]) -> Iterator[str]:
@@ -69,10 +69,12 @@ def row(scope: str, node: Function, kind: str) -> str:
     if node.args.vararg is not None:
         names.append((node.args.vararg, None))
     names += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    if node.args.kwarg is not None:
+        names.append((node.args.kwarg, None))
     parameters = ", ".join(parameter(argument.arg, default) for argument, default in names)
     doc = ast.get_docstring(node) or ""
     text = doc if kind == "Property" else f"{node.name}({text_signature(node.args, kind)})\n--\n\n{doc}"
-    collects = str(node.args.vararg is not None).lower()
+    collects = ", ".join(str(others is not None).lower() for others in (node.args.vararg, node.args.kwarg))
     return (
         f'    {{"{scope}", "{node.name}", Kind::{kind}, {raw(text)}, "",\n'
         f"     {{{{{parameters}}}}}, {len(names)}, {len(own)}, {collects}}},"
@@ -80,12 +82,13 @@ def row(scope: str, node: Function, kind: str) -> str:
 
 
 def parameter(name: str, default: ast.expr | None) -> str:
-    return f'{{"{name}", {"nullptr" if default is None else raw(ast.unparse(default))}}}'
+    text = "..." if default is None else ast.unparse(default)  # as in stubs, no value that could be passed
+    return f'{{"{name}", {"nullptr" if text == "..." else raw(text)}}}'
 
 
 def text_signature(arguments: ast.arguments, kind: str) -> str:
     """As CPython writes it: no annotations, and a dollar before the parameter that methods are bound to."""
-    for argument in (*arguments.args, *arguments.kwonlyargs, arguments.vararg):
+    for argument in (*arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
     text = ast.unparse(arguments)

@@ -1,5 +1,7 @@
 #include "bindings/package.h"
 
+#include "bindings/module.h"
+
 namespace backslice::python {
 namespace {
 
@@ -8,8 +10,7 @@ namespace nb = nanobind;
 // Lives as long as the process: exceptions are raised until the interpreter is gone.
 PyObject* known = nullptr;
 
-void register_objects(const nb::args& others, const nb::kwargs& objects) {
-  if (others.size() != 0) throw nb::type_error("_register() takes keyword arguments alone");
+void register_objects(nb::handle objects) {
   if (known == nullptr) known = PyDict_New();
   if (known == nullptr || PyDict_Update(known, objects.ptr()) != 0) nb::raise_python_error();
 }
@@ -23,7 +24,6 @@ nb::object registered(const char* name) {
   nb::raise_python_error();
 }
 
-// Not in the table of signatures: it takes whatever names the package has for it.
 void bind_registration(nb::module_& m) { m.def("_register", register_objects); }
 
 }  // namespace backslice::python
