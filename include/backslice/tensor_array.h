@@ -28,6 +28,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,23 @@ struct TensorArrayOptions {
   bool contiguous = false;                // one block, made at once: writes copy into it, stack() costs nothing
   std::string name = {};                  // for messages
   std::int64_t item_size = 0;             // for DType::Bytes only
+};
+
+// All that an array holds, as a value: to save it, or to make another array of it. Its gradients are not part of it.
+struct TensorArrayContents {
+  std::int64_t size = 0;
+  DType dtype = DType::Float32;
+  TensorArrayOptions options;  // element_shape is what is known by now
+  bool is_gradient = false;
+  bool all_read = false;  // of a contiguous array, by stack()
+
+  struct Element {
+    std::int64_t index = 0;
+    Shape shape;
+    std::optional<Tensor> value;  // the sum of what was written; nothing for zeros of that shape, and what was cleared
+    bool written = false, read = false, cleared = false;
+  };
+  std::vector<Element> elements;  // those that were written or read, in any order
 };
 
 class BACKSLICE_EXPORT TensorArray {
@@ -109,6 +127,11 @@ class BACKSLICE_EXPORT TensorArray {
 
   // The gradient of that source if it was made.
   std::optional<TensorArray> find_grad(std::string_view source) const;
+
+  // What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for those
+  // of a contiguous array. And an array of its own that holds it.
+  Result<TensorArrayContents> contents(const Context& = {}) const;
+  static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 
   const std::string& name() const;  // "name@source" for gradients
   DType dtype() const;

@@ -56,6 +56,8 @@ from .errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
+from .protocols import array_as as _array_as
+from .protocols import reduced as _reduced
 
 __all__ = [
     "DTypeError",
@@ -114,8 +116,10 @@ _register(
     OutOfRangeError=OutOfRangeError,
     ResourceExhaustedError=ResourceExhaustedError,
     UnimplementedError=UnimplementedError,
+    array_as=_array_as,
     as_array=_as_array,
     from_list=ragged.from_list,
     from_row_lengths=ragged.from_row_lengths,
     picture_of=_picture_of,
+    reduced=_reduced,
 )

@@ -89,8 +89,11 @@ class Selection:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
+    def __getstate__(self) -> tuple[tuple[int, ...], str]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 class PreparedSlice:
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def forward(self, x: Array, out: NDArray[Any]) -> NDArray[Any]: ...
     def gradient(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]: ...
     def accumulate(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]: ...
@@ -114,6 +117,30 @@ class GradBuffer:
     def add(self, index: Index, dy: Array) -> None: ...
     def zero(self) -> None: ...
     def writable(self) -> NDArray[Any]: ...
+    @property
+    def _is_zero(self) -> bool: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The content as NumPy takes it: a read-only view, or a copy where one is asked for.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            Of the array. Another one than the buffer's needs a copy.
+        copy : bool, optional
+            Whether to copy: always, never, or where it is needed (None).
+
+        Raises
+        ------
+        ValueError
+            If `copy` is False and the dtype is another.
+        """
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The content for other libraries, read-only; the options are those of ``numpy.ndarray.__dlpack__``."""
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``. Of what is made again everything counts as written, unless nothing was."""
 
 class PoolStats(TypedDict):
     bytes_in_use: int
@@ -253,8 +280,19 @@ class TensorArray:
     def element_shape(self) -> tuple[int | None, ...] | None: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
+    def _contents(self) -> tuple[Any, ...]: ...
+    @staticmethod
+    def _restore(contents: tuple[Any, ...]) -> TensorArray: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``: an array of its own, with what was written and read, and without gradients.
+
+        A gradient is made again with the sums so far. A closed array is refused.
+        """
 
 class TensorArrayContainer:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refused, with a DTypeError: a copy would name other arrays."""
+
     def __init__(self) -> None: ...
     def create(
         self,
@@ -308,7 +346,42 @@ class RaggedTensor:
         accumulate: bool = False,
     ) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any) -> Any: ...
+    def __getitem__(self, index: Index) -> Any:
+        """What an index takes, as TensorFlow has it.
+
+        Parameters
+        ----------
+        index : int, slice, ``...``, None, a tuple of those, text, or Selection
+            Rows by an integer or a slice, ragged axes by slices of any step, uniform inner axes by either. An integer
+            takes one row, and what follows it indexes that row. A Selection is one of the rows.
+
+        Returns
+        -------
+        RaggedTensor or ndarray
+            An array where integers took one row of every ragged axis. Values are shared where they lie together.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For an integer on a ragged axis after a slice, and a new axis before integers that leave nothing ragged.
+        OutOfRangeError
+            For an integer that is out of bounds.
+
+        Examples
+        --------
+        >>> rt = bs.RaggedTensor.from_list([[1, 2], [], [3, 4, 5]])
+        >>> rt[:, 1:].to_list()
+        [[2], [], [4, 5]]
+        >>> rt[2, ::-1]
+        array([5, 4, 3])
+        """
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The values of a tensor of ragged rank 0, which is an array; DTypeError for others."""
+
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def __eq__(self, other: object) -> bool: ...
     __hash__: None  # type: ignore[assignment]
 
@@ -318,8 +391,24 @@ class VariantArray:
     def shape(self) -> tuple[int, ...]: ...
     def reshape(self, shape: Shape) -> VariantArray: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any) -> Any: ...
+    def __getitem__(self, index: Index) -> Any:
+        """An element, or a VariantArray of those that a partial index or slices take.
+
+        Parameters
+        ----------
+        index : int, slice, ``...``, None, a tuple of those, text, or Selection
+            Of the array's shape.
+
+        Returns
+        -------
+        RaggedTensor, ndarray, None or VariantArray
+            None for a missing element.
+        """
+
     def __iter__(self) -> Iterator[Any]: ...
+    @property
+    def _batch(self) -> RaggedTensor | None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def ragged_tensor_to_variant(rt: RaggedTensor | Array, batched_input: bool = True) -> VariantArray: ...
 def ragged_tensor_from_variant(

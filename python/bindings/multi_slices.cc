@@ -1,5 +1,6 @@
 // multi_slice_grad and GradBuffer.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
+#include "bindings/protocols.h"
 #include "bindings/results.h"
 #include "core/fork.h"
 
@@ -143,7 +145,31 @@ class PyGradBuffer {
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 
+  // Whether nothing was written since it was made or cleared.
+  bool is_zero() { return regions().empty(); }
+  std::string repr() {
+    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + ", " + shown_regions() + ")";
+  }
+
  private:
+  std::vector<Selection> regions() {
+    return without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      return buffer_.regions();
+    });
+  }
+
+  // Where it may not be zero.
+  std::string shown_regions() {
+    constexpr std::size_t kMost = 3;
+    const std::vector<Selection> written = regions();
+    if (written.empty()) return "all zero";
+    if (written.size() > kMost) return "zero outside " + std::to_string(written.size()) + " regions";
+    std::string text;
+    for (const Selection& region : written) text += (text.empty() ? "[" : ", [") + to_string(region.to_index()) + "]";
+    return "zero outside " + text;
+  }
+
   GradBuffer make(nb::handle shape) const {
     if (type_.is_object) raise_dtype_error("a GradBuffer cannot hold objects; use a fixed-width dtype such as 'U10'");
     return unwrap(GradBuffer::make(read_shape(shape, "shape"), type_.dtype, type_.item_size));
@@ -197,7 +223,19 @@ void bind_multi_slices(nb::module_& m) {
            "A writable view; everything counts as written for as long as it, or a view of it, lives.")
       .def_prop_ro("array", &PyGradBuffer::array, "The content, as a read-only view.")
       .def_prop_ro("shape", &PyGradBuffer::shape, "The shape of the gradient.")
-      .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.");
+      .def_prop_ro("dtype", &PyGradBuffer::dtype, "The NumPy dtype.")
+      .def(
+          "__array__",
+          [](const PyGradBuffer& self, nb::handle dtype, nb::handle copy) {
+            return array_as(self.array(), dtype, copy);
+          },
+          any("dtype") = nb::none(), any("copy") = nb::none())
+      .def("__dlpack__",
+           [](const PyGradBuffer& self, const nb::kwargs& options) { return dlpack_of(self.array(), options); })
+      .def("__dlpack_device__", [](const PyGradBuffer& self) { return dlpack_device_of(self.array()); })
+      .def_prop_ro("_is_zero", &PyGradBuffer::is_zero)
+      .def("__reduce__", reduced)
+      .def("__repr__", &PyGradBuffer::repr);
 }
 
 }  // namespace backslice::python

@@ -9,6 +9,7 @@
 #include "bindings/call_context.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "bindings/protocols.h"
 #include "bindings/results.h"
 
 namespace backslice::python {
@@ -67,6 +68,7 @@ void bind_prepared_slices(nb::module_& m) {
       .def("accumulate", &Prepared::accumulate, any("dy"), any("out"), "out[selection] += dy; returns out.")
       .def_prop_ro("selection", &Prepared::selection, "What it takes.")
       .def_prop_ro("dtype", &Prepared::dtype, "The NumPy dtype it was prepared for.")
+      .def("__reduce__", reduced)
       .def("__repr__", &Prepared::repr);
 }
 

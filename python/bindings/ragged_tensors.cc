@@ -5,6 +5,7 @@
 #include "bindings/module.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "bindings/protocols.h"
 #include "bindings/py_ragged.h"
 
 namespace backslice::python {
@@ -47,6 +48,14 @@ void bind_ragged_tensors(nb::module_& m) {
       .def("__eq__", &PyRagged::equals, any("other"),
            "Whether the other is a RaggedTensor of the same dtype, rows and values, bit for bit: NaN equals the same "
            "NaN, and 0.0 differs from -0.0. Splits may be int32 in one and int64 in the other.")
+      .def(
+          "__array__",
+          [](const PyRagged& self, nb::handle dtype, nb::handle copy) { return array_as(self.array(), dtype, copy); },
+          any("dtype") = nb::none(), any("copy") = nb::none())
+      .def("__dlpack__",
+           [](const PyRagged& self, const nb::kwargs& options) { return dlpack_of(self.array(), options); })
+      .def("__dlpack_device__", [](const PyRagged& self) { return dlpack_device_of(self.array()); })
+      .def("__reduce__", reduced)
       .def("_repr_svg_", [](nb::handle self) { return picture_of(self, "svg"); })
       .def("_repr_html_", [](nb::handle self) { return picture_of(self, "html"); })
       .def("__repr__", &PyRagged::repr)
