@@ -46,6 +46,7 @@ from ._core import (
     tensor_array_grad_with_shape,
 )
 from .conversion import as_array as _as_array
+from .conversion import refuse_masked as _refuse_masked
 from .errors import (
     DTypeError,
     Error,
@@ -122,4 +123,5 @@ _register(
     from_row_lengths=ragged.from_row_lengths,
     picture_of=_picture_of,
     reduced=_reduced,
+    refuse_masked=_refuse_masked,
 )

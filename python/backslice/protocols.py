@@ -37,10 +37,19 @@ def _selection(shape: tuple[int, ...], index: str) -> _core.Selection:
     return _core.Selection.from_index(shape, index)
 
 
-def _grad_buffer(content: NDArray[Any]) -> _core.GradBuffer:
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """The same bytes in the machine's byte order, which NumPy's pickles have before protocol 5 whatever was given."""
+    return array if array.dtype.isnative else array.view(array.dtype.newbyteorder("="))
+
+
+def _ragged(values: NDArray[Any], dtype: np.dtype[Any], splits: tuple[NDArray[Any], ...]) -> _core.RaggedTensor:
+    return _core.RaggedTensor(values if dtype.isnative else values.view(dtype), splits)
+
+
+def _grad_buffer(content: NDArray[Any], dtype: np.dtype[Any]) -> _core.GradBuffer:
     """Everything counts as written, until the next `write` or `zero`."""
-    buffer = _core.GradBuffer(content.shape, content.dtype)
-    buffer.write(..., content)
+    buffer = _core.GradBuffer(content.shape, dtype)
+    buffer.write(..., content if dtype.isnative else content.view(dtype))
     return buffer
 
 
@@ -48,20 +57,39 @@ def _rows(ragged: _core.RaggedTensor, shape: tuple[int, ...]) -> _core.VariantAr
     return _core.ragged_tensor_to_variant(ragged).reshape(shape)
 
 
-def _tensor_array(contents: tuple[Any, ...]) -> _core.TensorArray:
-    return _core.TensorArray._restore(contents)
+def _tensor_array(making: tuple[Any, ...], *rest: Any) -> _core.TensorArray:
+    is_gradient, all_read, elements = rest
+    dtype = making[1]
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        elements = tuple(_with_value(e, None if e[2] is None else e[2].view(dtype)) for e in elements)
+    return _core.TensorArray._restore((making, is_gradient, all_read, elements))
+
+
+def _with_value(element: tuple[Any, ...], value: NDArray[Any] | None) -> tuple[Any, ...]:
+    return (*element[:2], value, *element[3:])
+
+
+def _parts_of_ragged(rt: _core.RaggedTensor) -> Reduced:
+    return _ragged, (_native(rt.values), rt.dtype, rt.nested_row_splits)
 
 
 def _parts_of_grad_buffer(buffer: _core.GradBuffer) -> Reduced:
     if buffer._is_zero:
         return _core.GradBuffer, (buffer.shape, buffer.dtype)
-    return _grad_buffer, (buffer.array,)
+    return _grad_buffer, (_native(buffer.array), buffer.dtype)
 
 
 def _parts_of_variants(array: _core.VariantArray) -> Reduced:
     if array._batch is not None:
         return _rows, (array._batch, array.shape)
-    return _core.VariantArray, (list(array), array.shape)
+    elements = [_core.RaggedTensor(e, []) if isinstance(e, np.ndarray) else e for e in array]
+    return _core.VariantArray, (elements, array.shape)
+
+
+def _parts_of_tensor_array(array: _core.TensorArray) -> Reduced:
+    *known, elements = array._contents()
+    native = tuple(_with_value(e, None if e[2] is None else _native(e[2])) for e in elements)
+    return _tensor_array, (*known, native)
 
 
 def _refuse_container(_: _core.TensorArrayContainer) -> Reduced:
@@ -75,8 +103,8 @@ _PARTS: dict[type, Callable[[Any], Reduced]] = {
     _core.Selection: lambda s: (_selection, s.__getstate__()),
     _core.PreparedSlice: lambda p: (operator.methodcaller("prepare", p.dtype), (p.selection,)),
     _core.GradBuffer: _parts_of_grad_buffer,
-    _core.RaggedTensor: lambda rt: (_core.RaggedTensor, (rt.values, rt.nested_row_splits)),
+    _core.RaggedTensor: _parts_of_ragged,
     _core.VariantArray: _parts_of_variants,
-    _core.TensorArray: lambda array: (_tensor_array, (array._contents(),)),
+    _core.TensorArray: _parts_of_tensor_array,
     _core.TensorArrayContainer: _refuse_container,
 }
