@@ -33,6 +33,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,23 @@ struct TensorArrayOptions {
   bool contiguous = false;                ///< One block, made at once: writes copy into it, stack() is free.
   std::string name = {};                  ///< For messages.
   std::int64_t item_size = 0;             ///< For DType::Bytes only.
+};
+
+/// All that an array holds, as a value: to save it, or to make another array of it. Its gradients are not part of it.
+struct TensorArrayContents {
+  std::int64_t size = 0;
+  DType dtype = DType::Float32;
+  TensorArrayOptions options;  ///< Its element_shape is what is known by now.
+  bool is_gradient = false;
+  bool all_read = false;  ///< A contiguous array was, by stack().
+
+  struct Element {
+    std::int64_t index = 0;
+    Shape shape;
+    std::optional<Tensor> value;  ///< The sum of what was written; nothing for zeros of that shape or if cleared.
+    bool written = false, read = false, cleared = false;
+  };
+  std::vector<Element> elements;  ///< Those that were written or read, in any order.
 };
 
 /// A handle to an array of tensors.
@@ -118,6 +136,11 @@ class BACKSLICE_EXPORT TensorArray {
 
   /// The gradient of that source if it was made.
   std::optional<TensorArray> find_grad(std::string_view source) const;
+
+  /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for those
+  /// of a contiguous array. And an array of its own that holds it.
+  Result<TensorArrayContents> contents(const Context& = {}) const;
+  static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 
   const std::string& name() const;  ///< "name@source" for gradients.
   DType dtype() const;

@@ -46,6 +46,7 @@ from ._core import (
     tensor_array_grad_with_shape,
 )
 from .conversion import as_array as _as_array
+from .conversion import refuse_masked as _refuse_masked
 from .errors import (
     DTypeError,
     Error,
@@ -56,6 +57,8 @@ from .errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
+from .protocols import array_as as _array_as
+from .protocols import reduced as _reduced
 
 __all__ = [
     "DTypeError",
@@ -118,8 +121,11 @@ _register(
     OutOfRangeError=OutOfRangeError,
     ResourceExhaustedError=ResourceExhaustedError,
     UnimplementedError=UnimplementedError,
+    array_as=_array_as,
     as_array=_as_array,
     from_list=ragged.from_list,
     from_row_lengths=ragged.from_row_lengths,
     picture_of=_picture_of,
+    reduced=_reduced,
+    refuse_masked=_refuse_masked,
 )

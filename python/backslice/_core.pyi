@@ -438,6 +438,9 @@ class Selection:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``."""
+
     def __getstate__(self) -> tuple[tuple[int, ...], str]: ...
     def __setstate__(self, state: tuple[Shape, str]) -> None: ...
 
@@ -543,6 +546,9 @@ class PreparedSlice:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype that the slice was prepared for."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``."""
 
     def __repr__(self) -> str: ...
 
@@ -714,6 +720,39 @@ class GradBuffer:
         >>> buffer.array
         array([0., 2., 0.])
         """
+
+    @property
+    def _is_zero(self) -> bool: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The content as NumPy takes it: a read-only view, or a copy.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            The dtype of the array. One that differs from the buffer's needs a copy.
+        copy : bool, optional
+            Whether to copy: always, never, or only if needed (None).
+
+        Raises
+        ------
+        ValueError
+            `copy` is False and the dtype differs.
+        """
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The content for other libraries, read-only.
+
+        The options are those of ``numpy.ndarray.__dlpack__``.
+        """
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``.
+
+        Everything counts as written in what is made again, unless nothing was.
+        """
+
+    def __repr__(self) -> str: ...
 
 class PoolStats(TypedDict):
     bytes_in_use: int
@@ -1913,6 +1952,15 @@ class TensorArray:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
+    def _contents(self) -> tuple[Any, ...]: ...
+    @staticmethod
+    def _restore(contents: tuple[Any, ...]) -> TensorArray: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``: an array of its own, without gradients.
+
+        It holds what was written, and knows what was read. A gradient is made
+        again with the sums so far. A closed array is refused.
+        """
 
 class TensorArrayContainer:
     """Named tensor arrays, to look them up.
@@ -2034,6 +2082,9 @@ class TensorArrayContainer:
         >>> bs.TensorArrayContainer().names()
         []
         """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refused, with a DTypeError: a copy would name other arrays."""
 
 def tensor_array_grad_with_shape(
     handle: TensorArray, flow_in: float | np.floating[Any], shape_to_prepend: Ints, source: str
@@ -2262,8 +2313,52 @@ class RaggedTensor:
     def _repr_svg_(self) -> str: ...
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Take a row by an int, or a RaggedTensor of rows by a slice."""
+    def __getitem__(self, index: Index) -> Any:
+        """What an index takes, as TensorFlow has it.
+
+        Parameters
+        ----------
+        index : int, slice, Ellipsis, None, tuple of these, str or Selection
+            Rows by an integer or a slice, ragged axes by slices of any step,
+            uniform inner axes by either. An integer takes one row, and what
+            follows it indexes that row. A Selection is one of the rows.
+
+        Returns
+        -------
+        RaggedTensor or ndarray
+            An array if integers took one row of every ragged axis. Values are
+            shared if they lie together.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An integer is given for a ragged axis after a slice, or a new axis
+            before integers that leave nothing ragged.
+        OutOfRangeError
+            An integer is out of bounds.
+
+        Examples
+        --------
+        >>> rt = bs.RaggedTensor.from_list([[1, 2], [], [3, 4, 5]])
+        >>> rt[:, 1:].to_list()
+        [[2], [], [4, 5]]
+        >>> rt[2, ::-1]
+        array([5, 4, 3])
+        """
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The values of a tensor of ragged rank 0, which is an array.
+
+        Raises
+        ------
+        DTypeError
+            The ragged rank is not 0.
+        """
+
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``."""
 
     def __eq__(self, other: object) -> bool:
         """Compare with another RaggedTensor: the same dtype, rows and values, bit for bit.
@@ -2331,11 +2426,26 @@ class VariantArray:
         """
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Take an element by one integer per axis: a RaggedTensor, an array, or None."""
+    def __getitem__(self, index: Index) -> Any:
+        """An element, or those that a partial index or slices take.
+
+        Parameters
+        ----------
+        index : int, slice, Ellipsis, None, tuple of these, str or Selection
+            An index of an array of this shape.
+
+        Returns
+        -------
+        RaggedTensor, ndarray, None or VariantArray
+            None for a missing element.
+        """
 
     def __iter__(self) -> Iterator[Any]: ...
     def __repr__(self) -> str: ...
+    @property
+    def _batch(self) -> RaggedTensor | None: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For ``copy`` and ``pickle``."""
 
 def ragged_tensor_to_variant(rt: RaggedTensor | Array, batched_input: bool = True) -> VariantArray:
     """Encode a ragged tensor as TensorFlow's RaggedTensorToVariant does. Nothing is copied.

@@ -11,6 +11,7 @@ backslice.errors.DTypeError: value is of kind float, which does not become int32
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -28,6 +29,7 @@ _NAMES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex", "U"
 
 def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
     """`value`, which is no array, as an array of that dtype. Raises DTypeError where it is of another kind."""
+    refuse_masked(value, argument)
     try:
         if dtype.kind == "O":
             return _as_objects(value)
@@ -49,6 +51,21 @@ def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
         _check_range(natural, dtype, argument)
     with np.errstate(over="ignore"):  # a float past the largest becomes infinite, as in TensorFlow
         return _cast(natural, dtype, argument)
+
+
+def refuse_masked(value: Any, argument: str) -> None:
+    """Raises DTypeError where `value` is a masked array, or a list that holds one: NumPy would drop the mask."""
+    if "numpy.ma" not in sys.modules:
+        return  # then there are none
+    seen: set[int] = set()  # a list may hold itself
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, np.ma.MaskedArray):
+            raise DTypeError(f"{argument} is or holds a masked array, whose mask would be lost; use its .filled(value)")
+        if isinstance(item, list | tuple) and id(item) not in seen:
+            seen.add(id(item))
+            left.extend(item)
 
 
 def without_loss(dtype: np.dtype[Any]) -> str:

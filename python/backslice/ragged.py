@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core import RaggedTensor
-from .conversion import as_array
+from .conversion import as_array, refuse_masked
 from .errors import DTypeError, InvalidArgumentError
 
 if TYPE_CHECKING:  # the package is imported without it
@@ -55,6 +55,7 @@ def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTenso
 
 
 def _splits(lengths: Any, number: int) -> NDArray[Any]:
+    refuse_masked(lengths, f"row lengths {number}")
     try:
         array = np.asarray(lengths)
     except (TypeError, ValueError, OverflowError):
@@ -108,6 +109,7 @@ def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: 
     """
     if not isinstance(rows, Sequence | np.ndarray) or isinstance(rows, str | bytes):
         raise DTypeError(f"rows is {repr(rows)}, expected nested lists")
+    refuse_masked(rows, "rows")
     levels = _levels(rows, ragged_rank)
     wanted = None if dtype is None else _dtype(dtype)
     items: list[Any] = list(rows)

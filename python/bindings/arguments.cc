@@ -78,7 +78,7 @@ nb::object numpy_array_of(nb::handle object, const char* argument) {
 
 // Throws what __index__ raises.
 bool convert_int(nb::handle object, std::int64_t& value, int& overflow) {
-  if (PyBool_Check(object.ptr())) return false;
+  if (PyBool_Check(object.ptr()) || is_masked_array(object)) return false;
   nb::object integer;
   if (PyLong_Check(object.ptr())) {
     integer = nb::borrow(object);

@@ -4,6 +4,7 @@
 #include "bindings/gil.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
+#include "bindings/package.h"
 
 namespace backslice::python {
 namespace {
@@ -65,6 +66,9 @@ bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure) {
 
 // What np.asarray makes of it.
 void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    call_with(registered("refuse_masked"), nb::make_tuple(object, new_str(name_)));
+  }
   nb::object array;
   try {
     array = as_numpy_array(object);

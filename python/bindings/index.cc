@@ -101,6 +101,10 @@ Selection read_selection(Ints shape, nb::handle index) {
   return unwrap(Selection::from_index(shape, read_items(index)));
 }
 
+Index read_index_items(nb::handle index, std::int64_t rows) {
+  return is_selection(index) ? checked_for({rows}, selection_of(index)).to_index() : read_items(index);
+}
+
 nb::tuple to_python(const Index& index) {
   NewList items;
   for (const IndexItem& item : index) {

@@ -26,6 +26,9 @@ class GivenIndex {
 // The same at once, where the shape is known.
 Selection read_selection(Ints shape, nb::handle index);
 
+// The items of an index of something whose shape is not a list of extents. A Selection must be one of `rows` rows.
+Index read_index_items(nb::handle index, std::int64_t rows);
+
 // The items of an index's text.
 Index read_index_text(nb::handle text, const char* argument);
 

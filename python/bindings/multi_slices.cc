@@ -1,5 +1,6 @@
 // multi_slice_grad and GradBuffer.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
+#include "bindings/protocols.h"
 #include "bindings/results.h"
 #include "bindings/signatures.h"
 #include "core/fork.h"
@@ -144,7 +146,31 @@ class PyGradBuffer {
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 
+  // Whether nothing was written since it was made or cleared.
+  bool is_zero() { return regions().empty(); }
+  std::string repr() {
+    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + ", " + shown_regions() + ")";
+  }
+
  private:
+  std::vector<Selection> regions() {
+    return without_gil([&] {
+      const std::lock_guard lock(mutex_);
+      return buffer_.regions();
+    });
+  }
+
+  // Where it may not be zero.
+  std::string shown_regions() {
+    constexpr std::size_t kMost = 3;
+    const std::vector<Selection> written = regions();
+    if (written.empty()) return "all zero";
+    if (written.size() > kMost) return "zero outside " + std::to_string(written.size()) + " regions";
+    std::string text;
+    for (const Selection& region : written) text += (text.empty() ? "[" : ", [") + to_string(region.to_index()) + "]";
+    return "zero outside " + text;
+  }
+
   GradBuffer make(nb::handle shape) const {
     if (type_.is_object) raise_dtype_error("a GradBuffer cannot hold objects; use a fixed-width dtype such as 'U10'");
     return unwrap(GradBuffer::make(type_.dtype, read_shape(shape, "shape"), type_.item_size));
@@ -192,7 +218,15 @@ void bind_multi_slices(nb::module_& m) {
       .def("writable", &PyGradBuffer::writable)
       .def_prop_ro("array", &PyGradBuffer::array)
       .def_prop_ro("shape", &PyGradBuffer::shape)
-      .def_prop_ro("dtype", &PyGradBuffer::dtype);
+      .def_prop_ro("dtype", &PyGradBuffer::dtype)
+      .def("__array__", [](const PyGradBuffer& self, nb::handle dtype,
+                           nb::handle copy) { return array_as(self.array(), dtype, copy); })
+      .def("__dlpack__", [](const PyGradBuffer& self,
+                            nb::handle options) { return dlpack_of(self.array(), nb::borrow<nb::kwargs>(options)); })
+      .def("__dlpack_device__", [](const PyGradBuffer& self) { return dlpack_device_of(self.array()); })
+      .def_prop_ro("_is_zero", &PyGradBuffer::is_zero)
+      .def("__reduce__", reduced)
+      .def("__repr__", &PyGradBuffer::repr);
 }
 
 }  // namespace backslice::python

@@ -9,6 +9,7 @@
 #include "bindings/call_context.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "bindings/protocols.h"
 #include "bindings/results.h"
 #include "bindings/signatures.h"
 
@@ -65,6 +66,7 @@ void bind_prepared_slices(nb::module_& m) {
       .def("accumulate", &Prepared::accumulate)
       .def_prop_ro("selection", &Prepared::selection)
       .def_prop_ro("dtype", &Prepared::dtype)
+      .def("__reduce__", reduced)
       .def("__repr__", &Prepared::repr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backslice/ragged_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
@@ -52,12 +53,6 @@ bool same_values(const ValueType& a, const ValueType& b) {
   return a.strings == b.strings || a.strings == StringKind::Unknown || b.strings == StringKind::Unknown;
 }
 
-// The items of an index, also of its text.
-nb::tuple index_items(nb::handle index) {
-  if (PyUnicode_Check(index.ptr())) return to_python(unwrap(parse_index(read_str(index, "index"))));
-  return PyTuple_Check(index.ptr()) ? nb::cast<nb::tuple>(index) : nb::make_tuple(index);
-}
-
 }  // namespace
 
 PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
@@ -101,16 +96,18 @@ nb::object PyRagged::to_list() const {
 }
 
 nb::object PyRagged::get(nb::handle index) const {
-  const Selection rows = read_rows(index);
+  const Index items = read_items(index);
   const CallContext context;
-  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, rows, context); }));
-  if (rows.is_dropped(0)) return to_python(std::move(taken), type_);
+  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, items, context); }));
+  // A dense tensor stays what it is, but for one of its rows.
+  const bool takes_row = !items.empty() && std::holds_alternative<std::int64_t>(items[0]);
+  if (rt_.ragged_rank() > 0 || takes_row) return to_python(std::move(taken), type_);
   return nb::cast(PyRagged(std::move(taken), type_));
 }
 
 nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle out, nb::handle accumulate) const {
   const Write write = read_write(accumulate, out);
-  const Selection rows = read_rows(index);
+  const Index items = read_items(index);
   const auto* ragged = find_instance<PyRagged>(grad);
   const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
   const InputArray input = ArrayArgument(values, "grad").view();
@@ -124,8 +121,8 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const Shape* known_work = rt_.ragged_rank() > 0 ? nullptr : &rt_.values().shape();
   return ResultElements(input, "grad")
       .result(
-          known_work, out, [&] { return ragged_slice_grad(rt_, rows, input.view, context); },
-          [&](const View& view) { return ragged_slice_grad_into(rt_, rows, input.view, view, write, context); });
+          known_work, out, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
+          [&](const View& view) { return ragged_slice_grad_into(rt_, items, input.view, view, write, context); });
 }
 
 bool PyRagged::equals(nb::handle other) const {
@@ -168,29 +165,14 @@ std::string PyRagged::shown_rows() const {
   return text + ", ... " + std::to_string(rows - kRows) + " more rows]";
 }
 
-Selection PyRagged::read_rows(nb::handle index) const {
-  const std::int64_t rows = size();
-  if (nb::isinstance<Selection>(index)) return read_selection({rows}, index);
-  const nb::tuple items = index_items(index);
-  const std::size_t count = nb::len(items);
-  const auto is_ellipsis = [&](std::size_t i) { return items[i].ptr() == Py_Ellipsis; };
-  if (count == 0 || (count == 1 && is_ellipsis(0))) return Selection::all(unwrap(Shape::make({rows})));
-  const bool is_one = count == 1 || (count == 2 && is_ellipsis(1));
-  const nb::object item = items[0];
-  const auto is_new_axis = [](nb::handle i) { return i.is_none(); };
-  const bool adds_axes = std::any_of(items.begin(), items.end(), is_new_axis);
-  if (!is_one || adds_axes || is_ellipsis(0)) {
-    raise_invalid_argument("index " + repr_text(index) + (adds_axes ? " adds an axis" : " reaches inside rows") +
-                           "; a RaggedTensor is indexed along its rows alone, by an int or a "
-                           "slice: take a row with rt[i], then index that");
-  }
-  std::int64_t i = 0;
-  int overflow = 0;
-  const bool is_int = !PyArray_Check(item.ptr()) && find_int(item, i, overflow);
-  if (is_int && (i < -rows || i >= rows)) {
-    raise_out_of_range("row " + repr_text(item) + " is out of bounds for " + std::to_string(rows) + " rows");
-  }
-  return read_selection({rows}, nb::make_tuple(item));
+Index PyRagged::read_items(nb::handle index) const {
+  return read_index_items(index, rt_.values().shape().rank() == 0 ? 0 : rt_.rows());
+}
+
+nb::object PyRagged::array() const {
+  if (rt_.ragged_rank() == 0) return values();
+  raise_dtype_error("a RaggedTensor of ragged rank " + std::to_string(rt_.ragged_rank()) +
+                    " is no array: its rows differ in length. Use .values, one row such as rt[0], or .to_list()");
 }
 
 RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(find_instance<PyRagged>(object)) {

@@ -17,6 +17,7 @@ class PyRagged {
 
   const RaggedTensor& rt() const { return rt_; }
   const ValueType& type() const { return type_; }
+  nb::object array() const;  // the one it is, where it is not ragged
   nb::object values() const { return values_to_python(rt_.values(), type_); }
   nb::tuple nested_row_splits() const;
   nb::tuple shape() const;
@@ -32,8 +33,7 @@ class PyRagged {
   std::string shown_rows() const;
   std::string shown_shape() const;
 
-  // An int or a slice of the rows, alone or before an ellipsis; or an ellipsis, which is all of them.
-  Selection read_rows(nb::handle index) const;
+  Index read_items(nb::handle index) const;
 
   RaggedTensor rt_;
   ValueType type_;

@@ -5,6 +5,7 @@
 #include "bindings/module.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "bindings/protocols.h"
 #include "bindings/py_ragged.h"
 #include "bindings/signatures.h"
 
@@ -36,6 +37,12 @@ void bind_ragged_tensors(nb::module_& m) {
       .def("__len__", &PyRagged::size)
       .def("__getitem__", &PyRagged::get)
       .def("__eq__", &PyRagged::equals)
+      .def("__array__",
+           [](const PyRagged& self, nb::handle dtype, nb::handle copy) { return array_as(self.array(), dtype, copy); })
+      .def("__dlpack__", [](const PyRagged& self,
+                            nb::handle options) { return dlpack_of(self.array(), nb::borrow<nb::kwargs>(options)); })
+      .def("__dlpack_device__", [](const PyRagged& self) { return dlpack_device_of(self.array()); })
+      .def("__reduce__", reduced)
       .def("_repr_svg_", [](nb::handle self) { return picture_of(self, "svg"); })
       .def("_repr_html_", [](nb::handle self) { return picture_of(self, "html"); })
       .def("__repr__", &PyRagged::repr)

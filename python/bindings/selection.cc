@@ -13,6 +13,7 @@
 #include "bindings/instances.h"
 #include "bindings/module.h"
 #include "bindings/prepared_slices.h"
+#include "bindings/protocols.h"
 #include "bindings/signatures.h"
 #include "bindings/slices.h"
 #include "bindings/specs.h"
@@ -146,6 +147,7 @@ void bind_selection(nb::module_& m) {
            [](const Selection& s) {
              return nb::hash(nb::make_tuple(to_tuple(s.shape()), axes_of(s), to_tuple(s.result_axes())));
            })
+      .def("__reduce__", reduced)
       .def("__getstate__",
            [](const Selection& s) { return nb::make_tuple(to_tuple(s.shape()), to_string(s.to_index())); })
       .def("__setstate__", [](Selection& s, nb::handle state) {

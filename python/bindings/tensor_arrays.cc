@@ -5,272 +5,19 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
-#include <span>
 
 #include "backslice/tensor_array_container.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
-#include "bindings/call_context.h"
 #include "bindings/errors.h"
-#include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
-#include "bindings/object_arrays.h"
-#include "bindings/package.h"
-#include "bindings/results.h"
+#include "bindings/protocols.h"
+#include "bindings/py_tensor_array.h"
 #include "bindings/signatures.h"
-#include "bindings/strings.h"
-#include "ops/checks.h"
 
 namespace backslice::python {
 namespace {
-
-// A shape of which some is known: None, or a list of int, None or -1.
-PartialShape read_partial_shape(nb::handle object, const char* argument) {
-  if (object.is_none()) return {};
-  std::vector<std::int64_t> dims;
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    nb::list known;
-    for (nb::handle item : nb::borrow<nb::tuple>(items_of(object)))
-      known.append(item.is_none() ? nb::object(nb::int_(-1)) : nb::borrow(item));
-    dims = IntReader().read(known, argument);
-  } else {
-    dims = read_shape(object, argument);
-  }
-  return unwrap(PartialShape::make(dims, argument));
-}
-
-std::int64_t read_index(nb::handle object, const char* argument) {
-  std::int64_t value = 0;
-  int overflow = 0;
-  if (PyArray_Check(object.ptr()) && PyArray_NDIM(as_array(object)) > 0) {
-    raise_invalid_argument(std::string(argument) + " must be a scalar, got shape " +
-                           repr_text(attribute(object, "shape")));
-  }
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    raise_invalid_argument(std::string(argument) + " must be a scalar, got " + repr_text(object));
-  }
-  if (!read_int(object, value, overflow)) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
-  }
-  return value;
-}
-
-// What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
-struct ArrayType {
-  explicit ArrayType(nb::handle dtype) : numpy(as_numpy_dtype(dtype)) {
-    // str and bytes without a width are strings of any length.
-    const auto* descr = reinterpret_cast<PyArray_Descr*>(numpy.ptr());
-    if ((descr->kind == 'U' || descr->kind == 'S') && PyDataType_ELSIZE(descr) == 0) {
-      strings = descr->kind == 'U' ? StringKind::Str : StringKind::Bytes;
-      numpy = as_numpy_dtype(nb::str("object"));
-    }
-    element = element_type(numpy, "the array");
-  }
-  nb::object numpy;
-  ElementType element;
-  StringKind strings = StringKind::Unknown;
-};
-
-class PyTensorArray {
- public:
-  PyTensorArray(TensorArray array, std::shared_ptr<ArrayType> type)
-      : array_(std::move(array)), type_(std::move(type)) {}
-
-  void write(nb::handle index, nb::handle value, nb::handle copy) {
-    const std::int64_t i = read_index(index, "index");
-    store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor, context()); });
-  }
-  nb::object read(nb::handle index, nb::handle out) {
-    const std::int64_t i = read_index(index, "index");
-    if (out.is_none()) return given_away([&] { return array_.read(i, context()); });
-    return filled(
-        out, [&] { return array_.read_shape(i, context()); },
-        [&](const View& view) { return array_.read_into(i, view, context()); });
-  }
-  nb::object gather(nb::handle indices, nb::handle element_shape, nb::handle out) {
-    const auto list = IntReader().read(indices, "indices");
-    const PartialShape shape = read_partial_shape(element_shape, "element_shape");
-    if (out.is_none()) return given_away([&] { return array_.gather(list, shape, context()); });
-    return filled(
-        out, [&] { return array_.gather_shape(list, shape, context()); },
-        [&](const View& view) { return array_.gather_into(list, view, shape, context()); });
-  }
-  void scatter(nb::handle indices, nb::handle value, nb::handle copy) {
-    const auto list = IntReader().read(indices, "indices");
-    store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor, context()); });
-  }
-  nb::object stack(nb::handle out) {
-    if (out.is_none()) return given_away([&] { return array_.stack(context()); });
-    return filled(
-        out, [&] { return array_.stack_shape(context()); },
-        [&](const View& view) { return array_.stack_into(view, context()); });
-  }
-  void unstack(nb::handle value, nb::handle copy) {
-    store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor, context()); });
-  }
-  nb::tuple concat(nb::handle element_shape_except0, nb::handle out) {
-    const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
-    if (!out.is_none()) return concat_into(shape, out);
-    ArrayOwner owner = new_array_owner();
-    nb::object lengths = new_lengths(size());
-    auto result = unwrap(interruptible([&] { return array_.concat(shape, context()); }));
-    if (PyArray_SIZE(as_array(lengths)) != std::ssize(result.lengths)) {  // another thread has made the array longer
-      lengths = new_lengths(std::ssize(result.lengths));
-    }
-    std::copy(result.lengths.begin(), result.lengths.end(),
-              static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
-    return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
-  }
-  void split(nb::handle value, nb::handle lengths, nb::handle copy) {
-    const auto list = IntReader().read(lengths, "lengths");
-    store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list, context()); });
-  }
-  std::int64_t size() const {
-    return unwrap(without_gil([&] { return array_.size(); }));
-  }
-  void close() {
-    without_gil([&] {
-      array_.close();
-      return 0;
-    });
-  }
-  PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
-    const std::string name(read_str(source, "source"));
-    const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
-    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend, context()); })), type_};
-  }
-
-  nb::object dtype() const { return type_->numpy; }
-  const std::shared_ptr<ArrayType>& type() const { return type_; }
-  const TensorArray& array() const { return array_; }
-  std::string name() const { return array_.name(); }
-  nb::object element_shape() const {
-    const PartialShape shape = without_gil([&] { return array_.element_shape(); });
-    if (!shape.has_rank()) return nb::none();
-    nb::list dims;
-    for (std::int64_t dim : shape.dims())
-      dims.append(dim == PartialShape::kUnknown ? nb::object(nb::none()) : nb::object(nb::int_(dim)));
-    return nb::tuple(dims);
-  }
-  std::string repr() const {
-    const bool closed = without_gil([&] { return array_.is_closed(); });
-    const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
-    return "<TensorArray " + (name().empty() ? "" : "'" + name() + "' ") +
-           (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
-           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ">";
-  }
-
- private:
-  nb::tuple concat_into(const PartialShape& shape, nb::handle out) {
-    const nb::object lengths = new_lengths(size());
-    const std::span numbers(static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))),
-                            static_cast<std::size_t>(PyArray_SIZE(as_array(lengths))));
-    nb::object value = filled(
-        out, [&] { return array_.concat_shape(shape, context()); },
-        [&](const View& view) { return array_.concat_into(view, numbers, shape, context()); });
-    return nb::make_tuple(std::move(value), lengths);
-  }
-
-  // Strings are written with the GIL held: who has the array's locks then must not ask for it, and so not for Ctrl-C.
-  Context context() const { return {.cancelled = type_->element.is_object ? nullptr : ctrl_c_test()}; }
-
-  static nb::object new_lengths(npy_intp count) {
-    return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
-  }
-
-  // Lists and numbers become arrays of the dtype; arrays must have it.
-  ArrayArgument read_value(nb::handle value) const {
-    const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
-    ArrayArgument input(is_array ? nb::borrow(value) : converted(value), "value");
-    if (same_dtype(input.numpy_dtype(), type_->numpy)) return input;
-    raise_dtype_error("TensorArray " + name() + ": dtype is " + str_text(type_->numpy) + " but a value of dtype " +
-                      str_text(input.numpy_dtype()) + " was written");
-  }
-
-  nb::object converted(nb::handle value) const {
-    return call_with(registered("as_array"), nb::make_tuple(value, type_->numpy, "value"));
-  }
-
-  template <class Write>
-  void store(nb::handle value, nb::handle copy, const Write& write) {
-    const bool is_copied = read_flag(copy, "copy");
-    const ArrayArgument input = read_value(value);
-    if (type_->element.is_object) return store_strings(input.view(), write);
-    const CallContext context;
-    const Tensor tensor = is_copied ? copied_tensor(input.view(), context) : input.held();
-    check(in_numpy_terms(interruptible([&] { return write(tensor); }), type_->numpy));
-  }
-
-  // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
-  // a string array holds is Python's, so that holding the GIL here makes nobody wait for ever.
-  template <class Write>
-  void store_strings(const InputArray& input, const Write& write) {
-    StringKind kind = type_->strings;
-    const Tensor tensor = strings_from_objects(input, "value", kind);
-    check(in_numpy_terms(write(tensor), type_->numpy));
-    type_->strings = kind;
-  }
-
-  // The result of an operation that may clear what it reads.
-  template <class Read>
-  nb::object given_away(const Read& read) {
-    ArrayOwner owner = new_array_owner();
-    return to_python(unwrap(interruptible(read)), std::move(owner));
-  }
-
-  // `out`, filled by fill(view). What does not fit it stays in the array.
-  template <class Measure, class Fill>
-  nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
-    const View view = output_view(out, type_->numpy, type_->element, "the array");
-    const nb::object guard = keep_from_resizing(out);
-    if (type_->element.is_object) {
-      fill_strings(view, measure, fill);
-    } else {
-      check(interruptible([&] { return fill(view); }));
-    }
-    return nb::borrow(out);
-  }
-
-  // The array's strings are the library's, those of `out` are Python's. The GIL is held, as it is for writing them.
-  // After fill() nothing is left that a handler of signals could end.
-  template <class Measure, class Fill>
-  void fill_strings(const View& view, const Measure& measure, const Fill& fill) {
-    const Shape shape = unwrap(measure());
-    check(check_output(view, "out", shape, view.dtype, view.layout.item_size, "the array"));
-    Tensor strings = unwrap(Tensor::make(DType::String, shape));
-    check(fill(strings.view()));
-    exchange_objects(view, objects_from_strings(strings, type_->strings, Handlers::Wait));
-  }
-
-  nb::object to_python(const Tensor& tensor, ArrayOwner owner) {
-    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings, Handlers::Wait);
-    return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
-  }
-
-  TensorArray array_;
-  std::shared_ptr<ArrayType> type_;
-};
-
-// The arguments that make an array.
-struct Making {
-  std::int64_t size;
-  std::shared_ptr<ArrayType> type;
-  TensorArrayOptions options;
-
-  Making(nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
-         nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous)
-      : size(read_index(size, "size")), type(std::make_shared<ArrayType>(dtype)) {
-    options.element_shape = read_partial_shape(element_shape, "element_shape");
-    options.dynamic_size = read_flag(dynamic_size, "dynamic_size");
-    options.clear_after_read = read_flag(clear_after_read, "clear_after_read");
-    options.identical_element_shapes = read_flag(identical_element_shapes, "identical_element_shapes");
-    options.contiguous = read_flag(contiguous, "contiguous");
-    options.name = read_str(name, "name");
-    options.item_size = type->element.item_size;
-  }
-  DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
-};
 
 class PyContainer {
  public:
@@ -347,6 +94,9 @@ void bind_tensor_arrays(nb::module_& m) {
       .def_prop_ro("name", &Array::name)
       .def_prop_ro("element_shape", &Array::element_shape)
       .def("__repr__", &Array::repr)
+      .def("_contents", &Array::contents)
+      .def_static("_restore", &Array::restore)
+      .def("__reduce__", reduced)
       .def("__eq__",
            [](const Array& a, nb::handle b) {
              const auto* other = find_instance<Array>(b);
@@ -364,7 +114,8 @@ void bind_tensor_arrays(nb::module_& m) {
           })
       .def("find", &PyContainer::find)
       .def("remove", &PyContainer::remove)
-      .def("names", &PyContainer::names);
+      .def("names", &PyContainer::names)
+      .def("__reduce__", reduced);
   m.def("tensor_array_grad_with_shape", py_tensor_array_grad_with_shape);
 }
 

@@ -3,12 +3,16 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "bindings/arguments.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/protocols.h"
 #include "bindings/py_ragged.h"
 #include "bindings/results.h"
 #include "bindings/signatures.h"
@@ -94,24 +98,12 @@ class PyVariants {
     if (array_.shape().rank() == 0) raise_dtype_error("a VariantArray of shape () has no length");
     return array_.shape()[0];
   }
+  // An element, or an array of those that a partial index or slices take.
   nb::object get(nb::handle index) const {
-    nb::tuple indices = PyTuple_Check(index.ptr()) ? nb::cast<nb::tuple>(index) : nb::make_tuple(index);
-    const int rank = array_.shape().rank();
-    if (static_cast<int>(nb::len(indices)) != rank) {
-      raise_invalid_argument("a VariantArray of shape " + repr_text(shape()) + " is indexed with " +
-                             std::to_string(rank) + " integers, got " + repr_text(index));
-    }
-    std::int64_t flat = 0;
-    for (int axis = 0; axis < rank; ++axis) {
-      std::int64_t i = 0;
-      int overflow = 0;
-      if (!read_int(indices[axis], i, overflow)) raise_dtype_error("index " + repr_text(index) + " is not an integer");
-      const std::int64_t n = array_.shape()[axis];
-      if (i < -n || i >= n)
-        raise_out_of_range("index " + repr_text(index) + " is out of bounds for shape " + repr_text(shape()));
-      flat = flat * n + (i < 0 ? i + n : i);
-    }
-    return element(flat);
+    const Selection selection = read_selection(array_.shape(), index);
+    const std::vector<std::int64_t> taken = positions(selection);
+    if (selection.result_shape().rank() == 0) return element(taken[0]);
+    return nb::cast(part(taken, selection.result_shape()));
   }
   nb::object element(std::int64_t flat) const {
     auto element = unwrap(array_.at(flat));
@@ -128,7 +120,15 @@ class PyVariants {
   std::string repr() const {
     std::int64_t missing = 0;
     for (std::int64_t i = 0; array_.has_missing() && i < array_.size(); ++i) missing += array_.piece(i).missing;
-    return "VariantArray(shape " + repr_text(shape()) + ", " + std::to_string(missing) + " missing)";
+    const std::string dtype = !first_ ? "" : uniform_ ? "dtype " + str_text(first_->numpy) + ", " : "several dtypes, ";
+    return "VariantArray(shape " + repr_text(shape()) + ", " + dtype + shown_ranks() + std::to_string(missing) +
+           " missing)";
+  }
+
+  // The ragged tensor whose rows these are, in whatever shape; or None.
+  nb::object batch() const {
+    if (array_.batch() == nullptr) return nb::none();
+    return nb::cast(PyRagged(*array_.batch(), types_[0]));
   }
 
   const ValueType& type_of(std::int64_t flat) const {
@@ -148,6 +148,60 @@ class PyVariants {
   const std::optional<ValueType>& first_type() const { return first_; }
 
  private:
+  // The flat positions that a selection takes, in its order.
+  std::vector<std::int64_t> positions(const Selection& selection) const {
+    if (selection.result_shape().elements() == 0) return {};
+    std::vector<std::int64_t> flat = {0};
+    LongLoop loop;
+    for (int axis = 0; axis < selection.shape().rank(); ++axis) {
+      const Selection::Axis& taken = selection.axis(axis);
+      std::vector<std::int64_t> next;
+      next.reserve(flat.size() * static_cast<std::size_t>(taken.count));
+      for (const std::int64_t before : flat) {
+        for (std::int64_t i = 0; i < taken.count; ++i) {
+          loop.step();
+          next.push_back(before * selection.shape()[axis] + taken.start + i * taken.step);
+        }
+      }
+      flat = std::move(next);
+    }
+    return flat;
+  }
+
+  PyVariants part(const std::vector<std::int64_t>& flat, const Shape& shape) const {
+    const bool are_neighbours =
+        !flat.empty() && flat.back() - flat[0] == std::ssize(flat) - 1 && std::is_sorted(flat.begin(), flat.end());
+    if (array_.batch() != nullptr && are_neighbours) {
+      VariantArray rows = VariantArray::rows_of(unwrap(array_.batch()->slice_rows(flat[0], flat.back() + 1)));
+      return {unwrap(rows.reshape(shape)), types_};
+    }
+    std::vector<std::optional<RaggedTensor>> elements;
+    std::vector<ValueType> types;
+    LongLoop loop;
+    for (const std::int64_t i : flat) {
+      loop.step();
+      elements.push_back(unwrap(array_.at(i)));
+      types.push_back(elements.back() ? type_of(i) : ValueType{});
+    }
+    return {unwrap(VariantArray::make(std::move(elements), shape)), std::move(types)};
+  }
+
+  std::string shown_ranks() const {
+    if (const RaggedTensor* batch = array_.batch()) {
+      return "ragged rank " + std::to_string(std::max(0, batch->ragged_rank() - 1)) + ", ";
+    }
+    int least = std::numeric_limits<int>::max(), most = -1;
+    for (std::int64_t i = 0; i < array_.size(); ++i) {
+      const RaggedTensor* element = array_.listed(i);
+      if (element == nullptr) continue;
+      least = std::min(least, element->ragged_rank());
+      most = std::max(most, element->ragged_rank());
+    }
+    if (most < 0) return "";
+    if (least == most) return "ragged rank " + std::to_string(most) + ", ";
+    return "ragged ranks " + std::to_string(least) + " to " + std::to_string(most) + ", ";
+  }
+
   VariantArray array_;
   std::vector<ValueType> types_;  // one for a batch, else one an element, empty for missing ones
   std::optional<ValueType> first_;
@@ -285,6 +339,8 @@ void bind_variant_arrays(nb::module_& m) {
       .def("__len__", &PyVariants::length)
       .def("__getitem__", &PyVariants::get)
       .def("__iter__", &PyVariants::iterate)
+      .def_prop_ro("_batch", &PyVariants::batch)
+      .def("__reduce__", reduced)
       .def("__repr__", &PyVariants::repr);
   m.def("ragged_tensor_to_variant", py_to_variant);
   m.def("ragged_tensor_from_variant", py_from_variant);

@@ -191,26 +191,6 @@ def test_strings_without_a_width(kind, zero):
         bs.ragged_tensor_to_variant_gradient(bs.VariantArray([other]), [0, 1], [1], kind)
 
 
-@pytest.mark.parametrize(
-    "index, does",
-    [
-        ((..., slice(None, None, -1)), "reaches inside rows"),
-        ((..., slice(1, None)), "reaches inside rows"),
-        ((0, 0), "reaches inside rows"),
-        ("0, 0", "reaches inside rows"),
-        ("..., 1:", "reaches inside rows"),
-        (None, "adds an axis"),
-        ((slice(None), None), "adds an axis"),
-        ("None, 0", "adds an axis"),
-    ],
-)
-def test_rows_are_all_that_is_indexed(index, does):
-    rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
-    for call in (lambda: rt[index], lambda: rt.slice_grad(index, np.ones(4))):
-        with pytest.raises(bs.InvalidArgumentError, match=rf"{does}; .* along its rows alone, by an int or a slice"):
-            call()
-
-
 def test_an_ellipsis_that_takes_all_of_the_rest():
     rt = bs.RaggedTensor(np.arange(4.0), [0, 2, 4])
     assert rt[...] == rt and rt[()] == rt and rt["..."] == rt

@@ -56,16 +56,21 @@ class SlotTable {
     }
   }
 
-  // Calls body(index, slot) for the slots that were written. Precondition: nobody else uses the table.
+  // Calls body(index, slot) for the slots there are, in any order. Precondition: nobody else uses the table.
   template <class Body>
-  void for_each_written(const Body& body) const {
+  void for_each(const Body& body) const {
     for (const auto& [number, chunk] : chunks_) {
       if (chunk == nullptr) continue;  // there was no memory for it
-      for (std::int64_t i = 0; i < kChunk; ++i) {
-        const Slot& slot = (*chunk)[static_cast<std::size_t>(i)];
-        if (slot.written) body(number * kChunk + i, slot);
-      }
+      for (std::int64_t i = 0; i < kChunk; ++i) body(number * kChunk + i, (*chunk)[static_cast<std::size_t>(i)]);
     }
+  }
+
+  // The same for the slots that were written.
+  template <class Body>
+  void for_each_written(const Body& body) const {
+    for_each([&](std::int64_t index, const Slot& slot) {
+      if (slot.written) body(index, slot);
+    });
   }
 
   // Precondition: nobody else uses either table.

@@ -13,6 +13,8 @@ std::vector<Operation> ragged_operations() {
   const auto ragged = [=] { return RaggedTensor::make(tensor_of<float>({1, 2, 3, 4, 5, 6}, {6}), {splits()}).value(); };
   const Selection reversed = selection_of({4}, "::-1"), last = selection_of({4}, "2:");
   const Tensor dy = tensor_of<float>({1, 2, 3, 4}, {4}), values = tensor_of<float>({1, 2, 3, 4, 5, 6}, {6});
+  const Index inside = parse_index("None, ::-1, None, :1").value();
+  const Tensor inside_dy = tensor_of<float>({1, 2, 3}, {3});
   const auto operation = [](auto state, auto call) {
     return [=] {
       const auto made = std::make_shared<decltype(state())>(state());
@@ -89,6 +91,13 @@ std::vector<Operation> ragged_operations() {
            },
            [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
       {"ragged_slice", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(rt, reversed).status(); })},
+      {"ragged_index",
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(rt, inside).status(); })},
+      {"ragged_index_grad",
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_grad(rt, inside, inside_dy.view()).status(); })},
+      {"ragged_index_into",
+       into(ragged, {2, 5, 5}, 3,
+            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(rt, inside, out); })},
       {"ragged_slice_rows", operation(ragged, [](const RaggedTensor& rt) { return rt.slice_rows(1, 3).status(); })},
       {"ragged_slice_grad",
        operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_grad(rt, last, dy.view()).status(); })},

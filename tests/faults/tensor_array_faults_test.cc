@@ -76,6 +76,11 @@ std::vector<Operation> array_operations() {
     };
   };
   return {
+      {"tensor_array_contents", full([](TensorArray& array) { return array.contents().status(); })},
+      {"tensor_array_restore", full([](TensorArray& array) {
+         const auto contents = array.contents();
+         return contents.ok() ? TensorArray::restore(*contents).status() : contents.status();
+       })},
       {"array_make",
        [=] {
          return Attempt{[options = TensorArrayOptions{.name = long_name}] {

@@ -54,6 +54,18 @@ class Peer:
             return Reply(crashed=True)
         return Reply(arrays=tuple(map(unpack, content))) if kind == "ok" else Reply(error=content)
 
+    @staticmethod
+    def replies(many: Reply) -> list[Reply]:
+        """Those of a call that ran many operations, as ragged_index_program.play_all puts them together."""
+        replies: list[Reply] = []
+        assert many.arrays is not None, many
+        left = list(many.arrays)
+        while left:
+            count = int(left.pop(0))
+            outputs = [left.pop(0) for _ in range(abs(count))]
+            replies.append(Reply(error=str(outputs[0][0])) if count < 0 else Reply(arrays=tuple(outputs)))
+        return replies
+
     def stop(self) -> None:
         if self.process is not None:
             self.process.kill()

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import ragged_index_program
 import ragged_program
 import tensorflow as tf
 from tensor_array_program import play
@@ -29,6 +30,8 @@ def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
         return play(masks["program"], arrays)
     if op == "ragged":
         return ragged_program.play(masks["options"], arrays)
+    if op == "ragged indices":
+        return ragged_index_program.play_all(masks["indices"], masks["rank"], arrays)
     tensors = {name: tf.constant(array) for name, array in arrays.items()}
     result = OPERATIONS[op](**tensors, **masks)
     return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)
