@@ -21,7 +21,8 @@ Status grad_buffers() {
     // added to what it holds
     if (Status s = buffer->add(*row, *dy); !s.ok()) return s;
   }
-  std::cout << buffer->regions().front() << '\n';  // [2:3] of shape [1000,4]
+  // [2:3, :] of shape [1000,4]
+  std::cout << buffer->regions().front() << '\n';
   return buffer->view().elements<float>().status();
 }
 
