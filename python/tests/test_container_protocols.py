@@ -3,13 +3,11 @@
 import copy
 import pickle
 
+import backslice as bs
+import dtypes
 import ml_dtypes
 import numpy as np
 import pytest
-
-import backslice as bs
-
-import dtypes
 
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 WAYS = [
@@ -182,7 +180,9 @@ def test_slices_are_made_again(again):
     selection = bs.Selection.from_index((4, 5), np.s_[1:3, ::-2, None])
     assert again(selection) == selection
     prepared = again(selection.prepare("f4"))
-    assert prepared.selection == selection and prepared.dtype == "f4" and repr(prepared) == repr(selection.prepare("f4"))
+    assert (
+        prepared.selection == selection and prepared.dtype == "f4" and repr(prepared) == repr(selection.prepare("f4"))
+    )
 
 
 def test_a_grad_buffer_is_an_array():

@@ -36,6 +36,7 @@ PUBLIC = {
     "prepared_slice": "ops",
     "cost": "ops",
     "sparse_slice": "sparse",
+    "ragged_slice": "ragged",
     "ragged_tensor": "ragged",
     "ragged_variant": "ragged",
     "ragged_view": "ragged",

@@ -1,9 +1,8 @@
 """Masked arrays are refused wherever an array is taken: their mask would be lost."""
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 FLOATS = np.ma.array([1.0, 2.0], mask=[False, True])
 INTS = np.ma.array([0, 2], mask=[False, True])

@@ -1,9 +1,8 @@
 """RaggedTensor indexing; tests/oracle compares it with the live TensorFlow."""
 
+import backslice as bs
 import numpy as np
 import pytest
-
-import backslice as bs
 
 FLAT = bs.RaggedTensor.from_list([[1, 2], [], [3, 4, 5], [6]], dtype="float64")
 DEEP = bs.RaggedTensor.from_list([[[1, 2], [3]], [], [[], [4, 5, 6]]], dtype="float64")

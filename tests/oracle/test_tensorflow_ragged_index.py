@@ -1,4 +1,4 @@
-"""Indices of ragged tensors, and their gradients, against the live TensorFlow's RaggedTensor.__getitem__ and GradientTape."""
+"""Indices of ragged tensors and their gradients against the live TensorFlow."""
 
 import os
 from typing import Any
