@@ -59,14 +59,13 @@ def test_page_opens_without_a_complaint_and_fits_the_screen(tab, complaints, nam
 
 # Headers have 120 columns, and programs in C++ as many as their own format says.
 NARROW = [name for name in EVERY_PAGE if not name.startswith("api/cpp")]
-SHOWN_CODE = "pre" if (ROOT / "examples" / ".clang-format").exists() else "div:not(.highlight-cpp) > .highlight > pre"
 
 
 @pytest.mark.parametrize("name", NARROW)
 def test_code_needs_no_sideways_scrolling_on_a_desktop(tab, name):
     if tab.viewport_size == DESKTOP:
         open_page(tab, name)
-        blocks = tab.locator(f".bd-article {SHOWN_CODE}").evaluate_all(
+        blocks = tab.locator(".bd-article pre").evaluate_all(
             "found => found.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
         )
         assert blocks == []
