@@ -149,13 +149,11 @@ bool RaggedSelection::takes_whole_values() const {
   return true;
 }
 
-RaggedSelection::Rows RaggedSelection::items_of(int level, std::int64_t row) const {
-  const std::int64_t lo = rt_->split(level, row), count = rt_->split(level, row + 1) - lo;
-  const auto& slice = slices_[static_cast<std::size_t>(level)];
-  if (!slice) return {lo, 1, count};
-  Rows items = *axis_of_slice(*slice, level + 1, count);  // its step was checked
-  items.start += lo;
-  return items;
+RaggedSelection::Rows RaggedSelection::sliced(int level, const Rows& items) const {
+  Rows taken =
+      *axis_of_slice(*slices_[static_cast<std::size_t>(level)], level + 1, items.count);  // its step was checked
+  taken.start += items.start;
+  return taken;
 }
 
 }  // namespace backslice

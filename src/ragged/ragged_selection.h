@@ -51,9 +51,7 @@ class RaggedSelection {
   // The rows of a level, or of the values, where they are one run.
   std::optional<Rows> one_run(int level) const {
     Position at{first_level_, rows_};
-    while (at.level < level && step_down(at)) {
-    }
-    return at.level == level ? std::optional(at.rows) : std::nullopt;
+    return reaches(at, level) ? std::optional(at.rows) : std::nullopt;
   }
 
   // Calls visit(rows) for what is taken of a level, or of the values, run by run, in the order of the result.
@@ -78,7 +76,13 @@ class RaggedSelection {
   }
 
   // The items that are taken of a row of a level, as rows of the level below.
-  Rows items_of(int level, std::int64_t row) const;
+  Rows items_of(int level, std::int64_t row) const { return items_of(level, row, takes_whole_rows(level)); }
+
+  // The same where that is known, as loops over many rows know it.
+  Rows items_of(int level, std::int64_t row, bool are_whole) const {
+    const std::int64_t lo = rt_->split(level, row), count = rt_->split(level, row + 1) - lo;
+    return are_whole ? Rows{lo, 1, count} : sliced(level, {lo, 1, count});
+  }
 
  private:
   struct Position {
@@ -105,6 +109,9 @@ class RaggedSelection {
   };
   static Result<RaggedSelection> ragged(const RaggedTensor& rt, Index& items, const Start& start);
 
+  // What the slice of a level's rows takes of these items, which are one row.
+  Rows sliced(int level, const Rows& items) const;
+
   // One level down, where that is one run again.
   bool step_down(Position& at) const {
     const Rows& rows = at.rows;
@@ -118,18 +125,32 @@ class RaggedSelection {
     return true;
   }
 
-  Position below(const Position& at, std::int64_t i) const {
-    return {at.level + 1, items_of(at.level, at.rows.start + i * at.rows.step)};
+  Position below(const Position& at, std::int64_t i, bool are_whole) const {
+    return {at.level + 1, items_of(at.level, at.rows.start + i * at.rows.step, are_whole)};
   }
 
+  // Down to that level, or as far as there is one run.
+  bool reaches(Position& at, int level) const {
+    while (at.level < level) {
+      if (!step_down(at)) return false;
+    }
+    return true;
+  }
+
+  // Neither of these calls itself where the rows below are one run: there may be millions of rows.
   template <class Visit>
   void descend(Position at, int level, Steps& steps, const Visit& visit) const {
-    while (at.level < level && step_down(at)) {
-    }
-    if (at.level == level) return visit(at.rows);
-    for (std::int64_t i = 0; i < at.rows.count; ++i) {
+    if (reaches(at, level)) return visit(at.rows);
+    const bool are_whole = takes_whole_rows(at.level);
+    const std::int64_t count = at.rows.count;
+    for (std::int64_t i = 0; i < count; ++i) {
       steps.next();
-      descend(below(at, i), level, steps, visit);
+      Position next = below(at, i, are_whole);
+      if (reaches(next, level)) {
+        visit(next.rows);
+      } else {
+        descend(next, level, steps, visit);
+      }
     }
   }
 
@@ -142,17 +163,21 @@ class RaggedSelection {
   template <class Visit>
   void ascend(Position at, Range result, Steps& steps, const Visit& visit) const {
     const int values = rt_->ragged_rank();
-    while (at.level < values && step_down(at)) {
-    }
-    if (at.level == values) return visit(at.rows, result.lo);
+    if (reaches(at, values)) return visit(at.rows, result.lo);
+    const bool forward = at.rows.step > 0, are_whole = takes_whole_rows(at.level);
     const std::int64_t last = at.rows.count - 1;
     for (std::int64_t i = 0; i <= last; ++i) {
       steps.next();
-      const bool forward = at.rows.step > 0;
-      const Position next = below(at, forward ? i : last - i);
-      const std::int64_t count = count_below(next, values, steps);
-      ascend(next, forward ? Range{result.lo, result.lo + count} : Range{result.hi - count, result.hi}, steps, visit);
-      (forward ? result.lo : result.hi) += forward ? count : -count;
+      Position next = below(at, forward ? i : last - i, are_whole);
+      const bool is_run = reaches(next, values);
+      const std::int64_t count = is_run ? next.rows.count : count_below(next, values, steps);
+      const Range part = forward ? Range{result.lo, result.lo + count} : Range{result.hi - count, result.hi};
+      if (is_run) {
+        visit(next.rows, part.lo);
+      } else {
+        ascend(next, part, steps, visit);
+      }
+      (forward ? result.lo : result.hi) = forward ? part.hi : part.lo;
     }
   }
 

@@ -10,9 +10,16 @@ TakenSource::TakenSource(const RaggedSelection& selection, const Call& call)
     : selection_(selection), rt_(selection.tensor()), tasks_(call.tasks) {
   const int rank = rt_.ragged_rank();
   rows_.resize(static_cast<std::size_t>(rank) + 1);
-  for (int source = selection.first_level(); source <= rank; ++source) {
+  for (int source = selection.first_level(); source < rank; ++source) {
     rows_[static_cast<std::size_t>(source)] = selection.count(source, tasks_);
   }
+  std::int64_t count = 0, parts = 0;
+  selection.for_each_run(rank, tasks_, [&](const RaggedSelection::Rows& rows) {
+    count += rows.count;
+    parts += rows.step == 1 ? 1 : rows.count;
+  });
+  rows_.back() = count;
+  parts_ = static_cast<std::size_t>(parts);
   size_.dtype = rt_.dtype();
   size_.item_size = rt_.values().view().layout.item_size;
   size_.splits_dtype = rt_.splits_dtype();
@@ -34,10 +41,11 @@ void TakenSource::write_splits(int i, SplitsWriter& to) const {
     return;
   }
   std::int64_t steps = 0;
+  const bool are_whole = selection_.takes_whole_rows(source);
   selection_.for_each_run(source, tasks_, [&](const RaggedSelection::Rows& rows) {
     for (std::int64_t k = 0; k < rows.count; ++k) {
       tasks_.throw_if_cancelled_at(steps++);
-      to.push(sum += selection_.items_of(source, rows.start + k * rows.step).count);
+      to.push(sum += selection_.items_of(source, rows.start + k * rows.step, are_whole).count);
     }
   });
 }
@@ -57,13 +65,6 @@ void TakenSource::push_values(Joiner& to) const {
       push(rows.start + k * rows.step, 1);
     }
   });
-}
-
-std::size_t TakenSource::parts() const {
-  std::int64_t parts = 0;
-  selection_.for_each_run(rt_.ragged_rank(), tasks_,
-                          [&](const RaggedSelection::Rows& rows) { parts += rows.step == 1 ? 1 : rows.count; });
-  return static_cast<std::size_t>(parts);
 }
 
 // Those of whole rows from the first on.

@@ -25,7 +25,7 @@ class TakenSource final : public RaggedSource {
   // The rows of the values, whole.
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
-  std::size_t parts() const override;
+  std::size_t parts() const override { return parts_; }
   bool shares_splits(const ConstView& view) const override { return splits_share_memory(rt_, view); }
   std::optional<Tensor> existing_splits(int level) const override;
 
@@ -39,6 +39,7 @@ class TakenSource final : public RaggedSource {
   const RaggedTensor& rt_;
   const TaskRunner& tasks_;
   std::optional<Selection> one_slice_;
+  std::size_t parts_ = 0;
   std::vector<std::int64_t> rows_;  // how many are taken of each level of the tensor, and of the values
 };
 
