@@ -2,8 +2,8 @@
 /// Slices of ragged tensors, as TensorFlow indexes them, and their gradients.
 ///
 /// Rows are taken by an integer or a slice. A ragged axis is sliced inside every row. An integer takes one row, and the
-/// items after it index that row; after a slice, a ragged axis cannot take an integer, since not every row may have such
-/// an item. The axes of the values after the first are uniform, and are indexed as those of any array.
+/// items after it index that row; after a slice, a ragged axis cannot take an integer, since not every row may have
+/// such an item. The axes of the values after the first are uniform, and are indexed as those of any array.
 ///
 ///     rt = [[1, 2], [], [3, 4, 5]]
 ///     rt[::2]       [[1, 2], [3, 4, 5]]
