@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Commands that set the machine up: checked below instead of run.
 SETUP = ("make ", "cmake ", "pip install .")
-LANGUAGES = {"python", "console", "cpp", "cmake"}
+LANGUAGES = {"python", "console", "cpp", "c", "cmake"}
 
 
 class Block(NamedTuple):
@@ -76,6 +76,13 @@ def test_cpp_blocks_stand_in_programs_that_the_tests_build():
     assert len(of_language("cpp")) >= 6
     for code in of_language("cpp"):
         assert any(code.strip() in program for program in programs), code
+
+
+def test_c_blocks_stand_in_a_program_that_the_tests_build():
+    program = (ROOT / "tests" / "c_abi" / "guide.c").read_text()
+    assert len(of_language("c")) >= 3
+    for code in of_language("c"):
+        assert code.strip() in program, code
 
 
 def test_cmake_blocks_stand_in_the_consumer_project():
