@@ -4,12 +4,12 @@
 
 namespace backslice::capi {
 
-std::string text(Argument argument) {
+std::string text(const Argument& argument) {
   if (argument.index >= 0) return join(argument.name, "[", argument.index, "]");
   return argument.field == nullptr ? argument.name : join(argument.name, ".", argument.field);
 }
 
-void refuse_struct_size(Argument argument, std::size_t found, std::size_t expected) {
+void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t expected) {
   constexpr std::size_t kPlausible = 65536;
   const bool newer = found > expected && found < kPlausible && found % alignof(std::size_t) == 0;
   refuse(invalid_argument(
@@ -19,14 +19,11 @@ void refuse_struct_size(Argument argument, std::size_t found, std::size_t expect
             : "the struct was not initialised; begin with its BACKSLICE_..._INIT"));
 }
 
-DType dtype_of(std::int32_t number, Argument argument) {
-  const auto all = all_dtypes();
-  if (number >= 0 && number < std::ssize(all) && number != static_cast<std::int32_t>(DType::String)) {
-    return static_cast<DType>(number);
-  }
+void refuse_dtype(std::int32_t number, const Argument& argument) {
+  const int last = static_cast<int>(DType::StringView);
   refuse(dtype_error(text(argument), " is ", number,
-                     ", which is no element type of this version; those of backslice.h ", "lie between 0 and ",
-                     std::ssize(all) - 1, ", and strings are BACKSLICE_STRING, ", static_cast<int>(DType::StringView)));
+                     ", which is no element type of this version; those of backslice.h ", "lie between 0 and ", last,
+                     ", and strings are BACKSLICE_STRING, ", last));
 }
 
 Write write_of(std::int32_t number) {
@@ -40,12 +37,12 @@ Write write_of(std::int32_t number) {
                           ", expected BACKSLICE_OVERWRITE (0), BACKSLICE_INTO_ZEROS (1) or BACKSLICE_ACCUMULATE (2)"));
 }
 
-bool flag_of(std::int32_t number, Argument argument) {
+bool flag_of(std::int32_t number, const Argument& argument) {
   if (number != 0 && number != 1) refuse(invalid_argument(text(argument), " is ", number, ", expected 0 or 1"));
   return number == 1;
 }
 
-Ints ints_of(const backslice_ints& list, Argument argument) {
+Ints ints_of(const backslice_ints& list, const Argument& argument) {
   if (list.size < 0 || list.size > std::int64_t{1} << 48) {
     refuse(invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more"));
   }
@@ -55,7 +52,7 @@ Ints ints_of(const backslice_ints& list, Argument argument) {
   return {list.data, static_cast<std::size_t>(list.size)};
 }
 
-std::optional<Ints> optional_ints_of(const backslice_ints& list, Argument argument) {
+std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument) {
   if (list.data == nullptr && list.size == 0) return std::nullopt;
   return ints_of(list, argument);
 }
@@ -69,7 +66,7 @@ PartialShape partial_shape_of(const backslice_ints& list, const char* argument) 
   return dims ? unwrap(PartialShape::make(*dims, argument)) : PartialShape();
 }
 
-std::string_view text_of(const backslice_string& string, Argument argument) {
+std::string_view text_of(const backslice_string& string, const Argument& argument) {
   const auto bytes = items(string.data, string.size, argument, argument);
   return {bytes.data(), bytes.size()};
 }
@@ -88,11 +85,11 @@ std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints
 
 }  // namespace
 
-TfSlice tf_slice_of(const backslice_tf_slice* spec) {
+TfLists tf_lists_of(const backslice_tf_slice* spec) {
   const backslice_tf_slice& given = checked_struct(spec, "spec");
-  return {.begin = vector_of(given.begin, "begin"),
-          .end = vector_of(given.end, "end"),
-          .strides = vector_of(given.strides, "strides"),
+  return {.begin = ints_of(given.begin, {"spec", "begin"}),
+          .end = ints_of(given.end, {"spec", "end"}),
+          .strides = ints_of(given.strides, {"spec", "strides"}),
           .begin_mask = given.begin_mask,
           .end_mask = given.end_mask,
           .ellipsis_mask = given.ellipsis_mask,

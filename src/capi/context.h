@@ -30,7 +30,7 @@ class CallContext {
   operator const Context&() const { return context_; }
 
   // How the operation ended: an executor that failed matters more than what became of the operation.
-  Status ended(Status status) const { return executor_ ? executor_->ended(std::move(status)) : std::move(status); }
+  Status ended(Status&& status) const { return executor_ ? executor_->ended(std::move(status)) : std::move(status); }
 
   // The value of a result.
   template <class T>

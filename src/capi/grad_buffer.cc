@@ -20,7 +20,7 @@ int32_t backslice_grad_buffer_write(backslice_grad_buffer* buffer, const backsli
                                     const backslice_view* dy, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(buffer, "buffer").write(get(selection, "selection"), view_of(dy, "dy"), call));
+    return call.ended(get(buffer, "buffer").write(get(selection, "selection"), input_of(dy, "dy"), call));
   });
 }
 
@@ -28,7 +28,7 @@ int32_t backslice_grad_buffer_add(backslice_grad_buffer* buffer, const backslice
                                   const backslice_view* dy, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(buffer, "buffer").add(get(selection, "selection"), view_of(dy, "dy"), call));
+    return call.ended(get(buffer, "buffer").add(get(selection, "selection"), input_of(dy, "dy"), call));
   });
 }
 

@@ -56,7 +56,7 @@ bool is_alive(const void* handle) {
 const HandleBase* base_of(const void* handle) { return static_cast<const HandleBase*>(handle); }
 
 // The kind of what may be a handle.
-Kind kind_of(const void* handle, Argument argument) {
+Kind kind_of(const void* handle, const Argument& argument) {
   if (is_alive(handle) && name_of(base_of(handle)->kind) != nullptr) return base_of(handle)->kind;
   refuse(invalid_argument(text(argument), " is no handle: it was freed, or backslice did not make it"));
 }
@@ -70,7 +70,7 @@ HandleBase::~HandleBase() {
   remove_alive(this);
 }
 
-void check_handle(const void* handle, Kind kind, Argument argument) {
+void check_handle(const void* handle, Kind kind, const Argument& argument) {
   if (handle == nullptr) refuse(invalid_argument(text(argument), " is NULL, expected a ", name_of(kind)));
   const Kind found = kind_of(handle, argument);
   if (found == kind) return;

@@ -60,17 +60,17 @@ template <>
 struct HandleOf<backslice_tensor_array> : Behind<TensorArray, Kind::TensorArray> {};
 
 // Ends the call unless it is a handle of that kind, as far as that can be told.
-void check_handle(const void* handle, Kind kind, Argument argument);
+void check_handle(const void* handle, Kind kind, const Argument& argument);
 
 // The value behind a handle.
 template <class C>
-const auto& get(const C* handle, Argument argument) {
+const auto& get(const C* handle, const Argument& argument) {
   check_handle(handle, HandleOf<C>::kKind, argument);
   const auto* base = reinterpret_cast<const HandleBase*>(handle);
   return static_cast<const Handle<typename HandleOf<C>::Value>*>(base)->value;
 }
 template <class C>
-auto& get(C* handle, Argument argument) {
+auto& get(C* handle, const Argument& argument) {
   return const_cast<typename HandleOf<C>::Value&>(get(static_cast<const C*>(handle), argument));
 }
 

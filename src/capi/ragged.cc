@@ -115,7 +115,7 @@ int32_t backslice_ragged_slice_grad_into(const backslice_ragged* rt, const backs
                                          const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), view_of(grad_values, "grad_values"),
+    return call.ended(ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(grad_values, "grad_values"),
                                              view_of(out, "out"), write_of(write), call));
   });
 }

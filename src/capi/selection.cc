@@ -33,7 +33,7 @@ int32_t backslice_selection_from_index(backslice_ints shape, backslice_string in
 }
 
 int32_t backslice_selection_from_tf(backslice_ints shape, const backslice_tf_slice* spec, backslice_selection** out) {
-  return make_selection(out, [&] { return Selection::from_tf(ints_of(shape, "shape"), tf_slice_of(spec)); });
+  return make_selection(out, [&] { return selection_from_tf(ints_of(shape, "shape"), tf_lists_of(spec)); });
 }
 
 int32_t backslice_selection_from_onnx(backslice_ints shape, const backslice_onnx_slice* spec,

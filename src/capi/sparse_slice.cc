@@ -19,7 +19,7 @@ CooIndices indices_of(const backslice_coo_indices* indices, const char* argument
     refuse(invalid_argument(argument, ".arrays is NULL, but the count is ", given.count));
   }
   std::vector<ConstView> views;
-  for (std::int32_t i = 0; i < given.count; ++i) views.push_back(view_of(given.arrays + i, {argument, i}));
+  for (std::int32_t i = 0; i < given.count; ++i) views.push_back(input_of(given.arrays + i, {argument, i}));
   return unwrap(columns ? CooIndices::from_columns(views, argument) : CooIndices::from_matrix(views[0], argument));
 }
 
@@ -50,7 +50,7 @@ int32_t backslice_sparse_slice_into(const backslice_coo_indices* indices, const 
     not_null(result_shape, "result_shape");
     const CallContext call(context);
     const Shape sliced = call.value(sparse_slice_into(
-        indices_of(indices, "indices"), view_of(values, "values"), ints_of(shape, "shape"), ints_of(start, "start"),
+        indices_of(indices, "indices"), input_of(values, "values"), ints_of(shape, "shape"), ints_of(start, "start"),
         ints_of(size, "size"), view_of(out_indices, "out_indices"), view_of(out_values, "out_values"), call));
     std::copy(sliced.begin(), sliced.end(), result_shape);
     return Status();
@@ -64,7 +64,7 @@ int32_t backslice_sparse_slice_grad_into(const backslice_view* grad, const backs
   return guarded([&] {
     const CallContext call(context);
     return call.ended(sparse_slice_grad_into(
-        view_of(grad, "grad"), indices_of(input_indices, "input_indices"), ints_of(input_start, "input_start"),
+        input_of(grad, "grad"), indices_of(input_indices, "input_indices"), ints_of(input_start, "input_start"),
         indices_of(output_indices, "output_indices"), view_of(out, "out"), order_of(order), write_of(write), call));
   });
 }
@@ -74,7 +74,7 @@ int32_t backslice_sparse_slice_grad_by_size_into(const backslice_view* grad, con
                                                  int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(sparse_slice_grad_by_size_into(view_of(grad, "grad"), indices_of(input_indices, "input_indices"),
+    return call.ended(sparse_slice_grad_by_size_into(input_of(grad, "grad"), indices_of(input_indices, "input_indices"),
                                                      ints_of(start, "start"), ints_of(size, "size"),
                                                      view_of(out, "out"), write_of(write), call));
   });
