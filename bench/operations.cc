@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backslice/backslice.h"
+#include "backslice/c/backslice.h"
 
 namespace {
 
@@ -20,6 +21,55 @@ void small(benchmark::State& state) {
     if (!strided_slice_grad_into({64, 64}, spec, in, out).ok()) return state.SkipWithError("refused");
     benchmark::ClobberMemory();
   }
+}
+
+// The same from C: what its structs and checks cost on top.
+void small_in_c(benchmark::State& state) {
+  static float dy[32 * 32] = {}, dx[64 * 64];
+  const std::int64_t shape[] = {64, 64}, part[] = {32, 32}, begin[] = {8, 8}, end[] = {40, 40}, strides[] = {1, 1};
+  backslice_view in = BACKSLICE_VIEW_INIT, out = BACKSLICE_VIEW_INIT;
+  in.data = dy, in.rank = 2, in.shape = part;
+  out.data = dx, out.rank = 2, out.shape = shape;
+  backslice_tf_slice spec = BACKSLICE_TF_SLICE_INIT;
+  spec.begin = {begin, 2}, spec.end = {end, 2}, spec.strides = {strides, 2};
+  for (auto _ : state) {
+    if (backslice_strided_slice_grad_into({shape, 2}, &spec, &in, &out, BACKSLICE_OVERWRITE, nullptr) != BACKSLICE_OK) {
+      return state.SkipWithError(backslice_last_error());
+    }
+    benchmark::ClobberMemory();
+  }
+}
+
+// From a selection that was made before, in C++ and in C.
+void small_selection(benchmark::State& state) {
+  static float dy[32 * 32] = {}, dx[64 * 64];
+  const ConstView in = ConstView::contiguous(dy, DType::Float32, {32, 32}).value();
+  const View out = View::contiguous(dx, DType::Float32, {64, 64}).value();
+  const Selection selection = Selection::from_index({64, 64}, parse_index("8:40, 8:40").value()).value();
+  for (auto _ : state) {
+    if (!slice_grad_into(selection, in, out).ok()) return state.SkipWithError("refused");
+    benchmark::ClobberMemory();
+  }
+}
+
+void small_selection_in_c(benchmark::State& state) {
+  static float dy[32 * 32] = {}, dx[64 * 64];
+  const std::int64_t shape[] = {64, 64}, part[] = {32, 32};
+  backslice_view in = BACKSLICE_VIEW_INIT, out = BACKSLICE_VIEW_INIT;
+  in.data = dy, in.rank = 2, in.shape = part;
+  out.data = dx, out.rank = 2, out.shape = shape;
+  backslice_selection* selection = nullptr;
+  if (backslice_selection_from_index({shape, 2}, {"8:40, 8:40", 10}, &selection) != BACKSLICE_OK) {
+    return state.SkipWithError(backslice_last_error());
+  }
+  for (auto _ : state) {
+    if (backslice_slice_grad_into(selection, &in, &out, BACKSLICE_OVERWRITE, nullptr) != BACKSLICE_OK) {
+      state.SkipWithError(backslice_last_error());
+      break;
+    }
+    benchmark::ClobberMemory();
+  }
+  backslice_free(selection);
 }
 
 void copy_of_small(benchmark::State& state) {
@@ -44,6 +94,9 @@ void thousand_writes(benchmark::State& state) {
 }
 
 BENCHMARK(small);
+BENCHMARK(small_in_c);
+BENCHMARK(small_selection);
+BENCHMARK(small_selection_in_c);
 BENCHMARK(copy_of_small);
 BENCHMARK(thousand_writes);
 

@@ -31,6 +31,9 @@ libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so
 # new and free: the extension has its own operator new, to make it fail, but the C++ library's strings use another.
 options=detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1
 
+# The C interface is tested as this build has it.
+export BACKSLICE_C_LIBRARY=$PWD/$build/tests/c_abi/libbackslice.so
+
 [ $# -gt 0 ] || set -- python/tests
 # --capture=sys: what a sanitizer says before it ends the process is not to be kept back.
 PYTHONPATH=$package LD_PRELOAD=$libraries ASAN_OPTIONS=$options UBSAN_OPTIONS=print_stacktrace=1 \

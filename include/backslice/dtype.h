@@ -55,8 +55,9 @@ enum class DType : std::uint8_t {
   QInt16 = 34,
   QUInt16 = 35,
   QInt32 = 36,
-  String = 37,  ///< Elements are std::string.
-  Bytes = 38,   ///< Opaque items of any fixed size; their zero is all zero bytes.
+  String = 37,      ///< Elements are std::string.
+  Bytes = 38,       ///< Opaque items of any fixed size; their zero is all zero bytes.
+  StringView = 39,  ///< An address and a size, 16 bytes, as in the C interface; the text stays where it is.
 };
 
 /// The name that Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...

@@ -14,7 +14,7 @@ from manual_pages import PAGES, blocks, images, markers  # noqa: E402
 
 # Commands that set the machine up: checked below instead of run.
 SETUP = ("make ", "cmake ", "pip install .")
-LANGUAGES = {"python", "console", "cpp", "cmake"}
+LANGUAGES = {"python", "console", "cpp", "c", "cmake"}
 # The reference, which is made of docstrings and headers.
 WRITTEN = [page for page in PAGES if "api" not in page.parts]
 
@@ -71,6 +71,13 @@ def test_cpp_blocks_stand_in_programs_that_the_tests_build():
     assert len(of_language("cpp")) >= 6
     for code in of_language("cpp"):
         assert any(code.strip() in program for program in programs), code
+
+
+def test_c_blocks_stand_in_a_program_that_the_tests_build():
+    program = (ROOT / "tests" / "c_abi" / "guide.c").read_text()
+    assert len(of_language("c")) >= 3
+    for code in of_language("c"):
+        assert code.strip() in program, code
 
 
 def test_cmake_blocks_stand_in_the_consumer_project():

@@ -26,6 +26,7 @@ BELOW = {
     "ragged": ["ops"],
     "tensor_array": ["ops"],
     "grad_buffer": ["ops"],
+    "capi": ["sparse", "ragged", "tensor_array", "grad_buffer"],
     "bindings": ["sparse", "ragged", "tensor_array", "grad_buffer"],
 }
 
@@ -64,6 +65,8 @@ class Include(NamedTuple):
 def folder_of(path: str) -> str | None:
     """The folder of an included or including file, None for vocabulary."""
     parts = path.split("/")
+    if parts[:2] == ["backslice", "c"]:
+        return "capi"
     if parts[0] == "backslice":
         return PUBLIC.get(Path(path).stem)
     if parts[0] == "kernels":
@@ -125,6 +128,9 @@ def test_every_folder_and_public_header_has_its_place():
         ("select/restrict.cc", "memory/block.h"),
         ("backslice/view.h", "backslice/slice.h"),
         ("backslice/view.h", "core/overlap.h"),
+        ("backslice/view.h", "backslice/c/base.h"),
+        ("ops/slice.cc", "capi/boundary.h"),
+        ("bindings/arrays.cc", "backslice/c/backslice.h"),
     ],
 )
 def test_includes_that_point_up_are_found(file, target):

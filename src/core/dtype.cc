@@ -56,6 +56,7 @@ constexpr Info kTable[] = {
     {DType::QInt32, "qint32", 4, false},
     {DType::String, "string", sizeof(std::string), false},
     {DType::Bytes, "bytes", 0, false},
+    {DType::StringView, "string_view", 16, false},
 };
 
 constexpr std::size_t kCount = std::size(kTable);
@@ -64,7 +65,7 @@ constexpr bool table_is_in_order() {
   for (std::size_t i = 0; i < kCount; ++i) {
     if (static_cast<std::size_t>(kTable[i].dtype) != i) return false;
   }
-  return kTable[kCount - 1].dtype == DType::Bytes;
+  return kTable[kCount - 1].dtype == DType::StringView;
 }
 static_assert(table_is_in_order());
 

@@ -20,7 +20,7 @@ TEST(DType, VisitedTypesHaveTheSizeOfAnElement) {
 
 TEST(DType, WhatCannotBeAdded) {
   for (DType dtype : {DType::Bool, DType::QInt8, DType::QUInt8, DType::QInt16, DType::QUInt16, DType::QInt32,
-                      DType::String, DType::Bytes}) {
+                      DType::String, DType::Bytes, DType::StringView}) {
     EXPECT_FALSE(can_add(dtype)) << name(dtype);
   }
 }

@@ -86,7 +86,7 @@ ItemOperations make_operations(DType dtype) {
   return bytes;
 }
 
-constexpr auto kDTypes = static_cast<std::size_t>(DType::Bytes) + 1;
+constexpr auto kDTypes = static_cast<std::size_t>(DType::StringView) + 1;
 
 std::array<ItemOperations, kDTypes> make_table() {
   std::array<ItemOperations, kDTypes> table{};

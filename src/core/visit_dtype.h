@@ -69,7 +69,8 @@ void visit_addable(DType dtype, Visitor&& visitor) {
     case DType::QUInt16:
     case DType::QInt32:
     case DType::String:
-    case DType::Bytes: break;
+    case DType::Bytes:
+    case DType::StringView: break;
   }
   assert(false && "a dtype that cannot be added");
 }

@@ -9,6 +9,7 @@
 #include "core/per_axis.h"
 #include "select/axis_math.h"
 #include "select/result_axes.h"
+#include "select/tf_lists.h"
 
 namespace backslice {
 namespace {
@@ -24,7 +25,7 @@ struct Expanded {
   ResultAxes result_axes;
 };
 
-Status check_lengths(const TfSlice& slice) {
+Status check_lengths(const TfLists& slice) {
   const std::size_t size = slice.begin.size();
   if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxEntries) return Status();
   return invalid_argument(
@@ -32,7 +33,7 @@ Status check_lengths(const TfSlice& slice) {
       size, ", end has ", slice.end.size(), " and strides has ", slice.strides.size());
 }
 
-Status expand(const Shape& shape, const TfSlice& slice, Expanded& expanded) {
+Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
   if (std::popcount(static_cast<std::uint32_t>(slice.ellipsis_mask)) > 1) {
     return invalid_argument("Multiple ellipses in slice spec not allowed: ellipsis_mask is ", slice.ellipsis_mask);
   }
@@ -72,9 +73,8 @@ Status expand(const Shape& shape, const TfSlice& slice, Expanded& expanded) {
   return Status();
 }
 
-Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis, std::int64_t extent) {
-  const auto at = static_cast<std::size_t>(entry);
-  const std::int64_t begin = slice.begin[at], end = slice.end[at], stride = slice.strides[at];
+Result<Selection::Axis> explicit_axis(const TfLists& slice, int entry, int axis, std::int64_t extent) {
+  const std::int64_t begin = slice.begin[entry], end = slice.end[entry], stride = slice.strides[entry];
   if (stride == 0) return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")");
   if (has(slice.shrink_axis_mask, entry)) {
     if (stride < 0) {
@@ -93,24 +93,35 @@ Result<Selection::Axis> explicit_axis(const TfSlice& slice, int entry, int axis,
       has(slice.end_mask, entry) ? default_stop(extent, stride) : clamp_bound(end, extent, stride), stride);
 }
 
-}  // namespace
-
-Result<Selection> Selection::from_tf(Ints dims, const TfSlice& slice) {
+// Hands the shape, the axes and the axes of the result to `finish`, which makes a selection of them.
+template <class Finish>
+Result<Selection> lower(Ints dims, const TfLists& slice, const Finish& finish) {
   return without_throwing([&]() -> Result<Selection> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
     Expanded expanded;
     BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
-    Axes axes;
+    Selection::Axes axes;
     for (int i = 0; i < shape->rank(); ++i) {
       const int entry = expanded.entry_of[i];
-      const auto axis = entry == kNoEntry ? Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
+      const auto axis =
+          entry == kNoEntry ? Selection::Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
     }
-    return assemble(*shape, axes, expanded.result_axes);
+    return finish(*shape, axes, expanded.result_axes);
   });
+}
+
+}  // namespace
+
+Result<Selection> selection_from_tf(Ints shape, const TfLists& lists) { return lower(shape, lists, Selection::make); }
+
+Result<Selection> Selection::from_tf(Ints shape, const TfSlice& slice) {
+  const TfLists lists{slice.begin,    slice.end,           slice.strides,       slice.begin_mask,
+                      slice.end_mask, slice.ellipsis_mask, slice.new_axis_mask, slice.shrink_axis_mask};
+  return lower(shape, lists, assemble);
 }
 
 }  // namespace backslice

@@ -1,0 +1,220 @@
+/* What all of the C interface shares: error codes, element types, views, lists, contexts and handles.
+ *
+ * Every function that can fail returns an error code, 0 for success, and throws nothing. What went wrong is told by
+ * backslice_last_error(). A call that fails changes nothing, unless its C++ counterpart says otherwise. Any pointer may
+ * be NULL: where it must not be, that is an error which names the argument.
+ *
+ *     if (backslice_slice_into(rows, &x, &y, NULL) != BACKSLICE_OK) puts(backslice_last_error());
+ *
+ * Structs begin with their size, by which a library knows the header that a program was compiled with. Their
+ * BACKSLICE_..._INIT sets it, and every other field to its default.
+ */
+#ifndef BACKSLICE_C_BASE_H
+#define BACKSLICE_C_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BACKSLICE_C_API __attribute__((visibility("default")))
+
+/* Rises when the layout of a struct or the meaning of a function changes. */
+#define BACKSLICE_ABI_VERSION 1
+
+/* No tensor has more axes, no ragged tensor more lists of row splits. */
+#define BACKSLICE_MAX_RANK 32
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that is loaded, "0.2.0", and of its C interface. */
+BACKSLICE_C_API const char* backslice_version(void);
+BACKSLICE_C_API int32_t backslice_abi_version(void);
+
+/* -- Errors */
+
+/* The numbers are those of gRPC and TensorFlow. */
+enum {
+  BACKSLICE_OK = 0,
+  BACKSLICE_CANCELLED = 1,
+  BACKSLICE_INVALID_ARGUMENT = 3,
+  BACKSLICE_RESOURCE_EXHAUSTED = 8,
+  BACKSLICE_FAILED_PRECONDITION = 9,
+  BACKSLICE_OUT_OF_RANGE = 11,
+  BACKSLICE_UNIMPLEMENTED = 12,
+  BACKSLICE_INTERNAL = 13
+};
+
+/* "InvalidArgument" and so on; "Unknown" for a number that is no code. */
+BACKSLICE_C_API const char* backslice_code_name(int32_t code);
+
+/* What the last call that failed on this thread said, until the next one that fails; "" if none has. Never NULL. */
+BACKSLICE_C_API const char* backslice_last_error(void);
+
+/* Whether that error was about an element type: 1 or 0. */
+BACKSLICE_C_API int32_t backslice_last_error_is_about_dtype(void);
+
+/* -- Element types: their numbers never change. Integers of 1, 2 and 4 bits take one byte per element. */
+
+enum {
+  BACKSLICE_BOOL = 0,
+  BACKSLICE_INT1 = 1,
+  BACKSLICE_INT2 = 2,
+  BACKSLICE_INT4 = 3,
+  BACKSLICE_INT8 = 4,
+  BACKSLICE_INT16 = 5,
+  BACKSLICE_INT32 = 6,
+  BACKSLICE_INT64 = 7,
+  BACKSLICE_UINT1 = 8,
+  BACKSLICE_UINT2 = 9,
+  BACKSLICE_UINT4 = 10,
+  BACKSLICE_UINT8 = 11,
+  BACKSLICE_UINT16 = 12,
+  BACKSLICE_UINT32 = 13,
+  BACKSLICE_UINT64 = 14,
+  BACKSLICE_FLOAT16 = 15,
+  BACKSLICE_BFLOAT16 = 16,
+  BACKSLICE_FLOAT32 = 17,
+  BACKSLICE_FLOAT64 = 18,
+  BACKSLICE_FLOAT8_E3M4 = 19,
+  BACKSLICE_FLOAT8_E4M3 = 20,
+  BACKSLICE_FLOAT8_E4M3B11FNUZ = 21,
+  BACKSLICE_FLOAT8_E4M3FN = 22,
+  BACKSLICE_FLOAT8_E4M3FNUZ = 23,
+  BACKSLICE_FLOAT8_E5M2 = 24,
+  BACKSLICE_FLOAT8_E5M2FNUZ = 25,
+  BACKSLICE_FLOAT8_E8M0FNU = 26,
+  BACKSLICE_FLOAT6_E2M3FN = 27,
+  BACKSLICE_FLOAT6_E3M2FN = 28,
+  BACKSLICE_FLOAT4_E2M1FN = 29,
+  BACKSLICE_COMPLEX64 = 30,
+  BACKSLICE_COMPLEX128 = 31,
+  BACKSLICE_QINT8 = 32,
+  BACKSLICE_QUINT8 = 33,
+  BACKSLICE_QINT16 = 34,
+  BACKSLICE_QUINT16 = 35,
+  BACKSLICE_QINT32 = 36,
+  /* 37 are the std::string elements of C++, which C does not have. */
+  BACKSLICE_BYTES = 38, /* opaque items of any fixed size; their zero is all zero bytes */
+  BACKSLICE_STRING = 39 /* backslice_string elements */
+};
+
+/* A text of that many bytes, none of them special. As an element, the address and the size are moved; the bytes stay
+ * where they are and the caller's. {NULL, 0} is the empty string, and the zero. */
+typedef struct backslice_string {
+  const char* data;
+  int64_t size;
+} backslice_string;
+
+/* "float32" and so on, NULL for a number that is no element type; and the way back, -1 where there is none. */
+BACKSLICE_C_API const char* backslice_dtype_name(int32_t dtype);
+BACKSLICE_C_API int32_t backslice_dtype_from_name(const char* name);
+
+/* Bytes per element; 0 for BACKSLICE_BYTES, -1 for a number that is no element type. */
+BACKSLICE_C_API int64_t backslice_dtype_item_size(int32_t dtype);
+
+/* -- Lists and views */
+
+/* A list of numbers, of which it borrows the memory. Where a list may be left out, {NULL, 0} leaves it out; an empty
+ * list that is given has some other address. */
+typedef struct backslice_ints {
+  const int64_t* data;
+  int64_t size;
+} backslice_ints;
+
+/* A tensor in somebody's memory. Strides may be anything for an input; an output must not overlap itself. The views
+ * that functions fill in point into their handle and hold as long as it does. */
+typedef struct backslice_view {
+  size_t struct_size;
+  void* data;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t* shape;   /* `rank` extents; may be NULL for rank 0 */
+  const int64_t* strides; /* `rank` of them, in bytes; NULL: row-major without gaps */
+  int64_t item_size;      /* for BACKSLICE_BYTES only */
+  int32_t device_type;    /* as in DLPack; BACKSLICE_CPU is all there is so far */
+  int32_t device_id;
+} backslice_view;
+
+enum { BACKSLICE_CPU = 1 };
+
+#define BACKSLICE_VIEW_INIT {sizeof(backslice_view), NULL, BACKSLICE_FLOAT32, 0, NULL, NULL, 0, BACKSLICE_CPU, 0}
+
+/* -- Contexts */
+
+/* How loops run in parallel: somebody's own pool of threads. */
+typedef struct backslice_executor {
+  size_t struct_size;
+  void* user;
+  int32_t concurrency; /* how many tasks may run at once, the calling thread's included; at least 1 */
+  /* Calls task(arg, i) once for each i in [0, count), in any order, on any threads, and returns 0 when all have
+   * returned. Several threads may call it at once, and a task may call it again. Anything but 0, or a task that was
+   * left out, is an internal error of the operation, which then ends as if it had been cancelled. */
+  int32_t (*run)(void* user, int64_t count, void (*task)(void* arg, int64_t i), void* arg);
+} backslice_executor;
+
+#define BACKSLICE_EXECUTOR_INIT {sizeof(backslice_executor), NULL, 1, NULL}
+
+/* Where results get their memory. Both functions and `user` must live until the last block was given back, which may be
+ * after the call: handles keep their memory. Several threads may call them at once. */
+typedef struct backslice_allocator {
+  size_t struct_size;
+  void* user;
+  /* At least that many bytes (never 0) at a multiple of `alignment`, all zero if `zeroed` is 1. NULL: there is none. */
+  void* (*allocate)(void* user, int64_t bytes, int64_t alignment, int32_t zeroed);
+  void (*deallocate)(void* user, void* data, int64_t bytes);
+  int32_t has_free_zeros; /* 1: zeros cost nothing until they are touched, as pages fresh from the system do */
+} backslice_allocator;
+
+#define BACKSLICE_ALLOCATOR_INIT {sizeof(backslice_allocator), NULL, NULL, NULL, 0}
+
+/* Where an operation runs, where its memory comes from, and who may end it early. Wherever a context is taken, NULL
+ * stands for the defaults. */
+typedef struct backslice_context {
+  size_t struct_size;
+  const backslice_executor* executor;   /* NULL: the library's own pool */
+  const backslice_allocator* allocator; /* NULL: the library's own memory */
+  /* Asked between the pieces of an operation, on any of its threads; anything but 0 ends it with BACKSLICE_CANCELLED.
+   * NULL: nobody ends it early. */
+  int32_t (*cancelled)(void* user);
+  void* cancelled_user;
+  void* stream;        /* NULL is all there is so far */
+  int32_t device_type; /* BACKSLICE_CPU is all there is so far */
+  int32_t device_id;
+} backslice_context;
+
+#define BACKSLICE_CONTEXT_INIT {sizeof(backslice_context), NULL, NULL, NULL, NULL, NULL, BACKSLICE_CPU, 0}
+
+/* How a gradient is written into the caller's memory. */
+enum {
+  BACKSLICE_OVERWRITE = 0,  /* all of it: dy where selected, zero elsewhere */
+  BACKSLICE_INTO_ZEROS = 1, /* the same, into memory that is all zero already, as the caller promises */
+  BACKSLICE_ACCUMULATE = 2  /* out[selected] += dy, and nothing else is touched */
+};
+
+/* How many threads the library's own pool uses. */
+BACKSLICE_C_API int32_t backslice_set_num_threads(int32_t threads);
+BACKSLICE_C_API int32_t backslice_num_threads(void);
+
+/* How many bytes of dead results the library keeps for the next ones; all of them given back at once. */
+BACKSLICE_C_API int32_t backslice_set_pool_limit(int64_t bytes);
+BACKSLICE_C_API int32_t backslice_trim_pool(void);
+
+/* -- Handles */
+
+typedef struct backslice_selection backslice_selection;
+typedef struct backslice_prepared_slice backslice_prepared_slice;
+typedef struct backslice_grad_buffer backslice_grad_buffer;
+typedef struct backslice_ragged backslice_ragged;
+typedef struct backslice_variant_array backslice_variant_array;
+typedef struct backslice_tensor_array backslice_tensor_array;
+
+/* Ends any handle; NULL is fine. A handle that has ended already is told by backslice_last_error() where the library
+ * was built with assertions, and is undefined otherwise, as in free(). */
+BACKSLICE_C_API void backslice_free(void* handle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+#include "capi/arguments.h"
+
+#include <algorithm>
+
+namespace backslice::capi {
+
+std::string text(const Argument& argument) {
+  if (argument.index >= 0) return join(argument.name, "[", argument.index, "]");
+  return argument.field == nullptr ? argument.name : join(argument.name, ".", argument.field);
+}
+
+void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t expected) {
+  constexpr std::size_t kPlausible = 65536;
+  const bool newer = found > expected && found < kPlausible && found % alignof(std::size_t) == 0;
+  refuse(invalid_argument(
+      text(argument), ".struct_size is ", found, ", expected ", expected, ": ",
+      newer ? "the program was compiled with the header of a newer backslice than the library that is loaded; update "
+              "the library"
+            : "the struct was not initialised; begin with its BACKSLICE_..._INIT"));
+}
+
+void refuse_dtype(std::int32_t number, const Argument& argument) {
+  const int last = static_cast<int>(DType::StringView);
+  refuse(dtype_error(text(argument), " is ", number,
+                     ", which is no element type of this version; those of backslice.h ", "lie between 0 and ", last,
+                     ", and strings are BACKSLICE_STRING, ", last));
+}
+
+Write write_of(std::int32_t number) {
+  switch (number) {
+    case BACKSLICE_OVERWRITE: return Write::Overwrite;
+    case BACKSLICE_INTO_ZEROS: return Write::IntoZeros;
+    case BACKSLICE_ACCUMULATE: return Write::Accumulate;
+    default: break;
+  }
+  refuse(invalid_argument("write is ", number,
+                          ", expected BACKSLICE_OVERWRITE (0), BACKSLICE_INTO_ZEROS (1) or BACKSLICE_ACCUMULATE (2)"));
+}
+
+bool flag_of(std::int32_t number, const Argument& argument) {
+  if (number != 0 && number != 1) refuse(invalid_argument(text(argument), " is ", number, ", expected 0 or 1"));
+  return number == 1;
+}
+
+Ints ints_of(const backslice_ints& list, const Argument& argument) {
+  if (list.size < 0 || list.size > std::int64_t{1} << 48) {
+    refuse(invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more"));
+  }
+  if (list.size > 0 && list.data == nullptr) {
+    refuse(invalid_argument(text(argument), " is NULL, but has a size of ", list.size));
+  }
+  return {list.data, static_cast<std::size_t>(list.size)};
+}
+
+std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument) {
+  if (list.data == nullptr && list.size == 0) return std::nullopt;
+  return ints_of(list, argument);
+}
+
+Shape shape_of(const backslice_ints& list, const char* argument) {
+  return unwrap(Shape::make(ints_of(list, argument), argument));
+}
+
+PartialShape partial_shape_of(const backslice_ints& list, const char* argument) {
+  const auto dims = optional_ints_of(list, argument);
+  return dims ? unwrap(PartialShape::make(*dims, argument)) : PartialShape();
+}
+
+std::string_view text_of(const backslice_string& string, const Argument& argument) {
+  const auto bytes = items(string.data, string.size, argument, argument);
+  return {bytes.data(), bytes.size()};
+}
+
+namespace {
+
+std::vector<std::int64_t> vector_of(const backslice_ints& list, const char* field) {
+  const Ints given = ints_of(list, {"spec", field});
+  return {given.begin(), given.end()};
+}
+
+std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints& list, const char* field) {
+  const auto given = optional_ints_of(list, {"spec", field});
+  return given ? std::optional(std::vector(given->begin(), given->end())) : std::nullopt;
+}
+
+}  // namespace
+
+TfLists tf_lists_of(const backslice_tf_slice* spec) {
+  const backslice_tf_slice& given = checked_struct(spec, "spec");
+  return {.begin = ints_of(given.begin, {"spec", "begin"}),
+          .end = ints_of(given.end, {"spec", "end"}),
+          .strides = ints_of(given.strides, {"spec", "strides"}),
+          .begin_mask = given.begin_mask,
+          .end_mask = given.end_mask,
+          .ellipsis_mask = given.ellipsis_mask,
+          .new_axis_mask = given.new_axis_mask,
+          .shrink_axis_mask = given.shrink_axis_mask};
+}
+
+OnnxSlice onnx_slice_of(const backslice_onnx_slice* spec) {
+  const backslice_onnx_slice& given = checked_struct(spec, "spec");
+  return {.starts = vector_of(given.starts, "starts"),
+          .ends = vector_of(given.ends, "ends"),
+          .axes = optional_vector_of(given.axes, "axes"),
+          .steps = optional_vector_of(given.steps, "steps")};
+}
+
+Status ShapeOut::set(Ints shape) const {
+  std::copy(shape.begin(), shape.end(), shape_);
+  *rank_ = static_cast<std::int32_t>(shape.size());
+  return Status();
+}
+
+}  // namespace backslice::capi

@@ -1,0 +1,118 @@
+// Arguments as C gives them, checked and turned into those of C++. What is wrong ends the call, with an error that
+// names the argument.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backslice/c/base.h"
+#include "backslice/c/selection.h"
+#include "backslice/context.h"
+#include "backslice/onnx_slice.h"
+#include "backslice/partial_shape.h"
+#include "backslice/tensor.h"
+#include "capi/boundary.h"
+#include "select/tf_lists.h"
+
+namespace backslice::capi {
+
+// The name of an argument for messages, made into text only where there is one: "dy", "pieces[3]", "spec.begin".
+struct Argument {
+  Argument(const char* whole) : name(whole) {}
+  Argument(const char* whole, const char* part) : name(whole), field(part) {}
+  Argument(const char* list, std::int64_t position) : name(list), index(position) {}
+  const char* name;
+  const char* field = nullptr;
+  std::int64_t index = -1;
+};
+std::string text(const Argument& argument);
+
+// -- Pointers and structs
+
+template <class T>
+T& not_null(T* pointer, const Argument& argument) {
+  if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL"));
+  return *pointer;
+}
+
+[[noreturn]] void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t expected);
+
+// A struct that begins with its size.
+template <class T>
+T& checked_struct(T* pointer, const Argument& argument) {
+  T& found = not_null(pointer, argument);
+  if (found.struct_size != sizeof(T)) refuse_struct_size(argument, found.struct_size, sizeof(T));
+  return found;
+}
+
+// The items of an array. Ends the call for a negative count, one above `most`, or NULL in place of items.
+template <class T>
+std::span<T> items(T* data, std::int64_t count, const Argument& argument, const Argument& count_argument,
+                   std::int64_t most = std::int64_t{1} << 48) {
+  if (count < 0 || count > most) {
+    refuse(invalid_argument(text(count_argument), " is ", count, ", expected 0 to ", most));
+  }
+  if (count > 0) not_null(data, argument);
+  return {data, static_cast<std::size_t>(count)};
+}
+
+// -- Numbers, lists and text
+
+[[noreturn]] void refuse_dtype(std::int32_t number, const Argument& argument);
+
+// C has all element types but std::string.
+inline DType dtype_of(std::int32_t number, const Argument& argument) {
+  const bool exists = number >= 0 && number <= static_cast<std::int32_t>(DType::StringView);
+  if (!exists || number == static_cast<std::int32_t>(DType::String)) refuse_dtype(number, argument);
+  return static_cast<DType>(number);
+}
+
+Write write_of(std::int32_t number);
+bool flag_of(std::int32_t number, const Argument& argument);
+
+Ints ints_of(const backslice_ints& list, const Argument& argument);
+std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument);
+Shape shape_of(const backslice_ints& list, const char* argument);
+PartialShape partial_shape_of(const backslice_ints& list, const char* argument);
+std::string_view text_of(const backslice_string& string, const Argument& argument);
+
+// With the caller's own lists: three vectors would cost a small gradient a tenth of its time.
+TfLists tf_lists_of(const backslice_tf_slice* spec);
+OnnxSlice onnx_slice_of(const backslice_onnx_slice* spec);
+
+// -- Views
+
+// For reading alone, and for any use; elements must have an address.
+ConstView input_of(const backslice_view* view, const Argument& argument);
+View view_of(const backslice_view* view, const Argument& argument);
+std::vector<View> views_of(const backslice_view* views, std::int64_t count, const char* argument,
+                           const char* count_argument = "count", std::int64_t most = BACKSLICE_MAX_RANK);
+
+// The same where only the layout matters, and data may be NULL.
+View layout_of(const backslice_view* view, const Argument& argument);
+
+// Memory that the caller keeps for as long as it is needed.
+Tensor borrowed(const View& view);
+std::vector<Tensor> borrowed(const std::vector<View>& views);
+
+// -- Results. Where they go is checked before anything is done.
+
+// Room for a shape. `rank` may have no place where the caller knows it.
+class ShapeOut {
+ public:
+  ShapeOut(std::int64_t* shape, const Argument& shape_argument, std::int32_t* rank, const Argument& rank_argument)
+      : shape_(&not_null(shape, shape_argument)), rank_(&not_null(rank, rank_argument)) {}
+  Status set(Ints shape) const;
+
+ private:
+  std::int64_t* shape_;
+  std::int32_t* rank_;
+};
+
+// Fills in a view of a tensor without gaps, which outlives it.
+Status set_view(backslice_view& view, const Tensor& tensor);
+
+}  // namespace backslice::capi

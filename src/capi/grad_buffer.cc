@@ -1,0 +1,54 @@
+#include "backslice/grad_buffer.h"
+
+#include "backslice/c/grad_buffer.h"
+#include "capi/context.h"
+#include "capi/handles.h"
+
+using namespace backslice;
+using namespace backslice::capi;
+
+int32_t backslice_grad_buffer_make(backslice_ints shape, int32_t dtype, int64_t item_size,
+                                   const backslice_context* context, backslice_grad_buffer** out) {
+  return guarded([&] {
+    not_null(out, "out");
+    const CallContext call(context);
+    return give(out, call.value(GradBuffer::make(ints_of(shape, "shape"), dtype_of(dtype, "dtype"), item_size, call)));
+  });
+}
+
+int32_t backslice_grad_buffer_write(backslice_grad_buffer* buffer, const backslice_selection* selection,
+                                    const backslice_view* dy, const backslice_context* context) {
+  return guarded([&] {
+    const CallContext call(context);
+    return call.ended(get(buffer, "buffer").write(get(selection, "selection"), input_of(dy, "dy"), call));
+  });
+}
+
+int32_t backslice_grad_buffer_add(backslice_grad_buffer* buffer, const backslice_selection* selection,
+                                  const backslice_view* dy, const backslice_context* context) {
+  return guarded([&] {
+    const CallContext call(context);
+    return call.ended(get(buffer, "buffer").add(get(selection, "selection"), input_of(dy, "dy"), call));
+  });
+}
+
+int32_t backslice_grad_buffer_zero(backslice_grad_buffer* buffer, const backslice_context* context) {
+  return guarded([&] {
+    const CallContext call(context);
+    get(buffer, "buffer").zero(call);
+    return call.ended(Status());
+  });
+}
+
+int32_t backslice_grad_buffer_view(const backslice_grad_buffer* buffer, backslice_view* view) {
+  return guarded([&] { return set_view(checked_struct(view, "view"), get(buffer, "buffer").tensor()); });
+}
+
+int32_t backslice_grad_buffer_writable(backslice_grad_buffer* buffer, backslice_view* view) {
+  return guarded([&] {
+    backslice_view& given = checked_struct(view, "view");
+    GradBuffer& content = get(buffer, "buffer");
+    content.writable();
+    return set_view(given, content.tensor());
+  });
+}

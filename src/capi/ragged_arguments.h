@@ -1,0 +1,16 @@
+// What the ragged operations take and give: lists of views as a RaggedView, a RaggedSize as C has it.
+#pragma once
+
+#include "backslice/c/ragged.h"
+#include "backslice/ragged_view.h"
+#include "capi/arguments.h"
+
+namespace backslice::capi {
+
+inline RaggedView ragged_view_of(const backslice_view* splits, std::int32_t count, const backslice_view* values) {
+  return {views_of(splits, count, "out_splits"), view_of(values, "out_values")};
+}
+
+Status set_size(backslice_ragged_size& size, const RaggedSize& from);
+
+}  // namespace backslice::capi

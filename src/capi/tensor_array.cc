@@ -1,0 +1,111 @@
+// Tensor arrays: making them, their gradients, and what is known of one.
+#include "backslice/tensor_array.h"
+
+#include "backslice/c/tensor_array.h"
+#include "capi/context.h"
+#include "capi/handles.h"
+
+using namespace backslice;
+using namespace backslice::capi;
+
+namespace {
+
+TensorArrayOptions options_of(const backslice_tensor_array_options* options) {
+  if (options == nullptr) return {};
+  const backslice_tensor_array_options& given = checked_struct(options, "options");
+  return {.element_shape = partial_shape_of(given.element_shape, "options.element_shape"),
+          .dynamic_size = flag_of(given.dynamic_size, {"options", "dynamic_size"}),
+          .clear_after_read = flag_of(given.clear_after_read, {"options", "clear_after_read"}),
+          .identical_element_shapes = flag_of(given.identical_element_shapes, {"options", "identical_element_shapes"}),
+          .contiguous = flag_of(given.contiguous, {"options", "contiguous"}),
+          .name = std::string(text_of(given.name, {"options", "name"})),
+          .item_size = given.item_size};
+}
+
+// One thing that is known of an array.
+template <class T, class Ask>
+int32_t ask(const backslice_tensor_array* array, T* out, const char* argument, const Ask& of) {
+  return guarded([&] {
+    not_null(out, argument) = of(get(array, "array"));
+    return Status();
+  });
+}
+
+}  // namespace
+
+int32_t backslice_tensor_array_make(int64_t size, int32_t dtype, const backslice_tensor_array_options* options,
+                                    const backslice_context* context, backslice_tensor_array** out) {
+  return guarded([&] {
+    not_null(out, "out");
+    const CallContext call(context);
+    return give(out, call.value(TensorArray::make(size, dtype_of(dtype, "dtype"), options_of(options), call)));
+  });
+}
+
+int32_t backslice_tensor_array_grad(backslice_tensor_array* array, backslice_string source,
+                                    const backslice_context* context, backslice_tensor_array** out) {
+  return backslice_tensor_array_grad_with_shape(array, source, {nullptr, 0}, context, out);
+}
+
+int32_t backslice_tensor_array_grad_with_shape(backslice_tensor_array* array, backslice_string source,
+                                               backslice_ints shape_to_prepend, const backslice_context* context,
+                                               backslice_tensor_array** out) {
+  return guarded([&] {
+    not_null(out, "out");
+    const CallContext call(context);
+    const std::string name(text_of(source, "source"));
+    return give(
+        out,
+        call.value(get(array, "array").grad_with_shape(name, ints_of(shape_to_prepend, "shape_to_prepend"), call)));
+  });
+}
+
+int32_t backslice_tensor_array_find_grad(const backslice_tensor_array* array, backslice_string source,
+                                         backslice_tensor_array** out) {
+  return guarded([&] {
+    not_null(out, "out");
+    const auto found = get(array, "array").find_grad(text_of(source, "source"));
+    if (found) return give(out, *found);
+    *out = nullptr;
+    return Status();
+  });
+}
+
+int32_t backslice_tensor_array_size(const backslice_tensor_array* array, int64_t* size) {
+  return ask(array, size, "size", [](const TensorArray& of) { return unwrap(of.size()); });
+}
+
+int32_t backslice_tensor_array_name(const backslice_tensor_array* array, backslice_string* name) {
+  return ask(array, name, "name",
+             [](const TensorArray& of) { return backslice_string{of.name().data(), std::ssize(of.name())}; });
+}
+
+int32_t backslice_tensor_array_dtype(const backslice_tensor_array* array, int32_t* dtype) {
+  return ask(array, dtype, "dtype", [](const TensorArray& of) { return static_cast<int32_t>(of.dtype()); });
+}
+
+int32_t backslice_tensor_array_element_shape(const backslice_tensor_array* array, int64_t shape[BACKSLICE_MAX_RANK],
+                                             int32_t* rank) {
+  return guarded([&] {
+    const ShapeOut out(shape, "shape", rank, "rank");
+    const PartialShape known = get(array, "array").element_shape();
+    if (known.has_rank()) return out.set(known.dims());
+    *rank = -1;
+    return Status();
+  });
+}
+
+int32_t backslice_tensor_array_is_gradient(const backslice_tensor_array* array, int32_t* is_gradient) {
+  return ask(array, is_gradient, "is_gradient", [](const TensorArray& of) { return of.is_gradient() ? 1 : 0; });
+}
+
+int32_t backslice_tensor_array_is_closed(const backslice_tensor_array* array, int32_t* is_closed) {
+  return ask(array, is_closed, "is_closed", [](const TensorArray& of) { return of.is_closed() ? 1 : 0; });
+}
+
+int32_t backslice_tensor_array_close(backslice_tensor_array* array) {
+  return guarded([&] {
+    get(array, "array").close();
+    return Status();
+  });
+}

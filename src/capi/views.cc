@@ -1,0 +1,104 @@
+// Views of C's, checked: where they lie, of what, and how.
+#include "capi/arguments.h"
+
+namespace backslice::capi {
+namespace {
+
+void check_device(const backslice_view& view, const Argument& argument) {
+  if (view.device_type == BACKSLICE_CPU && view.device_id == 0) return;
+  refuse(unimplemented(text(argument), " lies on device ", view.device_type, ":", view.device_id,
+                       " (DLPack's numbers); this version works on the CPU, 1:0, alone"));
+}
+
+// Errors of C++ about a layout do not know whose it is.
+[[noreturn]] void refuse_layout(const Status& status, const Argument& argument) {
+  Status named(status.code(), join(text(argument), ": ", status.message()));
+  refuse(status.is_about_dtype() ? std::move(named).about_dtype() : std::move(named));
+}
+
+Ints extents_of(const backslice_view& view, const Argument& argument) {
+  if (view.rank < 0 || view.rank > BACKSLICE_MAX_RANK) {
+    refuse(invalid_argument(text(argument), ".rank is ", view.rank, ", expected 0 to ", BACKSLICE_MAX_RANK));
+  }
+  if (view.rank > 0 && view.shape == nullptr) {
+    refuse(invalid_argument(text(argument), ".shape is NULL, but the rank is ", view.rank));
+  }
+  return {view.shape, static_cast<std::size_t>(view.rank)};
+}
+
+void check_data(const void* data, const Shape& shape, const Argument& argument) {
+  if (data != nullptr || shape.elements() == 0) return;
+  refuse(invalid_argument(text(argument), ".data is NULL, but the shape ", Ints(shape), " has elements"));
+}
+
+// Whether nothing but the shape is left to check, as in nearly all views: row-major without gaps, elements whose size
+// follows from their type, and few enough of them for their bytes to be counted.
+bool is_plain(const backslice_view& view, DType dtype) {
+  return view.strides == nullptr && view.item_size == 0 && dtype != DType::Bytes;
+}
+constexpr std::int64_t kMany = std::int64_t{1} << 56;
+
+enum class Data { Needed, Unused };
+
+// A View or a ConstView. A layout is made where it will stay: each copy of one that was just made costs as much as
+// making it.
+template <class Made>
+Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
+  const backslice_view& given = checked_struct(view, argument);
+  const DType dtype = dtype_of(given.dtype, argument);
+  check_device(given, argument);
+  const Ints extents = extents_of(given, argument);
+  const Result<Shape> shape = Shape::make(extents);
+  if (!shape.ok()) refuse_layout(shape.status(), argument);
+  if (data == Data::Needed) check_data(given.data, *shape, argument);
+  const auto address = static_cast<decltype(Made::data)>(given.data);
+  if (is_plain(given, dtype) && shape->elements() <= kMany) {
+    return {address, dtype, contiguous_layout(*shape, item_size(dtype))};
+  }
+  const Result<Layout> layout =
+      given.strides == nullptr ? make_contiguous_layout(dtype, *shape, given.item_size)
+                               : make_strided_layout(dtype, extents, {given.strides, extents.size()}, given.item_size);
+  if (!layout.ok()) refuse_layout(layout.status(), argument);
+  return {address, dtype, *layout};
+}
+
+}  // namespace
+
+View layout_of(const backslice_view* view, const Argument& argument) {
+  return made_of<View>(view, argument, Data::Unused);
+}
+
+ConstView input_of(const backslice_view* view, const Argument& argument) { return made_of<ConstView>(view, argument); }
+
+View view_of(const backslice_view* view, const Argument& argument) { return made_of<View>(view, argument); }
+
+std::vector<View> views_of(const backslice_view* views, std::int64_t count, const char* argument,
+                           const char* count_argument, std::int64_t most) {
+  std::vector<View> made;
+  made.reserve(items(views, count, argument, count_argument, most).size());
+  for (std::int64_t i = 0; i < count; ++i) made.push_back(view_of(views + i, {argument, i}));
+  return made;
+}
+
+Tensor borrowed(const View& view) { return Tensor::of(Buffer::wrap(nullptr, view.data), view); }
+
+std::vector<Tensor> borrowed(const std::vector<View>& views) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(views.size());
+  for (const View& view : views) tensors.push_back(borrowed(view));
+  return tensors;
+}
+
+Status set_view(backslice_view& view, const Tensor& tensor) {
+  view.data = const_cast<std::byte*>(tensor.data());
+  view.dtype = static_cast<std::int32_t>(tensor.dtype());
+  view.rank = tensor.shape().rank();
+  view.shape = tensor.shape().begin();
+  view.strides = nullptr;
+  view.item_size = tensor.dtype() == DType::Bytes ? tensor.view().layout.item_size : 0;
+  view.device_type = BACKSLICE_CPU;
+  view.device_id = 0;
+  return Status();
+}
+
+}  // namespace backslice::capi
