@@ -74,7 +74,8 @@ Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
 }
 
 Result<Selection::Axis> explicit_axis(const TfLists& slice, int entry, int axis, std::int64_t extent) {
-  const std::int64_t begin = slice.begin[entry], end = slice.end[entry], stride = slice.strides[entry];
+  const auto at = static_cast<std::size_t>(entry);
+  const std::int64_t begin = slice.begin[at], end = slice.end[at], stride = slice.strides[at];
   if (stride == 0) return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")");
   if (has(slice.shrink_axis_mask, entry)) {
     if (stride < 0) {
