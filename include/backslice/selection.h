@@ -56,6 +56,10 @@ class BACKSLICE_EXPORT Selection {
   static Result<Selection> from_onnx(Ints shape, const OnnxSlice& slice);
   static Result<Selection> from_index(Ints shape, const Index& index);
 
+  // From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the
+  // rest of the axis. Nothing counts from the end, and what does not fit is refused: InvalidArgument.
+  static Result<Selection> from_begin_size(Ints shape, Ints begin, Ints size);
+
   // The way back: from_x(shape, to_x()) is this selection again. TensorFlow has no word for a selection that needs
   // 32 entries or more: Unimplemented.
   Result<TfSlice> to_tf() const;
