@@ -46,6 +46,7 @@ from ._core import (
     tensor_array_grad_with_shape,
 )
 from .conversion import as_array as _as_array
+from .dlpack import to_dlpack
 from .errors import (
     DTypeError,
     Error,
@@ -95,6 +96,7 @@ __all__ = [
     "strided_slice",
     "strided_slice_grad",
     "tensor_array_grad_with_shape",
+    "to_dlpack",
 ]
 
 

@@ -1,7 +1,7 @@
 """Types of the extension module. Checked against it by python/tests/test_stubs.py."""
 
 from builtins import slice as _slice
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
@@ -14,7 +14,23 @@ class SupportsDLPack(Protocol):
 
 Array: TypeAlias = ArrayLike | SupportsDLPack
 Ints: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
-Shape: TypeAlias = SupportsIndex | Ints
+
+class SupportsExtents(Protocol):
+    """TensorFlow's TensorShape, fully known."""
+
+    @property
+    def rank(self) -> Any: ...
+    def as_list(self) -> Any: ...
+
+class SupportsNumpyDType(Protocol):
+    """TensorFlow's DType."""
+
+    @property
+    def as_numpy_dtype(self) -> Any: ...
+
+Shape: TypeAlias = SupportsIndex | Ints | SupportsExtents
+DType: TypeAlias = DTypeLike | SupportsNumpyDType
+Output: TypeAlias = NDArray[Any] | SupportsDLPack
 IndexItem: TypeAlias = SupportsIndex | _slice | EllipsisType | None
 Index: TypeAlias = IndexItem | tuple[IndexItem, ...] | str | Selection
 
@@ -47,6 +63,8 @@ class GradientCost(TypedDict):
 __version__: str
 
 def _register(**objects: Any) -> None: ...
+def _numpy_dtype(dtype: Any) -> np.dtype[Any]: ...
+def _dlpack_capsule(array: NDArray[Any], versioned: bool, is_copy: bool) -> Any: ...
 
 class Selection:
     @staticmethod
@@ -56,7 +74,7 @@ class Selection:
         shape: Shape,
         begin: Ints,
         end: Ints,
-        strides: Ints,
+        strides: Ints | None = None,
         begin_mask: int = 0,
         end_mask: int = 0,
         ellipsis_mask: int = 0,
@@ -67,6 +85,34 @@ class Selection:
     def from_onnx(
         shape: Shape, starts: Ints, ends: Ints, axes: Ints | None = None, steps: Ints | None = None
     ) -> Selection: ...
+    @staticmethod
+    def from_begin_size(shape: Shape, begin: Ints, size: Ints) -> Selection:
+        """The slice that TensorFlow's ``tf.slice`` takes: ``x[begin : begin + size]`` on every axis.
+
+        Parameters
+        ----------
+        shape : int, sequence of int or tf.TensorShape
+            The shape that is sliced.
+        begin : sequence of int
+            Where the slice begins, one entry per axis; nothing counts from the end.
+        size : sequence of int
+            How many elements it takes, one entry per axis; -1 is the rest of the axis.
+
+        Returns
+        -------
+        Selection
+
+        Raises
+        ------
+        InvalidArgumentError
+            Where an axis has no entry, or the slice does not lie inside the shape.
+
+        Examples
+        --------
+        >>> import backslice as bs
+        >>> bs.Selection.from_begin_size((4, 6), begin=[1, 2], size=[2, -1])
+        Selection.from_index((4, 6), "1:3, 2:6")
+        """
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -78,11 +124,13 @@ class Selection:
     def to_index(self) -> tuple[int | _slice | None, ...]: ...
     def to_tf(self) -> TfArguments: ...
     def to_onnx(self) -> OnnxArguments: ...
-    def slice(self, x: Array, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
-    def grad(self, dy: Array, out: NDArray[Any] | None = None, accumulate: bool = False) -> NDArray[Any]: ...
-    def prepare(self, dtype: DTypeLike) -> PreparedSlice: ...
+    def slice(self, x: Array, out: Output | None = None) -> NDArray[Any]: ...
+    def grad(
+        self, dy: Array, out: Output | None = None, accumulate: bool = False, *, dtype: DType | None = None
+    ) -> NDArray[Any]: ...
+    def prepare(self, dtype: DType) -> PreparedSlice: ...
     def restrict(self, box: Sequence[tuple[int, int]]) -> tuple[Selection, tuple[_slice, ...]] | None: ...
-    def cost(self, dtype: DTypeLike) -> GradientCost: ...
+    def cost(self, dtype: DType) -> GradientCost: ...
     def explain(self) -> str: ...
     def _repr_svg_(self) -> str: ...
     def _repr_html_(self) -> str: ...
@@ -91,9 +139,9 @@ class Selection:
     def __repr__(self) -> str: ...
 
 class PreparedSlice:
-    def forward(self, x: Array, out: NDArray[Any]) -> NDArray[Any]: ...
-    def gradient(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]: ...
-    def accumulate(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]: ...
+    def forward(self, x: Array, out: Output) -> NDArray[Any]: ...
+    def gradient(self, dy: Array, out: Output) -> NDArray[Any]: ...
+    def accumulate(self, dy: Array, out: Output) -> NDArray[Any]: ...
     @property
     def selection(self) -> Selection: ...
     @property
@@ -103,7 +151,7 @@ class PreparedSlice:
 def parse_index(text: str) -> tuple[int | _slice | EllipsisType | None, ...]: ...
 
 class GradBuffer:
-    def __init__(self, shape: Shape, dtype: DTypeLike) -> None: ...
+    def __init__(self, shape: Shape, dtype: DType) -> None: ...
     @property
     def array(self) -> NDArray[Any]: ...
     @property
@@ -133,39 +181,50 @@ def simd_targets() -> list[str]: ...
 def simd_target() -> str: ...
 def environment_problems() -> list[str]: ...
 def multi_slice_grad(
-    shape: Shape, slices: Sequence[tuple[Index, Array]], out: NDArray[Any] | None = None, accumulate: bool = False
+    shape: Shape,
+    slices: Iterable[tuple[Index, Array]],
+    out: Output | None = None,
+    accumulate: bool = False,
+    *,
+    dtype: DType | None = None,
 ) -> NDArray[Any]: ...
-def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def slice(x: Array, index: Index, out: Output | None = None) -> NDArray[Any]: ...
 def slice_grad(
-    dy: Array, shape: Shape, index: Index, out: NDArray[Any] | None = None, accumulate: bool = False
+    dy: Array,
+    shape: Shape,
+    index: Index,
+    out: Output | None = None,
+    accumulate: bool = False,
+    *,
+    dtype: DType | None = None,
 ) -> NDArray[Any]: ...
-def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: NDArray[Any]) -> None: ...
+def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -> None: ...
 def strided_slice(
     input: Array,
     begin: Ints,
     end: Ints,
-    strides: Ints,
+    strides: Ints | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
 ) -> NDArray[Any]: ...
 def strided_slice_grad(
-    shape: Ints,
+    shape: Ints | SupportsExtents,
     begin: Ints,
     end: Ints,
-    strides: Ints,
-    dy: Array,
+    strides: Ints | None = None,
+    dy: Array = ...,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]: ...
 def onnx_slice(
@@ -175,24 +234,24 @@ def onnx_slice(
     axes: Ints | None = None,
     steps: Ints | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
 ) -> NDArray[Any]: ...
 def onnx_slice_grad(
     grad: Array,
-    shape: Ints,
+    shape: Ints | SupportsExtents,
     starts: Ints,
     ends: Ints,
     axes: Ints | None = None,
     steps: Ints | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]: ...
 
 Indices: TypeAlias = Array | tuple[Array, ...]
 
 def sparse_slice(
-    indices: Indices, values: Array, shape: Ints, start: Ints, size: Ints
+    indices: Indices, values: Array, shape: Ints | SupportsExtents, start: Ints, size: Ints
 ) -> tuple[Any, NDArray[Any], NDArray[np.int64]]: ...
 def sparse_slice_grad(
     backprop_val_grad: Array,
@@ -201,7 +260,7 @@ def sparse_slice_grad(
     output_indices: Indices,
     *,
     order: Literal["in_order", "any"] = "in_order",
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]: ...
 def sparse_slice_grad_by_size(
@@ -210,17 +269,17 @@ def sparse_slice_grad_by_size(
     start: Ints,
     size: Ints,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]: ...
 
-PartialShape: TypeAlias = Sequence[int | None] | None
+PartialShape: TypeAlias = Sequence[int | None] | SupportsExtents | None
 
 class TensorArray:
     def __init__(
         self,
         size: SupportsIndex,
-        dtype: DTypeLike,
+        dtype: DType,
         element_shape: PartialShape = None,
         dynamic_size: bool = False,
         clear_after_read: bool = True,
@@ -230,15 +289,15 @@ class TensorArray:
         contiguous: bool = False,
     ) -> None: ...
     def write(self, index: SupportsIndex, value: Array, copy: bool = True) -> None: ...
-    def read(self, index: SupportsIndex, *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+    def read(self, index: SupportsIndex, *, out: Output | None = None) -> NDArray[Any]: ...
     def gather(
-        self, indices: Ints, element_shape: PartialShape = None, *, out: NDArray[Any] | None = None
+        self, indices: Ints, element_shape: PartialShape = None, *, out: Output | None = None
     ) -> NDArray[Any]: ...
     def scatter(self, indices: Ints, value: Array, copy: bool = True) -> None: ...
-    def stack(self, *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+    def stack(self, *, out: Output | None = None) -> NDArray[Any]: ...
     def unstack(self, value: Array, copy: bool = True) -> None: ...
     def concat(
-        self, element_shape_except0: PartialShape = None, *, out: NDArray[Any] | None = None
+        self, element_shape_except0: PartialShape = None, *, out: Output | None = None
     ) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
     def split(self, value: Array, lengths: Ints, copy: bool = True) -> None: ...
     def size(self) -> int: ...
@@ -259,7 +318,7 @@ class TensorArrayContainer:
     def create(
         self,
         size: SupportsIndex,
-        dtype: DTypeLike,
+        dtype: DType,
         element_shape: PartialShape = None,
         dynamic_size: bool = False,
         clear_after_read: bool = True,
@@ -278,13 +337,21 @@ def tensor_array_grad_with_shape(
 
 Splits: TypeAlias = Ints | Sequence[Ints]
 
+class SupportsRaggedParts(Protocol):
+    """TensorFlow's RaggedTensor."""
+
+    @property
+    def flat_values(self) -> Any: ...
+    @property
+    def nested_row_splits(self) -> Any: ...
+
 class RaggedTensor:
     def __init__(self, values: Array, nested_row_splits: Splits) -> None: ...
     @staticmethod
     def from_row_lengths(values: Array, *nested_row_lengths: Any) -> RaggedTensor: ...
     @staticmethod
     def from_list(
-        rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: int | None = None
+        rows: Sequence[Any], dtype: DType | None = None, ragged_rank: int | None = None
     ) -> RaggedTensor: ...
     @property
     def values(self) -> NDArray[Any]: ...
@@ -302,9 +369,9 @@ class RaggedTensor:
     def slice_grad(
         self,
         index: Index,
-        grad: RaggedTensor | Array,
+        grad: RaggedTensor | SupportsRaggedParts | Array,
         *,
-        out: NDArray[Any] | None = None,
+        out: Output | None = None,
         accumulate: bool = False,
     ) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
@@ -313,7 +380,7 @@ class RaggedTensor:
     __hash__: None  # type: ignore[assignment]
 
 class VariantArray:
-    def __init__(self, elements: Sequence[RaggedTensor | Array | None], shape: Shape | None = None) -> None: ...
+    def __init__(self, elements: Sequence[RaggedTensor | SupportsRaggedParts | Array | None], shape: Shape | None = None) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     def reshape(self, shape: Shape) -> VariantArray: ...
@@ -321,21 +388,21 @@ class VariantArray:
     def __getitem__(self, index: Any) -> Any: ...
     def __iter__(self) -> Iterator[Any]: ...
 
-def ragged_tensor_to_variant(rt: RaggedTensor | Array, batched_input: bool = True) -> VariantArray: ...
+def ragged_tensor_to_variant(rt: RaggedTensor | SupportsRaggedParts | Array, batched_input: bool = True) -> VariantArray: ...
 def ragged_tensor_from_variant(
     encoded: VariantArray,
     input_ragged_rank: SupportsIndex,
     output_ragged_rank: SupportsIndex,
-    Tvalues: DTypeLike | None = None,
-    Tsplits: DTypeLike | None = None,
+    Tvalues: DType | None = None,
+    Tsplits: DType | None = None,
 ) -> RaggedTensor: ...
 def ragged_tensor_to_variant_gradient(
     encoded_ragged_grad: VariantArray,
     row_splits: Splits | SupportsIndex,
     dense_values_shape: Ints,
-    Tvalues: DTypeLike | None = None,
+    Tvalues: DType | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]: ...
-def ragged_tensor_from_variant_gradient(decoded: RaggedTensor | Array, encoded_shape: Shape) -> VariantArray: ...
+def ragged_tensor_from_variant_gradient(decoded: RaggedTensor | SupportsRaggedParts | Array, encoded_shape: Shape) -> VariantArray: ...

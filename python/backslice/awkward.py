@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, UnimplementedError
+from .ragged import from_levels
 
 _STRINGS = {"string": "char", "bytestring": "byte"}
 
@@ -47,21 +48,28 @@ def _strings_to_awkward(rt: RaggedTensor) -> Any:
 
 
 def from_awkward(array: Any) -> RaggedTensor:
-    """A RaggedTensor of an ak.Array of variable-length lists: of numbers, over the same memory, or of strings.
+    """A RaggedTensor of an ak.Array of lists: of numbers, over the same memory, or of strings.
 
-    Arrays whose lists do not start at 0 or are not in order (after slicing) are packed first, which copies.
+    Regular lists that hold no list of another kind become axes of the values; the outermost list is always ragged.
+    Offsets of several types become int64. Arrays whose lists do not start at 0 or are not in order (after slicing) are
+    packed first, which copies.
     """
     import awkward as ak
 
     layout = ak.to_layout(array)
     if not _is_packed(layout):
         layout = ak.to_layout(ak.to_packed(array))
-    splits = []
+    rows = len(layout)
+    levels: list[NDArray[Any] | int] = []
     while _is_list(layout):
-        splits.append(np.asarray(layout.offsets.data))
-        layout = layout.content
+        if isinstance(layout, ak.contents.RegularArray):
+            levels.append(int(layout.size))
+            layout = layout.content[: len(layout) * layout.size]
+        else:
+            levels.append(np.asarray(layout.offsets.data))
+            layout = layout.content[: int(levels[-1][-1])]
     values = _values(layout)
-    return RaggedTensor(values[: splits[-1][-1]] if splits else values, splits)
+    return from_levels(levels, rows, values) if levels else RaggedTensor(values, [])
 
 
 def _values(layout: Any) -> NDArray[Any]:
@@ -82,15 +90,18 @@ def _values(layout: Any) -> NDArray[Any]:
 def _is_list(layout: Any) -> bool:
     import awkward as ak
 
-    return isinstance(layout, ak.contents.ListOffsetArray) and layout.parameter("__array__") not in _STRINGS
+    kinds = (ak.contents.ListOffsetArray, ak.contents.RegularArray)
+    return isinstance(layout, kinds) and layout.parameter("__array__") not in _STRINGS
 
 
 def _is_packed(layout: Any) -> bool:
     import awkward as ak
 
     while _is_list(layout):
-        offsets = np.asarray(layout.offsets.data)
-        if offsets.dtype not in (np.int32, np.int64) or offsets[0] != 0 or offsets[-1] != len(layout.content):
-            return False
+        if isinstance(layout, ak.contents.ListOffsetArray):
+            offsets = np.asarray(layout.offsets.data)
+            if offsets[0] != 0 or offsets[-1] != len(layout.content):
+                return False
         layout = layout.content
-    return isinstance(layout, ak.contents.NumpyArray) or layout.parameter("__array__") in _STRINGS
+    known = isinstance(layout, ak.contents.NumpyArray | ak.contents.EmptyArray)
+    return known or layout.parameter("__array__") in _STRINGS

@@ -1,4 +1,4 @@
-"""Slices of SciPy's COO arrays and matrices, and their gradients, in one call each. Imports SciPy when it is used.
+"""Slices of SciPy's COO, CSR and CSC arrays and matrices, and their gradients. Imports SciPy when it is used.
 
 >>> import numpy as np
 >>> from scipy.sparse import coo_array
@@ -21,11 +21,16 @@ from . import _core
 from .errors import DTypeError, InvalidArgumentError
 
 
-def _check(a: Any, argument: str) -> None:
+_FORMATS = ("coo", "csr", "csc")
+
+
+def _coo(a: Any, argument: str) -> Any:
+    """The entries of `a` with all their coordinates, in the order in which it holds them."""
     import scipy.sparse
 
-    if not (scipy.sparse.issparse(a) and a.format == "coo"):
-        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a scipy.sparse.coo_array or coo_matrix")
+    if not (scipy.sparse.issparse(a) and a.format in _FORMATS):
+        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy")
+    return a.tocoo(copy=False)
 
 
 def _coords(a: Any) -> tuple[NDArray[Any], ...]:
@@ -33,13 +38,27 @@ def _coords(a: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: tuple[int, ...]) -> Any:
-    return type(a)((data, coords), shape=shape)
+    """An array of the class of `a`, of entries in the order of that class. (SciPy's own conversions add duplicates.)"""
+    if a.format == "coo":
+        return type(a)((data, coords), shape=shape)
+    *rows, columns = coords if a.format == "csr" else coords[::-1]
+    lists = (shape[0] if a.format == "csr" else shape[1]) if rows else 1
+    counts = np.bincount(rows[0], minlength=lists) if rows else [len(columns)]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(columns.dtype)
+    return type(a)((data, columns, starts), shape=shape)
+
+
+def _with_data(a: Any, data: NDArray[Any]) -> Any:
+    """The entries of `a` with other values."""
+    if a.format == "coo":
+        return _like(a, data, _coords(a), a.shape)
+    return type(a)((data, a.indices, a.indptr), shape=a.shape)
 
 
 def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     """The window of `a` with start <= index < start + size, as an array of the same class; entries keep their order."""
-    _check(a, "a")
-    coords, data, shape = _core.sparse_slice(_coords(a), a.data, a.shape, start, size)
+    entries = _coo(a, "a")
+    coords, data, shape = _core.sparse_slice(_coords(entries), entries.data, a.shape, start, size)
     return _like(a, data, coords, tuple(shape.tolist()))
 
 
@@ -48,24 +67,23 @@ def sparse_slice_grad(
 ) -> Any:
     """The gradient with respect to `a`, on all of its entries (zeros are kept), from the gradient of its slice.
 
-    `grad` is a COO array with the entries of the slice; order="any" if they have moved since.
+    `grad` is a COO, CSR or CSC array with the entries of the slice; order="any" if they have moved since, as they do
+    from one format to another.
     """
-    _check(a, "a")
-    _check(grad, "grad")
-    index_type = np.result_type(_coords(a)[0], _coords(grad)[0])
-    input_coords = tuple(c.astype(index_type, copy=False) for c in _coords(a))
-    output_coords = tuple(c.astype(index_type, copy=False) for c in _coords(grad))
-    data = _core.sparse_slice_grad(grad.data, input_coords, start, output_coords, order=order)
-    return _like(a, data, _coords(a), a.shape)
+    entries, taken = _coo(a, "a"), _coo(grad, "grad")
+    index_type = np.result_type(_coords(entries)[0], _coords(taken)[0])
+    input_coords = tuple(c.astype(index_type, copy=False) for c in _coords(entries))
+    output_coords = tuple(c.astype(index_type, copy=False) for c in _coords(taken))
+    return _with_data(a, _core.sparse_slice_grad(taken.data, input_coords, start, output_coords, order=order))
 
 
 def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     """The same from the values alone: `grad` has one for each entry of `a` in the window, in their order."""
-    _check(a, "a")
+    entries = _coo(a, "a")
     values = np.asarray(grad)
     if values.ndim != 1:
         raise InvalidArgumentError(f"grad must be a vector of values, got shape {values.shape}")
-    return _like(a, _core.sparse_slice_grad_by_size(values, _coords(a), start, size), _coords(a), a.shape)
+    return _with_data(a, _core.sparse_slice_grad_by_size(values, _coords(entries), start, size))
 
 
 def ragged_from_csr(a: Any) -> Any:

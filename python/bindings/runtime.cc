@@ -11,6 +11,7 @@
 #include "bindings/array_argument.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
+#include "bindings/output_argument.h"
 #include "execute/environment.h"
 #include "kernels/cpu/targets.h"
 #include "memory_probe.h"
@@ -71,7 +72,7 @@ void py_probe_memory(nb::handle dst, nb::handle src, bool streaming) {
   }
   const ArrayArgument to_given(dst, "dst"), from_given(src.is_none() ? dst : src, "src");
   const InputArray to = to_given.view(), from = from_given.view();
-  const View out = output_view(dst, to, "dst");
+  const View out = OutputArgument(dst).view(to, "dst");
   const ProbeStores stores = streaming ? ProbeStores::Streaming : ProbeStores::Ordinary;
   const std::int64_t bytes = bytes_of(out, "dst");
   if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });

@@ -89,13 +89,8 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
 
 nb::object slice_by(const Selection& s, nb::handle x, nb::handle out) {
   const CallContext context;
-  return sliced(s, ArrayArgument(x, "x").view(), out, context);
-}
-
-nb::object gradient_by(const Selection& s, nb::handle dy, nb::handle out, nb::handle accumulate) {
-  const CallContext context;
-  const Write write = read_write(accumulate, out);
-  return gradient_of_slice(s, ArrayArgument(dy, "dy").view(), out, write, context);
+  const OutputArgument output(out);
+  return sliced(s, ArrayArgument(x, "x").view(), output, context);
 }
 
 }  // namespace
@@ -120,8 +115,8 @@ void bind_selection(nb::module_& m) {
                 read_tf_slice(reader, begin, end, strides,
                               {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask})));
           },
-          any("shape"), any("begin"), any("end"), any("strides"), any("begin_mask") = 0, any("end_mask") = 0,
-          any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
+          any("shape"), any("begin"), any("end"), any("strides") = nb::none(), any("begin_mask") = 0,
+          any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0,
           "From the arguments of TensorFlow's StridedSlice.")
       .def_static(
           "from_onnx",
@@ -130,6 +125,16 @@ void bind_selection(nb::module_& m) {
           },
           any("shape"), any("starts"), any("ends"), any("axes") = nb::none(), any("steps") = nb::none(),
           "From the arguments of ONNX's Slice.")
+      .def_static(
+          "from_begin_size",
+          [](nb::handle shape, nb::handle begin, nb::handle size) {
+            const auto dims = read_shape(shape, "shape");
+            IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
+            const auto from = reader.read(begin, "begin");
+            return unwrap(Selection::from_begin_size(dims, from, reader.read(size, "size")));
+          },
+          any("shape"), any("begin"), any("size"),
+          "From the arguments of TensorFlow's Slice, one entry per axis; a size of -1 is the rest of the axis.")
       .def_prop_ro(
           "shape", [](const Selection& s) { return to_tuple(s.shape()); }, "The shape that is sliced.")
       .def_prop_ro(
@@ -149,7 +154,9 @@ void bind_selection(nb::module_& m) {
           "to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); },
           "The same selection as the arguments of ONNX's Slice, then the axes to squeeze, then to unsqueeze.")
       .def("slice", slice_by, any("x"), any("out") = nb::none(), "The slice of x, as a new array or in out.")
-      .def("grad", gradient_by, any("dy"), any("out") = nb::none(), any("accumulate") = false,
+      .def("grad",
+           nb::overload_cast<const Selection&, nb::handle, nb::handle, nb::handle, nb::handle>(gradient_of_slice),
+           any("dy"), any("out") = nb::none(), any("accumulate") = false, nb::kw_only(), any("dtype") = nb::none(),
            "The gradient of the slice: dy where x was taken, zero elsewhere, as a new array or in out.\n"
            "With accumulate=True, dy is added to out where x was taken.")
       .def("prepare", prepare, any("dtype"),

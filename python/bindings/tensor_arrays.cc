@@ -15,6 +15,7 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/neighbours.h"
 #include "bindings/object_arrays.h"
 #include "bindings/package.h"
 #include "bindings/results.h"
@@ -25,7 +26,9 @@ namespace backslice::python {
 namespace {
 
 // A shape of which some is known: None, or a list of int, None or -1.
-PartialShape read_partial_shape(nb::handle object, const char* argument) {
+PartialShape read_partial_shape(nb::handle given, const char* argument) {
+  const nb::object extents = find_extents(given);
+  const nb::handle object = extents.is_valid() ? nb::handle(extents) : given;
   if (object.is_none()) return {};
   std::vector<std::int64_t> dims;
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
@@ -221,8 +224,9 @@ class PyTensorArray {
   // `out`, filled by fill(view). What does not fit it stays in the array.
   template <class Measure, class Fill>
   nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
-    const View view = output_view(out, type_->numpy, type_->element, "the array");
-    const nb::object guard = keep_from_resizing(out);
+    const OutputArgument output(out);
+    const View view = output.view(type_->numpy, type_->element, "the array");
+    const nb::object guard = output.guard();
     if (type_->element.is_object) {
       fill_strings(view, measure, fill);
     } else {

@@ -56,7 +56,7 @@ def test_stubs_have_the_signatures_of_the_module():
     functions = [f for f in map(bs.__dict__.get, bs.__all__) if hasattr(f, "__nb_signature__")]
     classes = CLASSES
     methods = [value for c in classes for name, value in vars(c).items() if name[0] != "_" and callable(value)]
-    methods += [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx")]
+    methods += [getattr(_core.Selection, name) for name in ("from_index", "from_tf", "from_onnx", "from_begin_size")]
     assert len(functions) >= 6 and len(methods) >= 10
     for function in functions + methods:
         (module_signature,) = (s[0] for s in function.__nb_signature__)
