@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("pool", "ragged", "scipy", "awkward", "arrow", "dialects", "picture")  # beside what the package itself has
+# beside what the package itself has
+MODULES = ("pool", "dlpack", "ragged", "scipy", "awkward", "arrow", "dialects", "picture")
 NOT_FOR_READERS = {"backslice.h", "export.h", "version.h", "inline_vector.h"}
 
 

@@ -53,7 +53,9 @@ def from_arrow(array: Any) -> RaggedTensor:
     given = array
     while _is_list(array):
         if array.null_count:
-            raise InvalidArgumentError(f"the array has {array.null_count} nulls at depth {len(levels)}; fill them first")
+            raise InvalidArgumentError(
+                f"the array has {array.null_count} nulls at depth {len(levels)}; fill them first"
+            )
         level, array = _level(array)
         levels.append(level)
     if not levels:
@@ -66,9 +68,9 @@ def from_arrow(array: Any) -> RaggedTensor:
 def _one_chunk(array: Any) -> Any:
     import pyarrow as pa
 
-    return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks) if array.num_chunks else pa.array(
-        [], array.type
-    )
+    if array.num_chunks == 0:
+        return pa.array([], array.type)
+    return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
 
 
 def _is_list(array: Any) -> bool:

@@ -66,8 +66,9 @@ def from_awkward(array: Any) -> RaggedTensor:
             levels.append(int(layout.size))
             layout = layout.content[: len(layout) * layout.size]
         else:
-            levels.append(np.asarray(layout.offsets.data))
-            layout = layout.content[: int(levels[-1][-1])]
+            splits = np.asarray(layout.offsets.data)
+            levels.append(splits)
+            layout = layout.content[: int(splits[-1])]
     values = _values(layout)
     return from_levels(levels, rows, values) if levels else RaggedTensor(values, [])
 

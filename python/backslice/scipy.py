@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from . import _core
 from .errors import DTypeError, InvalidArgumentError
 
-
 _FORMATS = ("coo", "csr", "csc")
 
 

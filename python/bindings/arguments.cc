@@ -43,6 +43,20 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   return list;
 }
 
+// A tuple of plain ints, the usual shape, added to an empty list. False for everything else, which may run code of
+// users.
+bool find_small_ints(nb::handle object, Dims& list) {
+  if (!PyTuple_CheckExact(object.ptr()) || PyTuple_GET_SIZE(object.ptr()) > kMaxRank) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object.ptr()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(object.ptr(), i);
+    int overflow = 0;
+    if (!PyLong_CheckExact(item)) return false;
+    list.push_back(PyLong_AsLongLongAndOverflow(item, &overflow));
+    if (overflow != 0) return false;
+  }
+  return true;
+}
+
 // Those of a tf.TensorShape.
 std::vector<std::int64_t> read_extents(nb::handle extents, nb::handle shape, const char* argument) {
   if (extents.is_none()) {
@@ -196,6 +210,14 @@ std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
     return {value};
   }
   return IntReader().read(object, argument);
+}
+
+Dims read_dims(nb::handle object, const char* argument) {
+  Dims dims;
+  if (find_small_ints(object, dims)) return dims;
+  const auto list = read_shape(object, argument);
+  if (list.size() > kMaxRank) check(Shape::make(list, argument).status());
+  return Dims(list);
 }
 
 std::int32_t read_mask(nb::handle object, const char* argument) {

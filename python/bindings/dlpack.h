@@ -17,7 +17,7 @@ struct DlpackArray {
   nb::object numpy_dtype;
   ElementType type;
   ConstView view;
-  bool is_versioned = false;                   // version 1 or later, which tells the rest
+  bool is_versioned = false;  // version 1 or later, which tells the rest
   bool is_read_only = false, is_copy = false;
 };
 
@@ -29,8 +29,8 @@ bool exports_dlpack(nb::handle object);
 // InvalidArgumentError for arrays that are not on the CPU.
 nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure);
 
-// The same for memory that is to be written to. Exporters that know version 1 are asked for it: it tells whether that is
-// allowed.
+// The same for memory that is to be written to. Exporters that know version 1 are asked for it: it tells whether that
+// is allowed.
 nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std::string& failure);
 
 // The array in a capsule, which is used up. Raises InvalidArgumentError for what is no such capsule or cannot be

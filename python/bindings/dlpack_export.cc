@@ -62,8 +62,8 @@ template <class AnyManaged>
 nb::object capsule_of(std::unique_ptr<Export<AnyManaged>> exported) {
   exported->managed.context = exported.get();
   exported->managed.deleter = release<AnyManaged>;
-  nb::object capsule = checked(
-      [&] { return PyCapsule_New(&exported->managed, AnyManaged::kName, destroy_capsule<AnyManaged>); });
+  nb::object capsule =
+      checked([&] { return PyCapsule_New(&exported->managed, AnyManaged::kName, destroy_capsule<AnyManaged>); });
   (void)exported.release();  // the capsule has it
   return capsule;
 }
@@ -91,7 +91,8 @@ std::unique_ptr<Export<AnyManaged>> exported(nb::handle array) {
 
 nb::object py_dlpack_capsule(nb::handle array, bool versioned, bool is_copy) {
   if (!PyArray_Check(array.ptr())) raise_dtype_error("a is a " + type_text(array) + ", expected a NumPy array");
-  if (is_masked_array(array)) raise_dtype_error("a is a masked array, whose mask would be lost; export a.filled(value)");
+  if (is_masked_array(array))
+    raise_dtype_error("a is a masked array, whose mask would be lost; export a.filled(value)");
   if (!versioned) return capsule_of(exported<Managed>(array));
   auto made = exported<VersionedManaged>(array);
   made->managed.major = 1;

@@ -23,7 +23,8 @@ struct ElementType {
 // Learns the type numbers that ml_dtypes registered. Called once, at import.
 void learn_ml_dtypes();
 
-// numpy.dtype(object): what any function of NumPy takes for a dtype, and dtypes of TensorFlow and PyTorch. Raises DTypeError for anything else.
+// numpy.dtype(object): what any function of NumPy takes for a dtype, and dtypes of TensorFlow and PyTorch. Raises
+// DTypeError for anything else.
 nb::object as_numpy_dtype(nb::handle object);
 
 // Raises DTypeError for what cannot be moved; `argument` names the array.

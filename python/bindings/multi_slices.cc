@@ -62,8 +62,8 @@ void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const Gi
   const nb::object pair = items_of(item);
   if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(kExpectedSlices);
   list.slices.push_back({read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
-  list.arrays.push_back(read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype,
-                                      "slices[" + std::to_string(list.arrays.size()) + "].dy"));
+  list.arrays.push_back(
+      read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, "slices[" + std::to_string(list.arrays.size()) + "].dy"));
 }
 
 SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype) {
@@ -131,7 +131,9 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle o
   return ResultElements(first, owner, zero)
       .result(
           nullptr, output,
-          [&] { return given.slices.empty() ? zeros(dims, first.type) : multi_slice_grad(dims, given.slices, context); },
+          [&] {
+            return given.slices.empty() ? zeros(dims, first.type) : multi_slice_grad(dims, given.slices, context);
+          },
           [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
 }
 

@@ -12,7 +12,8 @@ namespace nb = nanobind;
 // The library that the object's class comes from: "torch", "tensorflow", "jaxlib". Empty where it does not tell.
 std::string library_of(nb::handle object);
 
-// Raises InvalidArgumentError for a tracer of JAX, which stands for an array inside jit, grad or vmap and has no values.
+// Raises InvalidArgumentError for a tracer of JAX, which stands for an array inside jit, grad or vmap and has no
+// values.
 void refuse_tracer(nb::handle object, const std::string& argument);
 
 // Whether nobody may write to such an array, though its library hands out its memory: JAX's and TensorFlow's.

@@ -114,7 +114,7 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const Selection rows = read_rows(index);
   const auto* ragged = find_instance<PyRagged>(grad);
   const nb::object foreign = find_ragged_parts(grad);
-  const nb::object values = ragged != nullptr   ? ragged->values()
+  const nb::object values = ragged != nullptr    ? ragged->values()
                             : foreign.is_valid() ? nb::object(foreign[0])
                                                  : nb::borrow(grad);
   const OutputArgument output(out);

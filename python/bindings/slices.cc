@@ -37,7 +37,7 @@ nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
 
 nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate,
                          nb::handle dtype) {
-  return gradient_of_slice(read_selection(read_shape(shape, "shape"), index), dy, out, accumulate, dtype);
+  return gradient_of_slice(read_selection(read_dims(shape, "shape"), index), dy, out, accumulate, dtype);
 }
 
 // For outputs that are zero already: writes what is selected alone.
@@ -143,14 +143,13 @@ void bind_slices(nb::module_& m) {
         "out[index] += dy instead.");
   m.def("_slice_grad_into_zeros", py_slice_grad_into_zeros, any("dy"), any("shape"), any("index"), any("out"),
         "slice_grad(dy, shape, index, out=out) where out is all zero already.");
-  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"),
-        any("strides") = nb::none(), any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
+  m.def("strided_slice", py_strided_slice, any("input"), any("begin"), any("end"), any("strides") = nb::none(),
+        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
         any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), "TensorFlow's StridedSlice.");
   m.def("strided_slice_grad", py_strided_slice_grad, any("shape"), any("begin"), any("end"),
-        any("strides") = nb::none(), any("dy") = nb::none(),
-        any("begin_mask") = 0, any("end_mask") = 0, any("ellipsis_mask") = 0, any("new_axis_mask") = 0,
-        any("shrink_axis_mask") = 0, nb::kw_only(), any("out") = nb::none(), any("accumulate") = false,
-        "TensorFlow's StridedSliceGrad.");
+        any("strides") = nb::none(), any("dy") = nb::none(), any("begin_mask") = 0, any("end_mask") = 0,
+        any("ellipsis_mask") = 0, any("new_axis_mask") = 0, any("shrink_axis_mask") = 0, nb::kw_only(),
+        any("out") = nb::none(), any("accumulate") = false, "TensorFlow's StridedSliceGrad.");
   m.def("onnx_slice", py_onnx_slice, any("data"), any("starts"), any("ends"), any("axes") = nb::none(),
         any("steps") = nb::none(), nb::kw_only(), any("out") = nb::none(), "ONNX's Slice.");
   m.def("onnx_slice_grad", py_onnx_slice_grad, any("grad"), any("shape"), any("starts"), any("ends"),

@@ -149,7 +149,8 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
   const InputArray grad = given_grad.view();
   return ResultElements(grad, "grad")
       .result(
-          nullptr, output_argument, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
+          nullptr, output_argument,
+          [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
           [&](const View& view) {
             return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
           });

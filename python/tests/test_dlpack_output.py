@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(bs.InvalidArgumentError, match="out shares memory with the input"):
         shared = np.zeros(4, np.float32)
         bs.slice(shared, "::-1", out=Foreign(shared))
-    with pytest.raises(bs.InvalidArgumentError, match="Foreign.__dlpack__ failed"):
+    with pytest.raises(bs.InvalidArgumentError, match=r"Foreign\.__dlpack__ failed"):
         bs.slice_grad(DY, (4,), "1:3", out=Foreign(np.zeros(4, "M8[s]")))
 
 
@@ -139,23 +139,36 @@ def test_outputs_are_released():
 
 
 class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32), ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
-    ]  # fmt: skip
+    )
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Managed(ctypes.Structure):
-    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+    _fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", Deleter))
 
 
 class Versioned(ctypes.Structure):
-    _fields_ = [
-        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
-        ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)), ("flags", ctypes.c_uint64), ("tensor", Tensor),
-    ]  # fmt: skip
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", Deleter),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    )
 
 
 class Consumer:
@@ -245,7 +258,7 @@ def test_read_only_arrays_are_exported_as_such():
 
 def test_exports_that_dlpack_cannot_carry():
     for dtype in (ml_dtypes.int4, ml_dtypes.float4_e2m1fn, [("qint8", "i1")], "U3", object, ">f4"):
-        with pytest.raises(bs.DTypeError, match="a has dtype .*, which DLPack has no code for; convert it first"):
+        with pytest.raises(bs.DTypeError, match=r"a has dtype .*, which DLPack has no code for; convert it first"):
             bs.to_dlpack(np.zeros(2, dtype))
     pairs = np.zeros(3, [("a", "f4"), ("b", "i1")])
     with pytest.raises(bs.InvalidArgumentError, match="stride of 5 bytes on axis 0"):

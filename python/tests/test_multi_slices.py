@@ -117,7 +117,11 @@ ERRORS = [
     (lambda: bs.multi_slice_grad(4, 3), bs.DTypeError, r"list of \(index, dy\)"),
     (lambda: bs.multi_slice_grad(4, [(1,)]), bs.InvalidArgumentError, r"list of \(index, dy\)"),
     (lambda: bs.multi_slice_grad(4, [("1:3", np.ones(3))]), bs.InvalidArgumentError, r"slices\[0\].dy was \[3\]"),
-    (lambda: bs.multi_slice_grad(4, [(0, np.ones(())), (1, np.int64(1))]), bs.DTypeError, r"slices\[1\].dy has dtype int64"),
+    (
+        lambda: bs.multi_slice_grad(4, [(0, np.ones(())), (1, np.int64(1))]),
+        bs.DTypeError,
+        r"slices\[1\].dy has dtype int64",
+    ),
     (lambda: bs.multi_slice_grad(4, [(7, 1.0)]), bs.OutOfRangeError, "index 7"),
     (lambda: bs.multi_slice_grad(4, [(0, 1.0)], accumulate=True), bs.InvalidArgumentError, "needs out"),
     (lambda: bs.multi_slice_grad(4, [(0, 1.0)], out=np.ones(5)), bs.InvalidArgumentError, r"\[5\] instead of \[4\]"),

@@ -54,7 +54,9 @@ def test_tensor_shapes():
 
 
 def test_tensor_shapes_that_are_not_known():
-    with pytest.raises(bs.InvalidArgumentError, match=r"shape is TensorShape\(\[2, None\]\), whose axis 1 is not known"):
+    with pytest.raises(
+        bs.InvalidArgumentError, match=r"shape is TensorShape\(\[2, None\]\), whose axis 1 is not known"
+    ):
         bs.slice_grad(DY, TensorShape([2, None]), ":")
     with pytest.raises(bs.InvalidArgumentError, match=r"shape is TensorShape\(None\), whose rank is not known"):
         bs.slice_grad(DY, TensorShape(None), ":")
@@ -130,13 +132,23 @@ def test_the_advice_for_tracers_works():
     assert jax.jit(gradient)(jnp.ones(2)).tolist() == [0, 1, 1, 0]
 
 
-INDICES = [[0, 2], [True, False], np.array([0, 2]), np.array([True, False]), np.array(True), jnp.array([0, 1]), (0, [1])]
+INDICES = [
+    [0, 2],
+    [True, False],
+    np.array([0, 2]),
+    np.array([True, False]),
+    np.array(True),
+    jnp.array([0, 1]),
+    (0, [1]),
+]
 
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
 def test_advanced_indices_name_the_alternative(index):
     x = np.zeros((2, 2))
-    with pytest.raises(bs.UnimplementedError, match=r"advanced indexing.*np.add.at\(dx, index, dy\).*sparse_slice_grad"):
+    with pytest.raises(
+        bs.UnimplementedError, match=r"advanced indexing.*np.add.at\(dx, index, dy\).*sparse_slice_grad"
+    ):
         bs.slice(x, index)
     with pytest.raises(bs.UnimplementedError, match="advanced indexing"):
         bs.slice_grad(x, (2, 2), index)

@@ -123,7 +123,9 @@ def test_arrow_lists_of_every_kind() -> None:
     fixed = pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2))
     assert from_arrow(fixed[1:]).to_list() == [[3, 4], [5, 6]] and from_arrow(fixed).values.shape == (6,)
     inner = from_arrow(pa.array([[[1, 2]], [], [[3, 4], [5, 6]]], pa.list_(pa.list_(pa.int32(), 2))))
-    assert inner.ragged_rank == 1 and inner.values.shape == (3, 2) and inner.nested_row_splits[0].tolist() == [0, 1, 1, 3]
+    assert (
+        inner.ragged_rank == 1 and inner.values.shape == (3, 2) and inner.nested_row_splits[0].tolist() == [0, 1, 1, 3]
+    )
     outer = from_arrow(pa.array([[[1], [2, 3]], [[], [4]]], pa.list_(pa.list_(pa.int32()), 2)))
     assert outer.ragged_rank == 2 and outer.to_list() == [[[1], [2, 3]], [[], [4]]]
     assert from_arrow(pa.array([[], []], pa.list_(pa.int32(), 0))).to_list() == [[], []]
@@ -169,7 +171,9 @@ def test_awkward_offsets_of_several_types() -> None:
         inner = ak.contents.ListOffsetArray(
             inner_type(np.array([0, 2, 3], inner_type._expected_dtype)), ak.contents.NumpyArray(np.arange(3))
         )
-        array = ak.Array(ak.contents.ListOffsetArray(outer_type(np.array([0, 0, 2], outer_type._expected_dtype)), inner))
+        array = ak.Array(
+            ak.contents.ListOffsetArray(outer_type(np.array([0, 0, 2], outer_type._expected_dtype)), inner)
+        )
         rt = from_awkward(array)
         assert rt.to_list() == array.to_list() == [[], [[0, 1], [2]]]
         assert all(splits.dtype == expected for splits in rt.nested_row_splits)
