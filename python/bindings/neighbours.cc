@@ -1,32 +1,35 @@
 #include "bindings/neighbours.h"
 
+#include <string_view>
+
 #include "bindings/errors.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
 namespace {
 
-std::string name_of(nb::handle type, const char* attribute) {
-  const nb::object name = find_attribute(type, attribute);
-  if (!name.is_valid() || !PyUnicode_Check(name.ptr())) return {};
-  return std::string(utf8_of(name).value_or(""));
+// Without asking Python: most objects are of none of these classes, and are told apart by the name alone.
+std::string_view name_of(const PyTypeObject* type) {
+  const std::string_view name = type->tp_name;
+  return name.substr(name.rfind('.') + 1);
 }
 
 std::string library_of_type(nb::handle type) {
-  const std::string module = name_of(type, "__module__");
-  return module.substr(0, module.find('.'));
+  const nb::object module = find_attribute(type, "__module__");
+  if (!module.is_valid() || !PyUnicode_Check(module.ptr())) return {};
+  const std::string_view path = utf8_of(module).value_or("");
+  return std::string(path.substr(0, path.find('.')));
 }
 
 bool is_a(nb::handle object, const char* library, const char* class_name) {
-  return name_of(object.type(), "__name__") == class_name && library_of(object) == library;
+  return name_of(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
 }
 
 bool is_tracer(nb::handle object) {
   PyObject* bases = Py_TYPE(object.ptr())->tp_mro;
-  if (bases == nullptr) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
-    const nb::handle base = PyTuple_GET_ITEM(bases, i);
-    if (name_of(base, "__name__") == "Tracer" && library_of_type(base) == "jax") return true;
+  for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(bases, i);
+    if (name_of(reinterpret_cast<PyTypeObject*>(base)) == "Tracer" && library_of_type(base) == "jax") return true;
   }
   return false;
 }

@@ -22,4 +22,14 @@ def gradient(dy: NDArray[np.float32]) -> NDArray[np.float32]:
     return dx
 
 
+def conveniences(dx: NDArray[np.float32]) -> None:
+    crop = bs.Selection.from_begin_size(dx.shape, begin=[1, 0], size=[2, -1])
+    ones = crop.grad(1, dtype="float32")
+    bs.strided_slice_grad(dx.shape, [1], [3], dy=ones[1:3])
+    bs.slice_grad(1.0, dx.shape, crop, out=dx)
+    bs.multi_slice_grad(dx.shape, ((row, 1) for row in range(4)), dtype=np.float32)
+    assert np.array_equal(np.from_dlpack(bs.to_dlpack(dx)), ones)
+
+
+conveniences(np.zeros((4, 5), np.float32))
 print(gradient(np.ones((2, 3), np.float32)))
