@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-# beside what the package itself has
-MODULES = ("pool", "dlpack", "ragged", "scipy", "awkward", "arrow", "dialects", "picture")
+MODULES = ("pool", "ragged", "scipy", "awkward", "arrow", "dialects", "picture")  # beside what the package itself has
 NOT_FOR_READERS = {"backslice.h", "export.h", "version.h", "inline_vector.h"}
 
 
@@ -74,6 +73,17 @@ def python_reference() -> str:
     for name in backslice.__all__:
         if name in declared:
             parts += entry(name, getattr(backslice, name), declared[name])
+        elif inspect.isfunction(function := getattr(backslice, name)):  # of the package, not of the extension
+            parts += [
+                f"## {name}",
+                "",
+                "```py",
+                f"{name}{inspect.signature(function)}",
+                "```",
+                "",
+                *words(function),
+                "",
+            ]
     parts += ["## Errors", ""]
     for name in backslice.__all__:
         kind = getattr(backslice, name)
