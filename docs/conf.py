@@ -57,12 +57,20 @@ numpydoc_xref_ignore = {
     "sequence",
     "callable",
     "these",
+    "other",
+    "writable",
+    "array",
+    "with",
+    "DLPack",
+    "sparse",
+    "matrix",
 }
 numpydoc_xref_aliases = {
     "array_like": ":term:`numpy:array_like`",
     "ndarray": "numpy.ndarray",
     "dtype": "numpy.dtype",
     "slice": ":class:`python:slice`",  # not backslice.slice
+    "iterable": ":term:`python:iterable`",
     "path": ":class:`python:os.PathLike`",
     "RaggedTensor": "backslice.RaggedTensor",
     "Selection": "backslice.Selection",

@@ -2,6 +2,7 @@
 /// All of backslice.
 #pragma once
 
+#include "backslice/broadcast.h"
 #include "backslice/buffer_pool.h"
 #include "backslice/cost.h"
 #include "backslice/grad_buffer.h"

@@ -70,6 +70,10 @@ class BACKSLICE_EXPORT Selection {
     return parse_index(text).and_then([&](const Index& index) { return from_index(shape, index); });
   }
 
+  /// From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the
+  /// rest of the axis. Nothing counts from the end, and what does not fit is refused: InvalidArgument.
+  static Result<Selection> from_begin_size(Ints shape, Ints begin, Ints size);
+
   /// The way back: from_x(shape, to_x()) is this selection again. TensorFlow cannot express a selection that needs 32
   /// entries or more: Unimplemented.
   Result<TfSlice> to_tf() const;

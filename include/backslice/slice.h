@@ -53,4 +53,9 @@ BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shap
 BACKSLICE_EXPORT Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
                                              Write write = Write::Overwrite, const Context& = {});
 
+/// SliceGrad of a slice that is lowered already, with Selection::from_onnx: lowered once, it serves many gradients.
+BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const Selection& selection, const ConstView& grad, const Context& = {});
+BACKSLICE_EXPORT Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out,
+                                             Write write = Write::Overwrite, const Context& = {});
+
 }  // namespace backslice

@@ -47,6 +47,7 @@ from ._core import (
 )
 from .conversion import as_array as _as_array
 from .conversion import refuse_masked as _refuse_masked
+from .dlpack import to_dlpack
 from .errors import (
     DTypeError,
     Error,
@@ -98,6 +99,7 @@ __all__ = [
     "strided_slice",
     "strided_slice_grad",
     "tensor_array_grad_with_shape",
+    "to_dlpack",
 ]
 
 for _name in __all__:  # where users find them: for help(), repr() and pickle

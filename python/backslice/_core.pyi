@@ -6,7 +6,7 @@ this is the one place where they are written. The examples are tests; they assum
 """
 
 from builtins import slice as _slice
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
@@ -19,7 +19,23 @@ class SupportsDLPack(Protocol):
 
 Array: TypeAlias = ArrayLike | SupportsDLPack
 Ints: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
-Shape: TypeAlias = SupportsIndex | Ints
+
+class SupportsExtents(Protocol):
+    """TensorFlow's TensorShape, fully known."""
+
+    @property
+    def rank(self) -> Any: ...
+    def as_list(self) -> Any: ...
+
+class SupportsNumpyDType(Protocol):
+    """TensorFlow's DType."""
+
+    @property
+    def as_numpy_dtype(self) -> Any: ...
+
+Shape: TypeAlias = SupportsIndex | Ints | SupportsExtents
+DType: TypeAlias = DTypeLike | SupportsNumpyDType
+Output: TypeAlias = NDArray[Any] | SupportsDLPack
 IndexItem: TypeAlias = SupportsIndex | _slice | EllipsisType | None
 Index: TypeAlias = IndexItem | tuple[IndexItem, ...] | str | Selection
 
@@ -52,6 +68,11 @@ class GradientCost(TypedDict):
 __version__: str
 
 def _register(**objects: Any) -> None: ...
+def _numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """Compute ``numpy.dtype(dtype)``, also of dtypes of TensorFlow and PyTorch."""
+
+def _dlpack_capsule(array: NDArray[Any], versioned: bool, is_copy: bool) -> Any:
+    """Export the memory of an array as a DLPack capsule."""
 
 class Selection:
     """Which elements of a tensor a slice takes, and in which order.
@@ -62,8 +83,8 @@ class Selection:
     same order. Selections are immutable, hashable and can be pickled. They
     are accepted wherever a function takes an `index`.
 
-    Use `Selection.from_index`, `Selection.from_tf` or `Selection.from_onnx`
-    to make one.
+    Use `Selection.from_index`, `Selection.from_tf`, `Selection.from_onnx`
+    or `Selection.from_begin_size` to make one.
 
     Examples
     --------
@@ -82,7 +103,7 @@ class Selection:
 
         Parameters
         ----------
-        shape : int or sequence of int
+        shape : int, sequence of int or tf.TensorShape
             The shape of the tensor that is sliced.
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
             NumPy's basic indexing, or its text, such as ``"1:3, ::2, ..., None,
@@ -117,7 +138,7 @@ class Selection:
         shape: Shape,
         begin: Ints,
         end: Ints,
-        strides: Ints,
+        strides: Ints | None = None,
         begin_mask: int = 0,
         end_mask: int = 0,
         ellipsis_mask: int = 0,
@@ -128,10 +149,12 @@ class Selection:
 
         Parameters
         ----------
-        shape : int or sequence of int
+        shape : int, sequence of int or tf.TensorShape
             The shape of the tensor that is sliced.
-        begin, end, strides : sequence of int
-            One entry per item of the slice, all three of the same length.
+        begin, end : sequence of int
+            One entry per item of the slice, all of the same length.
+        strides : sequence of int, optional
+            The same. The default is ones.
         begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask : int
             Bit i changes the meaning of item i: ignore its begin, ignore its
             end, an ellipsis, a new axis, an integer index.
@@ -162,7 +185,7 @@ class Selection:
 
         Parameters
         ----------
-        shape : int or sequence of int
+        shape : int, sequence of int or tf.TensorShape
             The shape of the tensor that is sliced.
         starts, ends : sequence of int
             One entry per axis in `axes`. Both are clamped to the extent of the
@@ -189,6 +212,39 @@ class Selection:
         --------
         >>> bs.Selection.from_onnx((4, 6), [1], [100], axes=[-1], steps=[2])
         Selection.from_index((4, 6), ":, 1:6:2")
+        """
+
+    @staticmethod
+    def from_begin_size(shape: Shape, begin: Ints, size: Ints) -> Selection:
+        """Make a Selection from the arguments of TensorFlow's ``tf.slice``.
+
+        Parameters
+        ----------
+        shape : int, sequence of int or tf.TensorShape
+            The shape of the tensor that is sliced.
+        begin : sequence of int
+            Where the slice begins, one entry per axis; nothing counts from the
+            end.
+        size : sequence of int
+            How many elements it takes, one entry per axis; -1 is the rest of
+            the axis.
+
+        Returns
+        -------
+        Selection
+            ``x[begin : begin + size]`` on every axis.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An axis has no entry, or the slice does not lie inside the shape.
+        DTypeError
+            The lists are not integers, or are arrays of different dtypes.
+
+        Examples
+        --------
+        >>> bs.Selection.from_begin_size((4, 6), begin=[1, 2], size=[2, -1])
+        Selection.from_index((4, 6), "1:3, 2:6")
         """
 
     @property
@@ -259,14 +315,14 @@ class Selection:
         ([1, 0], [3, 1], [1])
         """
 
-    def slice(self, x: Array, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def slice(self, x: Array, out: Output | None = None) -> NDArray[Any]:
         """Slice an array.
 
         Parameters
         ----------
         x : array_like
             An array of shape `shape` and any dtype.
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write the slice: an array of shape `result_shape` and the
             dtype of `x`, which shares no memory with `x`.
 
@@ -293,20 +349,25 @@ class Selection:
         array([2, 5])
         """
 
-    def grad(self, dy: Array, out: NDArray[Any] | None = None, accumulate: bool = False) -> NDArray[Any]:
+    def grad(
+        self, dy: Array, out: Output | None = None, accumulate: bool = False, *, dtype: DType | None = None
+    ) -> NDArray[Any]:
         """Compute the gradient of the slice.
 
         Parameters
         ----------
         dy : array_like
-            The gradient of the slice's result: an array of shape
-            `result_shape`.
-        out : ndarray, optional
+            The gradient of the slice's result: an array whose shape is
+            `result_shape` or broadcasts to it, or a Python number.
+        out : ndarray or other writable array with DLPack, optional
             Where to write the gradient: an array of shape `shape` and the dtype
             of `dy`, which shares no memory with `dy`.
         accumulate : bool, default: False
             Add `dy` to `out` where the slice takes its elements from, and leave
             the rest of `out` as it is.
+        dtype : dtype, tf.DType or torch.dtype, optional
+            What a Python number or a list becomes. By default a number takes
+            the dtype of `out`.
 
         Returns
         -------
@@ -321,7 +382,8 @@ class Selection:
             given without `out`.
         DTypeError
             `dy` has a dtype that backslice does not move or cannot add, or
-            `out` has another dtype than `dy`.
+            `out` or `dtype` is another; or `dy` is a Python number, and nothing
+            says its dtype.
 
         See Also
         --------
@@ -329,17 +391,21 @@ class Selection:
 
         Examples
         --------
-        >>> bs.Selection.from_index((2, 3), ":, 1").grad([5.0, 7.0])
+        >>> column = bs.Selection.from_index((2, 3), ":, 1")
+        >>> column.grad([5.0, 7.0])
         array([[0., 5., 0.],
                [0., 7., 0.]])
+        >>> column.grad(1, dtype="float32")
+        array([[0., 1., 0.],
+               [0., 1., 0.]], dtype=float32)
         """
 
-    def prepare(self, dtype: DTypeLike) -> PreparedSlice:
+    def prepare(self, dtype: DType) -> PreparedSlice:
         """Check and plan the slice once, to run it often.
 
         Parameters
         ----------
-        dtype : dtype
+        dtype : dtype, tf.DType or torch.dtype
             The dtype of the arrays.
 
         Returns
@@ -391,12 +457,12 @@ class Selection:
         (Selection.from_index((3,), "1:2"), (slice(2, 3, None),))
         """
 
-    def cost(self, dtype: DTypeLike) -> GradientCost:
+    def cost(self, dtype: DType) -> GradientCost:
         """Predict what the gradient of the slice costs, without computing it.
 
         Parameters
         ----------
-        dtype : dtype
+        dtype : dtype, tf.DType or torch.dtype
             The dtype of `dy`.
 
         Returns
@@ -465,14 +531,14 @@ class PreparedSlice:
            [0., 0., 0., 0.]])
     """
 
-    def forward(self, x: Array, out: NDArray[Any]) -> NDArray[Any]:
+    def forward(self, x: Array, out: Output) -> NDArray[Any]:
         """Slice `x` into `out`.
 
         Parameters
         ----------
         x : array_like
             A C-contiguous array of shape ``selection.shape`` and dtype `dtype`.
-        out : ndarray
+        out : ndarray or other writable array with DLPack
             A C-contiguous array of shape ``selection.result_shape`` and dtype
             `dtype`, which shares no memory with `x`.
 
@@ -489,7 +555,7 @@ class PreparedSlice:
             An array has another dtype.
         """
 
-    def gradient(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]:
+    def gradient(self, dy: Array, out: Output) -> NDArray[Any]:
         """Write the gradient into `out`: `dy` where the slice takes its elements from, zero elsewhere.
 
         Parameters
@@ -497,7 +563,7 @@ class PreparedSlice:
         dy : array_like
             A C-contiguous array of shape ``selection.result_shape`` and dtype
             `dtype`.
-        out : ndarray
+        out : ndarray or other writable array with DLPack
             A C-contiguous array of shape ``selection.shape`` and dtype `dtype`,
             which shares no memory with `dy`.
 
@@ -514,7 +580,7 @@ class PreparedSlice:
             An array has another dtype.
         """
 
-    def accumulate(self, dy: Array, out: NDArray[Any]) -> NDArray[Any]:
+    def accumulate(self, dy: Array, out: Output) -> NDArray[Any]:
         """Add the gradient to `out`: ``out[selection] += dy``.
 
         Parameters
@@ -522,7 +588,7 @@ class PreparedSlice:
         dy : array_like
             A C-contiguous array of shape ``selection.result_shape`` and dtype
             `dtype`.
-        out : ndarray
+        out : ndarray or other writable array with DLPack
             A C-contiguous array of shape ``selection.shape`` and dtype `dtype`,
             which shares no memory with `dy`.
 
@@ -587,9 +653,9 @@ class GradBuffer:
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, sequence of int or tf.TensorShape
         The shape of the gradient.
-    dtype : dtype
+    dtype : dtype, tf.DType or torch.dtype
         The dtype of the gradient. Its elements must have a zero and a fixed
         size.
 
@@ -611,7 +677,7 @@ class GradBuffer:
            [0., 0., 0., 0.]], dtype=float32)
     """
 
-    def __init__(self, shape: Shape, dtype: DTypeLike) -> None: ...
+    def __init__(self, shape: Shape, dtype: DType) -> None: ...
     @property
     def array(self) -> NDArray[Any]:
         """The gradient, as a read-only view that shows later changes too."""
@@ -632,21 +698,22 @@ class GradBuffer:
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
             What the slice takes.
         dy : array_like
-            The gradient of the slice's result, of its shape and the buffer's
-            dtype.
+            The gradient of the slice's result: an array of the buffer's dtype
+            whose shape is the slice's or broadcasts to it, or a Python number.
 
         Raises
         ------
         InvalidArgumentError
-            `dy` has another shape than the slice, or shares memory with the
-            buffer.
+            `dy` does not broadcast to the slice's shape, or shares memory with
+            the buffer.
         OutOfRangeError
             An integer index is out of bounds, or the index has too many items.
         UnimplementedError
             The index asks for advanced indexing: it has a list, an array of
             integers or a mask.
         DTypeError
-            `dy` has another dtype than the buffer.
+            `dy` has another dtype than the buffer, or is a number that it
+            cannot hold.
 
         Examples
         --------
@@ -665,22 +732,22 @@ class GradBuffer:
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
             What the slice takes.
         dy : array_like
-            The gradient of the slice's result, of its shape and the buffer's
-            dtype.
+            The gradient of the slice's result: an array of the buffer's dtype
+            whose shape is the slice's or broadcasts to it, or a Python number.
 
         Raises
         ------
         InvalidArgumentError
-            `dy` has another shape than the slice, or shares memory with the
-            buffer.
+            `dy` does not broadcast to the slice's shape, or shares memory with
+            the buffer.
         OutOfRangeError
             An integer index is out of bounds, or the index has too many items.
         UnimplementedError
             The index asks for advanced indexing: it has a list, an array of
             integers or a mask.
         DTypeError
-            `dy` has another dtype than the buffer, or its elements cannot be
-            added.
+            `dy` has another dtype than the buffer, is a number that it cannot
+            hold, or its elements cannot be added.
 
         Examples
         --------
@@ -920,7 +987,12 @@ def environment_problems() -> list[str]:
     """
 
 def multi_slice_grad(
-    shape: Shape, slices: Sequence[tuple[Index, Array]], out: NDArray[Any] | None = None, accumulate: bool = False
+    shape: Shape,
+    slices: Iterable[tuple[Index, Array]],
+    out: Output | None = None,
+    accumulate: bool = False,
+    *,
+    dtype: DType | None = None,
 ) -> NDArray[Any]:
     """Compute the sum of the gradients of many slices of one tensor.
 
@@ -930,16 +1002,20 @@ def multi_slice_grad(
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, sequence of int or tf.TensorShape
         The shape of the tensor that was sliced.
-    slices : list or tuple of (index, dy)
-        At least one. Each index is what `slice_grad` takes; each `dy` has
-        the shape of its slice. All have one dtype.
-    out : ndarray, optional
+    slices : iterable of (index, dy)
+        Each index and each `dy` is what `slice_grad` takes: `dy` broadcasts
+        to the shape of its slice, and may be a Python number. All have one
+        dtype. With `dtype` or `out` there may be no slices: the sum is zero.
+    out : ndarray or other writable array with DLPack, optional
         Where to write the sum: an array of that shape and the dtype of the
         slices, which shares no memory with them.
     accumulate : bool, default: False
         Add the sum to `out`, and leave the rest of `out` as it is.
+    dtype : dtype, tf.DType or torch.dtype, optional
+        What Python numbers and lists become, and the dtype of the zeros
+        where there are no slices. By default numbers take that of `out`.
 
     Returns
     -------
@@ -949,15 +1025,17 @@ def multi_slice_grad(
     Raises
     ------
     InvalidArgumentError
-        There are no slices, a `dy` or `out` has another shape, arrays
-        overlap, or `accumulate` is given without `out`.
+        A `dy` or `out` has another shape, arrays overlap, `accumulate` is
+        given without `out`, or there are no slices and nothing says the
+        dtype.
     OutOfRangeError
         An integer index is out of bounds, or the index has too many items.
     UnimplementedError
         The index asks for advanced indexing: it has a list, an array of
         integers or a mask.
     DTypeError
-        The dtypes differ, or are not ones that backslice moves or can add.
+        The dtypes differ, or are not ones that backslice moves or can add;
+        or a `dy` is a Python number, and nothing says its dtype.
 
     See Also
     --------
@@ -967,9 +1045,11 @@ def multi_slice_grad(
     --------
     >>> bs.multi_slice_grad((5,), [("0:3", [1.0, 1.0, 1.0]), ("2:4", [5.0, 5.0])])
     array([1., 1., 6., 5., 0.])
+    >>> bs.multi_slice_grad((4,), ((i, 1) for i in (0, 2, 2)), dtype="float32")
+    array([1., 0., 2., 0.], dtype=float32)
     """
 
-def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def slice(x: Array, index: Index, out: Output | None = None) -> NDArray[Any]:
     """Slice an array: ``x[index]``, as a new array.
 
     Parameters
@@ -980,7 +1060,7 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
     index : int, slice, Ellipsis, None, tuple of these, str or Selection
         NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a
         Selection.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the slice: an array of the slice's shape and the
         dtype of `x`, which shares no memory with `x`.
 
@@ -1015,7 +1095,13 @@ def slice(x: Array, index: Index, out: NDArray[Any] | None = None) -> NDArray[An
     """
 
 def slice_grad(
-    dy: Array, shape: Shape, index: Index, out: NDArray[Any] | None = None, accumulate: bool = False
+    dy: Array,
+    shape: Shape,
+    index: Index,
+    out: Output | None = None,
+    accumulate: bool = False,
+    *,
+    dtype: DType | None = None,
 ) -> NDArray[Any]:
     """Compute the gradient of ``y = x[index]`` with respect to `x`.
 
@@ -1026,19 +1112,23 @@ def slice_grad(
     Parameters
     ----------
     dy : array_like
-        The gradient with respect to `y`, of the shape of ``x[index]``. Any
-        array on the CPU: NumPy's, one with DLPack, or what ``np.asarray``
-        accepts; any strides and dtype.
-    shape : int or sequence of int
+        The gradient with respect to `y`, whose shape is that of
+        ``x[index]`` or broadcasts to it. Any array on the CPU: NumPy's, one
+        with DLPack, or what ``np.asarray`` accepts; any strides and dtype.
+        Or a Python number, whose dtype `dtype` or `out` says.
+    shape : int, sequence of int or tf.TensorShape
         The shape of `x`.
     index : int, slice, Ellipsis, None, tuple of these, str or Selection
         NumPy's basic indexing, its text such as ``"1:3, ::2"``, or a
         Selection.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array of that shape and the dtype of
         `dy`, with any strides, which shares no memory with `dy`.
     accumulate : bool, default: False
         Add instead: ``out[index] += dy``. The rest of `out` stays as it is.
+    dtype : dtype, tf.DType or torch.dtype, optional
+        What a Python number or a list becomes. By default a number takes
+        the dtype of `out`.
 
     Returns
     -------
@@ -1057,7 +1147,8 @@ def slice_grad(
         given without `out`.
     DTypeError
         `dy` has a dtype that backslice does not move or cannot add, or
-        `out` has another dtype than `dy`.
+        `out` or `dtype` is another; or `dy` is a Python number, and nothing
+        says its dtype.
 
     See Also
     --------
@@ -1075,23 +1166,32 @@ def slice_grad(
     >>> dx = bs.slice_grad([1.0, 2.0], (4,), "1:3")
     >>> bs.slice_grad([5.0, 6.0], (4,), "::2", out=dx, accumulate=True)
     array([5., 1., 8., 0.])
+
+    One value, or one row, stands for all:
+
+    >>> bs.slice_grad(1, (4,), "1:3", dtype="float32")
+    array([0., 1., 1., 0.], dtype=float32)
+    >>> bs.slice_grad([1.0, 2.0, 3.0], (3, 3), "1:")
+    array([[0., 0., 0.],
+           [1., 2., 3.],
+           [1., 2., 3.]])
     """
 
-def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: NDArray[Any]) -> None:
+def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -> None:
     """Compute ``slice_grad(dy, shape, index, out=out)`` where `out` is all zero already."""
 
 def strided_slice(
     input: Array,
     begin: Ints,
     end: Ints,
-    strides: Ints,
+    strides: Ints | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
 ) -> NDArray[Any]:
     """Slice an array with the arguments of TensorFlow's StridedSlice.
 
@@ -1099,9 +1199,11 @@ def strided_slice(
     ----------
     input : array_like
         Any array on the CPU, of any shape, strides and dtype.
-    begin, end, strides : sequence of int
-        One entry per item of the slice, all three of the same length.
-        Arrays are int16, int32 or int64, all of one dtype.
+    begin, end : sequence of int
+        One entry per item of the slice, all of the same length. Arrays are
+        int16, int32 or int64, all of one dtype.
+    strides : sequence of int, optional
+        The same. The default is ones.
     begin_mask : int, default: 0
         Bit i: ignore ``begin[i]``, and start as early as possible.
     end_mask : int, default: 0
@@ -1113,7 +1215,7 @@ def strided_slice(
     shrink_axis_mask : int, default: 0
         Bit i: item i is the integer index ``begin[i]``, and its axis is
         dropped.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the slice: an array of its shape and the dtype of
         `input`, which shares no memory with `input`.
 
@@ -1147,32 +1249,35 @@ def strided_slice(
     """
 
 def strided_slice_grad(
-    shape: Ints,
+    shape: Ints | SupportsExtents,
     begin: Ints,
     end: Ints,
-    strides: Ints,
-    dy: Array,
+    strides: Ints | None = None,
+    dy: Array = ...,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]:
     """Compute TensorFlow's StridedSliceGrad: the gradient of `strided_slice` with respect to its input.
 
     Parameters
     ----------
-    shape : sequence of int
+    shape : sequence of int or tf.TensorShape
         The shape of the input that was sliced. Arrays are int32 or int64,
         of the same dtype as the other lists.
-    begin, end, strides : sequence of int
-        One entry per item of the slice, all three of the same length.
+    begin, end : sequence of int
+        One entry per item of the slice, all of the same length.
+    strides : sequence of int, optional
+        The same. The default is ones.
     dy : array_like
-        The gradient of the slice's result, of its shape; any strides and
-        dtype.
+        The gradient of the slice's result, of exactly its shape; any
+        strides and dtype. It must be given, by keyword where the strides
+        are not.
     begin_mask : int, default: 0
         Bit i: ignore ``begin[i]``, and start as early as possible.
     end_mask : int, default: 0
@@ -1184,7 +1289,7 @@ def strided_slice_grad(
     shrink_axis_mask : int, default: 0
         Bit i: item i is the integer index ``begin[i]``, and its axis is
         dropped.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array of shape `shape` and the dtype
         of `dy`, which shares no memory with `dy`.
     accumulate : bool, default: False
@@ -1215,6 +1320,8 @@ def strided_slice_grad(
     --------
     >>> bs.strided_slice_grad([5], [0], [4], [2], dy=[1.0, 2.0])
     array([1., 0., 2., 0., 0.])
+    >>> bs.strided_slice_grad([5], [1], [3], dy=[1.0, 2.0])
+    array([0., 1., 2., 0., 0.])
     """
 
 def onnx_slice(
@@ -1224,7 +1331,7 @@ def onnx_slice(
     axes: Ints | None = None,
     steps: Ints | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
 ) -> NDArray[Any]:
     """Slice an array with the arguments of ONNX's Slice.
 
@@ -1241,7 +1348,7 @@ def onnx_slice(
         default is the first ``len(starts)`` axes.
     steps : sequence of int, optional
         The default is ones.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the slice: an array of its shape and the dtype of
         `data`, which shares no memory with `data`.
 
@@ -1274,13 +1381,13 @@ def onnx_slice(
 
 def onnx_slice_grad(
     grad: Array,
-    shape: Ints,
+    shape: Ints | SupportsExtents,
     starts: Ints,
     ends: Ints,
     axes: Ints | None = None,
     steps: Ints | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]:
     """Compute ONNX Runtime's SliceGrad: the gradient of `onnx_slice` with respect to its data.
@@ -1291,7 +1398,7 @@ def onnx_slice_grad(
         The gradient of the slice's result, with as many elements as the
         slice. They are read in row-major order, whatever the shape of
         `grad`.
-    shape : sequence of int
+    shape : sequence of int or tf.TensorShape
         The shape of the data that was sliced.
     starts, ends : sequence of int
         One entry per axis in `axes`. Both are clamped to the extent of the
@@ -1301,7 +1408,7 @@ def onnx_slice_grad(
         default is the first ``len(starts)`` axes.
     steps : sequence of int, optional
         The default is ones.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array of shape `shape` and the dtype
         of `grad`, which shares no memory with `grad`.
     accumulate : bool, default: False
@@ -1339,7 +1446,7 @@ def onnx_slice_grad(
 Indices: TypeAlias = Array | tuple[Array, ...]
 
 def sparse_slice(
-    indices: Indices, values: Array, shape: Ints, start: Ints, size: Ints
+    indices: Indices, values: Array, shape: Ints | SupportsExtents, start: Ints, size: Ints
 ) -> tuple[Any, NDArray[Any], NDArray[np.int64]]:
     """Slice a sparse (COO) tensor, as TensorFlow's SparseSlice does.
 
@@ -1352,7 +1459,7 @@ def sparse_slice(
     values : array_like
         The entries: an array of shape (entries,) or (entries, ...), of any
         dtype.
-    shape : sequence of int
+    shape : sequence of int or tf.TensorShape
         The dense shape of the tensor.
     start : sequence of int
         Where the slice begins, one per axis.
@@ -1400,7 +1507,7 @@ def sparse_slice_grad(
     output_indices: Indices,
     *,
     order: Literal["in_order", "any"] = "in_order",
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]:
     """Compute TensorFlow's SparseSliceGrad: the gradient of `sparse_slice` with respect to the values.
@@ -1423,7 +1530,7 @@ def sparse_slice_grad(
         goes to the first matching input row after the one before it, as in
         TensorFlow. "any": the n-th row with an index goes to the n-th input
         row with that index, wherever they are.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array with one row per input entry
         and the dtype of `backprop_val_grad`, which shares no memory with
         the arguments.
@@ -1464,7 +1571,7 @@ def sparse_slice_grad_by_size(
     start: Ints,
     size: Ints,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]:
     """Compute the gradient of `sparse_slice` with respect to the values, from its start and size.
@@ -1479,7 +1586,7 @@ def sparse_slice_grad_by_size(
         (entries, rank), or a tuple with one column per axis.
     start, size : sequence of int
         What `sparse_slice` was given, one per axis.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array with one row per input entry
         and the dtype of `grad`, which shares no memory with the arguments.
     accumulate : bool, default: False
@@ -1508,7 +1615,7 @@ def sparse_slice_grad_by_size(
     array([0., 1., 2.])
     """
 
-PartialShape: TypeAlias = Sequence[int | None] | None
+PartialShape: TypeAlias = Sequence[int | None] | SupportsExtents | None
 
 class TensorArray:
     """A list of tensors that is written and read by index, with gradients.
@@ -1523,10 +1630,10 @@ class TensorArray:
     ----------
     size : int
         How many elements there are.
-    dtype : dtype
+    dtype : dtype, tf.DType or torch.dtype
         The dtype of the elements. ``str`` and ``bytes`` stand for strings
         of any length.
-    element_shape : sequence of int or None, optional
+    element_shape : sequence of int or None, or tf.TensorShape, optional
         The shape of every element, None or -1 where an extent is not known.
         The default leaves even the rank open.
     dynamic_size : bool, default: False
@@ -1563,7 +1670,7 @@ class TensorArray:
     def __init__(
         self,
         size: SupportsIndex,
-        dtype: DTypeLike,
+        dtype: DType,
         element_shape: PartialShape = None,
         dynamic_size: bool = False,
         clear_after_read: bool = True,
@@ -1607,14 +1714,14 @@ class TensorArray:
         array(3.5)
         """
 
-    def read(self, index: SupportsIndex, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def read(self, index: SupportsIndex, *, out: Output | None = None) -> NDArray[Any]:
         """Read an element.
 
         Parameters
         ----------
         index : int
             Which one, from 0.
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write it: an array of its shape and dtype, which shares no
             memory with the elements.
 
@@ -1642,7 +1749,7 @@ class TensorArray:
         """
 
     def gather(
-        self, indices: Ints, element_shape: PartialShape = None, *, out: NDArray[Any] | None = None
+        self, indices: Ints, element_shape: PartialShape = None, *, out: Output | None = None
     ) -> NDArray[Any]:
         """Read several elements into one array.
 
@@ -1650,9 +1757,9 @@ class TensorArray:
         ----------
         indices : sequence of int
             Which ones, in the order of the result.
-        element_shape : sequence of int or None, optional
+        element_shape : sequence of int or None, or tf.TensorShape, optional
             What is known of the elements' shape; it becomes the array's.
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write them: an array of the result's shape and dtype, which
             shares no memory with the elements.
 
@@ -1710,12 +1817,12 @@ class TensorArray:
         array(6.)
         """
 
-    def stack(self, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def stack(self, *, out: Output | None = None) -> NDArray[Any]:
         """Read all elements into one array.
 
         Parameters
         ----------
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write them: an array of the result's shape and dtype, which
             shares no memory with the elements.
 
@@ -1771,15 +1878,15 @@ class TensorArray:
         """
 
     def concat(
-        self, element_shape_except0: PartialShape = None, *, out: NDArray[Any] | None = None
+        self, element_shape_except0: PartialShape = None, *, out: Output | None = None
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Read all elements, joined along their first axis.
 
         Parameters
         ----------
-        element_shape_except0 : sequence of int or None, optional
+        element_shape_except0 : sequence of int or None, or tf.TensorShape, optional
             What is known of the elements' shape after the first axis.
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write them: an array of the result's shape and dtype, which
             shares no memory with the elements.
 
@@ -1982,7 +2089,7 @@ class TensorArrayContainer:
     def create(
         self,
         size: SupportsIndex,
-        dtype: DTypeLike,
+        dtype: DType,
         element_shape: PartialShape = None,
         dynamic_size: bool = False,
         clear_after_read: bool = True,
@@ -2133,6 +2240,14 @@ def tensor_array_grad_with_shape(
 
 Splits: TypeAlias = Ints | Sequence[Ints]
 
+class SupportsRaggedParts(Protocol):
+    """TensorFlow's RaggedTensor."""
+
+    @property
+    def flat_values(self) -> Any: ...
+    @property
+    def nested_row_splits(self) -> Any: ...
+
 class RaggedTensor:
     """Rows of different lengths, to any depth: values, and the splits between rows.
 
@@ -2199,14 +2314,14 @@ class RaggedTensor:
         """
 
     @staticmethod
-    def from_list(rows: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank: int | None = None) -> RaggedTensor:
+    def from_list(rows: Sequence[Any], dtype: DType | None = None, ragged_rank: int | None = None) -> RaggedTensor:
         """Make a RaggedTensor from nested lists.
 
         Parameters
         ----------
         rows : sequence
             Lists of lists, to any depth, of numbers or strings.
-        dtype : dtype, optional
+        dtype : dtype, tf.DType or torch.dtype, optional
             The dtype of the values; numbers are converted to it if nothing is
             lost. The default is NumPy's choice.
         ragged_rank : int, optional
@@ -2267,30 +2382,30 @@ class RaggedTensor:
     def slice_grad(
         self,
         index: Index,
-        grad: RaggedTensor | Array,
+        grad: RaggedTensor | SupportsRaggedParts | Array,
         *,
-        out: NDArray[Any] | None = None,
+        out: Output | None = None,
         accumulate: bool = False,
     ) -> NDArray[Any]:
         """Compute the gradient of ``self[index]`` with respect to `values`.
 
         Parameters
         ----------
-        index : int, slice, Ellipsis, str or Selection
-            What was taken: a row, or a slice of the rows.
-        grad : RaggedTensor or array_like
+        index : int, slice, Ellipsis, None, tuple of these, str or Selection
+            What was taken: any index that ``self[index]`` takes.
+        grad : RaggedTensor, tf.RaggedTensor or array_like
             The gradient of ``self[index]``, or of its values.
-        out : ndarray, optional
+        out : ndarray or other writable array with DLPack, optional
             Where to write the gradient: an array of the shape and dtype of
             `values`, which shares no memory with `grad`.
         accumulate : bool, default: False
-            Add `grad` to `out` where the rows were taken from, and leave the
+            Add `grad` to `out` where the values were taken from, and leave the
             rest of `out` as it is.
 
         Returns
         -------
         ndarray
-            A new array of the shape of `values`, or `out`; zero for rows that
+            A new array of the shape of `values`, or `out`; zero for values that
             were not taken.
 
         Raises
@@ -2298,8 +2413,8 @@ class RaggedTensor:
         OutOfRangeError
             An integer index is out of bounds.
         InvalidArgumentError
-            The index reaches inside rows, `grad` or `out` has another shape,
-            arrays overlap, or `accumulate` is given without `out`.
+            The index is not one of this tensor, `grad` or `out` has another
+            shape, arrays overlap, or `accumulate` is given without `out`.
         DTypeError
             `grad` has another dtype than the values, or the values are strings.
 
@@ -2377,10 +2492,10 @@ class VariantArray:
 
     Parameters
     ----------
-    elements : sequence of RaggedTensor, array_like or None
+    elements : sequence of RaggedTensor, tf.RaggedTensor, array_like or None
         The elements in row-major order. An array is an element of ragged
         rank 0.
-    shape : int or sequence of int, optional
+    shape : int, sequence of int or tf.TensorShape, optional
         The shape of the array. The default is one axis.
 
     Raises
@@ -2397,7 +2512,9 @@ class VariantArray:
     (2, [[1, 2]], None)
     """
 
-    def __init__(self, elements: Sequence[RaggedTensor | Array | None], shape: Shape | None = None) -> None: ...
+    def __init__(
+        self, elements: Sequence[RaggedTensor | SupportsRaggedParts | Array | None], shape: Shape | None = None
+    ) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the array."""
@@ -2407,7 +2524,7 @@ class VariantArray:
 
         Parameters
         ----------
-        shape : int or sequence of int
+        shape : int, sequence of int or tf.TensorShape
             A shape with as many elements.
 
         Returns
@@ -2447,12 +2564,14 @@ class VariantArray:
     def __reduce__(self) -> tuple[Any, ...]:
         """For ``copy`` and ``pickle``."""
 
-def ragged_tensor_to_variant(rt: RaggedTensor | Array, batched_input: bool = True) -> VariantArray:
+def ragged_tensor_to_variant(
+    rt: RaggedTensor | SupportsRaggedParts | Array, batched_input: bool = True
+) -> VariantArray:
     """Encode a ragged tensor as TensorFlow's RaggedTensorToVariant does. Nothing is copied.
 
     Parameters
     ----------
-    rt : RaggedTensor or array_like
+    rt : RaggedTensor, tf.RaggedTensor or array_like
         What is encoded. An array has ragged rank 0.
     batched_input : bool, default: True
         One element per row. False makes a scalar that holds all of it.
@@ -2487,8 +2606,8 @@ def ragged_tensor_from_variant(
     encoded: VariantArray,
     input_ragged_rank: SupportsIndex,
     output_ragged_rank: SupportsIndex,
-    Tvalues: DTypeLike | None = None,
-    Tsplits: DTypeLike | None = None,
+    Tvalues: DType | None = None,
+    Tsplits: DType | None = None,
 ) -> RaggedTensor:
     """Decode what `ragged_tensor_to_variant` encoded, as TensorFlow's RaggedTensorFromVariant does.
 
@@ -2502,9 +2621,9 @@ def ragged_tensor_from_variant(
     output_ragged_rank : int
         The ragged rank of the result: the rank of `encoded` more than that
         of the elements. 0 stacks dense elements of one shape instead.
-    Tvalues : dtype, optional
+    Tvalues : dtype, tf.DType or torch.dtype, optional
         The dtype of the values. The default is that of the elements.
-    Tsplits : dtype, optional
+    Tsplits : dtype, tf.DType or torch.dtype, optional
         The dtype of the splits, int32 or int64. The default is that of the
         elements, or int64.
 
@@ -2536,9 +2655,9 @@ def ragged_tensor_to_variant_gradient(
     encoded_ragged_grad: VariantArray,
     row_splits: Splits | SupportsIndex,
     dense_values_shape: Ints,
-    Tvalues: DTypeLike | None = None,
+    Tvalues: DType | None = None,
     *,
-    out: NDArray[Any] | None = None,
+    out: Output | None = None,
     accumulate: bool = False,
 ) -> NDArray[Any]:
     """Compute TensorFlow's RaggedTensorToVariantGradient: the gradient of the values that were encoded.
@@ -2553,9 +2672,9 @@ def ragged_tensor_to_variant_gradient(
         no element is missing.
     dense_values_shape : sequence of int
         The shape of the values that were encoded.
-    Tvalues : dtype, optional
+    Tvalues : dtype, tf.DType or torch.dtype, optional
         The dtype of the values. The default is that of the elements.
-    out : ndarray, optional
+    out : ndarray or other writable array with DLPack, optional
         Where to write the gradient: an array of that shape and dtype, which
         shares no memory with the elements.
     accumulate : bool, default: False
@@ -2587,15 +2706,17 @@ def ragged_tensor_to_variant_gradient(
     array([1., 2., 0.])
     """
 
-def ragged_tensor_from_variant_gradient(decoded: RaggedTensor | Array, encoded_shape: Shape) -> VariantArray:
+def ragged_tensor_from_variant_gradient(
+    decoded: RaggedTensor | SupportsRaggedParts | Array, encoded_shape: Shape
+) -> VariantArray:
     """Compute the gradient of `ragged_tensor_from_variant`: encode the gradient as the input was.
 
     Parameters
     ----------
-    decoded : RaggedTensor or array_like
+    decoded : RaggedTensor, tf.RaggedTensor or array_like
         What `ragged_tensor_from_variant` returned, with the gradient as its
         values.
-    encoded_shape : int or sequence of int
+    encoded_shape : int, sequence of int or tf.TensorShape
         The shape of the VariantArray that was decoded.
 
     Returns

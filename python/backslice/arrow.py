@@ -6,10 +6,12 @@ pyarrow is imported when a function is called.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, InvalidArgumentError, UnimplementedError
+from .ragged import from_levels
 
 
 def to_arrow(rt: RaggedTensor) -> Any:
@@ -68,8 +70,11 @@ def from_arrow(array: Any) -> RaggedTensor:
 
     Parameters
     ----------
-    array : pyarrow.ListArray or pyarrow.LargeListArray
-        Nested or not, without nulls. The values are shared; sliced lists, which do not start at 0, get new splits.
+    array : pyarrow.Array or pyarrow.ChunkedArray
+        Lists, nested or not, without nulls: ListArray, LargeListArray, ListViewArray, LargeListViewArray or
+        FixedSizeListArray. The values are shared. Lists of fixed size that hold no list of another kind become axes
+        of the values; the outermost list is always ragged. Sliced lists, which do not start at 0, get new splits.
+        Several chunks are joined first, and list views are put in order, which both copy.
 
     Returns
     -------
@@ -91,20 +96,50 @@ def from_arrow(array: Any) -> RaggedTensor:
     """
     import pyarrow as pa
 
-    splits: list[Any] = []
-    while isinstance(array, pa.ListArray | pa.LargeListArray):
+    if isinstance(array, pa.ChunkedArray):
+        array = _one_chunk(array)
+    levels: list[NDArray[Any] | int] = []
+    given = array
+    while _is_list(array):
         if array.null_count:
             raise InvalidArgumentError(
-                f"the array has {array.null_count} nulls at depth {len(splits)}; fill them first"
+                f"the array has {array.null_count} nulls at depth {len(levels)}; fill them first"
             )
-        offsets = np.asarray(array.offsets)
-        if len(offsets) == 0:
-            offsets = np.zeros(1, offsets.dtype)
-        array = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
-        splits.append(offsets - offsets[0] if offsets[0] else offsets)
-    if not splits:
-        raise DTypeError(f"expected a ListArray or LargeListArray, got {type(array).__name__}")
+        level, array = _level(array)
+        levels.append(level)
+    if not levels:
+        raise DTypeError(f"expected an array of lists, such as a ListArray, got {type(given).__name__}")
     if array.null_count:
         raise InvalidArgumentError(f"the values have {array.null_count} nulls; fill them first")
-    dtype = np.int32 if all(s.dtype == np.int32 for s in splits) else np.int64
-    return RaggedTensor(array.to_numpy(zero_copy_only=False), [s.astype(dtype, copy=False) for s in splits])
+    return from_levels(levels, len(given), array.to_numpy(zero_copy_only=False))
+
+
+def _one_chunk(array: Any) -> Any:
+    import pyarrow as pa
+
+    if array.num_chunks == 0:
+        return pa.array([], array.type)
+    return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
+
+
+def _is_list(array: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = ("ListArray", "LargeListArray", "FixedSizeListArray", "ListViewArray", "LargeListViewArray")
+    return isinstance(array, tuple(getattr(pa, kind) for kind in kinds if hasattr(pa, kind)))
+
+
+def _level(array: Any) -> tuple[NDArray[Any] | int, Any]:
+    """The splits of the outermost lists, or their size where it is fixed, and what they hold."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.FixedSizeListArray):
+        return array.type.list_size, array.flatten()
+    if not isinstance(array, pa.ListArray | pa.LargeListArray):  # views of lists, in any order
+        sizes = np.asarray(array.sizes)
+        return np.concatenate([np.zeros(1, sizes.dtype), np.cumsum(sizes, dtype=sizes.dtype)]), array.flatten()
+    offsets = np.asarray(array.offsets)
+    if len(offsets) == 0:
+        offsets = np.zeros(1, offsets.dtype)
+    inner = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+    return (offsets - offsets[0] if offsets[0] else offsets), inner

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, UnimplementedError
+from .ragged import from_levels
 
 _STRINGS = {"string": "char", "bytestring": "byte"}
 
@@ -77,8 +78,9 @@ def from_awkward(array: Any) -> RaggedTensor:
     Parameters
     ----------
     array : ak.Array
-        Lists of numbers, which are shared, or of strings, which are copied. Lists that do not start at 0 or are not
-        in order, as after slicing, are packed first, which copies too.
+        Lists of numbers, which are shared, or of strings, which are copied. Regular lists that hold no list of another
+        kind become axes of the values; the outermost list is always ragged. Offsets of several types become int64.
+        Lists that do not start at 0 or are not in order, as after slicing, are packed first, which copies too.
 
     Returns
     -------
@@ -101,12 +103,18 @@ def from_awkward(array: Any) -> RaggedTensor:
     layout = ak.to_layout(array)
     if not _is_packed(layout):
         layout = ak.to_layout(ak.to_packed(array))
-    splits = []
+    rows = len(layout)
+    levels: list[NDArray[Any] | int] = []
     while _is_list(layout):
-        splits.append(np.asarray(layout.offsets.data))
-        layout = layout.content
+        if isinstance(layout, ak.contents.RegularArray):
+            levels.append(int(layout.size))
+            layout = layout.content[: len(layout) * layout.size]
+        else:
+            splits = np.asarray(layout.offsets.data)
+            levels.append(splits)
+            layout = layout.content[: int(splits[-1])]
     values = _values(layout)
-    return RaggedTensor(values[: splits[-1][-1]] if splits else values, splits)
+    return from_levels(levels, rows, values) if levels else RaggedTensor(values, [])
 
 
 def _values(layout: Any) -> NDArray[Any]:
@@ -127,15 +135,18 @@ def _values(layout: Any) -> NDArray[Any]:
 def _is_list(layout: Any) -> bool:
     import awkward as ak
 
-    return isinstance(layout, ak.contents.ListOffsetArray) and layout.parameter("__array__") not in _STRINGS
+    kinds = (ak.contents.ListOffsetArray, ak.contents.RegularArray)
+    return isinstance(layout, kinds) and layout.parameter("__array__") not in _STRINGS
 
 
 def _is_packed(layout: Any) -> bool:
     import awkward as ak
 
     while _is_list(layout):
-        offsets = np.asarray(layout.offsets.data)
-        if offsets.dtype not in (np.int32, np.int64) or offsets[0] != 0 or offsets[-1] != len(layout.content):
-            return False
+        if isinstance(layout, ak.contents.ListOffsetArray):
+            offsets = np.asarray(layout.offsets.data)
+            if offsets[0] != 0 or offsets[-1] != len(layout.content):
+                return False
         layout = layout.content
-    return isinstance(layout, ak.contents.NumpyArray) or layout.parameter("__array__") in _STRINGS
+    known = isinstance(layout, ak.contents.NumpyArray | ak.contents.EmptyArray)
+    return known or layout.parameter("__array__") in _STRINGS

@@ -1,4 +1,4 @@
-"""Slices of SciPy's sparse arrays and their gradients, and CSR rows as ragged tensors.
+"""Slices of SciPy's COO, CSR and CSC arrays and their gradients, and CSR rows as ragged tensors.
 
 SciPy is imported when a function is called.
 """
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from . import _core
 from .errors import DTypeError, InvalidArgumentError
 
+_FORMATS = ("coo", "csr", "csc")
 
-def _check(a: Any, argument: str) -> None:
+
+def _coo(a: Any, argument: str) -> Any:
+    """The entries of `a` with all their coordinates, in the order in which it holds them."""
     import scipy.sparse
 
-    if not (scipy.sparse.issparse(a) and a.format == "coo"):
-        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a scipy.sparse.coo_array or coo_matrix")
+    if not (scipy.sparse.issparse(a) and a.format in _FORMATS):
+        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy")
+    return a.tocoo(copy=False)
 
 
 def _coords(a: Any) -> tuple[NDArray[Any], ...]:
@@ -25,7 +29,21 @@ def _coords(a: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: tuple[int, ...]) -> Any:
-    return type(a)((data, coords), shape=shape)
+    """An array of the class of `a`, of entries in the order of that class. (SciPy's own conversions add duplicates.)"""
+    if a.format == "coo":
+        return type(a)((data, coords), shape=shape)
+    *rows, columns = coords if a.format == "csr" else coords[::-1]
+    lists = (shape[0] if a.format == "csr" else shape[1]) if rows else 1
+    counts = np.bincount(rows[0], minlength=lists) if rows else [len(columns)]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(columns.dtype)
+    return type(a)((data, columns, starts), shape=shape)
+
+
+def _with_data(a: Any, data: NDArray[Any]) -> Any:
+    """The entries of `a` with other values."""
+    if a.format == "coo":
+        return _like(a, data, _coords(a), a.shape)
+    return type(a)((data, a.indices, a.indptr), shape=a.shape)
 
 
 def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
@@ -33,8 +51,8 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
 
     Parameters
     ----------
-    a : coo_array or coo_matrix
-        The array to slice. Its entries may be in any order.
+    a : sparse array or matrix
+        The array to slice: COO, CSR or CSC. Its entries may be in any order.
     start : sequence of int
         Where the window begins, one entry per axis.
     size : sequence of int
@@ -42,7 +60,7 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
 
     Returns
     -------
-    coo_array or coo_matrix
+    sparse array or matrix
         The entries with ``start <= index < start + size``, in their order, as an array of the class of `a`.
 
     Examples
@@ -55,8 +73,8 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     >>> y.shape, y.data
     ((2, 2), array([2., 3.]))
     """
-    _check(a, "a")
-    coords, data, shape = _core.sparse_slice(_coords(a), a.data, a.shape, start, size)
+    entries = _coo(a, "a")
+    coords, data, shape = _core.sparse_slice(_coords(entries), entries.data, a.shape, start, size)
     return _like(a, data, coords, tuple(shape.tolist()))
 
 
@@ -67,19 +85,19 @@ def sparse_slice_grad(
 
     Parameters
     ----------
-    grad : coo_array or coo_matrix
-        The gradient of the slice, with the same entries as the slice.
-    a : coo_array or coo_matrix
+    grad : sparse array or matrix
+        The gradient of the slice, COO, CSR or CSC, with the same entries as the slice.
+    a : sparse array or matrix
         The array that was sliced.
     start : sequence of int
         Where the window began.
     order : {"in_order", "any"}, optional
-        "any" if the entries of `grad` are no longer in the order of those of `a`.
+        "any" if the entries of `grad` are no longer in the order of those of `a`, as when the formats differ.
 
     Returns
     -------
-    coo_array or coo_matrix
-        The gradient, with all entries of `a`: those outside the window are stored zeros.
+    sparse array or matrix
+        The gradient, of the class of `a` and with all of its entries: those outside the window are stored zeros.
 
     Examples
     --------
@@ -91,13 +109,11 @@ def sparse_slice_grad(
     >>> sparse_slice_grad(dy, a, start=[1, 1]).data
     array([0., 2., 3.])
     """
-    _check(a, "a")
-    _check(grad, "grad")
-    index_type = np.result_type(_coords(a)[0], _coords(grad)[0])
-    input_coords = tuple(c.astype(index_type, copy=False) for c in _coords(a))
-    output_coords = tuple(c.astype(index_type, copy=False) for c in _coords(grad))
-    data = _core.sparse_slice_grad(grad.data, input_coords, start, output_coords, order=order)
-    return _like(a, data, _coords(a), a.shape)
+    entries, taken = _coo(a, "a"), _coo(grad, "grad")
+    index_type = np.result_type(_coords(entries)[0], _coords(taken)[0])
+    input_coords = tuple(c.astype(index_type, copy=False) for c in _coords(entries))
+    output_coords = tuple(c.astype(index_type, copy=False) for c in _coords(taken))
+    return _with_data(a, _core.sparse_slice_grad(taken.data, input_coords, start, output_coords, order=order))
 
 
 def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
@@ -107,8 +123,8 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
     ----------
     grad : array_like
         One gradient per entry of `a` inside the window, in their order.
-    a : coo_array or coo_matrix
-        The array that was sliced.
+    a : sparse array or matrix
+        The array that was sliced: COO, CSR or CSC.
     start : sequence of int
         Where the window began.
     size : sequence of int
@@ -116,8 +132,8 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
 
     Returns
     -------
-    coo_array or coo_matrix
-        The gradient, with all entries of `a`.
+    sparse array or matrix
+        The gradient, of the class of `a` and with all of its entries.
 
     Examples
     --------
@@ -129,11 +145,11 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
     >>> dx.data
     array([0., 5., 7.])
     """
-    _check(a, "a")
+    entries = _coo(a, "a")
     values = np.asarray(grad)
     if values.ndim != 1:
         raise InvalidArgumentError(f"grad must be a vector of values, got shape {values.shape}")
-    return _like(a, _core.sparse_slice_grad_by_size(values, _coords(a), start, size), _coords(a), a.shape)
+    return _with_data(a, _core.sparse_slice_grad_by_size(values, _coords(entries), start, size))
 
 
 def ragged_from_csr(a: Any) -> Any:

@@ -6,6 +6,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/interruption.h"
+#include "bindings/neighbours.h"
 
 namespace backslice::python {
 namespace {
@@ -42,6 +43,35 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   return list;
 }
 
+// A tuple of plain ints, the usual shape, added to an empty list. False for everything else, which may run code of
+// users.
+bool find_small_ints(nb::handle object, Dims& list) {
+  if (!PyTuple_CheckExact(object.ptr()) || PyTuple_GET_SIZE(object.ptr()) > kMaxRank) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object.ptr()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(object.ptr(), i);
+    int overflow = 0;
+    if (!PyLong_CheckExact(item)) return false;
+    list.push_back(PyLong_AsLongLongAndOverflow(item, &overflow));
+    if (overflow != 0) return false;
+  }
+  return true;
+}
+
+// Those of a tf.TensorShape.
+std::vector<std::int64_t> read_extents(nb::handle extents, nb::handle shape, const char* argument) {
+  if (extents.is_none()) {
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(shape) +
+                           ", whose rank is not known; expected every extent");
+  }
+  const nb::object items = items_of(extents);
+  for (Py_ssize_t axis = 0; axis < PyTuple_GET_SIZE(items.ptr()); ++axis) {
+    if (PyTuple_GET_ITEM(items.ptr(), axis) != Py_None) continue;
+    raise_invalid_argument(std::string(argument) + " is " + repr_text(shape) + ", whose axis " + std::to_string(axis) +
+                           " is not known; expected every extent");
+  }
+  return read_items(items, argument);
+}
+
 // The array's memory as integers of that type, in order; not what a subclass says is in it.
 template <class Int>
 std::span<const Int> cast_integers(PyArrayObject* array, int type, nb::object& owner) {
@@ -72,6 +102,7 @@ nb::object numpy_array_of(nb::handle object, const char* argument) {
   try {
     return as_numpy_array(object);
   } catch (const nb::python_error& e) {
+    refuse_tracer(object, argument);
     raise_dtype_error(std::string(argument) + " cannot be read as an array: " + message_of(e));
   }
 }
@@ -99,6 +130,7 @@ bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
   try {
     return convert_int(object, value, overflow);
   } catch (nb::python_error& error) {
+    refuse_tracer(object, "an integer argument");
     raise_dtype_error_from(error, type_text(object) + ".__index__ failed: " + message_of(error));
   }
 }
@@ -117,6 +149,9 @@ std::vector<std::int64_t> IntReader::read(nb::handle object, const char* argumen
     return read_items(object, argument);
   }
   if (PyArray_Check(object.ptr())) return read_array(object, argument);
+  if (const nb::object extents = find_extents(object); extents.is_valid()) {
+    return read_extents(extents, object, argument);
+  }
   std::int64_t value = 0;
   int overflow = 0;
   if (!has_attribute(object, "__array__") && find_int(object, value, overflow)) refuse_rank(argument, nb::make_tuple());
@@ -175,6 +210,14 @@ std::vector<std::int64_t> read_shape(nb::handle object, const char* argument) {
     return {value};
   }
   return IntReader().read(object, argument);
+}
+
+Dims read_dims(nb::handle object, const char* argument) {
+  Dims dims;
+  if (find_small_ints(object, dims)) return dims;
+  const auto list = read_shape(object, argument);
+  if (list.size() > kMaxRank) check(Shape::make(list, argument).status());
+  return Dims(list);
 }
 
 std::int32_t read_mask(nb::handle object, const char* argument) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backslice/shape.h"
 #include "bindings/numpy_api.h"
 #include "bindings/objects.h"
 
@@ -36,6 +37,9 @@ class IntReader {
 
 // A shape as NumPy takes it: an int, or a list of any integer type.
 std::vector<std::int64_t> read_shape(nb::handle object, const char* argument);
+
+// The same where it is known to be one of a tensor, and read often: at most kMaxRank extents, in place.
+Dims read_dims(nb::handle object, const char* argument);
 
 // A mask: an int that fits int32.
 std::int32_t read_mask(nb::handle object, const char* argument);

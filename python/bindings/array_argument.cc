@@ -2,6 +2,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/neighbours.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
@@ -55,6 +56,7 @@ bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure) {
   if (PyArray_CheckScalar(object.ptr()) || !exports_dlpack(object)) return false;
   const nb::object capsule = dlpack_capsule(object, name_.c_str(), failure);
   if (!capsule.is_valid()) {
+    refuse_tracer(object, name_);
     if (!has_attribute(object, "__array__")) raise_invalid_argument(name_ + ": " + failure);
     return false;
   }
@@ -73,6 +75,7 @@ void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
   try {
     array = as_numpy_array(object);
   } catch (const nb::python_error& e) {
+    refuse_tracer(object, name_);
     raise_invalid_argument(name_ + " cannot be read as an array: " + message_of(e) +
                            (failure.empty() ? "" : "; " + failure));
   }

@@ -40,25 +40,6 @@ nb::object keep_from_resizing(const InputArray& array) {
   return array.owner.is_valid() ? keep_from_resizing(array.owner) : nb::object();
 }
 
-View output_view(nb::handle out, const InputArray& input, const char* input_argument) {
-  return output_view(out, input.numpy_dtype, input.type, input_argument);
-}
-
-View output_view(nb::handle out, nb::handle numpy_dtype, const ElementType& type, const char* owner) {
-  if (!PyArray_Check(out.ptr())) {
-    raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array");
-  }
-  if (is_masked_array(out)) raise_dtype_error("out is a masked array, expected a plain NumPy array such as out.data");
-  PyArrayObject* array = as_array(out);
-  const nb::handle dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
-  if (!same_dtype(dtype, numpy_dtype)) {
-    raise_dtype_error("out has dtype " + str_text(dtype) + ", expected " + str_text(numpy_dtype) + ", that of " +
-                      owner);
-  }
-  if (!PyArray_ISWRITEABLE(array)) raise_invalid_argument("out is read-only");
-  return view_of_numpy(array, type);
-}
-
 namespace {
 
 // With its own memory where `data` is null, row by row where `strides` are.

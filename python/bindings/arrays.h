@@ -39,12 +39,6 @@ bool is_view(nb::handle array);
 nb::object keep_from_resizing(nb::handle array);
 nb::object keep_from_resizing(const InputArray& array);  // not valid for other libraries' arrays
 
-// An `out` argument: a writable NumPy array of exactly the input's dtype.
-View output_view(nb::handle out, const InputArray& input, const char* input_argument);
-
-// The same for elements of that dtype, those of `owner`.
-View output_view(nb::handle out, nb::handle numpy_dtype, const ElementType& type, const char* owner);
-
 // Whether a result of that shape is so small that NumPy's memory and this thread are best.
 bool is_small(const Shape& result_shape, const InputArray& input);
 

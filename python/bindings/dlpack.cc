@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings/arguments.h"
+#include "bindings/dlpack_abi.h"
 #include "bindings/errors.h"
 
 namespace backslice::python {
@@ -11,24 +12,8 @@ namespace {
 
 using nb::dlpack::dltensor;
 
-// DLPack's two containers of a tensor, as its specification lays them out.
-struct Managed {
-  static constexpr const char* kName = "dltensor";
-  static constexpr const char* kUsedName = "used_dltensor";
-  dltensor tensor;
-  void* context;
-  void (*deleter)(Managed*);
-};
-
-struct VersionedManaged {
-  static constexpr const char* kName = "dltensor_versioned";
-  static constexpr const char* kUsedName = "used_dltensor_versioned";
-  std::uint32_t major, minor;
-  void* context;
-  void (*deleter)(VersionedManaged*);
-  std::uint64_t flags;
-  dltensor tensor;
-};
+using dlpack::Managed;
+using dlpack::VersionedManaged;
 
 [[noreturn]] void refuse(const char* argument, const std::string& what) {
   raise_invalid_argument(std::string(argument) + ": the DLPack tensor " + what);
@@ -125,18 +110,42 @@ void refuse_other_devices(nb::handle device, const char* argument) {
                          ", not on the CPU; copy it there first");
 }
 
-// Exporters older than version 1 know no arguments; newer ones refuse to export read-only memory without them.
-nb::object call_dlpack(nb::handle object) {
-  const nb::object method = attribute(object, "__dlpack__");
-  try {
-    return call(method);
-  } catch (const nb::python_error& e) {
-    if (!e.matches(PyExc_BufferError)) throw;
-  }
+nb::object call_versioned(nb::handle method) {
   const nb::object none = nb::make_tuple();
   nb::dict version;
   version["max_version"] = nb::make_tuple(1, 0);
   return checked([&] { return PyObject_Call(method.ptr(), none.ptr(), version.ptr()); });
+}
+
+// Tries `first`, then `second` where that raises an error of this kind.
+template <class First, class Second>
+nb::object call_either(const First& first, PyObject* error, const Second& second) {
+  try {
+    return first();
+  } catch (const nb::python_error& e) {
+    if (!e.matches(error)) throw;
+  }
+  return second();
+}
+
+// Exporters older than version 1 know no arguments; newer ones refuse to export read-only memory without them.
+nb::object call_dlpack(nb::handle method) {
+  return call_either([&] { return call(method); }, PyExc_BufferError, [&] { return call_versioned(method); });
+}
+nb::object call_dlpack_for_writing(nb::handle method) {
+  return call_either([&] { return call_versioned(method); }, PyExc_TypeError, [&] { return call(method); });
+}
+
+template <class CallMethod>
+nb::object capsule_from(nb::handle object, const char* argument, std::string& failure, const CallMethod& call_method) {
+  try {
+    refuse_other_devices(call(attribute(object, "__dlpack_device__")), argument);
+    return call_method(attribute(object, "__dlpack__"));
+  } catch (const nb::python_error& e) {
+    if (is_own_error(e)) throw;
+    failure = type_text(object) + ".__dlpack__ failed: " + message_of(e);
+    return {};
+  }
 }
 
 template <class AnyManaged>
@@ -162,14 +171,11 @@ bool exports_dlpack(nb::handle object) {
 }
 
 nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure) {
-  try {
-    refuse_other_devices(call(attribute(object, "__dlpack_device__")), argument);
-    return call_dlpack(object);
-  } catch (const nb::python_error& e) {
-    if (is_own_error(e)) throw;
-    failure = type_text(object) + ".__dlpack__ failed: " + message_of(e);
-    return {};
-  }
+  return capsule_from(object, argument, failure, call_dlpack);
+}
+
+nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std::string& failure) {
+  return capsule_from(object, argument, failure, call_dlpack_for_writing);
 }
 
 DlpackArray import_dlpack(nb::handle capsule, const char* argument) {
@@ -183,7 +189,11 @@ DlpackArray import_dlpack(nb::handle capsule, const char* argument) {
   if (PyCapsule_IsValid(capsule.ptr(), VersionedManaged::kName) != 0) {
     auto* managed = static_cast<VersionedManaged*>(PyCapsule_GetPointer(capsule.ptr(), VersionedManaged::kName));
     if (managed->major != 1) refuse(argument, "has version " + std::to_string(managed->major) + ", expected 1");
-    return take(capsule, managed, argument);
+    DlpackArray array = take(capsule, managed, argument);
+    array.is_versioned = true;
+    array.is_read_only = (managed->flags & dlpack::kReadOnly) != 0;
+    array.is_copy = (managed->flags & dlpack::kIsCopy) != 0;
+    return array;
   }
   const char* name = PyCapsule_GetName(capsule.ptr());
   const bool is_used = name != nullptr && std::string_view(name).starts_with("used_dltensor");

@@ -17,6 +17,8 @@ struct DlpackArray {
   nb::object numpy_dtype;
   ElementType type;
   ConstView view;
+  bool is_versioned = false;  // version 1 or later, which tells the rest
+  bool is_read_only = false, is_copy = false;
 };
 
 // Whether the object has __dlpack__ and, as far as its dtype tells, elements that DLPack carries. Some exporters end
@@ -26,6 +28,10 @@ bool exports_dlpack(nb::handle object);
 // What __dlpack__ returns; not valid, and `failure` says why, when it raises an ordinary error. Raises
 // InvalidArgumentError for arrays that are not on the CPU.
 nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure);
+
+// The same for memory that is to be written to. Exporters that know version 1 are asked for it: it tells whether that
+// is allowed.
+nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std::string& failure);
 
 // The array in a capsule, which is used up. Raises InvalidArgumentError for what is no such capsule or cannot be
 // viewed, DTypeError for element types that NumPy does not have; then the capsule stays as it was.

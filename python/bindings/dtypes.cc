@@ -2,10 +2,13 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
 #include "bindings/errors.h"
+#include "bindings/module.h"
+#include "bindings/neighbours.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
@@ -57,6 +60,38 @@ std::optional<DType> quantised_type(nb::handle dtype) {
   return found;
 }
 
+// What DLPack has a code for. Types of less than a byte are packed in DLPack, and one element per byte here.
+struct DlpackType {
+  nb::dlpack::dtype_code code;
+  DType dtype;
+};
+using Code = nb::dlpack::dtype_code;
+constexpr DlpackType kDlpackTypes[] = {
+    {Code::Bool, DType::Bool},
+    {Code::Int, DType::Int8},
+    {Code::Int, DType::Int16},
+    {Code::Int, DType::Int32},
+    {Code::Int, DType::Int64},
+    {Code::UInt, DType::UInt8},
+    {Code::UInt, DType::UInt16},
+    {Code::UInt, DType::UInt32},
+    {Code::UInt, DType::UInt64},
+    {Code::Float, DType::Float16},
+    {Code::Float, DType::Float32},
+    {Code::Float, DType::Float64},
+    {Code::Bfloat, DType::BFloat16},
+    {Code::Complex, DType::Complex64},
+    {Code::Complex, DType::Complex128},
+    {Code::Float8_E3M4, DType::Float8E3M4},
+    {Code::Float8_E4M3, DType::Float8E4M3},
+    {Code::Float8_E4M3B11FNUZ, DType::Float8E4M3B11FNUZ},
+    {Code::Float8_E4M3FN, DType::Float8E4M3FN},
+    {Code::Float8_E4M3FNUZ, DType::Float8E4M3FNUZ},
+    {Code::Float8_E5M2, DType::Float8E5M2},
+    {Code::Float8_E5M2FNUZ, DType::Float8E5M2FNUZ},
+    {Code::Float8_E8M0FNU, DType::Float8E8M0FNU},
+};
+
 [[noreturn]] void refuse(nb::handle dtype, const char* argument) {
   raise_dtype_error(std::string(argument) + " has dtype " + str_text(dtype) +
                     ", which backslice does not move; it moves bool, integers, floats to 64 bits and complex to 128, "
@@ -70,6 +105,8 @@ nb::object as_numpy_dtype(nb::handle object) {
   try {
     return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object);
   } catch (const nb::python_error& e) {
+    // NumPy knows no dtypes of other libraries.
+    if (const nb::object known = find_numpy_name(object); known.is_valid()) return as_numpy_dtype(known);
     raise_dtype_error("dtype is " + repr_text(object) + ", which NumPy does not know: " + message_of(e));
   }
 }
@@ -116,36 +153,31 @@ ElementType element_type(nb::handle dtype, const char* argument) {
 }
 
 nb::object numpy_dtype(nb::dlpack::dtype dtype, const char* argument) {
-  using Code = nb::dlpack::dtype_code;
-  const std::string bits = std::to_string(dtype.bits);
-  std::string type_name;
-  switch (static_cast<Code>(dtype.code)) {
-    case Code::Int: type_name = "int" + bits; break;
-    case Code::UInt: type_name = "uint" + bits; break;
-    case Code::Float: type_name = "float" + bits; break;
-    case Code::Complex: type_name = "complex" + bits; break;
-    case Code::Bool: type_name = "bool"; break;
-    case Code::Bfloat: type_name = "bfloat" + bits; break;
-    case Code::Float8_E3M4: type_name = "float8_e3m4"; break;
-    case Code::Float8_E4M3: type_name = "float8_e4m3"; break;
-    case Code::Float8_E4M3B11FNUZ: type_name = "float8_e4m3b11fnuz"; break;
-    case Code::Float8_E4M3FN: type_name = "float8_e4m3fn"; break;
-    case Code::Float8_E4M3FNUZ: type_name = "float8_e4m3fnuz"; break;
-    case Code::Float8_E5M2: type_name = "float8_e5m2"; break;
-    case Code::Float8_E5M2FNUZ: type_name = "float8_e5m2fnuz"; break;
-    case Code::Float8_E8M0FNU: type_name = "float8_e8m0fnu"; break;
-    default: break;
+  const auto is_same = [&](const DlpackType& type) {
+    return static_cast<int>(type.code) == dtype.code && dtype.bits == 8 * item_size(type.dtype) && dtype.lanes == 1;
+  };
+  const auto* found = std::find_if(std::begin(kDlpackTypes), std::end(kDlpackTypes), is_same);
+  if (found == std::end(kDlpackTypes)) {
+    raise_dtype_error(std::string(argument) + " has a DLPack type (code " + std::to_string(dtype.code) + ", " +
+                      std::to_string(dtype.bits) + " bits, " + std::to_string(dtype.lanes) +
+                      " lanes) that NumPy has no dtype for");
   }
-  const auto found = dtype_from_name(type_name);
-  // Types of less than a byte are packed in DLPack, and one element per byte here.
-  if (!found || dtype.bits != 8 * item_size(*found) || dtype.bits < 8 || dtype.lanes != 1) {
-    raise_dtype_error(std::string(argument) + " has a DLPack type (code " + std::to_string(dtype.code) + ", " + bits +
-                      " bits, " + std::to_string(dtype.lanes) + " lanes) that NumPy has no dtype for");
-  }
-  if (const auto number = number_of_ml_dtype.find(*found); number != number_of_ml_dtype.end()) {
+  if (const auto number = number_of_ml_dtype.find(found->dtype); number != number_of_ml_dtype.end()) {
     return nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number->second)));
   }
-  return as_numpy_dtype(nb::str(type_name.c_str()));
+  return as_numpy_dtype(new_str(name(found->dtype)));
+}
+
+std::optional<nb::dlpack::dtype> dlpack_dtype(DType dtype) {
+  for (const DlpackType& type : kDlpackTypes) {
+    if (type.dtype != dtype) continue;
+    return nb::dlpack::dtype{static_cast<std::uint8_t>(type.code), static_cast<std::uint8_t>(8 * item_size(dtype)), 1};
+  }
+  return std::nullopt;
+}
+
+void bind_dtypes(nb::module_& m) {
+  m.def("_numpy_dtype", as_numpy_dtype);
 }
 
 }  // namespace backslice::python

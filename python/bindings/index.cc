@@ -3,6 +3,7 @@
 #include "bindings/arguments.h"
 #include "bindings/errors.h"
 #include "bindings/instances.h"
+#include "bindings/neighbours.h"
 #include "bindings/objects.h"
 
 namespace backslice::python {
@@ -25,17 +26,32 @@ SliceRange read_range(const PySliceObject* slice) {
   return range;
 }
 
+// Whether it has axes, or is a truth value.
+bool is_advanced(nb::handle item) {
+  PyObject* p = item.ptr();
+  if (PyBool_Check(p)) return true;
+  if (PyLong_Check(p)) return false;
+  if (PyList_Check(p) || PyTuple_Check(p) || PyArray_IsScalar(p, Bool)) return true;
+  if (PyArray_Check(p)) return PyArray_NDIM(as_array(item)) > 0 || PyArray_ISBOOL(as_array(item));
+  std::int64_t rank = 0;
+  int overflow = 0;
+  const nb::object ndim = find_attribute(item, "ndim");  // of another library's array
+  return ndim.is_valid() && find_int(ndim, rank, overflow) && rank > 0;
+}
+
+void refuse_advanced(nb::handle item) {
+  if (!is_advanced(item)) return;
+  raise_unimplemented("index item " + repr_text(item) +
+                      " asks for advanced indexing; backslice takes integers, slices, None and ...: for arrays of "
+                      "integers or bools, np.add.at(dx, index, dy) is the gradient, and sparse_slice_grad that of "
+                      "slices of sparse tensors");
+}
+
 IndexItem read_item(nb::handle item) {
   if (item.is_none()) return NewAxis{};
   if (item.ptr() == Py_Ellipsis) return EllipsisItem{};
   if (PySlice_Check(item.ptr())) return read_range(reinterpret_cast<PySliceObject*>(item.ptr()));
-  const bool is_sequence = PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) ||
-                           (PyArray_Check(item.ptr()) && PyArray_NDIM(as_array(item)) > 0);
-  if (is_sequence || PyBool_Check(item.ptr()) || PyArray_IsScalar(item.ptr(), Bool)) {
-    raise_unimplemented("index item " + repr_text(item) +
-                        " asks for advanced indexing; backslice takes integers, slices, "
-                        "None and ...");
-  }
+  refuse_advanced(item);
   std::int64_t value = 0;
   int overflow = 0;
   if (!read_int(item, value, overflow)) {

@@ -47,6 +47,8 @@ NB_MODULE(_core, m) {
   backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);
   backslice::python::bind_bus_error(m);
+  backslice::python::bind_dlpack_export(m);
+  backslice::python::bind_dtypes(m);
 #ifdef BACKSLICE_FAULT_INJECTION
   backslice::python::bind_faults(m);
 #endif

@@ -16,6 +16,8 @@ namespace backslice::python {
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
 void bind_bus_error(nanobind::module_& m);
+void bind_dlpack_export(nanobind::module_& m);
+void bind_dtypes(nanobind::module_& m);
 void bind_faults(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
 void bind_prepared_slices(nanobind::module_& m);

@@ -11,12 +11,14 @@
 #include "bindings/array_argument.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
+#include "bindings/gradient_argument.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
 #include "bindings/protocols.h"
 #include "bindings/results.h"
 #include "bindings/signatures.h"
+#include "core/errors.h"
 #include "core/fork.h"
 
 namespace backslice::python {
@@ -28,7 +30,7 @@ struct SliceList {
   std::vector<nb::object> guards;     // keep it where it is
   std::vector<SliceGradient> slices;
 
-  // Takes the views. Runs no Python code but between two attempts.
+  // Takes the views, broadcast to the slices' shapes. Runs no Python code but between two attempts.
   void view_all() {
     while (!try_to_view_all()) handle_ctrl_c();
   }
@@ -41,6 +43,7 @@ struct SliceList {
       if (loop.is_interrupted()) return false;
       const InputArray array = arrays[i].view();
       slices[i].dy = array.view;
+      broadcast_to_slice(slices[i].dy, slices[i].selection);
       guards[i] = keep_from_resizing(array);
     }
     return true;
@@ -55,17 +58,19 @@ void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
   }
 }
 
-void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const char* expected, SliceList& list) {
-  if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(expected);
+constexpr const char* kExpectedSlices = "slices must be a list of (index, dy), or another iterable of them";
+
+void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const GivenDType& dtype, SliceList& list) {
+  if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(kExpectedSlices);
   const nb::object pair = items_of(item);
-  if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(expected);
+  if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(kExpectedSlices);
   list.slices.push_back({read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
-  list.arrays.emplace_back(PyTuple_GET_ITEM(pair.ptr(), 1), "slices[" + std::to_string(list.arrays.size()) + "].dy");
+  list.arrays.push_back(
+      read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, "slices[" + std::to_string(list.arrays.size()) + "].dy"));
 }
 
-SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given) {
-  const char* expected = "slices must be a list of (index, dy)";
-  if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr())) raise_dtype_error(expected);
+SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype) {
+  if (PyUnicode_Check(given.ptr()) || !has_attribute(given, "__iter__")) raise_dtype_error(kExpectedSlices);
   SliceList list;
   const nb::object items = items_of(given);
   list.slices.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
@@ -73,9 +78,8 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given) 
   LongLoop loop;
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     loop.step();
-    read_pair(shape, item, expected, list);
+    read_pair(shape, item, dtype, list);
   }
-  if (list.arrays.empty()) raise_invalid_argument("slices is empty; at least one is needed, for the dtype");
   check_same_dtypes(list.arrays);
   list.view_all();
   return list;
@@ -97,16 +101,42 @@ nb::object empty_string_of_all(const SliceList& list) {
   return zero.is_valid() ? zero : nb::object(nb::str(""));
 }
 
-nb::object py_multi_slice_grad(nb::handle shape, nb::handle list, nb::handle out, nb::handle accumulate) {
+// An array of no elements, for the dtype of a sum of nothing.
+ArrayArgument nothing_of(const GivenDType& dtype) {
+  if (!dtype.known().is_valid()) {
+    raise_invalid_argument("slices is empty, and nothing says the dtype; say which with dtype= or out=");
+  }
+  npy_intp none = 0;
+  auto* descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype.known()).release().ptr());
+  return {checked([&] { return PyArray_SimpleNewFromDescr(1, &none, descr); }), "dtype"};
+}
+
+Result<Tensor> zeros(Ints dims, const ElementType& type) {
+  const auto shape = Shape::make(dims);
+  if (!shape.ok()) return shape.status();
+  if (!has_zero(type.dtype) && shape->elements() > 0) {
+    return dtype_error(name(type.dtype), " has no zero, and there are no slices");
+  }
+  return Tensor::make(type.dtype, *shape, type.item_size, Contents::Zero);
+}
+
+nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle out, nb::handle accumulate,
+                               nb::handle dtype) {
   const CallContext context;
   const Write write = read_write(accumulate, out);
   const auto dims = read_shape(shape, "shape");
-  const SliceList given = read_slices(dims, list);
-  const InputArray first = given.arrays[0].view();
+  const OutputArgument output(out);
+  const GivenDType given_dtype(dtype, output);
+  const SliceList given = read_slices(dims, slices, given_dtype);
+  const InputArray first = (given.arrays.empty() ? nothing_of(given_dtype) : given.arrays[0]).view();
+  const char* owner = given.arrays.empty() ? "dtype" : "slices[0].dy";
   const nb::object zero = first.type.is_object ? empty_string_of_all(given) : nb::object();
-  return ResultElements(first, "slices[0].dy", zero)
+  return ResultElements(first, owner, zero)
       .result(
-          nullptr, out, [&] { return multi_slice_grad(dims, given.slices, context); },
+          nullptr, output,
+          [&] {
+            return given.slices.empty() ? zeros(dims, first.type) : multi_slice_grad(dims, given.slices, context);
+          },
           [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
 }
 
@@ -179,7 +209,8 @@ class PyGradBuffer {
   template <class Body>
   void apply(nb::handle index, nb::handle dy, const Body& body) {
     const Selection selection = read_selection(buffer_.tensor().shape(), index);
-    const InputArray input = ArrayArgument(dy, "dy").view();
+    InputArray input = read_gradient(dy, GivenDType(dtype_), "dy").view();
+    broadcast_to_slice(input.view, selection);
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }

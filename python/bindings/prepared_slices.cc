@@ -37,13 +37,14 @@ class PyPreparedSlice {
 
   nb::object run(Operation operation, nb::handle given, const char* argument, nb::handle out) const {
     const CallContext context;
+    const OutputArgument output(out);
     const InputArray input = ArrayArgument(given, argument).view();
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error(std::string(argument) + " has dtype " + str_text(input.numpy_dtype) +
                         ", but the slice was prepared for " + str_text(dtype_));
     }
     const auto fill = [&](const View& view) { return (prepared_.*operation)(input.view, view, context); };
-    return ResultElements(input, argument).filled(out, fill, ResultElements::Work::LikeResult);
+    return ResultElements(input, argument).filled(output, fill, ResultElements::Work::LikeResult);
   }
 
   PreparedSlice prepared_;

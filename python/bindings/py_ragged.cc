@@ -9,6 +9,7 @@
 #include "bindings/index.h"
 #include "bindings/instances.h"
 #include "bindings/module.h"
+#include "bindings/neighbours.h"
 #include "bindings/objects.h"
 #include "bindings/results.h"
 
@@ -109,7 +110,11 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const Write write = read_write(accumulate, out);
   const Index items = read_items(index);
   const auto* ragged = find_instance<PyRagged>(grad);
-  const nb::object values = ragged != nullptr ? ragged->values() : nb::borrow(grad);
+  const nb::object foreign = find_ragged_parts(grad);
+  const nb::object values = ragged != nullptr    ? ragged->values()
+                            : foreign.is_valid() ? nb::object(foreign[0])
+                                                 : nb::borrow(grad);
+  const OutputArgument output(out);
   const InputArray input = ArrayArgument(values, "grad").view();
   if (!same_dtype(input.numpy_dtype, type_.numpy)) {
     raise_dtype_error("grad has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
@@ -121,7 +126,7 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const Shape* known_work = rt_.ragged_rank() > 0 ? nullptr : &rt_.values().shape();
   return ResultElements(input, "grad")
       .result(
-          known_work, out, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
+          known_work, output, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
           [&](const View& view) { return ragged_slice_grad_into(rt_, items, input.view, view, write, context); });
 }
 
@@ -180,6 +185,10 @@ RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(fi
     owner_ = nb::borrow(object);
   } else if (nb::isinstance<PyRagged>(object)) {
     raise_dtype_error(name + " is a RaggedTensor that was never initialised");
+  } else if (const nb::object foreign = find_ragged_parts(object); foreign.is_valid()) {
+    const nb::object values = foreign[0], splits = foreign[1];
+    owner_ = nb::cast(PyRagged::make(values, splits));
+    ragged_ = find_instance<PyRagged>(owner_);
   } else {
     array_.emplace(object, std::move(name));
   }

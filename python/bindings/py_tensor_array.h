@@ -12,6 +12,7 @@
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
+#include "bindings/neighbours.h"
 #include "bindings/object_arrays.h"
 #include "bindings/package.h"
 #include "bindings/results.h"
@@ -20,8 +21,10 @@
 
 namespace backslice::python {
 
-// A shape of which some is known: None, or a list of int, None or -1.
-inline PartialShape read_partial_shape(nb::handle object, const char* argument) {
+// A shape of which some is known: None, a list of int, None or -1, or a tf.TensorShape.
+inline PartialShape read_partial_shape(nb::handle given, const char* argument) {
+  const nb::object extents = find_extents(given);
+  const nb::handle object = extents.is_valid() ? nb::handle(extents) : given;
   if (object.is_none()) return {};
   std::vector<std::int64_t> dims;
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
@@ -224,8 +227,9 @@ class PyTensorArray {
   // `out`, filled by fill(view). What does not fit it stays in the array.
   template <class Measure, class Fill>
   nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
-    const View view = output_view(out, type_->numpy, type_->element, "the array");
-    const nb::object guard = keep_from_resizing(out);
+    const OutputArgument output(out);
+    const View view = output.view(type_->numpy, type_->element, "the array");
+    const nb::object guard = output.guard();
     if (type_->element.is_object) {
       fill_strings(view, measure, fill);
     } else {

@@ -13,6 +13,7 @@
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/output_argument.h"
 
 namespace backslice::python {
 
@@ -36,7 +37,7 @@ class ResultElements {
   // The result: `out`, filled by `fill(view)`, or where that is None a new array, from `make()`. `shape` is the
   // result's; null where only the library knows it, or the work may be more than the result is large.
   template <class Make, class Fill>
-  nb::object result(const Shape* shape, nb::handle out, const Make& make, const Fill& fill) const {
+  nb::object result(const Shape* shape, const OutputArgument& out, const Make& make, const Fill& fill) const {
     if (!out.is_none()) return filled(out, fill, shape == nullptr ? Work::Any : Work::LikeResult);
     if (shape == nullptr || is_object() || !is_small(*shape, input_)) {
       auto made = run(make);
@@ -52,17 +53,17 @@ class ResultElements {
 
   // `out`, filled.
   template <class Fill>
-  nb::object filled(nb::handle out, const Fill& fill, Work work) const {
-    const View view = output_view(out, input_, argument_);
+  nb::object filled(const OutputArgument& out, const Fill& fill, Work work) const {
+    const View view = out.view(input_, argument_);
     if (is_object()) {
       fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
       check(fill(view));  // done sooner than another thread would wake up
     } else {
-      const nb::object guard = keep_from_resizing(out), input_guard = keep_from_resizing(input_);
+      const nb::object guard = out.guard(), input_guard = keep_from_resizing(input_);
       check(without_gil([&] { return fill(view); }));
     }
-    return nb::borrow(out);
+    return nb::borrow(out.object());
   }
 
   // Runs the library while other Python threads may run, unless they could drop the objects whose addresses are moved.

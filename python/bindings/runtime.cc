@@ -11,6 +11,7 @@
 #include "bindings/array_argument.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
+#include "bindings/output_argument.h"
 #include "execute/environment.h"
 #include "kernels/cpu/targets.h"
 #include "memory_probe.h"
@@ -70,8 +71,9 @@ void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
     return;
   }
   const ArrayArgument to_given(dst, "dst"), from_given(src.is_none() ? dst : src, "src");
+  const OutputArgument output(dst);
   const InputArray to = to_given.view(), from = from_given.view();
-  const View out = output_view(dst, to, "dst");
+  const View out = output.view(to, "dst");
   const ProbeStores stores = read_flag(streaming, "streaming") ? ProbeStores::Streaming : ProbeStores::Ordinary;
   const std::int64_t bytes = bytes_of(out, "dst");
   if (src.is_none()) return without_gil([&] { probe_zero(out.data, bytes, stores); });

@@ -91,13 +91,8 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
 
 nb::object slice_by(const Selection& s, nb::handle x, nb::handle out) {
   const CallContext context;
-  return sliced(s, ArrayArgument(x, "x").view(), out, context);
-}
-
-nb::object gradient_by(const Selection& s, nb::handle dy, nb::handle out, nb::handle accumulate) {
-  const CallContext context;
-  const Write write = read_write(accumulate, out);
-  return gradient_of_slice(s, ArrayArgument(dy, "dy").view(), out, write, context);
+  const OutputArgument output(out);
+  return sliced(s, ArrayArgument(x, "x").view(), output, context);
 }
 
 }  // namespace
@@ -122,6 +117,13 @@ void bind_selection(nb::module_& m) {
           [](nb::handle shape, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps) {
             return unwrap(Selection::from_onnx(read_shape(shape, "shape"), read_onnx_slice(starts, ends, axes, steps)));
           })
+      .def_static("from_begin_size",
+                  [](nb::handle shape, nb::handle begin, nb::handle size) {
+                    const auto dims = read_shape(shape, "shape");
+                    IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
+                    const auto from = reader.read(begin, "begin");
+                    return unwrap(Selection::from_begin_size(dims, from, reader.read(size, "size")));
+                  })
       .def_prop_ro("shape", [](const Selection& s) { return to_tuple(s.shape()); })
       .def_prop_ro("result_shape", [](const Selection& s) { return to_tuple(s.result_shape()); })
       .def_prop_ro("axes", axes_of)
@@ -130,7 +132,8 @@ void bind_selection(nb::module_& m) {
       .def("to_tf", [](const Selection& s) { return to_dict(unwrap(s.to_tf())); })
       .def("to_onnx", [](const Selection& s) { return to_dict(s.to_onnx()); })
       .def("slice", slice_by)
-      .def("grad", gradient_by)
+      .def("grad",
+           nb::overload_cast<const Selection&, nb::handle, nb::handle, nb::handle, nb::handle>(gradient_of_slice))
       .def("prepare", prepare)
       .def("restrict", restrict_to)
       .def("cost", cost_of)

@@ -6,6 +6,7 @@
 #include "bindings/array_argument.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
+#include "bindings/gradient_argument.h"
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/results.h"
@@ -17,7 +18,7 @@ namespace {
 // Runs one operation on one array: `make(input)` returns a new tensor, `fill(input, out)` fills a given one.
 // `result_shape` may be null where it is not known yet.
 template <class Make, class Fill>
-nb::object run(const InputArray& input, const char* argument, const Shape* result_shape, nb::handle out,
+nb::object run(const InputArray& input, const char* argument, const Shape* result_shape, const OutputArgument& out,
                const Make& make, const Fill& fill) {
   return ResultElements(input, argument)
       .result(
@@ -28,23 +29,23 @@ nb::object run(const InputArray& input, const char* argument, const Shape* resul
 nb::object py_slice(nb::handle x, nb::handle index, nb::handle out) {
   const CallContext context;
   const GivenIndex given(index);
+  const OutputArgument output(out);
   const InputArray input = ArrayArgument(x, "x").view();
   const Selection selection = given.on(input.view.shape());
-  return sliced(selection, input, out, context);
+  return sliced(selection, input, output, context);
 }
 
-nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate) {
-  const CallContext context;
-  const Write write = read_write(accumulate, out);
-  const Selection selection = read_selection(read_shape(shape, "shape"), index);
-  return gradient_of_slice(selection, ArrayArgument(dy, "dy").view(), out, write, context);
+nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out, nb::handle accumulate,
+                         nb::handle dtype) {
+  return gradient_of_slice(read_selection(read_dims(shape, "shape"), index), dy, out, accumulate, dtype);
 }
 
 // For outputs that are zero already: writes what is selected alone.
 void py_slice_grad_into_zeros(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out) {
   const CallContext context;
   const Selection selection = read_selection(read_shape(shape, "shape"), index);
-  gradient_of_slice(selection, ArrayArgument(dy, "dy").view(), out, Write::IntoZeros, context);
+  const OutputArgument output(out);
+  gradient_of_slice(selection, ArrayArgument(dy, "dy").view(), output, Write::IntoZeros, context);
 }
 
 nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, nb::handle strides,
@@ -54,8 +55,9 @@ nb::object py_strided_slice(nb::handle input, nb::handle begin, nb::handle end, 
   IntReader reader{NPY_INT16, NPY_INT32, NPY_INT64};
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
+  const OutputArgument output(out);
   return run(
-      ArrayArgument(input, "input").view(), "input", nullptr, out,
+      ArrayArgument(input, "input").view(), "input", nullptr, output,
       [&](const ConstView& view) { return strided_slice(view, spec, context); },
       [&](const ConstView& view, const View& result) { return strided_slice_into(view, spec, result, context); });
 }
@@ -67,19 +69,21 @@ nb::object py_strided_slice_grad(nb::handle shape, nb::handle begin, nb::handle 
   const CallContext context;
   const Write write = read_write(accumulate, out);
   IntReader reader{NPY_INT32, NPY_INT64};
-  const auto dims = reader.read(shape, "shape");
+  const Shape dims = unwrap(Shape::make(reader.read(shape, "shape")));
   const TfSlice spec = read_tf_slice(reader, begin, end, strides,
                                      {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask});
+  const OutputArgument output(out);
   const InputArray gradient = ArrayArgument(dy, "dy").view();
-  return gradient_of_slice(unwrap(Selection::from_tf(dims, spec)), gradient, out, write, context);
+  return gradient_of_slice(unwrap(Selection::from_tf(dims, spec)), gradient, output, write, context);
 }
 
 nb::object py_onnx_slice(nb::handle data, nb::handle starts, nb::handle ends, nb::handle axes, nb::handle steps,
                          nb::handle out) {
   const CallContext context;
   const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
+  const OutputArgument output(out);
   return run(
-      ArrayArgument(data, "data").view(), "data", nullptr, out,
+      ArrayArgument(data, "data").view(), "data", nullptr, output,
       [&](const ConstView& view) { return onnx_slice(view, spec, context); },
       [&](const ConstView& view, const View& result) { return onnx_slice_into(view, spec, result, context); });
 }
@@ -89,32 +93,42 @@ nb::object py_onnx_slice_grad(nb::handle grad, nb::handle shape, nb::handle star
   const CallContext context;
   const Write write = read_write(accumulate, out);
   const auto dims = IntReader{NPY_INT32, NPY_INT64}.read(shape, "shape");
-  const Shape result_shape = unwrap(Shape::make(dims));
-  const OnnxSlice spec = read_onnx_slice(starts, ends, axes, steps);
+  const Selection selection = unwrap(Selection::from_onnx(dims, read_onnx_slice(starts, ends, axes, steps)));
+  const OutputArgument output(out);
   return run(
-      ArrayArgument(grad, "grad").view(), "grad", &result_shape, out,
-      [&](const ConstView& view) { return onnx_slice_grad(view, dims, spec, context); },
+      ArrayArgument(grad, "grad").view(), "grad", &selection.shape(), output,
+      [&](const ConstView& view) { return onnx_slice_grad(selection, view, context); },
       [&](const ConstView& view, const View& result) {
-        return onnx_slice_grad_into(view, dims, spec, result, write, context);
+        return onnx_slice_grad_into(selection, view, result, write, context);
       });
 }
 
 }  // namespace
 
-nb::object sliced(const Selection& selection, const InputArray& x, nb::handle out, const Context& context) {
+nb::object sliced(const Selection& selection, const InputArray& x, const OutputArgument& out, const Context& context) {
   return run(
       x, "x", &selection.result_shape(), out,
       [&](const ConstView& view) { return backslice::slice(selection, view, context); },
       [&](const ConstView& view, const View& result) { return slice_into(selection, view, result, context); });
 }
 
-nb::object gradient_of_slice(const Selection& selection, const InputArray& dy, nb::handle out, Write write,
+nb::object gradient_of_slice(const Selection& selection, const InputArray& dy, const OutputArgument& out, Write write,
                              const Context& context) {
   return run(
       dy, "dy", &selection.shape(), out, [&](const ConstView& view) { return slice_grad(selection, view, context); },
       [&](const ConstView& view, const View& result) {
         return slice_grad_into(selection, view, result, write, context);
       });
+}
+
+nb::object gradient_of_slice(const Selection& selection, nb::handle dy, nb::handle out, nb::handle accumulate,
+                             nb::handle dtype) {
+  const CallContext context;
+  const Write write = read_write(accumulate, out);
+  const OutputArgument output(out);
+  InputArray gradient = read_gradient(dy, GivenDType(dtype, output), "dy").view();
+  broadcast_to_slice(gradient.view, selection);
+  return gradient_of_slice(selection, gradient, output, write, context);
 }
 
 void bind_slices(nb::module_& m) {

@@ -124,11 +124,12 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const auto start = IntReader().read(input_start, "input_start");
   const IndexArgument given_input(input_indices, "input_indices"), given_output(output_indices, "output_indices");
   const ArrayArgument given_grad = read_gradient(backprop_val_grad, "backprop_val_grad");
+  const OutputArgument output_argument(out);
   const IndexList input = given_input.view(), output = given_output.view();
   const InputArray grad = given_grad.view();
   return ResultElements(grad, "backprop_val_grad")
       .result(
-          nullptr, out,
+          nullptr, output_argument,
           [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
           [&](const View& view) {
             return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
@@ -143,11 +144,13 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
   const auto from = IntReader().read(start, "start"), sizes = IntReader().read(size, "size");
   const IndexArgument given_input(input_indices, "input_indices");
   const ArrayArgument given_grad = read_gradient(grad_values, "grad");
+  const OutputArgument output_argument(out);
   const IndexList input = given_input.view();
   const InputArray grad = given_grad.view();
   return ResultElements(grad, "grad")
       .result(
-          nullptr, out, [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
+          nullptr, output_argument,
+          [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
           [&](const View& view) {
             return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);
           });

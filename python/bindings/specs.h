@@ -14,9 +14,13 @@ struct TfMasks {
 
 inline TfSlice read_tf_slice(IntReader& reader, nb::handle begin, nb::handle end, nb::handle strides,
                              const TfMasks& masks) {
-  return {.begin = reader.read(begin, "begin"),
-          .end = reader.read(end, "end"),
-          .strides = reader.read(strides, "strides"),
+  std::vector<std::int64_t> first = reader.read(begin, "begin"), last = reader.read(end, "end");
+  // None is a stride of 1 in every position.
+  std::vector<std::int64_t> steps =
+      strides.is_none() ? std::vector<std::int64_t>(first.size(), 1) : reader.read(strides, "strides");
+  return {.begin = std::move(first),
+          .end = std::move(last),
+          .strides = std::move(steps),
           .begin_mask = read_mask(masks.begin, "begin_mask"),
           .end_mask = read_mask(masks.end, "end_mask"),
           .ellipsis_mask = read_mask(masks.ellipsis, "ellipsis_mask"),

@@ -5,6 +5,7 @@
 #include "bindings/interruption.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
+#include "bindings/output_argument.h"
 #include "ops/checks.h"
 
 namespace backslice::python {
@@ -81,7 +82,8 @@ void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind) {
   const nb::object dtype = as_numpy_dtype(nb::str("object"));
   const ElementType type = element_type(dtype, "out");
   const nb::object objects = objects_from_strings(tensor, kind);
-  const View view = output_view(out, dtype, type, "the strings");  // a handler of signals may have changed the array
+  // A handler of signals may have changed the array.
+  const View view = OutputArgument(out).view(dtype, type, "the strings");
   check(check_output(view, "out", tensor.shape(), view.dtype, view.layout.item_size, "the strings"));
   exchange_objects(view, objects);
 }

@@ -276,7 +276,7 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
 
 // Where the gradient goes into `out`.
 struct GradientOutput {
-  nb::handle out;
+  const OutputArgument& out;
   Write write;
 };
 
@@ -284,20 +284,20 @@ struct GradientOutput {
 void fill_gradient(const PyVariants& variants, const std::vector<Tensor>& splits, Ints shape, const ValueType& type,
                    const GradientOutput& to, const Context& context) {
   if (!type.is_object()) {
-    const View view = output_view(to.out, type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
-    const nb::object guard = keep_from_resizing(to.out);
+    const View view = to.out.view(type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
+    const nb::object guard = to.out.guard();
     const Status done = without_gil([&] {
       return ragged_tensor_to_variant_gradient_into(variants.array(), splits, shape, view, to.write, context);
     });
     return check(in_numpy_terms(done, type.numpy));
   }
   if (to.write == Write::Accumulate) raise_dtype_error("accumulate: strings cannot be added");
-  const View view = output_view(to.out, type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
+  const View view = to.out.view(type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
   const Shape expected = unwrap(Shape::make(shape, "dense_values_shape"));
   check(check_output(view, "out", expected, view.dtype, view.layout.item_size, "the pieces"));
   const Tensor strings = unwrap(without_gil(
       [&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values_type(type), context); }));
-  fill_with_strings(to.out, strings, type.strings);
+  fill_with_strings(to.out.object(), strings, type.strings);
 }
 
 nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row_splits, nb::handle dense_values_shape,
@@ -306,6 +306,7 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
   const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
   const NestedSplits given_splits(row_splits, "row_splits");
+  const OutputArgument output(out);
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "piece");
   const std::optional<ValueType> type = given ? given : variants.first_type();
@@ -313,7 +314,7 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const CallContext context;
   const auto splits = given_splits.tensors();
   if (type && !out.is_none()) {
-    fill_gradient(variants, splits, shape, *type, {out, write}, context);
+    fill_gradient(variants, splits, shape, *type, {output, write}, context);
     return nb::borrow(out);
   }
   Tensor result = unwrap(

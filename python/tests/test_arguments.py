@@ -59,7 +59,9 @@ def test_arguments_have_the_documented_names():
     bs.onnx_slice(data=X, starts=[1], ends=[3], axes=[0], steps=[1], out=None)
     bs.onnx_slice_grad(grad=[1, 2], shape=[4], starts=[1], ends=[3], axes=[0], steps=[1], out=None, accumulate=False)
     bs.slice(x=X, index=1, out=None)
-    bs.slice_grad(dy=1, shape=4, index=1, out=None, accumulate=False)
+    bs.slice_grad(dy=1, shape=4, index=1, out=None, accumulate=False, dtype="int8")
+    bs.multi_slice_grad(shape=4, slices=[], out=None, accumulate=False, dtype="int8")
+    bs.Selection.from_begin_size(shape=4, begin=[1], size=[2]).grad(dy=1, out=None, accumulate=False, dtype="int8")
     # TensorFlow's order of positions
     assert bs.strided_slice(X, [1], [3], [1], 1, 0, 0, 0, 0).tolist() == [0, 1, 2]
     assert bs.strided_slice_grad([4], [1], [3], [1], [1, 2, 3], 1, 0, 0, 0, 0).tolist() == [1, 2, 3, 0]
@@ -94,3 +96,26 @@ def test_masks_are_not_lost_without_a_word(call):
     with pytest.raises(bs.DTypeError, match="masked array"):
         call()
     assert bs.slice(MASKED.filled(0), ":").tolist() == [0, 2]
+
+
+def test_strides_are_ones_where_they_are_left_out():
+    x = np.arange(12).reshape(3, 4)
+    assert np.array_equal(bs.strided_slice(x, [1, 0], [3, 2]), x[1:3, 0:2])
+    assert np.array_equal(bs.strided_slice(x, [1, 0], [3, 2], None), x[1:3, 0:2])
+    assert bs.strided_slice(x, [0], [0], begin_mask=1, end_mask=1).shape == x.shape
+    assert bs.strided_slice_grad([4], [1], [3], dy=[1, 2]).tolist() == [0, 1, 2, 0]
+    assert bs.strided_slice_grad([4], [1], [3], None, [1, 2]).tolist() == [0, 1, 2, 0]
+    assert bs.Selection.from_tf((3, 4), [1, 0], [3, 2]).to_index() == np.s_[1:3, 0:2]
+    assert bs.strided_slice(x, np.array([1], "i2"), np.array([3], "i2")).shape == (2, 4)
+    with pytest.raises(bs.InvalidArgumentError, match="begin has 1, end has 2 and strides has 1"):
+        bs.strided_slice(x, [1], [3, 2])
+    with pytest.raises(bs.InvalidArgumentError, match="strides has 0"):
+        bs.strided_slice(x, [1], [3], [])
+
+
+def test_shapes_are_reported_before_what_slices_them():
+    for shape in ([-4], [1] * 40, [2**40, 2**40]):
+        with pytest.raises(bs.InvalidArgumentError, match="shape"):
+            bs.strided_slice_grad(shape, ["no"], [3], [1], [1, 2])
+        with pytest.raises(bs.InvalidArgumentError, match="shape"):
+            bs.onnx_slice_grad([1, 2], shape, [1], [3], axes=[7])

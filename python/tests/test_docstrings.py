@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 # backslice.awkward's and backslice.arrow's run where those libraries are, in tests/oracle/test_neighbours.py.
-MODULES = ("", ".ragged", ".scipy", ".dialects", ".pool", ".picture")
+MODULES = ("", ".ragged", ".scipy", ".dlpack", ".dialects", ".pool", ".picture")
 TAKEN_FOR_GRANTED = {"bs": backslice, "np": np}
 SECTIONS = ("Parameters", "Returns", "Examples")
 
@@ -30,7 +30,7 @@ def test_examples_fit_80_columns(name):
     assert [line for line in lines if len(line) > 80 - len(">>> ")] == []
 
 
-@pytest.mark.parametrize("name", ["ragged", "scipy", "awkward", "arrow", "dialects", "picture"])
+@pytest.mark.parametrize("name", ["ragged", "scipy", "awkward", "arrow", "dlpack", "dialects", "picture"])
 def test_public_functions_are_described_in_numpys_format(name):
     module = importlib.import_module(f"backslice.{name}")
     functions = {

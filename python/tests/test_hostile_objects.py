@@ -47,10 +47,10 @@ def test_arrays_that_are_resized_by_their_index():
         bs.slice(x, (Acting(shrink, 5),))
     dy = np.arange(2.0**16)
     with pytest.raises(bs.InvalidArgumentError, match="shape of dy"):
-        bs.slice_grad(dy, (2**16,), slice(Acting(lambda: dy.resize((1,), refcheck=False), 0), None))
+        bs.slice_grad(dy, (2**16,), slice(Acting(lambda: dy.resize((2,), refcheck=False), 0), None))
     with pytest.raises(bs.InvalidArgumentError, match="shape of dy"):
         dy = np.arange(2.0**16)
-        bs.GradBuffer((2**16,), float).write(slice(Acting(lambda: dy.resize((1,), refcheck=False), 0), None), dy)
+        bs.GradBuffer((2**16,), float).write(slice(Acting(lambda: dy.resize((2,), refcheck=False), 0), None), dy)
 
 
 class Liar(np.ndarray):
@@ -199,11 +199,11 @@ ones, rows = np.ones(N, np.float32), np.arange(N).reshape(N, 1).copy()
 class Shrinking:
     '''An argument that makes another one smaller when it is read.'''
 
-    def __init__(self, other, value):
-        self.other, self.value = other, value
+    def __init__(self, other, value, left=1):
+        self.other, self.value, self.left = other, value, left
 
     def __index__(self):
-        self.other.resize((1,) * self.other.ndim, refcheck=False)
+        self.other.resize((self.left,) * self.other.ndim, refcheck=False)
         return self.value
 
     def __array__(self, dtype=None, copy=None):
@@ -217,9 +217,9 @@ try:
 except bs.Error as error:
     print(type(error).__name__)
 """
-SHRINKING_CALLS = {
-    "multi_slice_grad, an index": "bs.multi_slice_grad((N,), [(':', ones), (slice(Shrinking(ones, 0), 1), one)])",
-    "multi_slice_grad, a dy": "bs.multi_slice_grad((N,), [(':', ones), (':1', Shrinking(ones, one))])",
+SHRINKING_CALLS = {  # two elements are left of a dy, since one would broadcast
+    "multi_slice_grad, an index": "bs.multi_slice_grad((N,), [(':', ones), (slice(Shrinking(ones, 0, 2), 1), one)])",
+    "multi_slice_grad, a dy": "bs.multi_slice_grad((N,), [(':', ones), (':1', Shrinking(ones, one, 2))])",
     "sparse_slice, values": "bs.sparse_slice(rows, Shrinking(rows, whole), (N,), (0,), (N,))",
     "sparse_slice, columns": "bs.sparse_slice((many, Shrinking(many, many.copy())), ones, (N, N), (0, 0), (N, N))",
     "sparse_slice_grad, indices": "bs.sparse_slice_grad(ones, rows, (0,), Shrinking(rows, rows.copy()))",

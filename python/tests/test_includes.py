@@ -47,9 +47,9 @@ PUBLIC = {
     "grad_buffer": "grad_buffer",
 }
 VOCABULARY = {
-    "allocator", "buffer", "buffer_pool", "context", "coo_indices", "dtype", "dtype_of", "executor", "export",
-    "index", "inline_vector", "ints", "onnx_slice", "partial_shape", "result", "selection", "shape", "slice_gradient",
-    "status", "strategy", "targets", "tensor", "tf_slice", "version", "view",
+    "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "dtype", "dtype_of", "executor",
+    "export", "index", "inline_vector", "ints", "onnx_slice", "partial_shape", "result", "selection", "shape",
+    "slice_gradient", "status", "strategy", "targets", "tensor", "tf_slice", "version", "view",
 }  # fmt: skip
 
 

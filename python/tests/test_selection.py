@@ -114,3 +114,29 @@ def test_as_many_entries_as_tensorflow_takes():
     selection = bs.Selection.from_index(shape, index)
     assert len(selection.to_tf()["begin"]) == 31
     assert bs.Selection.from_tf(shape, **selection.to_tf()) == selection
+
+
+def test_begin_and_size_as_tensorflow_slices():
+    s = bs.Selection.from_begin_size((4, 6), begin=[1, 2], size=[2, -1])
+    assert s == bs.Selection.from_index((4, 6), np.s_[1:3, 2:])
+    assert s == bs.Selection.from_begin_size((4, 6), np.array([1, 2], "i4"), np.array([2, -1], "i4"))
+    assert bs.Selection.from_begin_size((), [], []).result_shape == ()
+
+
+@pytest.mark.parametrize(
+    ("begin", "size", "message"),
+    [
+        ([-1, 0], [1, 1], r"Expected begin\[0\] in \[0, 4\], but got -1"),
+        ([1, 0], [4, 1], r"Expected size\[0\] in \[0, 3\], or -1 for the rest, but got 4"),
+        ([1], [1], "Expected begin and size arguments to be 1-D tensors of size 2"),
+        ([[1, 1]], [[1, 1]], "begin must be 1-D"),
+    ],
+)
+def test_begin_and_size_that_do_not_fit(begin, size, message):
+    with pytest.raises(bs.InvalidArgumentError, match=message):
+        bs.Selection.from_begin_size((4, 6), begin, size)
+
+
+def test_begin_and_size_share_a_dtype():
+    with pytest.raises(bs.DTypeError, match="size has dtype int64, but begin has int32"):
+        bs.Selection.from_begin_size((4,), np.array([1], "i4"), np.array([1], "i8"))

@@ -47,7 +47,7 @@ def test_everything_that_can_be_called_has_a_signature(value):
 
 
 def test_signatures_are_those_of_python_functions():
-    assert str(inspect.signature(bs.slice_grad)) == "(dy, shape, index, out=None, accumulate=False)"
+    assert str(inspect.signature(bs.slice_grad)) == "(dy, shape, index, out=None, accumulate=False, *, dtype=None)"
     assert str(inspect.signature(bs.onnx_slice)) == "(data, starts, ends, axes=None, steps=None, *, out=None)"
     assert str(inspect.signature(bs.GradBuffer)) == "(shape, dtype)"
     assert str(inspect.signature(bs.GradBuffer.write)) == "(self, /, index, dy)"
@@ -97,7 +97,7 @@ def test_properties_have_docstrings(kind, name, value):
 
 def test_help_reads_well():
     text = pydoc.plain(pydoc.render_doc(bs.slice_grad))
-    assert "slice_grad(dy, shape, index, out=None, accumulate=False)" in text and "Parameters\n" in text
+    assert "slice_grad(dy, shape, index, out=None, accumulate=False, *, dtype=None)" in text and "Parameters\n" in text
     assert "in module backslice\n" in text and "nanobind" not in text
     text = pydoc.plain(pydoc.render_doc(bs.GradBuffer))
     assert "class GradBuffer(builtins.object)\n |  GradBuffer(shape, dtype)" in text
@@ -133,7 +133,7 @@ def test_wrong_calls_are_told_what_python_functions_tell(value):
     made = made_of(value)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
     by_position = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    required = [p for p in by_position if p.default is p.empty]
+    required = [p for p in by_position if p.default in (p.empty, ...)]  # three dots: see below
     collects = any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
     valid = [None] * len(required)
@@ -194,10 +194,10 @@ def test_methods_of_other_objects_are_refused(value):
     ("keyword", "told"),
     [
         ("acumulate", "did you mean 'accumulate'?"),
-        ("axis", "its parameters are dy, shape, index, out and accumulate"),
-        ("", "its parameters are dy, shape, index, out and accumulate"),
-        ("\ud800", "its parameters are dy, shape, index, out and accumulate"),
-        ("x\0y" * 1000, "its parameters are dy, shape, index, out and accumulate"),
+        ("axis", "its parameters are dy, shape, index, out, accumulate and dtype"),
+        ("", "its parameters are dy, shape, index, out, accumulate and dtype"),
+        ("\ud800", "its parameters are dy, shape, index, out, accumulate and dtype"),
+        ("x\0y" * 1000, "its parameters are dy, shape, index, out, accumulate and dtype"),
     ],
 )
 def test_a_wrong_keyword_is_named_with_the_nearest_right_one(keyword, told):
@@ -229,7 +229,7 @@ def test_too_many_arguments_are_told_what_goes_by_keyword():
 
 
 def test_classes_without_a_constructor_say_what_makes_them():
-    use = "Selection.from_index, Selection.from_tf or Selection.from_onnx"
+    use = "Selection.from_index, Selection.from_tf, Selection.from_onnx or Selection.from_begin_size"
     assert refusal(bs.Selection, (4,)) == f"Selection has no constructor; use {use}"
     assert refusal(bs.PreparedSlice) == "PreparedSlice has no constructor; use Selection.prepare"
 
@@ -290,6 +290,8 @@ def test_three_dots_in_the_stub_are_no_default(tmp_path):
     """For a parameter that must be given, after one that need not."""
     rows = rows_of(tmp_path, "def f(a: int = 0, b: int = ...) -> int: ...")
     assert '{"a", R"doc(0)doc"}, {"b", nullptr}' in rows
+    missing = "strided_slice_grad() missing 1 required positional argument: 'dy'"
+    assert refusal(bs.strided_slice_grad, [4], [1], [3]) == missing
 
 
 def test_arguments_are_let_go():

@@ -38,7 +38,7 @@ def test_results_are_new_writable_contiguous_arrays():
 
 
 def test_scalars_lists_and_shapes_as_numpy_takes_them():
-    assert bs.slice_grad(7.0, 3, 1).tolist() == [0, 7, 0]
+    assert bs.slice_grad(7.0, 3, 1, dtype="float64").tolist() == [0, 7, 0]
     assert bs.slice_grad([1, 2], np.array([4], np.uint8), np.s_[1:3]).tolist() == [0, 1, 2, 0]
     assert bs.slice_grad(np.float32(3), (), ()).dtype == np.float32
 

@@ -87,6 +87,16 @@ def ragged_tensors() -> NDArray[np.float64]:
     return bs.ragged_tensor_to_variant_gradient(encoded, rows.nested_row_splits, [3])
 
 
+def conveniences(dx: NDArray[np.float32]) -> NDArray[np.float32]:
+    crop = bs.Selection.from_begin_size(dx.shape, begin=[1, 0], size=[2, -1])
+    ones = crop.grad(1, dtype="float32")
+    bs.strided_slice_grad(dx.shape, [1], [3], dy=ones[1:3])
+    bs.slice_grad(1.0, dx.shape, crop, out=dx)
+    bs.multi_slice_grad(dx.shape, ((row, 1) for row in range(4)), dtype=np.float32)
+    assert np.array_equal(np.from_dlpack(bs.to_dlpack(dx)), ones)
+    return ones
+
+
 def runtime() -> int:
     bs.set_num_threads(bs.get_num_threads())
     bs.pool.set_limit(bs.pool.stats()["limit"])
@@ -97,4 +107,5 @@ def runtime() -> int:
 
 if __name__ == "__main__":
     ones = np.ones((2, 3), np.float32)
-    print(slices(ones), selections(ones), buffer(ones), sparse(), tensor_arrays(), ragged_tensors(), runtime())
+    print(slices(ones), selections(ones), buffer(ones), conveniences(np.zeros((4, 5), np.float32)))
+    print(sparse(), tensor_arrays(), ragged_tensors(), runtime())

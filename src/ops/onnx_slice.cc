@@ -32,18 +32,16 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, con
   return ShapedGradient{view, *std::move(copy)};
 }
 
-// Lowers, shapes the gradient and hands both to `run`. An output is checked against the original grad, as a copy would
-// hide that they overlap; with_shape comes last, since it may allocate.
+// Shapes the gradient and hands it to `run`. An output is checked against the original grad, as a copy would hide that
+// they overlap; with_shape comes last, since it may allocate.
 template <class Run>
-auto run_gradient(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View* out, const Context& context,
-                  Run run) -> decltype(run(std::declval<Selection>(), grad)) {
-  const auto selection = Selection::from_onnx(shape, spec);
-  if (!selection.ok()) return selection.status();
+auto run_gradient(const Selection& selection, const ConstView& grad, const View* out, const Context& context, Run run)
+    -> decltype(run(grad)) {
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
-  if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection->shape(), grad, "grad"));
-  const auto shaped = with_shape(grad, selection->result_shape(), context);
+  if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection.shape(), grad, "grad"));
+  const auto shaped = with_shape(grad, selection.result_shape(), context);
   if (!shaped.ok()) return shaped.status();
-  return run(*selection, shaped->view);
+  return run(shaped->view);
 }
 
 }  // namespace
@@ -64,20 +62,36 @@ Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View&
   });
 }
 
+Result<Tensor> onnx_slice_grad(const Selection& selection, const ConstView& grad, const Context& context) {
+  return without_throwing([&]() -> Result<Tensor> {
+    return run_gradient(selection, grad, nullptr, context,
+                        [&](const ConstView& shaped) { return slice_grad(selection, shaped, context); });
+  });
+}
+
+Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out, Write write,
+                            const Context& context) {
+  return without_throwing([&]() -> Status {
+    return run_gradient(selection, grad, &out, context, [&](const ConstView& shaped) {
+      return slice_grad_into(selection, shaped, out, write, context);
+    });
+  });
+}
+
 Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    return run_gradient(grad, shape, spec, nullptr, context, [&](const Selection& selection, const ConstView& shaped) {
-      return slice_grad(selection, shaped, context);
-    });
+    const auto selection = Selection::from_onnx(shape, spec);
+    if (!selection.ok()) return selection.status();
+    return onnx_slice_grad(*selection, grad, context);
   });
 }
 
 Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out, Write write,
                             const Context& context) {
   return without_throwing([&]() -> Status {
-    return run_gradient(grad, shape, spec, &out, context, [&](const Selection& selection, const ConstView& shaped) {
-      return slice_grad_into(selection, shaped, out, write, context);
-    });
+    const auto selection = Selection::from_onnx(shape, spec);
+    if (!selection.ok()) return selection.status();
+    return onnx_slice_grad_into(*selection, grad, out, write, context);
   });
 }
 

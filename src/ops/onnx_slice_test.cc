@@ -58,6 +58,16 @@ TEST(OnnxSliceGrad, ReadsStridedDyOfAnotherShapeInRowMajorOrder) {
   EXPECT_THAT(elements<float>(dx), ElementsAre(0, 1, 2, 3, 4));
 }
 
+TEST(OnnxSliceGrad, TakesASliceThatIsLoweredAlready) {
+  const Selection rows = Selection::from_onnx({4}, {.starts = {1}, .ends = {3}}).value();
+  const std::vector<float> dy = {1, 2};
+  std::vector<float> dx(4, 10);
+  EXPECT_THAT(elements<float>(onnx_slice_grad(rows, view_of(dy, {2, 1})).value()), ElementsAre(0, 1, 2, 0));
+  EXPECT_TRUE(onnx_slice_grad_into(rows, view_of(dy, {1, 2}), view_of(dx, {4}), Write::Accumulate).ok());
+  EXPECT_THAT(dx, ElementsAre(10, 11, 12, 10));
+  EXPECT_TRUE(is_error(onnx_slice_grad(rows, view_of(dx, {4})), kInvalid, "grad has 4 elements"));
+}
+
 TEST(OnnxSliceGrad, RefusesOtherCounts) {
   const auto dy = counting<float>(8);
   const OnnxSlice two{.starts = {1}, .ends = {3}}, none{.starts = {1}, .ends = {1}};

@@ -10,6 +10,7 @@ from tensor_array_program import play
 from wire import named_dtype, serve
 
 OPERATIONS = {
+    "slice": tf.raw_ops.Slice,
     "strided_slice": tf.raw_ops.StridedSlice,
     "strided_slice_grad": tf.raw_ops.StridedSliceGrad,
     "sparse_slice": tf.raw_ops.SparseSlice,

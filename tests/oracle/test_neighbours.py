@@ -118,6 +118,71 @@ def test_csr() -> None:
         ragged_from_csr(a.tocoo())
 
 
+def test_arrow_lists_of_every_kind() -> None:
+    chunks = pa.chunked_array([[[1, 2], []], [[3]]])
+    assert from_arrow(chunks).to_list() == [[1, 2], [], [3]]
+    assert np.shares_memory(from_arrow(chunks[:2]).values, chunks.chunk(0).values.to_numpy())
+    assert from_arrow(pa.chunked_array([], pa.list_(pa.int8()))).to_list() == []
+    fixed = pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2))
+    assert from_arrow(fixed[1:]).to_list() == [[3, 4], [5, 6]] and from_arrow(fixed).values.shape == (6,)
+    inner = from_arrow(pa.array([[[1, 2]], [], [[3, 4], [5, 6]]], pa.list_(pa.list_(pa.int32(), 2))))
+    assert (
+        inner.ragged_rank == 1 and inner.values.shape == (3, 2) and inner.nested_row_splits[0].tolist() == [0, 1, 1, 3]
+    )
+    outer = from_arrow(pa.array([[[1], [2, 3]], [[], [4]]], pa.list_(pa.list_(pa.int32()), 2)))
+    assert outer.ragged_rank == 2 and outer.to_list() == [[[1], [2, 3]], [[], [4]]]
+    assert from_arrow(pa.array([[], []], pa.list_(pa.int32(), 0))).to_list() == [[], []]
+    with pytest.raises(bs.InvalidArgumentError, match="1 nulls at depth 0"):
+        from_arrow(pa.array([[1, 2], None], pa.list_(pa.int32(), 2)))
+    with pytest.raises(bs.DTypeError, match="expected an array of lists, such as a ListArray, got Int64Array"):
+        from_arrow(pa.array([1]))
+
+
+@pytest.mark.parametrize("kind", ["ListViewArray", "LargeListViewArray"])
+def test_arrow_list_views(kind: str) -> None:
+    views = getattr(pa, kind).from_arrays([3, 0, 1, 0], [2, 0, 2, 1], pa.array([1, 2, 3, 4, 5]))
+    assert from_arrow(views).to_list() == views.to_pylist() == [[4, 5], [], [2, 3], [1]]
+    assert from_arrow(views[1:3]).to_list() == [[], [2, 3]]
+    splits = from_arrow(views).nested_row_splits[0]
+    assert splits.dtype == (np.int32 if kind == "ListViewArray" else np.int64)
+
+
+def test_awkward_lists_of_every_kind() -> None:
+    regular = ak.to_regular(ak.Array([[1, 2], [3, 4]]))
+    assert from_awkward(regular).to_list() == [[1, 2], [3, 4]] and from_awkward(regular).ragged_rank == 1
+    inner = ak.Array(
+        ak.contents.ListOffsetArray(
+            ak.index.Index64(np.array([0, 1, 3])), ak.contents.RegularArray(ak.contents.NumpyArray(np.arange(6)), 2)
+        )
+    )
+    assert from_awkward(inner).values.shape == (3, 2) and from_awkward(inner).to_list() == [[[0, 1]], [[2, 3], [4, 5]]]
+    assert np.shares_memory(from_awkward(inner).values, inner.layout.content.content.data)
+    outer = ak.to_regular(ak.Array([[[1], [2, 3]], [[], [4]]]), axis=1)
+    assert from_awkward(outer).to_list() == [[[1], [2, 3]], [[], [4]]]
+    assert from_awkward(ak.Array(np.arange(6).reshape(3, 2))).to_list() == [[0, 1], [2, 3], [4, 5]]
+    assert from_awkward(ak.Array([[], []])).to_list() == [[], []]
+    assert from_awkward(ak.Array([])).to_list() == []
+
+
+def test_awkward_offsets_of_several_types() -> None:
+    for outer_type, inner_type, expected in [
+        (ak.index.Index32, ak.index.Index32, np.int32),
+        (ak.index.IndexU32, ak.index.Index32, np.int64),
+        (ak.index.Index32, ak.index.Index64, np.int64),
+        (ak.index.IndexU32, ak.index.IndexU32, np.int64),
+    ]:
+        inner = ak.contents.ListOffsetArray(
+            inner_type(np.array([0, 2, 3], inner_type._expected_dtype)), ak.contents.NumpyArray(np.arange(3))
+        )
+        array = ak.Array(
+            ak.contents.ListOffsetArray(outer_type(np.array([0, 0, 2], outer_type._expected_dtype)), inner)
+        )
+        rt = from_awkward(array)
+        assert rt.to_list() == array.to_list() == [[], [[0, 1], [2]]]
+        assert all(splits.dtype == expected for splits in rt.nested_row_splits)
+        assert np.shares_memory(rt.values, inner.content.data)
+
+
 @pytest.mark.parametrize("module", [backslice.awkward, backslice.arrow], ids=lambda module: module.__name__)
 def test_examples_of_docstrings_run(module: Any) -> None:
     assert doctest.testmod(module).failed == 0

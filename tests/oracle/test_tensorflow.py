@@ -55,6 +55,28 @@ def compare_gradient(cases: Cases, comparison: Comparison, peer: Peer, spec: Spe
     comparison.add(("gradient", dtype, spec, dy_shape), ours, theirs)
 
 
+def test_begin_and_size(tensorflow: Peer) -> None:
+    cases, comparison = Cases(seed=7), Comparison()
+    for _ in range(COUNT // 10):
+        compare_begin_and_size(cases, comparison, tensorflow)
+    comparison.report("TensorFlow")
+    assert comparison.counts["equal"] > COUNT / 20
+    assert comparison.counts["both refuse"] > COUNT / 200
+
+
+def compare_begin_and_size(cases: Cases, comparison: Comparison, peer: Peer) -> None:
+    shape = cases.shape(max_rank=4)
+    begin = np.array([cases.pick(0 if cases.chance(0.95) else -2, n + cases.chance(0.05)) for n in shape], "int64")
+    rest = [max(n - int(b), 0) for n, b in zip(shape, begin, strict=True)]
+    size = np.array([cases.pick(-1, n + cases.chance(0.05)) for n in rest], "int64")
+    if cases.chance(0.05):
+        size = size[:-1]
+    x = cases.elements("float32", shape)
+    theirs = peer.call("slice", {"input": x, "begin": begin, "size": size})
+    spec = (shape, begin.tolist(), size.tolist())
+    comparison.add(spec, lambda: bs.Selection.from_begin_size(shape, begin, size).slice(x), theirs)
+
+
 def masks(**given: int) -> dict[str, int]:
     names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
     return {name: given.get(name, 0) for name in names}

@@ -1,0 +1,22 @@
+/// @file
+/// broadcast: one tensor seen as a larger one, by NumPy's rules. Nothing is copied: repeated axes have stride 0.
+///
+/// Axes are matched from the last one. An axis of extent 1, or one that the tensor does not have, is repeated.
+///
+///     dy of shape [3]:    broadcast(dy, s.result_shape())    // [2,3]: each row is dy
+///
+/// The operations take a gradient of exactly the slice's shape. This is how to give one value, or one row, for all:
+///
+///     Result<ConstView> wide = broadcast(dy, s.result_shape());
+///     if (!wide) return wide.status();
+///     Result<Tensor> dx = slice_grad(s, *wide);
+#pragma once
+
+#include "backslice/view.h"
+
+namespace backslice {
+
+/// InvalidArgument where the shape of `view` does not broadcast to `shape`. `argument` names the view in the message.
+BACKSLICE_EXPORT Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const char* argument = "view");
+
+}  // namespace backslice

@@ -1,0 +1,71 @@
+#include "bindings/neighbours.h"
+
+#include <string_view>
+
+#include "bindings/errors.h"
+#include "bindings/objects.h"
+
+namespace backslice::python {
+namespace {
+
+// Without asking Python: most objects are of none of these classes, and are told apart by the name alone.
+std::string_view name_of(const PyTypeObject* type) {
+  const std::string_view name = type->tp_name;
+  return name.substr(name.rfind('.') + 1);
+}
+
+std::string library_of_type(nb::handle type) {
+  const nb::object module = find_attribute(type, "__module__");
+  if (!module.is_valid() || !PyUnicode_Check(module.ptr())) return {};
+  const std::string_view path = utf8_of(module).value_or("");
+  return std::string(path.substr(0, path.find('.')));
+}
+
+bool is_a(nb::handle object, const char* library, const char* class_name) {
+  return name_of(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
+}
+
+bool is_tracer(nb::handle object) {
+  PyObject* bases = Py_TYPE(object.ptr())->tp_mro;
+  for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(bases, i);
+    if (name_of(reinterpret_cast<PyTypeObject*>(base)) == "Tracer" && library_of_type(base) == "jax") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string library_of(nb::handle object) { return library_of_type(object.type()); }
+
+void refuse_tracer(nb::handle object, const std::string& argument) {
+  if (!is_tracer(object)) return;
+  raise_invalid_argument(argument + " is a tracer of JAX (" + type_text(object) +
+                         "), which has no values: backslice does not run inside jit, grad or vmap; call it outside, "
+                         "or through jax.pure_callback");
+}
+
+bool is_immutable(nb::handle object) {
+  const std::string library = library_of(object);
+  return library == "jax" || library == "jaxlib" || library == "tensorflow";
+}
+
+nb::object find_extents(nb::handle object) {
+  if (!is_a(object, "tensorflow", "TensorShape")) return {};
+  if (attribute(object, "rank").is_none()) return nb::none();
+  return call(attribute(object, "as_list"));
+}
+
+nb::object find_numpy_name(nb::handle dtype) {
+  if (is_a(dtype, "tensorflow", "DType")) return find_attribute(dtype, "as_numpy_dtype");
+  if (!is_a(dtype, "torch", "dtype")) return {};
+  const std::string text = str_text(dtype);  // torch.bfloat16
+  return new_str(text.substr(text.find('.') + 1));
+}
+
+nb::object find_ragged_parts(nb::handle object) {
+  if (!is_a(object, "tensorflow", "RaggedTensor")) return {};
+  return nb::make_tuple(attribute(object, "flat_values"), attribute(object, "nested_row_splits"));
+}
+
+}  // namespace backslice::python

@@ -1,0 +1,62 @@
+#include "bindings/output_argument.h"
+
+#include "bindings/errors.h"
+#include "bindings/neighbours.h"
+#include "bindings/objects.h"
+
+namespace backslice::python {
+namespace {
+
+[[noreturn]] void refuse(nb::handle out, const std::string& why) {
+  raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array" + why);
+}
+
+// Whether `out[...] = value` means something.
+bool takes_items(nb::handle object) {
+  const auto* mapping = Py_TYPE(object.ptr())->tp_as_mapping;
+  return mapping != nullptr && mapping->mp_ass_subscript != nullptr;
+}
+
+// Exporters older than version 1 cannot tell whether others may write; their arrays can, by whether they do it
+// themselves.
+void check_writable(nb::handle out, const DlpackArray& array) {
+  const bool is_writable = array.is_versioned ? !array.is_read_only : takes_items(out);
+  if (!is_writable) raise_invalid_argument("out is a " + type_text(out) + " that is read-only");
+  if (array.is_copy) {
+    raise_invalid_argument("out is a " + type_text(out) + " that exports a copy of its memory, expected the memory");
+  }
+}
+
+}  // namespace
+
+void OutputArgument::resolve() {
+  refuse_tracer(out_, "out");
+  if (!exports_dlpack(out_)) refuse(out_, ", or a writable array of another library with __dlpack__");
+  if (is_immutable(out_)) refuse(out_, " or another writable one; those of " + library_of(out_) + " are immutable");
+  std::string failure;
+  const nb::object capsule = writable_dlpack_capsule(out_, "out", failure);
+  if (!capsule.is_valid()) raise_invalid_argument("out: " + failure);
+  dlpack_ = std::make_unique<const DlpackArray>(import_dlpack(capsule, "out"));
+  check_writable(out_, *dlpack_);
+}
+
+nb::object OutputArgument::numpy_dtype() const {
+  if (is_none()) return {};
+  if (dlpack_) return dlpack_->numpy_dtype;
+  return nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(out_))));
+}
+
+View OutputArgument::view(nb::handle numpy_dtype, const ElementType& type, const char* owner) const {
+  if (is_none()) refuse(out_, "");
+  if (!dlpack_ && is_masked_array(out_)) {
+    raise_dtype_error("out is a masked array, expected a plain NumPy array such as out.data");
+  }
+  if (const nb::object own = this->numpy_dtype(); !same_dtype(own, numpy_dtype)) {
+    raise_dtype_error("out has dtype " + str_text(own) + ", expected " + str_text(numpy_dtype) + ", that of " + owner);
+  }
+  if (dlpack_) return {const_cast<std::byte*>(dlpack_->view.data), dlpack_->view.dtype, dlpack_->view.layout};
+  if (!PyArray_ISWRITEABLE(as_array(out_))) raise_invalid_argument("out is read-only");
+  return view_of_numpy(as_array(out_), type);
+}
+
+}  // namespace backslice::python
