@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, UnimplementedError
-from .ragged import from_levels
+from .nested_lists import from_levels
 
 _STRINGS = {"string": "char", "bytestring": "byte"}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 # backslice.awkward's and backslice.arrow's run where those libraries are, in tests/oracle/test_neighbours.py.
-MODULES = ("", ".ragged", ".scipy", ".dlpack", ".dialects", ".pool", ".picture")
+MODULES = ("", ".ragged", ".nested_lists", ".scipy", ".dlpack", ".dialects", ".pool", ".picture")
 TAKEN_FOR_GRANTED = {"bs": backslice, "np": np}
 SECTIONS = ("Parameters", "Returns", "Examples")
 

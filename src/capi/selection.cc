@@ -41,6 +41,13 @@ int32_t backslice_selection_from_onnx(backslice_ints shape, const backslice_onnx
   return make_selection(out, [&] { return Selection::from_onnx(ints_of(shape, "shape"), onnx_slice_of(spec)); });
 }
 
+int32_t backslice_selection_from_begin_size(backslice_ints shape, backslice_ints begin, backslice_ints size,
+                                            backslice_selection** out) {
+  return make_selection(out, [&] {
+    return Selection::from_begin_size(ints_of(shape, "shape"), ints_of(begin, "begin"), ints_of(size, "size"));
+  });
+}
+
 int32_t backslice_selection_all(backslice_ints shape, backslice_selection** out) {
   return make_selection(out, [&]() -> Result<Selection> { return Selection::all(shape_of(shape, "shape")); });
 }

@@ -53,6 +53,19 @@ static void selections(void) {
   }
 }
 
+static void by_begin_and_size(void) {
+  const int64_t begin[] = {1, 0}, size[] = {-1, 2}, beyond[] = {3, 2};
+  int64_t shape[BACKSLICE_MAX_RANK];
+  int32_t rank = 0;
+  backslice_selection* corner = NULL;
+  CHECK_OK(backslice_selection_from_begin_size(LIST(kShape), LIST(begin), LIST(size), &corner));
+  CHECK_OK(backslice_selection_result_shape(corner, shape, &rank));
+  check_part(shape, rank);
+  backslice_free(corner);
+  CHECK_FAILS(backslice_selection_from_begin_size(LIST(kShape), LIST(begin), LIST(beyond), &corner),
+              BACKSLICE_INVALID_ARGUMENT, "Expected size[0] in [0, 2]");
+}
+
 static void restricted(void) {
   backslice_selection *rows = at(LIST(kShape), "1:3, ::2"), *inside = NULL, *dy = NULL;
   const backslice_range low[] = {{0, 2}, {0, 4}}, none[] = {{0, 1}, {0, 4}};
@@ -181,6 +194,7 @@ static void many(void) {
 
 int main(void) {
   selections();
+  by_begin_and_size();
   restricted();
   slices();
   dialects();

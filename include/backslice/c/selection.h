@@ -53,6 +53,11 @@ BACKSLICE_C_API int32_t backslice_selection_from_tf(backslice_ints shape, const 
 BACKSLICE_C_API int32_t backslice_selection_from_onnx(backslice_ints shape, const backslice_onnx_slice* spec,
                                                       backslice_selection** out);
 
+/* From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the rest
+ * of the axis. Nothing counts from the end, and what does not fit is refused. */
+BACKSLICE_C_API int32_t backslice_selection_from_begin_size(backslice_ints shape, backslice_ints begin,
+                                                            backslice_ints size, backslice_selection** out);
+
 /* The whole tensor. */
 BACKSLICE_C_API int32_t backslice_selection_all(backslice_ints shape, backslice_selection** out);
 
