@@ -5,7 +5,8 @@
 
 static float memory[20];
 
-/* A tensor of yours is a view: memory, element type, extents, and byte strides where it has gaps. */
+/* A tensor of yours is a view: memory, element type, extents, and byte strides
+ * where it has gaps. */
 static backslice_view view_of(float* data, const int64_t* shape, int32_t rank) {
   backslice_view view = BACKSLICE_VIEW_INIT;
   view.data = data;
@@ -20,16 +21,21 @@ static int32_t gradient(float* dy, float* dx) {
   const int64_t x_shape[] = {4, 5}, y_shape[] = {2, 3};
   const backslice_string index = {"1:3, ::2", 8};
   backslice_selection* selection = NULL;
-  int32_t code = backslice_selection_from_index((backslice_ints){x_shape, 2}, index, &selection);
+  int32_t code = backslice_selection_from_index((backslice_ints){x_shape, 2},
+                                                index, &selection);
   if (code != BACKSLICE_OK) return code;
-  const backslice_view in = view_of(dy, y_shape, 2), out = view_of(dx, x_shape, 2);
-  code = backslice_slice_grad_into(selection, &in, &out, BACKSLICE_OVERWRITE, NULL);
+  const backslice_view in = view_of(dy, y_shape, 2);
+  const backslice_view out = view_of(dx, x_shape, 2);
+  code = backslice_slice_grad_into(selection, &in, &out, BACKSLICE_OVERWRITE,
+                                   NULL);
   backslice_free(selection);
   return code;
 }
 
-/* An executor runs every task once and returns when all have returned; this one has no threads. */
-static int32_t run_here(void* user, int64_t count, void (*task)(void* arg, int64_t i), void* arg) {
+/* An executor runs every task once and returns when all have returned; this one
+ * has no threads. */
+static int32_t run_here(void* user, int64_t count,
+                        void (*task)(void* arg, int64_t i), void* arg) {
   (void)user;
   for (int64_t i = 0; i < count; ++i) task(arg, i);
   return 0;
@@ -43,14 +49,16 @@ static int32_t zero(backslice_grad_buffer* buffer) {
   return backslice_grad_buffer_zero(buffer, &context);
 }
 
-/* What was shared is given back when nothing needs it any more; where the call fails, it is still yours. */
+/* What was shared is given back when nothing needs it any more; where the call
+ * fails, it is still yours. */
 static void give_back(void* user) { free(user); }
 
 static int32_t write(backslice_tensor_array* steps, int64_t index) {
   const int64_t shape[] = {1024};
   float* value = calloc(1024, sizeof(float));
   const backslice_view view = view_of(value, shape, 1);
-  const int32_t code = backslice_tensor_array_write_shared(steps, index, &view, give_back, value, NULL);
+  const int32_t code = backslice_tensor_array_write_shared(
+      steps, index, &view, give_back, value, NULL);
   if (code != BACKSLICE_OK) free(value);
   return code;
 }
