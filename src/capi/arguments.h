@@ -64,7 +64,7 @@ std::span<T> items(T* data, std::int64_t count, const Argument& argument, const 
 [[noreturn]] void refuse_dtype(std::int32_t number, const Argument& argument);
 
 // C has all element types but std::string.
-inline DType dtype_of(std::int32_t number, const Argument& argument) {
+inline DType dtype_from(std::int32_t number, const Argument& argument) {
   const bool exists = number >= 0 && number <= static_cast<std::int32_t>(DType::StringView);
   if (!exists || number == static_cast<std::int32_t>(DType::String)) refuse_dtype(number, argument);
   return static_cast<DType>(number);

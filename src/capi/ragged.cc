@@ -1,5 +1,6 @@
 #include "backslice/c/ragged.h"
 
+#include "backslice/ragged_slice.h"
 #include "capi/context.h"
 #include "capi/handles.h"
 #include "capi/ragged_arguments.h"

@@ -14,8 +14,8 @@ FromVariantTypes types_of(const backslice_variant_types* types) {
   FromVariantTypes made;
   if (types == nullptr) return made;
   const backslice_variant_types& given = checked_struct(types, "types");
-  if (given.values != -1) made.values = ValuesType(dtype_of(given.values, {"types", "values"}), given.item_size);
-  if (given.splits != -1) made.splits = dtype_of(given.splits, {"types", "splits"});
+  if (given.values != -1) made.values = ValuesType(dtype_from(given.values, {"types", "values"}), given.item_size);
+  if (given.splits != -1) made.splits = dtype_from(given.splits, {"types", "splits"});
   return made;
 }
 

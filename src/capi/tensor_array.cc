@@ -38,7 +38,7 @@ int32_t backslice_tensor_array_make(int64_t size, int32_t dtype, const backslice
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, call.value(TensorArray::make(size, dtype_of(dtype, "dtype"), options_of(options), call)));
+    return give(out, call.value(TensorArray::make(size, dtype_from(dtype, "dtype"), options_of(options), call)));
   });
 }
 

@@ -45,7 +45,7 @@ enum class Data { Needed, Unused };
 template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
   const backslice_view& given = checked_struct(view, argument);
-  const DType dtype = dtype_of(given.dtype, argument);
+  const DType dtype = dtype_from(given.dtype, argument);
   check_device(given, argument);
   const Ints extents = extents_of(given, argument);
   const Result<Shape> shape = Shape::make(extents);
