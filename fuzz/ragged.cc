@@ -1,4 +1,5 @@
 // Ragged tensors against vectors of vectors: making, rows, slices, encoding row by row, decoding, gradients.
+#include "backslice/ragged_slice.h"
 #include "fuzz/input.h"
 #include "fuzz/must.h"
 #include "fuzz/ragged_model.h"
