@@ -18,14 +18,14 @@ from typing import Any
 
 from . import entries
 from ._core import Selection, parse_index
-from .entries import MASKS
+from .entries import INT64_MAX, INT64_MIN, MASKS
 from .errors import Error, InvalidArgumentError
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
 LISTS = {"tf": ("begin", "end", "strides"), "onnx": ("starts", "ends", "axes", "steps")}
 NEEDED = {"tf": ("begin", "end"), "onnx": ("starts", "ends")}
-INT64_MAX, INT64_MIN, INT32_MAX = 2**63 - 1, -(2**63), 2**31 - 1
+INT32_MAX = 2**31 - 1
 INTEGERS = {
     "INT_MAX": INT64_MAX,
     "INT64_MAX": INT64_MAX,
