@@ -87,8 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice;
   using namespace backslice::fuzz;
   Input in(data, size);
-  const RaggedParts parts = any_ragged_parts(in);
-  const auto rt = RaggedTensor::make(parts.values, parts.split_tensors);
-  if (agree(rt.status(), is_valid(parts), "RaggedTensor::make")) Program(in, parts, *rt).run();
+  with_any_ragged(in, [&](const RaggedParts& parts, const RaggedTensor& rt) { Program(in, parts, rt).run(); });
   return 0;
 }

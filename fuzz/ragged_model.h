@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backslice/ragged_variant.h"
+#include "fuzz/must.h"
 #include "fuzz/placed.h"
 
 namespace backslice::fuzz {
@@ -28,6 +29,14 @@ RaggedParts any_ragged_parts(Input& in);
 
 // Whether the splits fit each other and the values.
 bool is_valid(const RaggedParts& parts);
+
+// What every fuzzer of ragged tensors begins with: makes one of any parts, and calls run(parts, rt) where they fit.
+template <class Run>
+void with_any_ragged(Input& in, const Run& run) {
+  const RaggedParts parts = any_ragged_parts(in);
+  const auto rt = RaggedTensor::make(parts.values, parts.split_tensors);
+  if (agree(rt.status(), is_valid(parts), "RaggedTensor::make")) run(parts, *rt);
+}
 
 // A vector of integers.
 Tensor tensor_of(Input& in, DType dtype, const Numbers& list);

@@ -137,8 +137,8 @@ class BACKSLICE_EXPORT TensorArray {
   /// The gradient of that source if it was made.
   std::optional<TensorArray> find_grad(std::string_view source) const;
 
-  /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for those
-  /// of a contiguous array. And an array of its own that holds it.
+  /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for
+  /// those of a contiguous array. And an array of its own that holds it.
   Result<TensorArrayContents> contents(const Context& = {}) const;
   static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 

@@ -13,19 +13,19 @@ y = x[1:3, ::2]
 """
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from . import entries
 from ._core import Selection, parse_index
+from .entries import INT64_MAX, INT64_MIN, MASKS
 from .errors import Error, InvalidArgumentError
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
-MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 LISTS = {"tf": ("begin", "end", "strides"), "onnx": ("starts", "ends", "axes", "steps")}
 NEEDED = {"tf": ("begin", "end"), "onnx": ("starts", "ends")}
-INT64_MAX, INT64_MIN, INT32_MAX = 2**63 - 1, -(2**63), 2**31 - 1
+INT32_MAX = 2**31 - 1
 INTEGERS = {
     "INT_MAX": INT64_MAX,
     "INT64_MAX": INT64_MAX,
@@ -85,22 +85,22 @@ class Spec:
         """
         found = []
         for entry in self._entries(shape):
-            own = _read(self.dialect, entry)
+            own = entries.read(self.dialect, entry)
             for other in others:
-                theirs = _read(other, entry)
-                if _group(other) != _group(self.dialect) and theirs != own:
+                theirs = entries.read(other, entry)
+                if entries.group(other) != entries.group(self.dialect) and theirs != own:
                     found.append(
-                        f"axis {entry.axis}: {entry.text} takes {_indices(own)} in {NAMES[self.dialect]}, but the same "
-                        f"numbers would take {_indices(theirs)} in {NAMES[other]}"
+                        f"axis {entry.axis}: {entry.text} takes {entries.indices_text(own)} in {NAMES[self.dialect]}, "
+                        f"but the same numbers would take {entries.indices_text(theirs)} in {NAMES[other]}"
                     )
         return found
 
-    def _entries(self, shape: tuple[int, ...]) -> list["Entry"]:
+    def _entries(self, shape: tuple[int, ...]) -> list[entries.Entry]:
         if self.dialect == "onnx":
-            return _onnx_entries(self.arguments, shape)
+            return entries.onnx_entries(self.arguments, shape)
         if self.dialect == "tf":
-            return _tf_entries(self.arguments, shape)
-        return _index_entries(self.arguments["index"], shape)
+            return entries.tf_entries(self.arguments, shape)
+        return entries.index_entries(self.arguments["index"], shape)
 
 
 def parse(dialect: str, text: str) -> Spec:
@@ -327,105 +327,9 @@ def _onnx_code(selection: Selection, gradient: bool) -> str:
     tensors = [f'make_tensor("{name}", TensorProto.INT64, [{len(v)}], {list(v)})' for name, v in named.items()]
     prefix = "grad_" if gradient else ""
     lines = ["from onnx import TensorProto", "from onnx.helper import make_node, make_tensor"]
-    for kind, entries in (("nodes", nodes), ("initializers", tensors)):
-        lines += [f"{prefix}{kind} = [", *(f"    {entry}," for entry in entries), "]"]
+    for kind, listed in (("nodes", nodes), ("initializers", tensors)):
+        lines += [f"{prefix}{kind} = [", *(f"    {entry}," for entry in listed), "]"]
     return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One axis of a slice as it was written; a bound that is left out or masked is None."""
-
-    axis: int
-    extent: int
-    start: int | None
-    stop: int | None
-    step: int
-
-    @property
-    def text(self) -> str:
-        bounds = ":".join("" if bound is None else str(bound) for bound in (self.start, self.stop))
-        return bounds if self.step == 1 else f"{bounds}:{self.step}"
-
-
-def _group(dialect: str) -> str:
-    return "onnx" if dialect == "onnx" else "tf and numpy"  # which agree about slices
-
-
-def _read(dialect: str, entry: Entry) -> range:
-    """The indices that these numbers mean; bounds that are left out mean the far ends."""
-    if dialect != "onnx":
-        return range(entry.extent)[slice(entry.start, entry.stop, entry.step)]
-    forward = entry.step > 0
-    start = entry.start if entry.start is not None else (0 if forward else INT64_MAX)
-    stop = entry.stop if entry.stop is not None else (INT64_MAX if forward else INT64_MIN)
-    ((first, step, count),) = Selection.from_onnx((entry.extent,), [start], [stop], None, [entry.step]).axes
-    return range(first, first + count * step, step)
-
-
-def _indices(indices: range) -> str:
-    shown = [*map(str, indices[:4]), "..."] if len(indices) > 5 else map(str, indices)
-    return "[" + ", ".join(shown) + "]"
-
-
-def _onnx_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry]:
-    starts, ends = arguments["starts"], arguments["ends"]
-    axes = arguments.get("axes") or range(len(starts))
-    steps = arguments.get("steps") or [1] * len(starts)
-    rank = len(shape)
-    return [
-        Entry(axis % rank, shape[axis], start, end, step)
-        for axis, start, end, step in zip(axes, starts, ends, steps, strict=True)
-        if shape[axis]
-    ]
-
-
-def _tf_entries(arguments: dict[str, Any], shape: tuple[int, ...]) -> list[Entry]:
-    """The positions that slice an axis: no new axes, no integer indices."""
-    begin, end, strides = (arguments[name] for name in LISTS["tf"])
-    masks = {name: arguments.get(name, 0) for name in MASKS}
-    ones = [1] * len(begin)
-
-    def with_indices(positions: int) -> Selection:
-        shrunk = masks | {"shrink_axis_mask": masks["shrink_axis_mask"] | positions}
-        return Selection.from_tf((1,) * len(shape), [0] * len(begin), ones, ones, **shrunk)
-
-    def bound(name: str, values: list[int], i: int) -> int | None:
-        return None if masks[name] >> i & 1 else values[i]
-
-    return [
-        Entry(axis, shape[axis], bound("begin_mask", begin, i), bound("end_mask", end, i), strides[i])
-        for i, axis in _sliced_axes(with_indices, len(begin))
-        if shape[axis]
-    ]
-
-
-def _index_entries(text: str, shape: tuple[int, ...]) -> list[Entry]:
-    items = parse_index(text)
-    whole = [slice(None) if isinstance(item, slice) else 0 if isinstance(item, int) else item for item in items]
-
-    def with_indices(positions: int) -> Selection:
-        chosen = (0 if positions >> i & 1 and isinstance(item, slice) else item for i, item in enumerate(whole))
-        return Selection.from_index((1,) * len(shape), tuple(chosen))
-
-    found = ((items[i], axis) for i, axis in _sliced_axes(with_indices, len(items)) if shape[axis])
-    return [
-        Entry(axis, shape[axis], item.start, item.stop, 1 if item.step is None else item.step)
-        for item, axis in found
-        if isinstance(item, slice)
-    ]
-
-
-def _sliced_axes(with_indices: Callable[[int], Selection], count: int) -> Iterator[tuple[int, int]]:
-    """Which positions of a slice take a range of which axis.
-
-    It is the axis that goes from the result when the position becomes an integer index: `with_indices` gives the
-    selection, of extents of 1, in which the positions of a mask are such.
-    """
-    kept = set(with_indices(0).result_axes)
-    for i in range(count):
-        for axis in kept - set(with_indices(1 << i).result_axes):
-            yield i, axis
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _core
 from .errors import DTypeError
@@ -13,7 +12,7 @@ from .errors import DTypeError
 Reduced = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-def array_as(array: NDArray[Any], dtype: Any, copy: bool | None) -> NDArray[Any]:
+def array_as(array: np.ndarray[Any, Any], dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
     """What `__array__` returns: `array` itself wherever NumPy does not ask for a copy."""
     if dtype is None or np.dtype(dtype) == array.dtype:
         return array.copy() if copy else array
@@ -37,16 +36,18 @@ def _selection(shape: tuple[int, ...], index: str) -> _core.Selection:
     return _core.Selection.from_index(shape, index)
 
 
-def _native(array: NDArray[Any]) -> NDArray[Any]:
+def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same bytes in the machine's byte order, which NumPy's pickles have before protocol 5 whatever was given."""
     return array if array.dtype.isnative else array.view(array.dtype.newbyteorder("="))
 
 
-def _ragged(values: NDArray[Any], dtype: np.dtype[Any], splits: tuple[NDArray[Any], ...]) -> _core.RaggedTensor:
+def _ragged(
+    values: np.ndarray[Any, Any], dtype: np.dtype[Any], splits: tuple[np.ndarray[Any, Any], ...]
+) -> _core.RaggedTensor:
     return _core.RaggedTensor(values if dtype.isnative else values.view(dtype), splits)
 
 
-def _grad_buffer(content: NDArray[Any], dtype: np.dtype[Any]) -> _core.GradBuffer:
+def _grad_buffer(content: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> _core.GradBuffer:
     """Everything counts as written, until the next `write` or `zero`."""
     buffer = _core.GradBuffer(content.shape, dtype)
     buffer.write(..., content if dtype.isnative else content.view(dtype))
@@ -65,7 +66,7 @@ def _tensor_array(making: tuple[Any, ...], *rest: Any) -> _core.TensorArray:
     return _core.TensorArray._restore((making, is_gradient, all_read, elements))
 
 
-def _with_value(element: tuple[Any, ...], value: NDArray[Any] | None) -> tuple[Any, ...]:
+def _with_value(element: tuple[Any, ...], value: np.ndarray[Any, Any] | None) -> tuple[Any, ...]:
     return (*element[:2], value, *element[3:])
 
 

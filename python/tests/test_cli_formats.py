@@ -35,7 +35,7 @@ HEADERS = {
     "an extent of 5000 digits": (npy(header(shape=f"({'9' * 5000},)")), "header cannot be read"),
     "a product beyond int64": (npy(header(shape="(9223372036854775807,) * 0")), "header cannot be read"),
     "rank 65": (npy(header(shape=f"({'1,' * 65})"), b"\0" * 4), "maximum supported dimension"),
-    "no elements, yet too many": (npy(header(shape="(0, 9223372036854775807)"), b""), "not a whole .npy file"),
+    "no elements, yet too many": (npy(header(shape="(0, 9223372036854775807)"), b""), "not a complete .npy file"),
     "a key too many": (npy(header()[:-1] + ", 'x': 1}"), "expected a dict of descr, fortran_order and shape"),
     "a key too few": (npy("{'descr': '<f4', 'shape': (2,)}"), "expected a dict of descr"),
     "keys of any type": (npy("{1: 2, None: 3}"), "expected a dict of descr"),
@@ -251,7 +251,7 @@ def test_convert_says_what_tensorflow_cannot(folder, items):
     assert "warning: this slice cannot be written for TensorFlow: " in error
     told = json.loads(answer("convert", "2,3,4,5", index, "--json")[1])
     assert "tf" not in told and bs.Selection.from_index((2, 3, 4, 5), told["python"]["arguments"]["index"])
-    assert "cannot be written for TensorFlow" in answer("explain", "2,3,4,5", index)[1]
+    assert "cannot be written for TensorFlow" in answer("explain", "2,3,4,5", index, "--all")[1]
 
 
 def test_state_of_a_run_does_not_leak_into_the_next(folder):

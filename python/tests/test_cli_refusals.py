@@ -17,7 +17,7 @@ BAD_FILES = {
     "short.npy": ("truncated", "is not a complete .npy file"),
     "large-short.npy": ("large truncated", "is not a complete .npy file"),
     "header.npy": (b"\x93NUMPY\x01\x00\x40\x00{'descr': '<f8', 'fortran", "is not a complete .npy file"),
-    "code.npy": (b"\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2**70,)} ", "whole"),
+    "code.npy": (b"\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2**70,)} ", "complete"),
     "objects.npy": ("objects", "holds Python objects"),
     "dates.npy": ("dates", "datetime64"),
     "zip.npz": (b"PK\x03\x04 not a zip", "is not a complete .npz file"),

@@ -51,8 +51,7 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
     for (const ConstView& column : columns) {
       const std::string what = join(argument, "[", indices.rank(), "]");
       if (column.shape().rank() != 1) {
-        return invalid_argument(what, " must be a vector with one item per entry, got shape ",
-                                Ints(column.shape()));
+        return invalid_argument(what, " must be a vector with one item per entry, got shape ", Ints(column.shape()));
       }
       BACKSLICE_RETURN_IF_ERROR(check_dtype(column.dtype, what));
       if (column.dtype != columns[0].dtype) {

@@ -78,7 +78,7 @@ TEST(Result, AndThenMovesTheValueOfATemporary) {
 }
 
 TEST(Result, AndThenMayChangeTheValueInPlace) {
-  Result<int> n = 4;
+  Result<int> n = half(8);
   EXPECT_EQ(*n.and_then([](int& value) { return half(value += 2); }), 3);
   EXPECT_EQ(*n, 6);
 }

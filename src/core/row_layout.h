@@ -1,6 +1,7 @@
 // One row of a tensor, as a layout of its own, and shapes with other rows.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "backslice/view.h"
@@ -21,6 +22,11 @@ inline Layout row_layout(const Layout& layout) {
       shape.ok() ? *shape : *Shape::make(std::vector<std::int64_t>(static_cast<std::size_t>(extents.size()), 0));
   row.item_size = layout.item_size;
   return row;
+}
+
+// Precondition: there is a first axis.
+inline std::int64_t elements_per_row(const Shape& shape) {
+  return shape.elements() / std::max<std::int64_t>(1, shape[0]);
 }
 
 // The shape with that many rows. Precondition: it has a first axis, and no fewer rows.

@@ -19,9 +19,9 @@ bool is_aligned(const ConstView& view, std::int64_t alignment) {
 
 Status check_input(const ConstView& view, const char* argument) {
   if (!is_valid(view.layout, view.dtype)) {
-    return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()),
-                            ", byte strides ", Ints(view.layout.strides), ", ", view.layout.item_size,
-                            " bytes per element of dtype ", name(view.dtype));
+    return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
+                            Ints(view.layout.strides), ", ", view.layout.item_size, " bytes per element of dtype ",
+                            name(view.dtype));
   }
   if (view.elements() == 0) return Status();
   if (view.data == nullptr) {
@@ -78,14 +78,16 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
 }
 
 Status check_gradient_dtype(DType dtype, const Selection& selection, Write write) {
-  if (write == Write::Accumulate) {
-    if (can_add(dtype)) return Status();
-    return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added");
-  }
+  if (write == Write::Accumulate) return check_can_accumulate(dtype);
   if (has_zero(dtype) || selection.covers_input()) return Status();
   return dtype_error(name(dtype), " has no zero, and the gradient is zero in the ",
                      selection.shape().elements() - selection.result_shape().elements(),
                      " elements that the slice does not select");
+}
+
+Status check_can_accumulate(DType dtype) {
+  if (can_add(dtype)) return Status();
+  return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added");
 }
 
 }  // namespace backslice

@@ -29,4 +29,7 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
 Status check_gradient_dtype(DType dtype, const Selection& selection, Write write);
 
+// Whether a gradient of that dtype can be added to an output.
+Status check_can_accumulate(DType dtype);
+
 }  // namespace backslice

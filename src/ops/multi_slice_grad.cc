@@ -90,7 +90,7 @@ void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out,
 }
 
 Status add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
-  if (!can_add(out.dtype)) return dtype_error("accumulate: elements of dtype ", name(out.dtype), " cannot be added");
+  BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype));
   std::int64_t step = 0;
   for (const auto& [selection, dy] : slices) {
     call.tasks.throw_if_cancelled_at(step++);

@@ -12,10 +12,9 @@ namespace {
 
 // The elements as a view of the tensor where they lie one after the other, else as a copy.
 Result<Tensor> taken_of(const Tensor& tensor, const Selection& selection, const Context& context) {
-  const ConstView all = tensor.view();
-  const View view = select(selection, View{const_cast<std::byte*>(all.data), all.dtype, all.layout});
-  if (is_contiguous(view.layout)) return Tensor::of(tensor.buffer(), view);
-  return slice(selection, all, context);
+  Tensor shared = select(selection, tensor);
+  if (is_contiguous(shared.view().layout)) return shared;
+  return slice(selection, tensor, context);
 }
 
 Result<Tensor> make_values(const RaggedSelection& selection, const TakenSource& source, const Call& call,

@@ -1,6 +1,4 @@
 // Gradients of slices of ragged tensors.
-#include <algorithm>
-
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
@@ -43,10 +41,7 @@ class SliceGradient {
     BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad_values"));
     const Shape& expected = source_.size().values;
     BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "grad_values", expected, "that of the slice's values"));
-    if (write == Write::Accumulate) {
-      if (can_add(grad.dtype)) return Status();
-      return dtype_error("accumulate: elements of dtype ", name(grad.dtype), " cannot be added");
-    }
+    if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
     if (has_zero(grad.dtype) || expected.elements() == rt_.values().shape().elements()) return Status();
     return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero where the slice takes nothing");
   }
@@ -98,8 +93,7 @@ class SliceGradient {
   // The rows of the values, and the gaps between them.
   Joiner in_memory_order(const ConstView& grad) const {
     const Shape& shape = rt_.values().shape();
-    const std::int64_t item_size = grad.layout.item_size,
-                       inner = shape.elements() / std::max<std::int64_t>(1, shape[0]);
+    const std::int64_t item_size = grad.layout.item_size, inner = elements_per_row(shape);
     Joiner pieces(grad.dtype, item_size, 2 * source_.parts() + 1);
     std::int64_t written = 0, steps = 0;
     const auto push = [&](std::int64_t row, std::int64_t from, std::int64_t count) {

@@ -1,7 +1,5 @@
 #include "ragged/taken_source.h"
 
-#include <algorithm>
-
 #include "memory/tensor_rows.h"
 
 namespace backslice {
@@ -52,7 +50,7 @@ void TakenSource::write_splits(int i, SplitsWriter& to) const {
 
 void TakenSource::push_values(Joiner& to) const {
   const Tensor& values = rt_.values();
-  const std::int64_t inner = values.shape().elements() / std::max<std::int64_t>(1, values.shape()[0]);
+  const std::int64_t inner = elements_per_row(values.shape());
   const auto push = [&](std::int64_t row, std::int64_t count) {
     to.push(values.data() + row * inner * size_.item_size, count * inner,
             [&]() -> const Buffer& { return values.buffer(); });

@@ -105,7 +105,7 @@ VariantArray::Piece VariantArray::piece(std::int64_t i) const {
   if (rt == nullptr) return std::get<List>(elements_).pieces[static_cast<std::size_t>(i)];
   const auto [lo, hi] = rt->values_of({i, i + 1});
   const ConstView view = rt->values().view();
-  const std::int64_t rows = std::max<std::int64_t>(1, view.shape()[0]), inner = view.elements() / rows;
+  const std::int64_t inner = elements_per_row(view.shape());
   return {view.data + lo * inner * view.layout.item_size, (hi - lo) * inner, false, view.dtype, view.layout.item_size};
 }
 

@@ -162,8 +162,7 @@ Status check_gradient_output(const View& out, const Shape& shape, const Joiner& 
   for (std::size_t i = 0; i < row_splits.size(); ++i) {
     if (overlap(out, row_splits[i].view())) return invalid_argument("out shares memory with row_splits[", i, "]");
   }
-  if (write != Write::Accumulate || can_add(type.dtype)) return Status();
-  return dtype_error("accumulate: elements of dtype ", name(type.dtype), " cannot be added");
+  return write == Write::Accumulate ? check_can_accumulate(type.dtype) : Status();
 }
 
 }  // namespace

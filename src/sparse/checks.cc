@@ -1,8 +1,7 @@
 #include "sparse/checks.h"
 
-#include <algorithm>
-
 #include "core/errors.h"
+#include "core/row_layout.h"
 #include "ops/checks.h"
 
 namespace backslice {
@@ -36,8 +35,7 @@ Status check_apart(const View& out, const char* argument, const CooIndices& indi
 }
 
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values) {
-  const std::int64_t rows = std::max<std::int64_t>(1, values.shape()[0]);
-  return values.elements() / rows * values.layout.item_size + indices.rank() * item_size(indices.dtype());
+  return elements_per_row(values.shape()) * values.layout.item_size + indices.rank() * item_size(indices.dtype());
 }
 
 }  // namespace backslice

@@ -16,10 +16,7 @@ namespace {
 
 Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write write) {
   if (!are_bytes(grad.dtype)) return dtype_error("backprop_val_grad: strings have no gradient");
-  if (write == Write::Accumulate) {
-    if (can_add(grad.dtype)) return Status();
-    return dtype_error("accumulate: elements of dtype ", name(grad.dtype), " cannot be added");
-  }
+  if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
   if (has_zero(grad.dtype) || grad.shape()[0] == input_rows) return Status();
   return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in the ", input_rows - grad.shape()[0],
                      " rows that the slice does not hold");

@@ -105,7 +105,7 @@ def _numbered_rows(panel: Panel, console: Console) -> list[Text]:
 def _dense_rows(panel: Panel, console: Console, width: int) -> list[Text]:
     """The cells stretched over the width, under as many labels as have room."""
     shades = SHADES if writes_blocks(console) else PLAIN_SHADES
-    count = max(panel.columns, 1)
+    count = max(panel.columns, len(panel.column_labels), 1)  # without rows, only the labels are left
     edges = [i * max(width, count) // count for i in range(count + 1)]
     rows = []
     for row in panel.rows:

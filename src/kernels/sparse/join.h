@@ -1,9 +1,9 @@
 // Matching rows in any order: the n-th row of the slice with an index goes to the n-th input row with that index.
 //
 // A join by partitions. Each row has a key: its position in the box that holds all of the slice's indices, where that
-// fits into 64 bits beside the number of the row, else a hash. Rows of both lists are dealt out by their keys, in order,
-// so that each partition's part of the slice makes a hash table that stays in the cache. Input rows outside the box are
-// not even dealt out.
+// fits into 64 bits beside the number of the row, else a hash. Rows of both lists are dealt out by their keys, in
+// order, so that each partition's part of the slice makes a hash table that stays in the cache. Input rows outside the
+// box are not even dealt out.
 #pragma once
 
 #include "backslice/coo_indices.h"
