@@ -21,7 +21,7 @@ def test_examples_run(name):
     assert result.attempted > 0 and result.failed == 0
 
 
-@pytest.mark.parametrize("name", [*MODULES[1:], ".awkward", ".arrow"])
+@pytest.mark.parametrize("name", [*MODULES, ".awkward", ".arrow"])
 def test_examples_fit_80_columns(name):
     module = importlib.import_module(f"backslice{name}")
     examples = [example for test in doctest.DocTestFinder().find(module) for example in test.examples]

@@ -198,7 +198,7 @@ def strided_slice(
     ``x[1:, 2]``:
 
     >>> x = np.arange(6).reshape(2, 3)
-    >>> bs.strided_slice(x, [1, 2], [0, 0], [1, 1], end_mask=0b01, shrink_axis_mask=0b10)
+    >>> bs.strided_slice(x, [1, 2], [0, 0], end_mask=0b01, shrink_axis_mask=0b10)
     array([5])
     """
 
@@ -328,7 +328,8 @@ def onnx_slice(
 
     Examples
     --------
-    >>> bs.onnx_slice([[1, 2, 3], [4, 5, 6]], starts=[-1], ends=[-100], axes=[1], steps=[-2])
+    >>> x = [[1, 2, 3], [4, 5, 6]]
+    >>> bs.onnx_slice(x, starts=[-1], ends=[-100], axes=[1], steps=[-2])
     array([[3, 1],
            [6, 4]])
     """

@@ -257,6 +257,7 @@ def ragged_tensor_from_variant_gradient(
     Examples
     --------
     >>> gradient = bs.RaggedTensor([1.0, 2.0, 3.0], [0, 2, 3])
-    >>> [row.tolist() for row in bs.ragged_tensor_from_variant_gradient(gradient, (2,))]
+    >>> rows = bs.ragged_tensor_from_variant_gradient(gradient, (2,))
+    >>> [row.tolist() for row in rows]
     [[1.0, 2.0], [3.0]]
     """
