@@ -10,6 +10,7 @@
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make test-large the tests that need 12 GB of disk
+# make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -21,7 +22,7 @@ FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp abi-check abi-update lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -115,6 +116,14 @@ bench-cpp: setup
 	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
+
+abi-check: setup
+	cmake --preset dev
+	cmake --build --preset dev --target backslice_shared
+	tools/abi.py check --library build/dev/tests/c_abi/libbackslice.so
+
+abi-update: setup
+	tools/abi.py update
 
 lint: python
 	$(PY) -m pip install -q pre-commit
