@@ -10,6 +10,7 @@
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make test-large the tests that need 12 GB of disk
+# make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
@@ -17,12 +18,12 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
-           CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+           CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp abi-check abi-update lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -125,6 +126,12 @@ abi-check: setup
 abi-update: setup
 	tools/abi.py update
 
+wheel: setup
+	$(PYTHON) tools/build_wheel.py
+
+wheels: setup
+	$(PYTHON) tools/build_wheel.py --all
+
 lint: python
 	$(PY) -m pip install -q pre-commit
 	$(VENV)/bin/pre-commit run --all-files
@@ -132,4 +139,4 @@ lint: python
 format: lint
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build dist $(VENV)

@@ -8,9 +8,9 @@ The description is what abidw reads from a small library in C that has every fun
 depends on the headers alone: neither the C++ compiler nor anything inside the library shows in it. That the library
 exports exactly those functions is checked beside it.
 
-New functions, new constants, and fields at the end of structs that begin with struct_size are additions: they must be
-recorded with `update`, but old programs go on working. Everything else is a break, and needs another
-BACKSLICE_ABI_VERSION first.
+New functions and constants are additions: they must be recorded with `update`, but old programs go on working.
+Everything else is a break, and needs another BACKSLICE_ABI_VERSION first. So is a longer struct, since the library
+takes structs of its own size alone.
 """
 
 import argparse
@@ -51,10 +51,6 @@ def constants(include: Path) -> list[str]:
     return [*re.findall(r"\b(BACKSLICE_\w+) = -?\d+", text), *(n for n in numbers if n != "BACKSLICE_ABI_VERSION")]
 
 
-def growing_structs(include: Path) -> list[str]:
-    return re.findall(r"typedef struct (\w+) \{\s*size_t struct_size;", header_text(include))
-
-
 def describe(include: Path, folder: Path) -> Path:
     """Writes the description of the interface in these headers into the folder."""
     source, library, description = folder / "interface.c", folder / "interface.so", folder / "interface.abi"
@@ -79,14 +75,9 @@ def differences(old: Path, new: Path, *options: str | Path) -> str:
     return compared.stdout if compared.returncode else ""
 
 
-def breaks(old: Path, new: Path, include: Path, folder: Path) -> str:
+def breaks(old: Path, new: Path) -> str:
     """The differences that are no additions."""
-    allowed = folder / "additions.suppr"
-    names = "|".join(growing_structs(include))
-    allowed.write_text(
-        f"[suppress_type]\n  type_kind = struct\n  name_regexp = ^({names})$\n  has_data_member_inserted_at = end\n"
-    )
-    return differences(old, new, "--no-added-syms", "--suppressions", allowed)
+    return differences(old, new, "--no-added-syms")
 
 
 def unexported(include: Path, library: Path) -> list[str]:
@@ -97,11 +88,11 @@ def unexported(include: Path, library: Path) -> list[str]:
     return sorted(exported ^ {name + suffix for name in functions(include)})
 
 
-def described_by(old: Path, new: Path, include: Path, folder: Path) -> str:
+def described_by(old: Path, new: Path, include: Path) -> str:
     """What is wrong with the committed description, or nothing."""
     if not old.exists():
         return f"{old} is missing: the C interface of this version was never described. Run `make abi-update`."
-    if broken := breaks(old, new, include, folder):
+    if broken := breaks(old, new):
         version = abi_version(include)
         return (
             f"{broken}\nThe C interface is no longer what {old.name} describes: programs that were compiled "
@@ -128,9 +119,9 @@ def main() -> None:
         current = describe(given.include, folder)
         if given.library and (odd := unexported(given.include, given.library)):
             sys.exit(f"{given.library} and the headers of C do not have the same functions: {', '.join(odd)}")
-        if given.command == "update" and not (committed.exists() and breaks(committed, current, given.include, folder)):
+        if given.command == "update" and not (committed.exists() and breaks(committed, current)):
             shutil.copy(current, committed)
-        if problem := described_by(committed, current, given.include, folder):
+        if problem := described_by(committed, current, given.include):
             sys.exit(problem)
     print(f"The C interface is what {committed.name} describes: {len(functions(given.include))} functions.")
 
