@@ -10,18 +10,20 @@
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make test-large the tests that need 12 GB of disk
+# make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
+# make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
-           CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+           CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -116,6 +118,20 @@ bench-cpp: setup
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
+abi-check: setup
+	cmake --preset dev
+	cmake --build --preset dev --target backslice_shared
+	tools/abi.py check --library build/dev/tests/c_abi/libbackslice.so
+
+abi-update: setup
+	tools/abi.py update
+
+wheel: setup
+	$(PYTHON) tools/build_wheel.py
+
+wheels: setup
+	$(PYTHON) tools/build_wheel.py --all
+
 lint: python
 	$(PY) -m pip install -q pre-commit
 	$(VENV)/bin/pre-commit run --all-files
@@ -123,4 +139,4 @@ lint: python
 format: lint
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build dist $(VENV)

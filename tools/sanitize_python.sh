@@ -18,6 +18,7 @@ cp "$build"/python/_core.*.so "$package/backslice/"
 left_out=(
   test_bench.py test_docs.py test_examples.py test_stubs.py   # other programs, documentation, types
   'test_cli*.py' test_picture.py                              # the command line and pictures: Python code alone
+  test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
   test_ctrl_c.py test_exit.py test_runtime.py test_threads.py # child processes with limits of memory or time, or that fork
 )
 ignored=()
