@@ -40,6 +40,8 @@ struct RowKernels {
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
   void (*stream_zero)(std::byte* dst, std::int64_t bytes);
+  // As short_rows; row_bytes is a multiple of kLine.
+  void (*stream_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
   // For items of 1, 2, 4, 8 and 16 bytes: src is where the first one is taken from, the others lie before it.
   StreamRow stream_reversed[5];
   // For items of 1, 2 and 4 bytes, null for wider ones: an item and a zero by turns; src is dense.
