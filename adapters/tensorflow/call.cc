@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "data_types.h"
-#include "status.h"
 
 namespace backslice::tensorflow {
 namespace {
@@ -14,7 +13,8 @@ std::vector<std::int64_t> widened(const void* data, std::int64_t count) {
   return {first, first + count};
 }
 
-void release(void*, std::size_t, void* buffer) { delete static_cast<Buffer*>(buffer); }
+void release_buffer(void*, std::size_t, void* buffer) { delete static_cast<Buffer*>(buffer); }
+void release_tensor(void*, std::size_t, void* tensor) { TF_DeleteTensor(static_cast<TF_Tensor*>(tensor)); }
 
 std::size_t bytes_of(const Shape& shape, std::int64_t item_size) {
   return static_cast<std::size_t>(shape.elements() * item_size);
@@ -51,26 +51,36 @@ std::vector<std::int64_t> Input::integers() const {
 }
 
 OwnedTensor Call::tensor(int index) const {
-  const OwnedStatus status = new_status();
   TF_Tensor* tensor = nullptr;
-  TF_GetInput(context_, index, &tensor, status.get());
-  if (tensor == nullptr) throw std::runtime_error(TF_Message(status.get()));
+  TF_GetInput(context_, index, &tensor, status_.get());
+  if (tensor == nullptr) throw std::runtime_error(TF_Message(status_.get()));
   return OwnedTensor(tensor);
 }
 
 Status Call::set_output(int index, int data_type, const Tensor& result) {
   if (data_type == kString) return set_string_output(index, result);
-  const OwnedStatus status = new_status();
   const Shape& shape = result.shape();
   if (shape.elements() == 0) return allocate_output(index, data_type, shape).status();
   auto buffer = std::make_unique<Buffer>(result.buffer());
   auto* data = const_cast<std::byte*>(result.data());
   const std::size_t bytes = bytes_of(shape, result.view().layout.item_size);
-  const OwnedTensor tensor(
-      TF_NewTensor(data_type, shape.begin(), shape.rank(), data, bytes, release, buffer.release()));
+  return set_output(index, OwnedTensor(TF_NewTensor(data_type, shape.begin(), shape.rank(), data, bytes, release_buffer,
+                                                    buffer.release())));
+}
+
+Status Call::share_input(int output, int input, const ConstView& part) {
+  OwnedTensor whole = tensor(input);
+  auto* data = const_cast<std::byte*>(part.data);
+  const std::size_t bytes = bytes_of(part.shape(), part.layout.item_size);
+  const int data_type = TF_TensorType(whole.get());
+  return set_output(output, OwnedTensor(TF_NewTensor(data_type, part.shape().begin(), part.shape().rank(), data, bytes,
+                                                     release_tensor, whole.release())));
+}
+
+Status Call::set_output(int index, OwnedTensor tensor) {
   if (!tensor) return {StatusCode::Internal, "TensorFlow refused the result's memory"};
-  TF_SetOutput(context_, index, tensor.get(), status.get());
-  return from_tensorflow(status.get());
+  TF_SetOutput(context_, index, tensor.get(), status_.get());
+  return from_tensorflow(status_.get());
 }
 
 Status Call::set_output(int index, int data_type, const Result<Tensor>& result) {
@@ -78,21 +88,19 @@ Status Call::set_output(int index, int data_type, const Result<Tensor>& result) 
 }
 
 Status Call::set_string_output(int index, const Tensor& result) {
-  const OwnedStatus status = new_status();
   const Shape& shape = result.shape();
-  const OwnedTensor tensor(TF_AllocateOutput(context_, index, kString, shape.begin(), shape.rank(), 0, status.get()));
-  if (!tensor) return from_tensorflow(status.get());
+  const OwnedTensor tensor(TF_AllocateOutput(context_, index, kString, shape.begin(), shape.rank(), 0, status_.get()));
+  if (!tensor) return from_tensorflow(status_.get());
   const auto* texts = reinterpret_cast<const StringView*>(result.data());
   write_strings(texts, shape.elements(), TF_TensorData(tensor.get()));
   return {};
 }
 
 Result<View> Call::allocate_output(int index, int data_type, const Shape& shape) {
-  const OwnedStatus status = new_status();
   const std::optional<DType> dtype = dtype_of(data_type);
   const OwnedTensor tensor(TF_AllocateOutput(context_, index, data_type, shape.begin(), shape.rank(),
-                                             bytes_of(shape, item_size(*dtype)), status.get()));
-  if (!tensor) return from_tensorflow(status.get());
+                                             bytes_of(shape, item_size(*dtype)), status_.get()));
+  if (!tensor) return from_tensorflow(status_.get());
   return View::contiguous(TF_TensorData(tensor.get()), *dtype, shape);
 }
 

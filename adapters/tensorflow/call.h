@@ -7,6 +7,7 @@
 
 #include "backslice/tensor.h"
 #include "c_api.h"
+#include "status.h"
 #include "strings.h"
 
 namespace backslice::tensorflow {
@@ -46,7 +47,7 @@ class Input {
 /// One run of an op.
 class Call {
  public:
-  explicit Call(TF_OpKernelContext* context) : context_(context) {}
+  explicit Call(TF_OpKernelContext* context) : context_(context), status_(new_status()) {}
 
   int inputs() const { return TF_NumInputs(context_); }
   Input input(int index) const { return Input(tensor(index)); }
@@ -56,13 +57,19 @@ class Call {
   Status set_output(int index, int data_type, const Tensor& result);
   Status set_output(int index, int data_type, const Result<Tensor>& result);
 
+  /// Makes part of an input, from an address that TensorFlow's alignment allows, an output: it is not copied, and stays
+  /// alive as long as the output does.
+  Status share_input(int output, int input, const ConstView& part);
+
   /// An output in TensorFlow's own memory, which later ops can write into where they are its last reader.
   Result<View> allocate_output(int index, int data_type, const Shape& shape);
 
  private:
+  Status set_output(int index, OwnedTensor tensor);
   Status set_string_output(int index, const Tensor& result);
 
   TF_OpKernelContext* context_;
+  OwnedStatus status_;  // what TensorFlow says of each of our calls
 };
 
 }  // namespace backslice::tensorflow

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "backslice/multi_slice.h"
-#include "backslice/slice.h"
 #include "data_types.h"
 #include "kernel_def.h"
+#include "slice_output.h"
 
 namespace backslice::tensorflow {
 namespace {
@@ -86,7 +86,7 @@ Status MultiSlice::compute(Call& call) const {
   if (!slices) return slices.status();
   int index = 0;
   for (const Selection& selection : *slices)
-    if (Status s = call.set_output(index++, x.data_type(), slice(selection, *view)); !s.ok()) return s;
+    if (Status s = set_slice(call, index++, selection, *view, x.data_type()); !s.ok()) return s;
   return {};
 }
 

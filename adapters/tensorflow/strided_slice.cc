@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "backslice/slice.h"
+#include "slice_output.h"
 
 namespace backslice::tensorflow {
 namespace {
@@ -21,10 +22,6 @@ Status in_tensorflow_words(Status status) {
   constexpr std::string_view kPastTheEnd = "Index out of range using input dim 0;";
   if (!status.message().starts_with(kPastTheEnd)) return status;
   return {status.code(), "Attempting to slice scalar input." + status.message().substr(kPastTheEnd.size())};
-}
-
-Status set_output(Call& call, int data_type, const Result<Tensor>& result) {
-  return result ? call.set_output(0, data_type, *result) : in_tensorflow_words(result.status());
 }
 
 }  // namespace
@@ -56,7 +53,9 @@ Status StridedSlice::compute(Call& call) const {
   if (!view) return view.status();
   const Result<TfSlice> spec = slice(call, 1);
   if (!spec) return spec.status();
-  return set_output(call, x.data_type(), strided_slice(*view, *spec));
+  const Result<Selection> selection = Selection::from_tf(view->shape(), *spec);
+  if (!selection) return in_tensorflow_words(selection.status());
+  return set_slice(call, 0, *selection, *view, x.data_type());
 }
 
 Status StridedSliceGrad::compute(Call& call) const {
@@ -71,7 +70,7 @@ Status StridedSliceGrad::compute(Call& call) const {
   if (!view) return view.status();
   const Result<Tensor> dx = strided_slice_grad(extents, *spec, *view);
   if (dx.status().code() == StatusCode::ResourceExhausted) return out_of_memory(extents, dy.data_type(), dx.status());
-  return set_output(call, dy.data_type(), dx);
+  return dx ? call.set_output(0, dy.data_type(), *dx) : in_tensorflow_words(dx.status());
 }
 
 }  // namespace backslice::tensorflow
