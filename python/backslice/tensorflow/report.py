@@ -108,7 +108,6 @@ def _forward() -> KernelStatus:
 
 
 def _compiled(op: str) -> KernelStatus:
-    if compiled.is_loaded():
+    if compiled.is_in_use():
         return _of_backslice(op, "installed, compiled on this machine")
-    is_built, reason = compiled.available()
-    return _of_tensorflow(op, "install() has not been called, or was undone" if is_built else reason)
+    return _of_tensorflow(op, compiled.reason())

@@ -91,7 +91,6 @@ def _multi_slice(x: Any, entries: Any, sizes: list[int], masks: list[int]) -> An
     return library.ops.backslice_multi_slice(x=x, entries=entries, N=len(sizes), sizes=sizes, masks=masks)
 
 
-@tf.RegisterGradient("BacksliceMultiSlice")  # type: ignore[untyped-decorator]
 def _gradient(op: Any, *dys: Any) -> tuple[Any, None]:
     x, entries = op.inputs
     dx = library.ops.backslice_multi_slice_grad(
@@ -101,10 +100,13 @@ def _gradient(op: Any, *dys: Any) -> tuple[Any, None]:
     return dx, None
 
 
-@tf.RegisterGradient("BacksliceMultiSliceGrad")  # type: ignore[untyped-decorator]
 def _second_gradient(op: Any, ddx: Any) -> list[Any]:
     dys = op.inputs[2:]
     results = _multi_slice(ddx, op.inputs[1], op.get_attr("sizes"), op.get_attr("masks"))
     for result, dy in zip(results, dys, strict=True):
         result.set_shape(dy.shape)
     return [None, None, *results]
+
+
+tf.RegisterGradient("BacksliceMultiSlice")(_gradient)
+tf.RegisterGradient("BacksliceMultiSliceGrad")(_second_gradient)
