@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "kernel_def.h"
 
@@ -47,18 +50,28 @@ Result<Functions> load_functions() {
   return Status(StatusCode::Unimplemented, "this version of TensorFlow does not tell which kernel it takes");
 }
 
+// Made once per op and type, and never destroyed: that would take one more symbol. Null: it cannot be made.
+const void* node_of(const Functions& functions, const char* op, int type) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<std::max_align_t[]>> nodes;
+  const std::lock_guard lock(mutex);
+  const std::string bytes = node_def(op, type);
+  auto& node = nodes[bytes];
+  if (node) return node.get();
+  auto made = std::make_unique<std::max_align_t[]>(64);  // far larger than a NodeDef is
+  functions.new_node(made.get(), nullptr, false);
+  if (!functions.parse(made.get(), bytes.data(), static_cast<int>(bytes.size()))) return nullptr;
+  node = std::move(made);
+  return node.get();
+}
+
 }  // namespace
 
 Result<KernelInUse> kernel_in_use(const char* op, int type) {
   static const Result<Functions> functions = load_functions();
   if (!functions) return functions.status();
-  // Far larger than a NodeDef is. It is not destroyed, so that no more symbols are needed: a few hundred bytes per
-  // call.
-  auto* node = new std::max_align_t[64]();
-  functions->new_node(node, nullptr, false);
-  const std::string bytes = node_def(op, type);
-  if (!functions->parse(node, bytes.data(), static_cast<int>(bytes.size())))
-    return Status(StatusCode::Internal, "TensorFlow cannot read a NodeDef");
+  const void* node = node_of(*functions, op, type);
+  if (node == nullptr) return Status(StatusCode::Internal, "TensorFlow cannot read a NodeDef");
   const void* definition = nullptr;
   KernelInUse kernel;
   functions->find_kernel_def("CPU", node, &definition, &kernel.class_name);

@@ -108,6 +108,16 @@ def test_types_that_tensorflow_has_no_kernel_for(dtype: str) -> None:
             call()
 
 
+@pytest.mark.parametrize(("dtype", "width"), [("qint8", "i1"), ("quint8", "u1"), ("qint32", "i4")])
+def test_sparse_gradients_of_quantised_types(installed: None, dtype: str, width: str) -> None:
+    """TensorFlow's document has them, and it has no kernels for them."""
+    grad = tf.constant(np.array([5, 7], width).view([(dtype, width)]), tf.as_dtype(dtype))
+    dx = tf.raw_ops.SparseSliceGrad(
+        backprop_val_grad=grad, input_indices=[[0], [2], [3]], input_start=[2], output_indices=[[0], [1]]
+    )
+    assert dx.numpy().view(width).tolist() == [0, 5, 7]
+
+
 @pytest.mark.parametrize("length", [0, 1, 22, 23, 200])
 def test_strings_of_every_length(installed: None, length: int) -> None:
     texts = [b"a" * length, b"b\0" * length, bytes(length)]

@@ -151,6 +151,43 @@ def test_512_slices_of_a_tensor_where_tensorflow_runs_out_of_memory() -> None:
     assert np.array_equal(tf.reduce_min(dx, axis=[0, 2]), np.arange(512.0))
 
 
+def test_shared_rows_do_not_follow_a_variable_that_changes() -> None:
+    x = tf.Variable(tf.ones([64, 64]))
+    rows = bst.slice(x, np.s_[16:32])
+    x.assign_add(tf.ones([64, 64]))
+    x[20].assign(tf.zeros([64]))
+    assert np.all(rows.numpy() == 1)
+
+
+def test_shared_rows_are_not_written_to() -> None:
+    @tf.function
+    def summed(x: tf.Tensor) -> tf.Tensor:
+        rows = bst.slice(x, np.s_[16:32])
+        return -tf.exp(rows + 1) * 2  # each may write into its input where nobody else reads it
+
+    x = tf.ones([64, 64])
+    summed(x)
+    tf.negative(tf.exp(bst.slice(x, np.s_[16:32])))
+    assert np.all(x.numpy() == 1)
+
+
+def test_shared_rows_outlive_what_they_are_rows_of() -> None:
+    rows = [bst.slice(tf.fill([64, 64], float(i)), np.s_[16:32]) for i in range(50)]
+    assert [float(tf.reduce_max(r)) for r in rows] == [float(i) for i in range(50)]
+
+
+def test_jacobians_and_vectorized_maps() -> None:
+    x = tf.constant(X[:2, :3, 0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        first, second = bst.multi_slice(x, [np.s_[:, 0], np.s_[:, 2]])
+        y = first * second
+    jacobian = tape.jacobian(y, x).numpy()
+    assert jacobian[1, 1].tolist() == [x[1, 2], 0, x[1, 0]] and not jacobian[0, 1].any()
+    columns = tf.vectorized_map(lambda row: bst.slice(row, np.s_[1:]), x)
+    assert np.array_equal(columns, x[:, 1:])
+
+
 def test_no_slices() -> None:
     assert bst.multi_slice(tf.ones([3]), []) == []
 
