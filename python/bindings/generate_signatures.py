@@ -1,8 +1,8 @@
-"""Writes the table of signatures that bindings/signatures.cc installs, from the type stub of the extension module.
+"""Writes the table of signatures that bindings/signatures.cc installs, from the type stubs of the extension module.
 
-Usage: generate_signatures.py STUB TABLE
+Usage: generate_signatures.py TABLE STUB...
 
-The stub is the one place where parameters, defaults and docstrings of the module are written. Run by the build, with
+The stubs are the one place where parameters, defaults and docstrings of the module are written. Run by the build, with
 the standard library alone.
 """
 
@@ -14,14 +14,14 @@ from pathlib import Path
 Function = ast.FunctionDef
 
 
-def main(stub: str, table: str) -> None:
-    body = ast.parse(Path(stub).read_text(encoding="utf-8")).body
+def main(table: str, *stubs: str) -> None:
+    body = [node for stub in stubs for node in ast.parse(Path(stub).read_text(encoding="utf-8")).body]
     rows = [row for node in body for row in rows_of(node, body)]
     Path(table).parent.mkdir(parents=True, exist_ok=True)
     Path(table).write_text(TABLE.format(rows="\n".join(rows)), encoding="utf-8")
 
 
-TABLE = """// Made by generate_signatures.py from backslice/_core.pyi.
+TABLE = """// Made by generate_signatures.py from the stubs in backslice/_core/.
 inline constexpr Signature kSignatures[] = {{
 {rows}
 }};

@@ -58,7 +58,7 @@ std::string repr_of(const Selection& s) {
 }
 
 std::vector<Range> read_box(nb::handle box) {
-  const char* expected = "box must be a list of (lo, hi), one for each axis";
+  const char* expected = "box must be a list of (lo, hi), one per axis";
   if (!PyList_Check(box.ptr()) && !PyTuple_Check(box.ptr())) raise_dtype_error(expected);
   std::vector<Range> ranges;
   const nb::object items = items_of(box);

@@ -271,7 +271,7 @@ def test_subclasses_call_the_constructor():
 def rows_of(tmp_path, stub):
     """The table that the build makes of a stub, less its line breaks."""
     (tmp_path / "stub.pyi").write_text(stub)
-    command = [sys.executable, BINDINGS / "generate_signatures.py", tmp_path / "stub.pyi", tmp_path / "table.h"]
+    command = [sys.executable, BINDINGS / "generate_signatures.py", tmp_path / "table.h", tmp_path / "stub.pyi"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return " ".join((tmp_path / "table.h").read_text().split())

@@ -13,7 +13,7 @@ import pytest
 from backslice import _core
 
 ROOT = Path(__file__).parents[2]
-STUB = ROOT / "python" / "backslice" / "_core.pyi"
+STUBS = sorted((ROOT / "python" / "backslice" / "_core").glob("*.pyi"))
 SAMPLE = "python/tests/typing_sample.py"
 WRONG = {
     "bs.slice_grad(1.0, (3,), index=1, out='no')": "arg-type",
@@ -21,6 +21,10 @@ WRONG = {
     "bs.GradBuffer((3,))": "call-arg",
     "bs.Selection.from_index((3,), 0).shape = (4,)": "misc",
 }
+
+
+def declarations() -> list[ast.stmt]:
+    return [node for stub in STUBS for node in ast.parse(stub.read_text()).body]
 
 
 def run(*command: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -45,7 +49,7 @@ def test_the_users_program_runs():
 
 def test_the_users_program_uses_the_whole_api():
     text = (ROOT / SAMPLE).read_text()
-    body = ast.parse(STUB.read_text()).body
+    body = declarations()
     classes = [node for node in body if isinstance(node, ast.ClassDef) and not node.bases]
     internal = {"parse_index", "probe_memory", "exit_on_bus_error", "environment_problems"}
     internal |= {"pool_stats", "set_pool_limit", "trim_pool"}  # by other names, in backslice.pool
@@ -68,7 +72,7 @@ def members(node: ast.ClassDef) -> set[str]:
 
 
 def test_everything_of_the_module_is_in_the_stub():
-    body = ast.parse(STUB.read_text()).body
+    body = declarations()
     classes = {node.name: members(node) for node in body if isinstance(node, ast.ClassDef) and not node.bases}
     functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
     faults = {"_strike_at", "_disarm"}  # of a build for tests
