@@ -4,15 +4,11 @@
 #include <limits>
 
 #include "join.h"
+#include "ragged_variants.h"
 #include "replacement.h"
 #include "row_splits.h"
-#include "tensorflow/core/framework/variant.h"
-#include "tensorflow/core/kernels/ragged_tensor_variant.h"
 
 namespace backslice_tensorflow {
-
-using tensorflow::RaggedTensorVariant;
-using tensorflow::Variant;
 
 class RaggedFromVariant : public Replacement {
  public:
@@ -40,9 +36,12 @@ class RaggedFromVariant : public Replacement {
     TensorShape shape;
     if (!joined_shape(*elements, is_stack, &shape)) return Done::LeftToBuiltin;
     if (!is_stack) TF_RETURN_IF_ERROR(write_splits(context, encoded.shape(), *elements, input_rank));
-    Pieces pieces(values_dtype_);
-    for (const RaggedTensorVariant* element : *elements) pieces.push(element->values());
-    TF_RETURN_IF_ERROR(pieces.join(context, shape, output_rank_));
+    const auto piece_at = [&](std::int64_t i, Piece* piece) {
+      piece->values = &(*elements)[static_cast<std::size_t>(i)]->values();
+      piece->elements = piece->values->NumElements();
+      return absl::OkStatus();
+    };
+    TF_RETURN_IF_ERROR(Join(context, values_dtype_, encoded.NumElements(), piece_at).to_output(output_rank_, shape));
     return Done::Yes;
   }
 
@@ -55,7 +54,7 @@ class RaggedFromVariant : public Replacement {
     elements.reserve(static_cast<std::size_t>(encoded.NumElements()));
     const auto* variants = reinterpret_cast<const Variant*>(data_of(encoded));
     for (std::int64_t i = 0; i < encoded.NumElements(); ++i) {
-      const auto* element = variants[i].get<RaggedTensorVariant>();
+      const RaggedTensorVariant* element = variants_.find(variants[i]);
       if (element == nullptr || element->ragged_rank() != ragged_rank || element->values().dtype() != values_dtype_)
         break;
       for (const Tensor& list : element->nested_splits()) {
@@ -165,6 +164,7 @@ class RaggedFromVariant : public Replacement {
 
   int input_rank_, output_rank_;
   DataType values_dtype_, splits_dtype_;
+  const RaggedVariants variants_;
 };
 
 }  // namespace backslice_tensorflow

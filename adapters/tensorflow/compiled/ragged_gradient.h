@@ -5,16 +5,12 @@
 #pragma once
 
 #include "join.h"
+#include "ragged_variants.h"
 #include "replacement.h"
 #include "row_splits.h"
 #include "tensorflow/core/framework/tensor_util.h"
-#include "tensorflow/core/framework/variant.h"
-#include "tensorflow/core/kernels/ragged_tensor_variant.h"
 
 namespace backslice_tensorflow {
-
-using tensorflow::RaggedTensorVariant;
-using tensorflow::Variant;
 
 class RaggedGradient : public Replacement {
  public:
@@ -28,19 +24,10 @@ class RaggedGradient : public Replacement {
     TF_RETURN_IF_ERROR(shape_from(context->input(2), &shape));
     const Tensor& encoded = context->input(0);
     const auto* elements = reinterpret_cast<const Variant*>(data_of(encoded));
-    Pieces pieces(dtype_);
-    MissingPieces missing(context->input(1), encoded.NumElements(), shape);
+    const MissingPieces missing(context->input(1), encoded.NumElements(), shape);
     TF_RETURN_IF_ERROR(missing.check());
-    std::int64_t room = shape.num_elements();
-    for (std::int64_t i = 0; i < encoded.NumElements(); ++i) {
-      TF_RETURN_IF_ERROR(push(elements[i], i, missing, &room, &pieces));
-    }
-    if (room != 0) {
-      return invalid_argument("the ", encoded.NumElements(), " pieces have ", shape.num_elements() - room,
-                              " elements in all, but dense_values_shape ", shape.DebugString(), " has ",
-                              shape.num_elements());
-    }
-    TF_RETURN_IF_ERROR(pieces.join(context, shape, 0));
+    const auto piece_at = [&](std::int64_t i, Piece* piece) { return find(elements[i], i, missing, piece); };
+    TF_RETURN_IF_ERROR(Join(context, dtype_, encoded.NumElements(), piece_at).to_output(0, shape));
     return Done::Yes;
   }
 
@@ -92,40 +79,25 @@ class RaggedGradient : public Replacement {
     const TensorShape& shape_;
   };
 
-  absl::Status push(const Variant& element, std::int64_t i, const MissingPieces& missing, std::int64_t* room,
-                    Pieces* pieces) const {
-    if (element.is_empty()) {
-      const auto count = missing.elements(i);
-      TF_RETURN_IF_ERROR(count.status());
-      TF_RETURN_IF_ERROR(take(i, *count, room));
-      pieces->push_zeros(*count);
-      return absl::OkStatus();
+  absl::Status find(const Variant& element, std::int64_t i, const MissingPieces& missing, Piece* piece) const {
+    if (const RaggedTensorVariant* found = variants_.find(element)) {
+      piece->values = &found->values();
+      piece->elements = piece->values->NumElements();
+      if (piece->values->dtype() == dtype_) return absl::OkStatus();
+      return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(piece->values->dtype()),
+                              ", expected ", tensorflow::DataTypeString(dtype_));
     }
-    const auto* piece = element.get<RaggedTensorVariant>();
-    if (piece == nullptr) {
+    if (!is_missing(element)) {
       return invalid_argument("Input Variant element at index ", i,
                               " doesn't hold a RaggedTensorVariant: ", element.DebugString());
     }
-    const Tensor& values = piece->values();
-    if (values.dtype() != dtype_) {
-      return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(values.dtype()), ", expected ",
-                              tensorflow::DataTypeString(dtype_));
-    }
-    TF_RETURN_IF_ERROR(take(i, values.NumElements(), room));
-    pieces->push(values);
-    return absl::OkStatus();
-  }
-
-  static absl::Status take(std::int64_t i, std::int64_t count, std::int64_t* room) {
-    if (count > *room) {
-      return invalid_argument("piece ", i, " of ", count, " elements does not fit: dense_values_shape has room for ",
-                              *room, " more after the pieces before it");
-    }
-    *room -= count;
-    return absl::OkStatus();
+    const auto count = missing.elements(i);
+    if (count.ok()) piece->elements = *count;
+    return count.status();
   }
 
   DataType dtype_;
+  const RaggedVariants variants_;
 };
 
 }  // namespace backslice_tensorflow

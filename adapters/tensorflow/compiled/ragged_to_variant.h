@@ -1,15 +1,11 @@
 // RaggedTensorToVariant: one element per row, or all of it as one.
 #pragma once
 
+#include "ragged_variants.h"
 #include "replacement.h"
 #include "rows.h"
-#include "tensorflow/core/framework/variant.h"
-#include "tensorflow/core/kernels/ragged_tensor_variant.h"
 
 namespace backslice_tensorflow {
-
-using tensorflow::RaggedTensorVariant;
-using tensorflow::Variant;
 
 class RaggedToVariant : public Replacement {
  public:

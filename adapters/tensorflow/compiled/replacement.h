@@ -41,12 +41,16 @@ class Replacement : public tensorflow::OpKernel {
   }
 
   void Compute(OpKernelContext* context) final {
-    if (is_enabled().load(std::memory_order_relaxed)) {
+    const bool is_on = is_enabled().load(std::memory_order_relaxed);
+    if (is_on) {
       const auto done = run_caught(context);
       OP_REQUIRES_OK(context, done.status());
       if (*done == Done::Yes) return;
     }
-    OP_REQUIRES(context, builtin_ != nullptr, without_builtin());
+    OP_REQUIRES(
+        context, builtin_ != nullptr,
+        invalid_argument(type_string(), is_on ? ": the arguments do not fit each other" : ": backslice is switched off",
+                         "; TensorFlow has no kernel of its own for these types"));
     builtin_->Compute(context);
   }
 
@@ -62,11 +66,6 @@ class Replacement : public tensorflow::OpKernel {
     } catch (const std::bad_alloc&) {
       return resource_exhausted(type_string(), ": there is not enough memory");
     }
-  }
-
-  absl::Status without_builtin() const {
-    return invalid_argument(type_string(), ": arguments that do not fit each other, or backslice is switched off: ",
-                            "TensorFlow has no kernel of its own for these types");
   }
 
   std::unique_ptr<tensorflow::OpKernel> builtin_;

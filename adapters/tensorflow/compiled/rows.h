@@ -18,9 +18,7 @@ class Rows {
  public:
   // Precondition: the splits are valid for the first axis of the values, of which each has `item` bytes.
   Rows(const Tensor& values, RowSplits splits)
-      : values_(values),
-        splits_(splits),
-        width_(values.dtype() == tensorflow::DT_STRING ? sizeof(tstring) : tensorflow::DataTypeSize(values.dtype())) {
+      : values_(values), splits_(splits), width_(item_size_of(values.dtype())) {
     item_ = width_;
     for (int axis = 1; axis < values.dims(); ++axis) item_ *= values.dim_size(axis);
     is_shared_ = item_ > 0 && block_of(values) != nullptr && is_aligned(data_of(values));

@@ -1,4 +1,4 @@
-"""Kernels that are compiled on this machine: their classes are in TensorFlow's C++ headers, which change with its version.
+"""Kernels that are compiled on this machine: TensorFlow's C++ headers, which they need, change with its version.
 
 >>> path = build()
 >>> load(path)
@@ -22,7 +22,7 @@ import backslice
 from . import compiler, private_cache
 from .compiler import BuildError
 
-__all__ = ["KERNELS", "BuildError", "available", "build", "enable", "load"]
+__all__ = ["KERNELS", "BuildError", "available", "build", "enable", "load", "unload"]
 
 KERNELS = (
     "RaggedTensorToVariant",
@@ -116,6 +116,12 @@ def enable(on: bool) -> None:
     if _loaded is None:
         raise BuildError("the compiled kernels are not loaded: call load() first")
     _loaded[1].backslice_tensorflow_enable(int(on))
+
+
+def unload() -> None:
+    """Hand every call on to TensorFlow's own kernels, if these were loaded."""
+    if _loaded is not None:
+        enable(False)
 
 
 def _register(path: Path) -> Any:
