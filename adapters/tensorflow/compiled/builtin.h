@@ -20,6 +20,7 @@ namespace backslice_tensorflow {
 
 using tensorflow::DataType;
 using tensorflow::KernelDef;
+constexpr int kReferenceTypes = 100;  // from here on, types are references to those before
 using Factory = tensorflow::kernel_factory::OpKernelFactory;
 
 // The attributes that TensorFlow chooses a kernel by, under every name that the operations here have for them.
@@ -78,7 +79,7 @@ class Builtins {
   // Precondition: no kernel of ours has been registered for it.
   void remember(const char* op) {
     for (const DataType splits : {tensorflow::DT_INT32, tensorflow::DT_INT64}) {
-      for (int values = 1; values < kReferences; ++values) remember(op, DataType(values), splits);
+      for (int values = 1; values < kReferenceTypes; ++values) remember(op, DataType(values), splits);
     }
   }
 
@@ -89,8 +90,6 @@ class Builtins {
   }
 
  private:
-  static constexpr int kReferences = 100;  // from here on, the types are references to those before
-
   void remember(const char* op, DataType values, DataType splits) {
     if (!tensorflow::DataType_IsValid(values)) return;
     if (const KernelDef* definition = find_definition(op, values, splits)) {

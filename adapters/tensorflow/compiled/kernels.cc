@@ -15,7 +15,8 @@ constexpr int kPriority = 1;  // TensorFlow's own have 0
 struct Kernel {
   const char* op;
   tensorflow::OpKernel* (*make)(OpKernelConstruction*);
-  const char* values;  // the attribute that is the type of the values; null: there is none, or every type will do
+  const char* type;           // the attribute that TensorFlow chooses a kernel by; null: there is none
+  bool needs_builtin = true;  // and takes no type that TensorFlow has no kernel for
 };
 
 template <class Class>
@@ -24,27 +25,29 @@ tensorflow::OpKernel* make(OpKernelConstruction* made) {
 }
 
 const Kernel kKernels[] = {
-    {"RaggedTensorToVariant", make<RaggedToVariant>, "Tvalues"},
-    {"RaggedTensorFromVariant", make<RaggedFromVariant>, "Tvalues"},
-    {"RaggedTensorToVariantGradient", make<RaggedGradient>, "Tvalues"},
-    {"TensorArrayV3", make<CheckedMake>, nullptr},
+    {"RaggedTensorToVariant", make<RaggedToVariant>, "Tvalues", false},
+    {"RaggedTensorFromVariant", make<RaggedFromVariant>, "Tvalues", false},
+    {"RaggedTensorToVariantGradient", make<RaggedGradient>, "Tvalues", false},
+    {"TensorArrayV3", make<CheckedMake>, "dtype"},
     {"TensorArrayGradV3", make<Checked>, nullptr},
     {"TensorArrayGradWithShape", make<CheckedGradWithShape>, nullptr},
-    {"TensorArrayWriteV3", make<CheckedWrite>, nullptr},
-    {"TensorArrayReadV3", make<CheckedRead>, nullptr},
-    {"TensorArrayGatherV3", make<CheckedGather>, nullptr},
-    {"TensorArrayScatterV3", make<CheckedScatter>, nullptr},
-    {"TensorArrayConcatV3", make<CheckedConcat>, nullptr},
-    {"TensorArraySplitV3", make<CheckedSplit>, nullptr},
+    {"TensorArrayWriteV3", make<CheckedWrite>, "T"},
+    {"TensorArrayReadV3", make<CheckedRead>, "dtype"},
+    {"TensorArrayGatherV3", make<CheckedGather>, "dtype"},
+    {"TensorArrayScatterV3", make<CheckedScatter>, "T"},
+    {"TensorArrayConcatV3", make<CheckedConcat>, "dtype"},
+    {"TensorArraySplitV3", make<CheckedSplit>, "T"},
 };
 
-// Everything that lies in memory as it is, and strings.
-std::vector<DataType> types_of_values() {
+// Those of TensorFlow's own kernels; for ragged tensors everything that lies in memory as it is, and strings.
+std::vector<DataType> types_of(const Kernel& kernel) {
   std::vector<DataType> types;
-  for (int number = 1; number < 100; ++number) {
+  for (int number = 1; number < kReferenceTypes; ++number) {
     const auto type = static_cast<DataType>(number);
     if (!tensorflow::DataType_IsValid(number)) continue;
-    if (type == tensorflow::DT_STRING || tensorflow::DataTypeCanUseMemcpy(type)) types.push_back(type);
+    const bool is_copied = type == tensorflow::DT_STRING || tensorflow::DataTypeCanUseMemcpy(type);
+    const bool has_builtin = builtins().find(kernel.op, type, tensorflow::DT_INT64) != nullptr;
+    if (kernel.needs_builtin ? has_builtin : is_copied) types.push_back(type);
   }
   return types;
 }
@@ -52,9 +55,9 @@ std::vector<DataType> types_of_values() {
 void register_kernel(const Kernel& kernel) {
   tensorflow::KernelDefBuilder definition(kernel.op);
   definition.Device(tensorflow::DEVICE_CPU).Priority(kPriority);
-  if (kernel.values != nullptr) definition.TypeConstraint(kernel.values, types_of_values());
-  // TensorFlow's list of kernels keeps the name.
-  tensorflow::kernel_factory::OpKernelRegistrar registrar(definition.Build(), "Backslice", kernel.make);
+  if (kernel.type != nullptr) definition.TypeConstraint(kernel.type, types_of(kernel));
+  const std::string name = std::string("Backslice") + kernel.op;  // in TensorFlow's list of kernels
+  tensorflow::kernel_factory::OpKernelRegistrar registrar(definition.Build(), name, kernel.make);
 }
 
 }  // namespace

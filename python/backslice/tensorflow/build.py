@@ -8,6 +8,7 @@ What was compiled is kept in the user's cache, one library per version of Tensor
 
 import ctypes
 import hashlib
+import importlib
 import os
 import platform
 import sys
@@ -22,7 +23,7 @@ import backslice
 from . import compiler, private_cache
 from .compiler import BuildError
 
-__all__ = ["KERNELS", "BuildError", "available", "build", "enable", "load", "unload"]
+__all__ = ["KERNELS", "BuildError", "available", "build", "enable", "load"]
 
 KERNELS = (
     "RaggedTensorToVariant",
@@ -118,12 +119,6 @@ def enable(on: bool) -> None:
     _loaded[1].backslice_tensorflow_enable(int(on))
 
 
-def unload() -> None:
-    """Hand every call on to TensorFlow's own kernels, if these were loaded."""
-    if _loaded is not None:
-        enable(False)
-
-
 def _register(path: Path) -> Any:
     try:
         library = ctypes.CDLL(str(path))
@@ -140,19 +135,23 @@ def _arguments() -> list[str]:
     """Of the compiler. Whatever they need to be known is checked here."""
     if sys.platform != "linux":
         raise BuildError(f"the kernels are for Linux, and this is {sys.platform}")
-    if not hasattr(backslice, "get_library"):
-        raise BuildError("this build of backslice has no shared library: install the package with pip")
-    try:
-        include, library = backslice.get_include(), backslice.get_library()
-    except backslice.Error as error:
-        raise BuildError(str(error)) from None
+    include, library = _c_interface()
     return compiler.arguments(_tensorflow(), include, library)
 
 
-def _tensorflow() -> Any:
-    import tensorflow
+def _c_interface() -> tuple[str, str]:
+    """Its headers and the library, which an extension module that has all of it inside does not have."""
+    if not hasattr(backslice, "get_library"):
+        raise BuildError("this build of backslice has no shared library: install the package with pip")
+    try:
+        package: Any = backslice
+        return package.get_include(), package.get_library()
+    except backslice.Error as error:
+        raise BuildError(str(error)) from None
 
-    return tensorflow
+
+def _tensorflow() -> Any:
+    return importlib.import_module("tensorflow")
 
 
 def _name(arguments: list[str]) -> str:
@@ -164,7 +163,7 @@ def _name(arguments: list[str]) -> str:
         compiler.find().version, *compiler.find().command, *arguments,
     ):  # fmt: skip
         key.update(str(part).encode() + b"\0")
-    for path in sorted([*compiler.SOURCES.iterdir(), *Path(backslice.get_include()).rglob("*.h")]):
+    for path in sorted([*compiler.SOURCES.iterdir(), *Path(_c_interface()[0]).rglob("*.h")]):
         key.update(path.read_bytes())
     return f"kernels-{tf.__version__}-{key.hexdigest()[:16]}.so"
 
