@@ -47,4 +47,5 @@ def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
     return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)
 
 
-serve(run)
+if __name__ == "__main__":
+    serve(run)
