@@ -231,7 +231,7 @@ def test_exports_that_dlpack_cannot_carry():
     pairs = np.zeros(3, [("a", "f4"), ("b", "i1")])
     with pytest.raises(bs.InvalidArgumentError, match="stride of 5 bytes on axis 0"):
         bs.to_dlpack(pairs["a"])
-    with pytest.raises(bs.DTypeError, match="a is a list, expected a NumPy array"):
+    with pytest.raises(bs.DTypeError, match="a is of type list, expected a NumPy array"):
         bs.to_dlpack([1.0])
     for options in ({"stream": 1}, {"dl_device": (2, 0)}):
         with pytest.raises(BufferError):
