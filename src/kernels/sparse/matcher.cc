@@ -72,13 +72,14 @@ class InOrderMatcher final : public GuessingMatcher {
         output_(output),
         start_(Dims(start)),
         output_rows_(output.rows()),
-        kernels_(kernels_for(input, output, kernels)) {}
+        kernels_(kernels_for(input, output, kernels)),
+        waits_for_memory_(waits_for_memory(input)) {}
 
   void match(Range rows, MatchCursor& cursor, FoundRows& found) const override {
     found.clear(cursor.next);
-    const bool pauses = kernels_ == nullptr || cursor.pause-- > 0;
-    const std::int64_t followed = pauses ? 0 : follow(rows, cursor, found);
+    const std::int64_t followed = will_search(cursor) ? 0 : follow(rows, cursor, found);
     search(rows, rows.lo + followed, cursor.next, found);
+    cursor.runs_are_short = found.runs() * kLongRun > rows.hi - rows.lo;
   }
 
   // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
@@ -94,6 +95,20 @@ class InOrderMatcher final : public GuessingMatcher {
   }
 
  private:
+  static constexpr std::int64_t kLongRun = 8;  // with the gap after it
+
+  bool will_search(MatchCursor& cursor) const {
+    if (kernels_ == nullptr || (waits_for_memory_ && !cursor.runs_are_short)) return true;
+    return cursor.pause > 0 && cursor.pause-- > 0;
+  }
+
+  // Wide rows that come from memory: where runs are long, searching keeps up with it, and reads fewer of the columns.
+  static bool waits_for_memory(const CooIndices& list) {
+    constexpr std::int64_t kWideRow = 16, kCached = 4 << 20;  // bytes
+    const std::int64_t row = list.rank() * item_size(list.dtype());
+    return row > kWideRow && list.rows() > kCached / row;
+  }
+
   void search(Range rows, std::int64_t row, std::int64_t& next, FoundRows& found) const {
     while (row < rows.hi && next < output_rows_) {
       row = find(rows, row, next);
@@ -237,6 +252,7 @@ class InOrderMatcher final : public GuessingMatcher {
   Dims start_;
   std::int64_t output_rows_;
   const IndexKernels* kernels_;  // or null
+  bool waits_for_memory_;
 };
 
 class FoundMatcher final : public Matcher {

@@ -88,7 +88,8 @@ class FoundRows {
 
 // Where a walk over the input rows has come.
 struct MatchCursor {
-  std::int64_t next;  // the first row of the slice that is still to be found
+  std::int64_t next;            // the first row of the slice that is still to be found
+  bool runs_are_short = false;  // in the last block
 
   // For matchers that follow the slice through a box: it holds this row of the slice.
   std::int64_t in_box = kNoRow;
