@@ -7,7 +7,8 @@ set(BACKSLICE_SYMBOLS ${PROJECT_BINARY_DIR}/symbols.map)
 configure_file(cmake/symbols.map.in ${BACKSLICE_SYMBOLS} @ONLY)
 
 function(backslice_present_as_shared_library target)
-  target_link_options(${target} PRIVATE LINKER:--version-script=${BACKSLICE_SYMBOLS})
+  # Not as LINKER:..., which zig does not take from -Xlinker.
+  target_link_options(${target} PRIVATE -Wl,--version-script=${BACKSLICE_SYMBOLS})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME backslice
     SOVERSION ${BACKSLICE_ABI_VERSION}
