@@ -84,10 +84,7 @@ Status MultiSlice::compute(Call& call) const {
   if (!view) return view.status();
   const Result<std::vector<Selection>> slices = selections(x.dims(), call.input(1));
   if (!slices) return slices.status();
-  int index = 0;
-  for (const Selection& selection : *slices)
-    if (Status s = set_slice(call, index++, selection, *view, x.data_type()); !s.ok()) return s;
-  return {};
+  return set_slices(call, *slices, *view, x.data_type());
 }
 
 Status MultiSliceGrad::compute(Call& call) const {

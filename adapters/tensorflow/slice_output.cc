@@ -1,6 +1,8 @@
 #include "slice_output.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "backslice/slice.h"
 #include "data_types.h"
@@ -18,16 +20,41 @@ bool are_rows(const Selection& selection) {
   return true;
 }
 
-bool is_aligned(const std::byte* data) { return reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0; }
+// The rows that an output can share, if it can.
+std::optional<ConstView> shared_rows(const Selection& selection, const ConstView& x) {
+  if (x.dtype == DType::StringView || selection.result_shape().elements() == 0 || !are_rows(selection)) return {};
+  const ConstView rows = select(selection, x);
+  if (reinterpret_cast<std::uintptr_t>(rows.data) % kAlignment != 0) return {};
+  return rows;
+}
+
+using Slices = std::vector<Result<Tensor>>;
+
+// One task per slice where there are enough of them; otherwise each is cut into tasks itself.
+void run(Slices& slices, std::span<const Selection> selections, const ConstView& x) {
+  Executor& pool = default_executor();
+  const bool are_many = selections.size() >= 2 * static_cast<std::size_t>(pool.concurrency());
+  const Context context{.executor = are_many ? &serial_executor() : &pool};
+  (are_many ? pool : serial_executor()).run(std::ssize(selections), [&](std::int64_t i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (!shared_rows(selections[index], x)) slices[index] = slice(selections[index], x, context);
+  });
+}
 
 }  // namespace
 
-Status set_slice(Call& call, int output, const Selection& selection, const ConstView& x, int data_type) {
-  if (data_type != kString && selection.result_shape().elements() > 0 && are_rows(selection)) {
-    const ConstView part = select(selection, x);
-    if (is_aligned(part.data)) return call.share_input(output, 0, part);
+Status set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type) {
+  Slices slices(selections.size(), Status(StatusCode::Internal, "not computed"));
+  run(slices, selections, x);
+  int output = 0;
+  for (const Selection& selection : selections) {
+    const std::optional<ConstView> rows = shared_rows(selection, x);
+    const Status set = rows ? call.share_input(output, 0, *rows)
+                            : call.set_output(output, data_type, slices[static_cast<std::size_t>(output)]);
+    if (!set.ok()) return set;
+    ++output;
   }
-  return call.set_output(output, data_type, slice(selection, x));
+  return {};
 }
 
 }  // namespace backslice::tensorflow

@@ -55,7 +55,7 @@ Status StridedSlice::compute(Call& call) const {
   if (!spec) return spec.status();
   const Result<Selection> selection = Selection::from_tf(view->shape(), *spec);
   if (!selection) return in_tensorflow_words(selection.status());
-  return set_slice(call, 0, *selection, *view, x.data_type());
+  return set_slices(call, {&*selection, 1}, *view, x.data_type());
 }
 
 Status StridedSliceGrad::compute(Call& call) const {

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from . import library
@@ -53,8 +54,9 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
         [len(s.entries) for s in specifications],
         [mask for s in specifications for mask in s.masks],
     )
-    for result, s in zip(results, specifications, strict=True):
-        result.set_shape(s.result_shape(x.shape))
+    if not tf.executing_eagerly():  # where every shape is known already
+        for result, s in zip(results, specifications, strict=True):
+            result.set_shape(s.result_shape(x.shape))
     return list(results)
 
 
@@ -80,11 +82,10 @@ def slice(x: Any, index: Any) -> Any:
 
 def _entries(specifications: list[Specification]) -> Any:
     """One tensor of all entries: a constant, unless some of them are tensors."""
-    rows = [entry for s in specifications for entry in s.entries]
-    if any(tf.is_tensor(number) for row in rows for number in row):
-        numbers = [tf.cast(number, tf.int64) for row in rows for number in row]
-        return tf.reshape(tf.stack(numbers), [-1, 3])
-    return tf.constant(rows, tf.int64, [len(rows), 3])
+    numbers = [number for s in specifications for entry in s.entries for number in entry]
+    if all(type(number) is int for number in numbers):
+        return tf.constant(np.array(numbers, np.int64).reshape(-1, 3))
+    return tf.reshape(tf.stack([tf.cast(number, tf.int64) for number in numbers]), [-1, 3])
 
 
 def _multi_slice(x: Any, entries: Any, sizes: list[int], masks: list[int]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from .._core import Selection, parse_index
+from ..entries import INT64_MAX, INT64_MIN
 
 # A number of an entry: known now, or a scalar tensor.
 Number = Any
@@ -88,7 +89,7 @@ def _number(value: Any, name: str) -> Number:
     try:
         if isinstance(value, bool):
             raise TypeError
-        return operator.index(value)
+        return max(min(operator.index(value), INT64_MAX), INT64_MIN)  # larger ones mean the same
     except TypeError:
         raise TypeError(
             f"{name} is {value!r}, expected an integer, a slice, ... or None; "

@@ -20,6 +20,7 @@ INDICES = {
     "a text": ("1:, ..., -1", np.s_[1:, ..., -1]),
     "an empty index": ((), ()),
     "nothing": (np.s_[3:1], np.s_[3:1]),
+    "far past the end": (np.s_[-(10**30) : 10**30], np.s_[:]),
     "past the end": (np.s_[-99:99, 4:99], np.s_[-99:99, 4:99]),
     "a Selection": (bs.Selection.from_index((4, 5, 6), np.s_[::2, 1:4, 3]), np.s_[::2, 1:4, 3]),
 }
