@@ -36,17 +36,24 @@ class RaggedFromVariant : public Replacement {
     TensorShape shape;
     if (!joined_shape(*elements, is_stack, &shape)) return Done::LeftToBuiltin;
     if (!is_stack) TF_RETURN_IF_ERROR(write_splits(context, encoded.shape(), *elements, input_rank));
-    const auto piece_at = [&](std::int64_t i, Piece* piece) {
-      piece->values = &(*elements)[static_cast<std::size_t>(i)]->values();
-      piece->elements = piece->values->NumElements();
-      return absl::OkStatus();
-    };
-    TF_RETURN_IF_ERROR(Join(context, values_dtype_, encoded.NumElements(), piece_at).to_output(output_rank_, shape));
+    const Source source{*elements};
+    TF_RETURN_IF_ERROR(Join(context, values_dtype_, encoded.NumElements(), source).to_output(output_rank_, shape));
     return Done::Yes;
   }
 
  private:
   using Elements = std::vector<const RaggedTensorVariant*>;
+
+  struct Source {
+    const Elements& elements;
+
+    const void* place(std::int64_t i) const { return elements[static_cast<std::size_t>(i)]; }
+    absl::Status find(std::int64_t i, Piece* piece) const {
+      piece->values = &elements[static_cast<std::size_t>(i)]->values();
+      piece->elements = piece->values->NumElements();
+      return absl::OkStatus();
+    }
+  };
 
   // Up to the first that TensorFlow refuses.
   absl::StatusOr<Elements> elements_of(const Tensor& encoded, int ragged_rank) const {

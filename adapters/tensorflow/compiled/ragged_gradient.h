@@ -26,8 +26,8 @@ class RaggedGradient : public Replacement {
     const auto* elements = reinterpret_cast<const Variant*>(data_of(encoded));
     const MissingPieces missing(context->input(1), encoded.NumElements(), shape);
     TF_RETURN_IF_ERROR(missing.check());
-    const auto piece_at = [&](std::int64_t i, Piece* piece) { return find(elements[i], i, missing, piece); };
-    TF_RETURN_IF_ERROR(Join(context, dtype_, encoded.NumElements(), piece_at).to_output(0, shape));
+    const Source source{*this, elements, missing};
+    TF_RETURN_IF_ERROR(Join(context, dtype_, encoded.NumElements(), source).to_output(0, shape));
     return Done::Yes;
   }
 
@@ -77,6 +77,15 @@ class RaggedGradient : public Replacement {
     const RowSplits splits_;
     const std::int64_t pieces_;
     const TensorShape& shape_;
+  };
+
+  struct Source {
+    const RaggedGradient& kernel;
+    const Variant* elements;
+    const MissingPieces& missing;
+
+    const void* place(std::int64_t i) const { return place_of(elements[i]); }
+    absl::Status find(std::int64_t i, Piece* piece) const { return kernel.find(elements[i], i, missing, piece); }
   };
 
   absl::Status find(const Variant& element, std::int64_t i, const MissingPieces& missing, Piece* piece) const {

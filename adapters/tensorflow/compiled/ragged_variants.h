@@ -21,6 +21,9 @@ struct RevealContent {
 };
 template struct RevealContent<static_cast<const Variant::ValueInterface* (Variant::*)() const>(&Variant::GetValue)>;
 
+// Where it is.
+inline const void* place_of(const Variant& variant) { return content_of(variant); }
+
 // Whether nothing is there: TensorFlow's zero for any variant is the number 0, which the gradient of a slice has in the
 // place of everything that was not selected.
 inline bool is_missing(const Variant& variant) {
