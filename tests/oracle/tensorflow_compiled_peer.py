@@ -7,15 +7,15 @@ sys.path.append(os.environ["BACKSLICE_PACKAGES"])  # after TensorFlow's own pack
 
 import compiled_program
 import tensorflow_peer
-from backslice.tensorflow import build
+from backslice.tensorflow import compiling
 from wire import serve
 
-build.load(build.build(progress=False))
+compiling.load(compiling.build(progress=False))
 
 
 def run(op, arrays, options):  # type: ignore[no-untyped-def]
     if op == "compiled":
-        return compiled_program.RUN[options["what"]](build.enable)
+        return compiled_program.RUN[options["what"]](compiling.enable)
     return tensorflow_peer.run(op, arrays, options)
 
 

@@ -8,7 +8,7 @@ Nothing changes until :func:`install` is called. :func:`multi_slice` and :func:`
 """
 
 from . import library as _library  # noqa: F401  first: it says what is missing
-from .compiled import build
+from .compiled_kernels import build
 from .installing import enabled, install, uninstall
 from .report import KernelStatus, Status, status
 from .slices import multi_slice, slice

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tensorflow.python.eager import context as eager_context
 
-from . import compiled, library
+from . import compiled_kernels, library
 
 _lock = threading.RLock()
 
@@ -27,7 +27,7 @@ def install() -> None:
     """
     with _lock:
         library.install()
-        compiled.install()
+        compiled_kernels.install()
         _forget_choices()
 
 
@@ -43,7 +43,7 @@ def uninstall() -> None:
     """
     with _lock:
         library.uninstall()
-        compiled.uninstall()
+        compiled_kernels.uninstall()
         _forget_choices()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from .. import __version__
-from . import compiled, library
+from . import compiled_kernels, library
 
 REPLACED = ("StridedSliceGrad", "SparseSlice", "SparseSliceGrad")
 NOTES = (
@@ -75,7 +75,7 @@ def status() -> Status:
     """
     rows = [_replaced(op) for op in REPLACED]
     rows += [_forward(), _of_tensorflow("TensorStridedSliceUpdate", "it is not replaced")]
-    rows += [_compiled(op) for op in compiled.KERNELS]
+    rows += [_compiled(op) for op in compiled_kernels.KERNELS]
     return Status(tuple(rows))
 
 
@@ -108,6 +108,6 @@ def _forward() -> KernelStatus:
 
 
 def _compiled(op: str) -> KernelStatus:
-    if compiled.is_in_use():
+    if compiled_kernels.is_in_use():
         return _of_backslice(op, "installed, compiled on this machine")
-    return _of_tensorflow(op, compiled.reason())
+    return _of_tensorflow(op, compiled_kernels.reason())

@@ -52,8 +52,8 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(bs, "get_include", lambda: str(tmp_path / "include"), raising=False)
     monkeypatch.setattr(bs, "get_library", lambda: str(tmp_path / "libbackslice.so"), raising=False)
     use_compiler(tmp_path, monkeypatch)
-    yield importlib.import_module("backslice.tensorflow.build")
-    for name in ("build", "compiler", "private_cache"):
+    yield importlib.import_module("backslice.tensorflow.compiling")
+    for name in ("compiling", "compiler", "private_cache"):
         sys.modules.pop(f"backslice.tensorflow.{name}", None)
 
 
