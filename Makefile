@@ -127,7 +127,7 @@ abi-update: setup
 	tools/abi.py update
 
 wheel: setup
-	$(PYTHON) tools/build_wheel.py
+	$(PYTHON) tools/build_wheel.py $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
 
 wheels: setup
 	$(PYTHON) tools/build_wheel.py --all

