@@ -289,3 +289,11 @@ def missing_elements_to_decode() -> Any:
     return ops.RaggedTensorFromVariant(
         encoded_ragged=tf.stack([missing(), piece(TWO)]), input_ragged_rank=0, output_ragged_rank=1, Tvalues=tf.float32
     )
+
+
+@eager
+def no_rows_that_would_be_huge() -> Any:
+    nothing = tf.zeros([0, 2**40, 2**40])
+    dense = ops.RaggedTensorToVariant(rt_nested_splits=[], rt_dense_values=nothing, batched_input=True)
+    rows = ops.RaggedTensorToVariant(rt_nested_splits=[[0, 0, 0]], rt_dense_values=nothing, batched_input=True)
+    return tf.size(dense), tf.size(rows)

@@ -167,7 +167,7 @@ def test_programs_of_tensor_arrays(tensorflow: Peer, compiled: Peer) -> None:
 
 
 def test_every_crash_has_an_expectation(compiled: Peer) -> None:
-    works = {"concat_of_a_gradient", "missing_strings"}
+    works = {"concat_of_a_gradient", "missing_strings", "no_rows_that_would_be_huge"}
     assert set(results(compiled, "crashes")[0]) == REFUSED.keys() | works
 
 
@@ -185,6 +185,10 @@ def test_a_gradient_array_is_concatenated_as_any_other(compiled: Peer) -> None:
 
 def test_missing_strings_are_empty(compiled: Peer) -> None:
     assert results(compiled, "missing_strings")[0].tolist() == [b"", b"", b"a" * 50]
+
+
+def test_rows_of_nothing_may_be_huge(compiled: Peer) -> None:
+    assert [int(size) for size in results(compiled, "no_rows_that_would_be_huge")] == [0, 2]
 
 
 def test_variants_go_through_both(compiled: Peer) -> None:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "concatenate.h"
@@ -41,7 +42,7 @@ class Join {
 
   // As an output of that shape, if they add up to it.
   absl::Status to_output(int output, const TensorShape& shape) {
-    for_each_batch(kCyclesToMeasure, [&](std::int64_t at, Batch& batch) { batch.status = measure(at, batch); });
+    for_each_batch(kCyclesToMeasure, [&](std::int64_t at, Batch& batch) { return measure(at, batch); });
     TF_RETURN_IF_ERROR(first_error());
     std::int64_t total = 0;
     for (Batch& batch : batches_) {
@@ -55,8 +56,7 @@ class Join {
     }
     Tensor* out = nullptr;
     TF_RETURN_IF_ERROR(context_->allocate_output(output, shape, &out));
-    for_each_batch(kCyclesToCopy,
-                   [&](std::int64_t at, Batch& batch) { batch.status = copy(at, batch, data_of(*out)); });
+    for_each_batch(kCyclesToCopy, [&](std::int64_t at, Batch& batch) { return copy(at, batch, data_of(*out)); });
     return first_error();
   }
 
@@ -73,15 +73,17 @@ class Join {
   template <class Body>
   void for_each_batch(std::int64_t cycles, const Body& body) {
     parallel_for(context_, static_cast<std::int64_t>(batches_.size()), cycles, [&](std::int64_t at) {
-      const bool is_cancelled =
-          context_->cancellation_manager() != nullptr && context_->cancellation_manager()->IsCancelled();
       Batch& batch = batches_[static_cast<std::size_t>(at)];
-      if (is_cancelled) {
-        batch.status = absl::CancelledError("the step was cancelled");
-      } else {
-        body(at, batch);
+      try {  // an exception must not reach TensorFlow's threads
+        batch.status = is_cancelled() ? absl::CancelledError("the step was cancelled") : body(at, batch);
+      } catch (const std::bad_alloc&) {
+        batch.status = resource_exhausted("there is not enough memory to join ", count_, " pieces");
       }
     });
+  }
+
+  bool is_cancelled() const {
+    return context_->cancellation_manager() != nullptr && context_->cancellation_manager()->IsCancelled();
   }
 
   // Errors of earlier pieces come first, whichever thread was quicker.

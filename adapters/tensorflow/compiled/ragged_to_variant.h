@@ -56,7 +56,7 @@ class RaggedToVariant : public Replacement {
     auto list = splits.vec<std::int64_t>();
     for (std::int64_t i = 0; i < list.size(); ++i) list(i) = i;
     TensorShape shape = values.shape();
-    shape.RemoveDim(0);
+    if (shape.dim_size(0) > 0) shape.RemoveDim(0);  // without rows nobody asks, and what is left may be too large
     return encode(context, values, RowSplits(splits), [&](std::int64_t) { return shape; }, no_splits);
   }
 

@@ -16,18 +16,18 @@ namespace backslice_tensorflow {
 
 class Rows {
  public:
-  // Precondition: the splits are valid for the first axis of the values, of which each has `item` bytes.
+  // Precondition: the splits are valid for the first axis of the values.
   Rows(const Tensor& values, RowSplits splits)
       : values_(values), splits_(splits), width_(item_size_of(values.dtype())) {
-    item_ = width_;
-    for (int axis = 1; axis < values.dims(); ++axis) item_ *= values.dim_size(axis);
+    item_ = values.NumElements() > 0 ? width_ : 0;  // of nothing there may be more than can be counted
+    for (int axis = 1; axis < values.dims() && item_ > 0; ++axis) item_ *= values.dim_size(axis);
     is_shared_ = item_ > 0 && block_of(values) != nullptr && is_aligned(data_of(values));
     for (std::int64_t i = 0; i < splits_.rows() && is_shared_; ++i) is_shared_ = splits_[i] * item_ % kAlignment == 0;
     step_ = std::lcm(kAlignment, width_);
   }
 
-  // Row by row, in order, calls take(i, data, block): the memory of row i, aligned, and the block that it lies in,
-  // which the callee may keep. Rows without elements have neither.
+  // Row by row, in order, calls take(i, data, bytes, block): the memory of row i, aligned, and the block that it
+  // lies in, which the callee may keep. Rows without elements have no memory.
   template <class Take>
   absl::Status for_each(OpKernelContext* context, const Take& take) const {
     std::int64_t row = 0;
@@ -81,8 +81,9 @@ class Rows {
 
   const Tensor& values_;
   const RowSplits splits_;
-  std::int64_t width_, item_,
-      step_;  // bytes: of an element, of an item of the first axis, that rows begin at multiples of
+  std::int64_t width_;  // of an element, in bytes
+  std::int64_t item_;   // of an item of the first axis
+  std::int64_t step_;   // rows begin at multiples of it
   bool is_shared_;
 };
 
