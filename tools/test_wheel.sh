@@ -22,6 +22,7 @@ installed=$folder/venv/bin/python
 # Not here, because they are about the source tree, or need more than a wheel brings:
 left_out=(
   test_abi_check.py test_cpp_reference.py test_docs.py test_examples.py test_includes.py test_stubs.py  # the source tree
+  'test_cli*.py' test_picture.py                                                                       # Python code alone
   test_bench.py test_dlpack.py test_dlpack_output.py test_neighbours.py                                # peers
 )
 ignored=()
