@@ -1,6 +1,6 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
-# make oracle   compare with the real TensorFlow and ONNX Runtime
+# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside TensorFlow, on a quiet machine)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -23,7 +23,7 @@ FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -93,6 +93,10 @@ oracle: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
+
+oracle-speed: python
+	$(PY) -m backslice.bench.venvs tensorflow
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle -s -k is_fast
 
 sanitize: $(VENV)/.requirements
 	@for preset in asan tsan; do \

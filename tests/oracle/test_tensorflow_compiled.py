@@ -216,6 +216,7 @@ def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
     assert results(compiled, "rows_are_parts_of_the_values_where_aligned")[0].tolist() == [True, True]
 
 
+@pytest.mark.skipif("BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine")
 @pytest.mark.parametrize(("pieces", "least"), [("separate pieces", 5), ("slices of one buffer", 20)])
 def test_the_gradient_of_100_000_rows_is_fast(compiled: Peer, pieces: str, least: float) -> None:
     theirs, ours = results(compiled, f"seconds, {pieces}")[0]
