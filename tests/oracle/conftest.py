@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tensorflow_packages
 from peer import Peer
 
+collect_ignore = ["in_tensorflow"]  # test_in_tensorflow.py runs it where TensorFlow is
+
 
 @pytest.fixture(scope="session")
 def tensorflow() -> Iterator[Peer]:
