@@ -16,6 +16,13 @@ void refuse_masked_array(nb::handle array, const std::string& name) {
                     ".filled(value), with the value that masked elements count as");
 }
 
+// What NumPy knows nothing of becomes an array of that one object. So does a string, which is an element.
+bool holds_what_is_no_array(PyArrayObject* array) {
+  if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != NPY_OBJECT) return false;
+  PyObject* const item = *static_cast<PyObject**>(PyArray_DATA(array));
+  return item == nullptr || !(PyUnicode_Check(item) || PyBytes_Check(item));
+}
+
 [[noreturn]] void refuse_object(nb::handle object, const std::string& name) {
   if (object.is_none()) raise_dtype_error(name + " is None, expected an array");
   const nb::object module = attribute(object.type(), "__module__");
@@ -87,8 +94,7 @@ void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
     raise_invalid_argument(name_ + " cannot be read as an array: " + message_of(e) +
                            (failure.empty() ? "" : "; " + failure));
   }
-  // What NumPy knows nothing of becomes an array of that one object.
-  if (PyArray_NDIM(as_array(array)) == 0 && PyArray_TYPE(as_array(array)) == NPY_OBJECT) refuse_object(object, name_);
+  if (holds_what_is_no_array(as_array(array))) refuse_object(object, name_);
   resolve_numpy(std::move(array));
 }
 
