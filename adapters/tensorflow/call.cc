@@ -1,7 +1,6 @@
 #include "call.h"
 
-#include <stdexcept>
-
+#include "core/boundary.h"
 #include "data_types.h"
 
 namespace backslice::tensorflow {
@@ -53,7 +52,7 @@ std::vector<std::int64_t> Input::integers() const {
 OwnedTensor Call::tensor(int index) const {
   TF_Tensor* tensor = nullptr;
   TF_GetInput(context_, index, &tensor, status_.get());
-  if (tensor == nullptr) throw std::runtime_error(TF_Message(status_.get()));
+  if (tensor == nullptr) throw StatusException({StatusCode::Internal, TF_Message(status_.get())});
   return OwnedTensor(tensor);
 }
 

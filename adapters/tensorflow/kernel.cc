@@ -1,15 +1,22 @@
 #include "kernel.h"
 
-#include <stdexcept>
+#include "kernel_def.h"
 
 namespace backslice::tensorflow {
 namespace {
 
 void throw_unless_ok(const OwnedStatus& status) {
-  if (TF_GetCode(status.get()) != 0) throw std::runtime_error(TF_Message(status.get()));
+  if (TF_GetCode(status.get()) != 0) throw StatusException({StatusCode::Internal, TF_Message(status.get())});
 }
 
 }  // namespace
+
+Status register_kernel(const char* op, const std::string& types, std::int32_t priority, const char* name,
+                       TF_KernelBuilder* builder) {
+  const OwnedStatus status = new_status();
+  TF_RegisterKernelBuilderWithKernelDef(kernel_def(op, types, priority).c_str(), name, builder, status.get());
+  return from_tensorflow(status.get());
+}
 
 std::int32_t Attributes::integer(const char* name) const {
   const OwnedStatus status = new_status();

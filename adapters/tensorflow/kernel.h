@@ -9,12 +9,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "call.h"
+#include "core/boundary.h"
 #include "status.h"
 
 namespace backslice::tensorflow {
+
+/// Registers a kernel under a name, for nodes whose attribute T is one of `types`. Takes the builder.
+Status register_kernel(const char* op, const std::string& types, std::int32_t priority, const char* name,
+                       TF_KernelBuilder* builder);
 
 /// The attributes of a node. Throws where one is missing.
 class Attributes {
@@ -38,7 +44,7 @@ void* create(TF_OpKernelConstruction* construction) {
   try {
     return new Kernel(Attributes(construction));
   } catch (...) {
-    return refused(construction, current_exception_status());
+    return refused(construction, status_of_current_exception());
   }
 }
 
@@ -49,7 +55,7 @@ void compute(void* kernel, TF_OpKernelContext* context) {
     const Status status = static_cast<const Kernel*>(kernel)->compute(call);
     if (!status.ok()) report(context, status);
   } catch (...) {
-    report(context, current_exception_status());
+    report(context, status_of_current_exception());
   }
 }
 

@@ -1,5 +1,6 @@
 // What backslice/tensorflow/library.py calls. Functions that can fail return why, and NULL where they did not; the text
 // holds until the next call of this thread.
+#include "core/boundary.h"
 #include "data_types.h"
 #include "kernel_registry.h"
 #include "multi_slice.h"
@@ -17,13 +18,7 @@ const char* said(const Status& status) {
 }
 
 // Ops must be registered while TensorFlow loads the library, so that it makes Python functions for them.
-const Status multi_slice = [] {
-  try {
-    return tensorflow::register_multi_slice();
-  } catch (...) {
-    return tensorflow::current_exception_status();
-  }
-}();
+const Status multi_slice = without_throwing(tensorflow::register_multi_slice);
 
 }  // namespace
 
@@ -31,16 +26,12 @@ const Status multi_slice = [] {
 
 BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_load_error() { return said(multi_slice); }
 
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_install() try {
-  return said(tensorflow::install());
-} catch (...) {
-  return said(tensorflow::current_exception_status());
+BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_install() {
+  return said(without_throwing(tensorflow::install));
 }
 
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_uninstall() try {
-  return said(tensorflow::uninstall());
-} catch (...) {
-  return said(tensorflow::current_exception_status());
+BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_uninstall() {
+  return said(without_throwing(tensorflow::uninstall));
 }
 
 BACKSLICE_TENSORFLOW_API int backslice_tensorflow_is_installed() { return tensorflow::is_installed(); }

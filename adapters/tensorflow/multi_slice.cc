@@ -5,7 +5,6 @@
 
 #include "backslice/multi_slice.h"
 #include "data_types.h"
-#include "kernel_def.h"
 #include "slice_output.h"
 
 namespace backslice::tensorflow {
@@ -46,10 +45,7 @@ Status define(const char* op, std::initializer_list<const char*> inputs, const c
 
 template <class Kernel>
 Status add_kernel(const char* op) {
-  const OwnedStatus status = new_status();
-  const std::string definition = kernel_def(op, all_types(), 1);
-  TF_RegisterKernelBuilderWithKernelDef(definition.c_str(), op, kernel_builder<Kernel>(op), status.get());
-  return from_tensorflow(status.get());
+  return register_kernel(op, all_types(), 1, op, kernel_builder<Kernel>(op));
 }
 
 }  // namespace
@@ -58,7 +54,7 @@ MultiSlice::MultiSlice(const Attributes& attributes)
     : sizes_(attributes.integers("sizes")), masks_(attributes.integers("masks")) {
   const auto slices = static_cast<std::size_t>(attributes.integer("N"));
   if (sizes_.size() != slices || masks_.size() != kMasks * slices)
-    throw std::invalid_argument("sizes must have N numbers and masks 5 * N");
+    throw StatusException({StatusCode::Internal, "sizes must have N numbers and masks 5 * N"});
 }
 
 Result<std::vector<Selection>> MultiSlice::selections(Ints shape, const Input& entries) const {

@@ -7,7 +7,6 @@
 
 #include "data_types.h"
 #include "kernel.h"
-#include "kernel_def.h"
 #include "kernel_registry.h"
 #include "sparse_slice.h"
 #include "strided_slice.h"
@@ -36,10 +35,8 @@ template <class Kernel>
 Status add(const char* op, const std::string& types) {
   TF_KernelBuilder* builder =
       TF_NewKernelBuilder(op, "CPU", create_if_in_use<Kernel>, detail::compute<Kernel>, detail::destroy<Kernel>);
-  const OwnedStatus status = new_status();
   const std::string name = std::string(kPrefix) + op;
-  TF_RegisterKernelBuilderWithKernelDef(kernel_def(op, types, kInUse).c_str(), name.c_str(), builder, status.get());
-  if (Status added = from_tensorflow(status.get()); !added.ok()) return added;
+  if (Status added = register_kernel(op, types, kInUse, name.c_str(), builder); !added.ok()) return added;
   const Result<KernelInUse> kernel = kernel_in_use(op, types.front());
   if (!kernel || kernel->class_name != name) return {};
   if (const Result<std::int32_t*> priority = find_priority(*kernel, kInUse)) priorities.push_back(*priority);

@@ -28,31 +28,35 @@ std::optional<ConstView> shared_rows(const Selection& selection, const ConstView
   return rows;
 }
 
-using Slices = std::vector<Result<Tensor>>;
+// An output of the op: rows of the input, or else a slice of its own.
+struct Output {
+  std::optional<ConstView> rows;
+  Result<Tensor> slice = Status(StatusCode::Internal, "not computed");
+};
 
 // One task per slice where there are enough of them; otherwise each is cut into tasks itself.
-void run(Slices& slices, std::span<const Selection> selections, const ConstView& x) {
+std::vector<Output> outputs_of(std::span<const Selection> selections, const ConstView& x) {
+  std::vector<Output> outputs(selections.size());
   Executor& pool = default_executor();
   const bool are_many = selections.size() >= 2 * static_cast<std::size_t>(pool.concurrency());
   const Context context{.executor = are_many ? &serial_executor() : &pool};
   (are_many ? pool : serial_executor()).run(std::ssize(selections), [&](std::int64_t i) {
     const auto index = static_cast<std::size_t>(i);
-    if (!shared_rows(selections[index], x)) slices[index] = slice(selections[index], x, context);
+    outputs[index].rows = shared_rows(selections[index], x);
+    if (!outputs[index].rows) outputs[index].slice = slice(selections[index], x, context);
   });
+  return outputs;
 }
 
 }  // namespace
 
 Status set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type) {
-  Slices slices(selections.size(), Status(StatusCode::Internal, "not computed"));
-  run(slices, selections, x);
-  int output = 0;
-  for (const Selection& selection : selections) {
-    const std::optional<ConstView> rows = shared_rows(selection, x);
-    const Status set = rows ? call.share_input(output, 0, *rows)
-                            : call.set_output(output, data_type, slices[static_cast<std::size_t>(output)]);
+  int index = 0;
+  for (const Output& output : outputs_of(selections, x)) {
+    const Status set =
+        output.rows ? call.share_input(index, 0, *output.rows) : call.set_output(index, data_type, output.slice);
     if (!set.ok()) return set;
-    ++output;
+    ++index;
   }
   return {};
 }

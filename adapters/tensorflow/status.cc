@@ -1,8 +1,5 @@
 #include "status.h"
 
-#include <exception>
-#include <new>
-
 #include "data_types.h"
 
 namespace backslice::tensorflow {
@@ -32,14 +29,6 @@ Status out_of_memory(Ints shape, int data_type, const Status& ours) {
   message << "OOM when allocating tensor with shape" << shape << " and type " << name_of(data_type) << ": "
           << ours.message();
   return {StatusCode::ResourceExhausted, std::move(message).str()};
-}
-
-Status current_exception_status() noexcept try { throw; } catch (const std::bad_alloc&) {
-  return {StatusCode::ResourceExhausted, "out of memory"};  // short enough to need none
-} catch (const std::exception& error) {
-  return {StatusCode::Internal, error.what()};
-} catch (...) {
-  return {StatusCode::Internal, "unknown"};
 }
 
 }  // namespace backslice::tensorflow

@@ -32,7 +32,4 @@ Status invalid_argument(const Parts&... parts) {
 /// No memory for a tensor of that shape and type, in TensorFlow's words and ours.
 Status out_of_memory(Ints shape, int data_type, const Status& ours);
 
-/// The Status of what is being thrown right now: no exception may reach TensorFlow.
-Status current_exception_status() noexcept;
-
 }  // namespace backslice::tensorflow

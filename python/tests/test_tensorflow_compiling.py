@@ -161,7 +161,8 @@ def test_a_tensorflow_without_headers_is_told(build: Any, tmp_path: Path) -> Non
 
 
 def test_a_package_without_the_shared_library_is_told(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(bs, "get_library")
+    monkeypatch.setattr(bs.linking, "_PACKAGE", Path("/nonexistent"))
+    monkeypatch.setattr(bs, "get_library", bs.linking.get_library)
     assert "has no shared library" in build.available()[1]
 
 

@@ -1,7 +1,7 @@
 // The kernels that are compiled against the installed TensorFlow: its variants and tensor arrays are classes of C++,
 // whose layout only its own headers know. One file, since those headers take longer to read than everything here.
 //
-// python/backslice/tensorflow/build.py compiles it, loads it, and calls the functions at its end.
+// python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the functions at its end.
 #include "ragged_from_variant.h"
 #include "ragged_gradient.h"
 #include "ragged_to_variant.h"

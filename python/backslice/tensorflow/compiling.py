@@ -141,13 +141,10 @@ def _arguments() -> list[str]:
 
 def _c_interface() -> tuple[str, str]:
     """Its headers and the library, which an extension module that has all of it inside does not have."""
-    if not hasattr(backslice, "get_library"):
-        raise BuildError("this build of backslice has no shared library: install the package with pip")
     try:
-        package: Any = backslice
-        return package.get_include(), package.get_library()
+        return backslice.get_include(), backslice.get_library()
     except backslice.Error as error:
-        raise BuildError(str(error)) from None
+        raise BuildError(f"this build of backslice has no shared library: {error}") from None
 
 
 def _tensorflow() -> Any:

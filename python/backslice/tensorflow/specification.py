@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from .._core import Selection, parse_index
-from ..entries import INT64_MAX, INT64_MIN
+from ..entries import INT64_MAX, INT64_MIN, MASKS
 
 # A number of an entry: known now, or a scalar tensor.
 Number = Any
@@ -58,9 +58,8 @@ def _of_selection(selection: Selection, shape: Any) -> Specification:
     if not shape.is_compatible_with(selection.shape):
         raise ValueError(f"the selection is of a tensor of shape {selection.shape}, but x has shape {shape}")
     spec = selection.to_tf()
-    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
     rows = zip(spec["begin"], spec["end"], spec["strides"], strict=True)
-    masks = tuple(int(spec[name]) for name in names)  # type: ignore[literal-required]
+    masks = tuple(int(spec[name]) for name in MASKS)  # type: ignore[literal-required]
     return Specification([(int(b), int(e), int(s)) for b, e, s in rows], masks)  # type: ignore[arg-type]
 
 
