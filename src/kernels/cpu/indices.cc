@@ -10,137 +10,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/cpu/items-inl.h"
+#include "kernels/cpu/index_rows-inl.h"
 #include "kernels/cpu/targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
 namespace {
-
-// Rows of kAxes indices of type T, read at any row: one vector per axis, or one index.
-template <class T, int kAxes, bool kPacked>
-class Rows {
- public:
-  using D = hn::ScalableTag<T>;
-  using V = hn::Vec<D>;
-
-  explicit Rows(IndexPointers pointers) : pointers_(pointers) {}
-
-  // Vectors of SVE cannot be elements of an array: those of missing axes repeat the first.
-  HWY_INLINE void load(std::int64_t row, V& a, V& b, V& c, V& e) const {
-    const D d;
-    if constexpr (!kPacked || HWY_TARGET == HWY_SCALAR) {
-      a = hn::LoadU(d, at<0>(row));
-      b = hn::LoadU(d, at<1>(row));
-      c = hn::LoadU(d, at<2>(row));
-      e = hn::LoadU(d, at<3>(row));
-#if HWY_TARGET != HWY_SCALAR
-    } else if constexpr (kAxes == 2) {
-      hn::LoadInterleaved2(d, at<0>(row), a, b);
-      c = e = a;
-    } else if constexpr (kAxes == 3) {
-      hn::LoadInterleaved3(d, at<0>(row), a, b, c);
-      e = a;
-    } else if constexpr (kAxes == 4) {
-      hn::LoadInterleaved4(d, at<0>(row), a, b, c, e);
-#endif
-    }
-  }
-
-  // One vector per axis as well, but of packed rows the indices of all axes as they follow each other.
-  HWY_INLINE void load_as_they_lie(std::int64_t row, V& a, V& b, V& c, V& e) const {
-    const D d;
-    const auto vector = [&](std::int64_t i) HWY_ATTR {
-      const T* const packed = at<0>(row) + i * static_cast<std::int64_t>(hn::Lanes(d));
-      return hn::LoadU(d, kPacked ? packed : reinterpret_cast<const T*>(pointers_.axis[i] + row * kStride));
-    };
-    a = vector(0);
-    b = vector(kAxes > 1 ? 1 : 0);
-    c = vector(kAxes > 2 ? 2 : 0);
-    e = vector(kAxes > 3 ? 3 : 0);
-  }
-
-  HWY_INLINE T index(std::int64_t row, int axis) const {
-    T value;
-    std::memcpy(&value, pointers_.axis[axis] + row * kStride, sizeof(T));
-    return value;
-  }
-
-  HWY_INLINE bool lies_in(const IndexBox& box, std::int64_t row) const {
-    bool inside = true;
-    for (int axis = 0; axis < kAxes; ++axis) {
-      const std::int64_t at_axis = index(row, axis);
-      inside &= box.low[axis] <= at_axis && at_axis <= box.high[axis];
-    }
-    return inside;
-  }
-
-  template <int kAxis>
-  HWY_INLINE const T* at(std::int64_t row) const {
-    return reinterpret_cast<const T*>(pointers_.axis[kAxis < kAxes ? kAxis : 0] + row * kStride);
-  }
-
- private:
-  static constexpr std::int64_t kStride = static_cast<std::int64_t>(sizeof(T)) * (kPacked ? kAxes : 1);
-
-  IndexPointers pointers_;
-};
-
-// Packed rows that fill vectors can be compared as they lie, an index per lane, without a vector per axis. ARM takes
-// axes apart while loading, and has no instruction that turns a mask into bits.
-template <class T, int kAxes, bool kPacked>
-constexpr bool kAsTheyLie = kPacked && (kAxes == 2 || kAxes == 4) && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR &&
-                            kAxes * sizeof(T) <= HWY_MAX_BYTES;
-
-// A value per axis, once for each lane of rows as they lie.
-template <class T, int kAxes>
-class AxisLanes {
- public:
-  template <class Value>
-  explicit AxisLanes(const Value& of_axis) {
-    for (int i = 0; i < kLanes; ++i) lanes_[i] = of_axis(i % kAxes);
-  }
-  template <class D>
-  HWY_INLINE hn::Vec<D> vector(D d) const {
-    return hn::Load(d, lanes_);
-  }
-
- private:
-  static constexpr int kLanes = kLine / sizeof(T);
-  alignas(kLine) T lanes_[kLanes];
-};
-
-// A vector has at most 16 lanes: kLine bytes of 4. Highway may write eight bytes; what is read are those that it must
-// have written, as others would have to wait.
-template <class D>
-HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
-  alignas(8) std::uint8_t bytes[8];
-  hn::StoreMaskBits(d, mask, bytes);
-  if (hn::Lanes(d) <= 8) return bytes[0];
-  std::uint16_t bits;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return bits;
-}
-
-// Of each kStep bits the first, one after the other.
-template <int kStep>
-HWY_INLINE std::uint64_t first_of_each(std::uint64_t bits) {
-  if constexpr (kStep == 2) {
-    bits &= 0x5555555555555555u;
-    bits = (bits | bits >> 1) & 0x3333333333333333u;
-    bits = (bits | bits >> 2) & 0x0f0f0f0f0f0f0f0fu;
-    bits = (bits | bits >> 4) & 0x00ff00ff00ff00ffu;
-    bits = (bits | bits >> 8) & 0x0000ffff0000ffffu;
-    return (bits | bits >> 16) & 0xffffffffu;
-  } else {
-    static_assert(kStep == 4);
-    bits &= 0x1111111111111111u;
-    bits = (bits | bits >> 3) & 0x0303030303030303u;
-    bits = (bits | bits >> 6) & 0x000f000f000f000fu;
-    bits = (bits | bits >> 12) & 0x000000ff000000ffu;
-    return (bits | bits >> 24) & 0xffffu;
-  }
-}
 
 // Which rows lie in a box. An index less the lowest one, taken as unsigned, is at most the reach of the axis where it
 // lies in the box; with the sign bit turned over, signed instructions compare as unsigned ones would.
@@ -184,7 +59,7 @@ class Box {
 
   HWY_INLINE std::uint64_t word_as_they_lie(const T* from) const {
     const D d;
-    constexpr int kLaneBits = 64;
+    constexpr int kLaneBits = 64, kStep = kAxes == 4 ? 4 : 2;
     const int lanes = static_cast<int>(hn::Lanes(d));
     const V low = low_.vector(d), reach = reach_.vector(d);
     std::uint64_t word = 0;
@@ -195,7 +70,7 @@ class Box {
       }
       outside |= outside >> 1;
       if constexpr (kAxes == 4) outside |= outside >> 2;
-      word |= first_of_each < kAxes == 4 ? 4 : 2 > (~outside) << (part * kLaneBits / kAxes);
+      word |= first_of_each<kStep>(~outside) << (part * kLaneBits / kAxes);
     }
     return word;
   }
@@ -241,9 +116,7 @@ class Comparison {
   using RowsOfList = Rows<T, kAxes, kPacked>;
 
   Comparison(const RowsOfList& rows, const RowsOfList& others, const std::int64_t* start)
-      : rows_(rows), others_(others), start_([&](int axis) { return static_cast<T>(start[axis]); }) {
-    for (int axis = 0; axis < kAxes; ++axis) start_of_[axis] = static_cast<T>(start[axis]);
-  }
+      : rows_(rows), others_(others), start_([&](int axis) { return static_cast<T>(start[axis]); }) {}
 
   // Whether the rows of a word, counted from `row`, are the others from `other` on.
   HWY_INLINE bool are_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
@@ -289,7 +162,7 @@ class Comparison {
       const std::int64_t at = row + std::countr_zero(word);
       for (int axis = 0; axis < kAxes; ++axis) {
         const auto in_slice =
-            static_cast<Bits>(static_cast<Bits>(rows_.index(at, axis)) - static_cast<Bits>(start_of_[axis]));
+            static_cast<Bits>(static_cast<Bits>(rows_.index(at, axis)) - static_cast<Bits>(start_.of_axis(axis)));
         difference |= in_slice ^ static_cast<Bits>(others_.index(other, axis));
       }
     }
@@ -298,7 +171,6 @@ class Comparison {
 
   const RowsOfList &rows_, &others_;
   AxisLanes<T, kAxes> start_;
-  T start_of_[kAxes];
 };
 
 // The box where the other list has it.
