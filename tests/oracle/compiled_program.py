@@ -101,6 +101,18 @@ def pieces(one_buffer: bool, enable: Enable) -> tuple[Any, Any, list[int]]:
     return encode([splits], values), splits, [4_800_000]
 
 
+def large_gradients(enable: Enable) -> Any:
+    """Two that are alive at once, and one in memory that an earlier one has left."""
+    encoded, splits, shape = pieces(one_buffer=False, enable=enable)
+    values = tf.random.stateless_normal(shape, [1, 2])
+    enable(True)
+    first, second = join(encoded, splits, shape), join(encoded, splits, shape)
+    right = [np.array_equal(first, values), np.array_equal(second, values)]
+    del second
+    third = join(encoded, splits, shape)
+    return np.array([*right, np.array_equal(third, values), np.array_equal(first, values)])
+
+
 def seconds_of_gradient(one_buffer: bool) -> Callable[[Enable], Any]:
     """The best of each, taken in turns: (TensorFlow's, ours)."""
 
@@ -140,6 +152,7 @@ RUN: dict[str, Callable[[Enable], Any]] = {
             types_without_a_kernel_when_switched_off,
             invalid_splits_of_a_type_without_a_kernel,
             rows_are_parts_of_the_values_where_aligned,
+            large_gradients,
         )
     },
     **{name: crash(run) for name, run in CRASHES.items()},

@@ -25,6 +25,9 @@ PEERS: dict[str, str | None] = {
 }
 
 
+OUT_OF_MEMORY = "out of memory"
+
+
 @dataclass
 class Result:
     workload: Workload | Container
@@ -66,8 +69,10 @@ class Child:
             line = ""
         if not line:
             self.stop()
-            return {"error": "out of memory"}  # what ends a process that answered before
+            return {"error": OUT_OF_MEMORY}  # what ends a process that answered before
         reply: dict[str, Any] = json.loads(line)
+        if reply.get("error") == OUT_OF_MEMORY:
+            self.stop()  # what its allocator keeps would be missing for the next workloads
         return reply
 
     def start(self) -> None:
