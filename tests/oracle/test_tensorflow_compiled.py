@@ -217,7 +217,7 @@ def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
 
 
 def test_large_gradients_do_not_share_their_memory(compiled: Peer) -> None:
-    assert results(compiled, "large_gradients")[0].tolist() == [True] * 4
+    assert results(compiled, "large_gradients")[0].tolist() == [True] * 8
 
 
 @pytest.mark.skipif("BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine")
