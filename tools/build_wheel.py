@@ -120,7 +120,7 @@ def build(python: Path, source: Path, tools: Path) -> Path:
         "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
     }
-    options = [f"-C{key}={value}" for key, value in settings.items()]
+    options = [f"--config-settings={key}={value}" for key, value in settings.items()]
     run(python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, *options, source,
         env=zig_environment(tools))  # fmt: skip
     (unrepaired,) = folder.glob("*.whl")
