@@ -15,7 +15,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
+SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
 FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
@@ -88,7 +88,7 @@ docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 oracle: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
 

@@ -6,6 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from backslice.onnxruntime import library_path
 from peer import Peer
 
 
@@ -24,7 +25,13 @@ def onnxruntime_training() -> Iterator[Peer]:
     yield from running("onnxruntime-training", "onnxruntime_peer.py")
 
 
-def running(venv: str, script: str) -> Iterator[Peer]:
-    peer = Peer(venv, script)
+@pytest.fixture(scope="session", params=["onnxruntime", "onnxruntime-oldest", "onnxruntime-training"])
+def onnxruntime_with_backslice(request: pytest.FixtureRequest) -> Iterator[Peer]:
+    """The newest ONNX Runtime, the oldest that we support, and the one for training, with backslice's operators."""
+    yield from running(request.param, "onnxruntime_peer.py", {"BACKSLICE_OPERATORS": library_path()})
+
+
+def running(venv: str, script: str, environment: dict[str, str] | None = None) -> Iterator[Peer]:
+    peer = Peer(venv, script, environment or {})
     yield peer
     peer.stop()

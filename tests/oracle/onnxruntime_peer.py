@@ -1,5 +1,9 @@
-"""Runs in ONNX Runtime's environments: Slice in either, com.microsoft SliceGrad in that of the training wheel."""
+"""Runs in ONNX Runtime's environments: Slice in any, com.microsoft SliceGrad in that of the training wheel.
 
+With BACKSLICE_OPERATORS set to the library that has them, backslice's operators everywhere.
+"""
+
+import os
 from functools import cache
 from typing import Any
 
@@ -15,35 +19,67 @@ TYPES = {
     "uint8": TensorProto.UINT8, "uint16": TensorProto.UINT16, "uint32": TensorProto.UINT32,
     "uint64": TensorProto.UINT64,
 }  # fmt: skip
+SPEC = ["starts", "ends", "axes", "steps"]
 ORDER = {
-    "slice": ["data", "starts", "ends", "axes", "steps"],
-    "slice_grad": ["dY", "shape", "starts", "ends", "axes", "steps"],
+    "slice": ["data", *SPEC],
+    "slice_grad": ["dY", "shape", *SPEC],
 }
 NODE = {"slice": ("Slice", ""), "slice_grad": ("SliceGrad", "com.microsoft")}
+# The first opset, and version of the format, in which Cast has these types.
+VERSIONS = {
+    ("",): (13, 8),
+    ("BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"): (19, 9),
+    ("INT4", "UINT4"): (21, 10),
+}
+
+
+def ordered(op: str, given: list[str]) -> list[str]:
+    """The inputs of a node: "" for those left out, and at the end those of a variadic input."""
+    names = [name if name in given else "" for name in ORDER[op]]
+    names += [name for name in given if name not in ORDER[op]]
+    while names[-1] == "":
+        names.pop()
+    return names
+
+
+def cast(name: str, to: int) -> Any:
+    return helper.make_node("Cast", [name], [f"{name}_cast"], to=to)
 
 
 @cache
-def session(op: str, inputs: tuple[tuple[str, str], ...]) -> Any:
-    given = dict(inputs)
-    names = [name if name in given else "" for name in ORDER[op]]
-    while names[-1] == "":
-        names.pop()
+def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tuple[str, Any], ...], through: str) -> Any:
+    """A model of one node. `through` names a type without arrays, to which the inputs are cast, and the result from."""
+    names = ordered(op, [name for name, _ in inputs])
+    elements = [name for name, _ in inputs if name not in (*SPEC, "shape")]
     operator, domain = NODE[op]
-    node = helper.make_node(operator, names, ["result"], domain=domain)
+    used = [f"{name}_cast" if through and name in elements else name for name in names]
+    nodes = [helper.make_node(operator, used, ["result"], domain=domain, **dict(attributes))]
+    element = TYPES[dict(inputs)[elements[0]]]
+    if through:
+        nodes = [*(cast(name, getattr(TensorProto, through)) for name in elements), *nodes, cast("result", element)]
     infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in inputs]
-    element = TYPES[given[ORDER[op][0]]]
-    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("result", element, None)])
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    output = helper.make_tensor_value_info("result_cast" if through else "result", element, None)
+    opset, ir = next(versions for types, versions in VERSIONS.items() if through in types)
+    opsets = [
+        helper.make_opsetid(name, version) for name, version in [("", opset), ("com.microsoft", 1), ("backslice", 1)]
+    ]
+    model = helper.make_model(helper.make_graph(nodes, "g", infos, [output]), opset_imports=opsets)
+    model.ir_version = ir
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
+    if "BACKSLICE_OPERATORS" in os.environ:
+        options.register_custom_ops_library(os.environ["BACKSLICE_OPERATORS"])
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def run(op: str, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
+    if op == "version":
+        return np.array([int(part) for part in ort.__version__.split(".")[:2]])
     inputs = tuple((name, array.dtype.name) for name, array in arrays.items())
-    result = session(op, inputs).run(None, arrays)[0]
+    through = options.pop("through", "")
+    attributes = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in sorted(options.items()))
+    result = session(op, inputs, attributes, through).run(None, arrays)[0]
     return np.asarray(result)
 
 

@@ -1,0 +1,40 @@
+#include "api.h"
+
+#include <exception>
+#include <new>
+
+namespace backslice::onnxruntime {
+namespace {
+
+int error_code(StatusCode code) {
+  switch (code) {
+    case StatusCode::InvalidArgument:
+    case StatusCode::OutOfRange: return kInvalidArgument;
+    case StatusCode::Unimplemented: return kNotImplemented;
+    default: return kFail;
+  }
+}
+
+}  // namespace
+
+OrtStatus* Api::status_of(const Status& status) const noexcept {
+  return call(slots::kCreateStatus, error_code(status.code()), status.message().c_str());
+}
+
+Status Api::taken(OrtStatus* failure) const {
+  Status status(StatusCode::Internal, call(slots::kGetErrorMessage, failure));
+  call(slots::kReleaseStatus, failure);
+  return status;
+}
+
+Status Api::current_exception_status() noexcept try { throw; } catch (Refused& refused) {
+  return std::move(refused.status);
+} catch (const std::bad_alloc&) {
+  return {StatusCode::ResourceExhausted, "out of memory"};  // short enough to need none
+} catch (const std::exception& error) {
+  return {StatusCode::Internal, error.what()};
+} catch (...) {
+  return {StatusCode::Internal, "unknown"};
+}
+
+}  // namespace backslice::onnxruntime

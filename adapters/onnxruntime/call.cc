@@ -1,0 +1,59 @@
+#include "call.h"
+
+namespace backslice::onnxruntime {
+
+void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
+  using Task = std::function<void(std::int64_t)>;
+  const auto run_one = [](void* body, std::size_t i) {
+    (*static_cast<const Task*>(body))(static_cast<std::int64_t>(i));
+  };
+  OrtStatus* refused = api_.call(slots::kParallelFor, context_, run_one, static_cast<std::size_t>(count),
+                                 std::size_t{0}, const_cast<Task*>(&task));
+  if (refused == nullptr) return;
+  api_.call(slots::kReleaseStatus, refused);  // before the first of them
+  for (std::int64_t i = 0; i < count; ++i) task(i);
+}
+
+Output::Output(const Api& api, OrtValue* value, ElementType type, const Shape& shape)
+    : api_(api), value_(value), type_(type) {
+  const bool is_kept_apart = type.dtype == DType::StringView || type.per_byte > 1;
+  if (is_kept_apart) elements_ = unwrap(Tensor::make(type.dtype, shape));
+  view_ = elements_ ? elements_->view() : unwrap(View::contiguous(data(), type.dtype, shape));
+}
+
+void Output::finish() {
+  if (!elements_) return;
+  const std::int64_t count = view_.elements();
+  if (type_.dtype == DType::StringView) {
+    write_texts(api_, reinterpret_cast<const StringView*>(view_.data), count, value_);
+  } else {
+    pack(view_.data, count, type_, static_cast<std::byte*>(data()));
+  }
+}
+
+void* Output::data() const {
+  void* data = nullptr;
+  api_.require(slots::kGetTensorMutableData, value_, &data);
+  return data;
+}
+
+std::size_t Call::inputs() const {
+  std::size_t count = 0;
+  api_.require(slots::kGetInputCount, context_, &count);
+  return count;
+}
+
+Input Call::input(std::size_t index, std::string name) const {
+  const OrtValue* value = nullptr;
+  if (index < inputs()) api_.require(slots::kGetInput, context_, index, &value);
+  return Input(api_, value, std::move(name));
+}
+
+Output Call::output(const Shape& shape, ElementType type) const {
+  OrtValue* value = nullptr;
+  const Ints dims(shape);
+  api_.require(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value);
+  return Output(api_, value, type, shape);
+}
+
+}  // namespace backslice::onnxruntime

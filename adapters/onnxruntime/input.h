@@ -1,0 +1,48 @@
+// An input of a kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "backslice/view.h"
+#include "element_types.h"
+#include "strings.h"
+
+namespace backslice::onnxruntime {
+
+/// An input tensor, or one that was left out. `name` is what messages call it. Views of it hold as long as it does.
+class Input {
+ public:
+  Input(const Api& api, const OrtValue* value, std::string name);
+  Input(Input&&) = default;
+
+  bool is_given() const { return value_ != nullptr; }
+  const std::string& name() const { return name_; }
+  int type() const { return type_; }
+  ElementType element_type() const;
+  Ints dims() const { return dims_; }
+  std::int64_t elements() const;
+
+  /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
+  ConstView view();
+
+  /// The elements of a list, 1-D, of int32 or int64.
+  std::vector<std::int64_t> list() const;
+
+  /// The elements of an integer tensor of any shape, in row-major order.
+  std::vector<std::int64_t> integers() const;
+
+ private:
+  const void* data() const;
+
+  Api api_;
+  const OrtValue* value_;
+  std::string name_;
+  int type_ = kAnyType;
+  std::vector<std::int64_t> dims_;
+  std::vector<std::byte> unpacked_;
+  Texts texts_;
+};
+
+}  // namespace backslice::onnxruntime

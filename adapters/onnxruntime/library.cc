@@ -1,0 +1,90 @@
+// Where ONNX Runtime enters the library: it loads it and calls RegisterCustomOps.
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "message.h"
+#include "slice_grad.h"
+
+namespace backslice::onnxruntime {
+namespace {
+
+struct Member {
+  const char* domain;
+  const OpDescription& op;
+};
+
+const Member kMembers[] = {
+    {"com.microsoft", kSliceGrad},
+};
+
+bool has_indices(const OpDescription& op) {
+  return std::ranges::any_of(op.inputs, [](const InputDescription& input) { return input.type == InputType::Index; });
+}
+
+/// Our operators as one ONNX Runtime sees them. Sessions refer to them until they end, which may be after anything that
+/// could tell us, so they are kept until the process ends.
+class Domains {
+ public:
+  Domains(const Api& api, std::uint32_t version) : api_(api) {
+    for (const auto& [domain, op] : kMembers) {
+      add(domain, ops_.emplace_back(op, kInt64, api, version));
+      if (has_indices(op)) add(domain, ops_.emplace_back(op, kInt32, api, version));
+    }
+  }
+
+  void add_to(OrtSessionOptions* options) const {
+    for (const auto& [name, domain] : domains_) api_.require(slots::kAddCustomOpDomain, options, domain);
+  }
+
+ private:
+  void add(const char* name, const Op& op) {
+    OrtCustomOpDomain*& domain = domains_[name];
+    if (domain == nullptr) api_.require(slots::kCreateCustomOpDomain, name, &domain);
+    api_.require(slots::kCustomOpDomainAdd, domain, &op);
+  }
+
+  Api api_;
+  std::deque<Op> ops_;
+  std::map<std::string, OrtCustomOpDomain*> domains_;
+};
+
+/// The one of this ONNX Runtime; a process may have loaded several.
+const Domains& domains_of(const Api& api, std::uint32_t version) {
+  static std::mutex mutex;
+  static auto& made = *new std::map<const OrtApi*, std::unique_ptr<Domains>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Domains>& domains = made[api.table()];
+  if (domains == nullptr) domains = std::make_unique<Domains>(api, version);
+  return *domains;
+}
+
+/// The minor version in "1.17.3", which is that of the interface; 0 where the text is something else.
+std::uint32_t api_version(const char* text) {
+  unsigned major = 0, minor = 0;
+  return std::sscanf(text, "%u.%u", &major, &minor) == 2 && major == 1 ? minor : 0;
+}
+
+OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
+  const std::uint32_t runtime = api_version(base.get_version_string());
+  const std::uint32_t version = std::min(runtime, kNewestApi);
+  const OrtApi* table = version < kOldestApi ? nullptr : base.get_api(version);
+  if (table == nullptr) {  // the oldest interface there is can say so
+    return Api(base.get_api(1))
+        .status_of(invalid_argument("backslice's operators need ONNX Runtime 1.", kOldestApi, " or later, but this is ",
+                                    base.get_version_string()));
+  }
+  const Api api(table);
+  return api.guarded([&] { domains_of(api, version).add_to(options); });
+}
+
+}  // namespace
+}  // namespace backslice::onnxruntime
+
+extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(OrtSessionOptions* options,
+                                                                               const OrtApiBase* base) {
+  return backslice::onnxruntime::register_ops(options, *base);
+}

@@ -1,0 +1,129 @@
+#include "op.h"
+
+namespace backslice::onnxruntime {
+namespace {
+
+struct Kernel {
+  Api api;
+  const OpDescription& description;
+  void* state;
+};
+
+const Op& op_of(const OrtCustomOp* op) { return *static_cast<const Op*>(op); }
+
+const InputDescription& input_of(const OrtCustomOp* op, std::size_t index) {
+  return op_of(op).description.inputs[index];
+}
+
+int input_type(const OrtCustomOp* op, std::size_t index) {
+  switch (input_of(op, index).type) {
+    case InputType::Any: return kAnyType;
+    case InputType::Index: return op_of(op).index_type;
+    case InputType::Int64: break;
+  }
+  return kInt64;
+}
+
+OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKernelInfo* info, void** kernel) {
+  const Api api(table);
+  return api.guarded([&] {
+    const OpDescription& description = op_of(op).description;
+    auto made = std::make_unique<Kernel>(api, description, nullptr);
+    made->state = description.create(Attributes(api, info));
+    *kernel = made.release();
+  });
+}
+
+OrtStatus* compute(void* kernel, OrtKernelContext* context) {
+  const Kernel& self = *static_cast<const Kernel*>(kernel);
+  return self.api.guarded([&] {
+    Call call(self.api, context);
+    self.description.compute(self.state, call);
+  });
+}
+
+void destroy_kernel(void* kernel) {
+  Kernel* self = static_cast<Kernel*>(kernel);
+  self->description.destroy(self->state);
+  delete self;
+}
+
+// The output has the type and shape of the first input.
+OrtStatus* infer_from_first_input(const OrtCustomOp* op, OrtShapeInferContext* context) {
+  const Api& api = op_of(op).api;
+  return api.guarded([&] {
+    OrtTensorTypeAndShapeInfo* info = nullptr;
+    api.require(slots::kGetInferredInput, context, std::size_t{0}, &info);  // the context keeps it
+    api.require(slots::kSetInferredOutput, context, std::size_t{0}, info);
+  });
+}
+
+int first[] = {0};
+
+std::size_t may_update_first_input(int** inputs, int** outputs) {
+  *inputs = *outputs = first;
+  return 1;
+}
+
+}  // namespace
+
+Op::Op(const OpDescription& what, int index_type_number, const Api& runtime, std::uint32_t api_version)
+    : OrtCustomOp{}, description(what), index_type(index_type_number), api(runtime) {
+  version = api_version;
+  get_name = [](const OrtCustomOp* op) { return op_of(op).description.name; };
+  get_execution_provider_type = [](const OrtCustomOp*) -> const char* { return nullptr; };  // the CPU's
+  get_input_type = input_type;
+  get_input_type_count = [](const OrtCustomOp* op) { return op_of(op).description.inputs.size(); };
+  get_output_type = [](const OrtCustomOp*, std::size_t) { return kAnyType; };
+  get_output_type_count = [](const OrtCustomOp*) { return std::size_t{1}; };
+  kernel_destroy = destroy_kernel;
+  get_input_characteristic = [](const OrtCustomOp* op, std::size_t index) -> int {
+    return input_of(op, index).characteristic;
+  };
+  get_output_characteristic = [](const OrtCustomOp*, std::size_t) -> int { return kRequired; };
+  get_input_memory_type = [](const OrtCustomOp*, std::size_t) { return 0; };
+  get_variadic_input_min_arity = [](const OrtCustomOp*) { return 1; };
+  get_variadic_input_homogeneity = [](const OrtCustomOp*) { return 1; };
+  get_variadic_output_min_arity = [](const OrtCustomOp*) { return 1; };
+  get_variadic_output_homogeneity = [](const OrtCustomOp*) { return 1; };
+  create_kernel_v2 = make_kernel;
+  kernel_compute_v2 = compute;
+  get_start_version = [](const OrtCustomOp*) { return 1; };
+  if (!what.updates_first_input) return;
+  infer_output_shape = infer_from_first_input;
+  get_may_inplace = may_update_first_input;
+  release_may_inplace = [](int*, int*) {};
+}
+
+std::int64_t Attributes::integer(const char* name, std::int64_t otherwise) const {
+  std::int64_t value = otherwise;
+  OrtStatus* missing = api_.call(slots::kGetIntegerAttribute, info_, name, &value);
+  if (missing == nullptr) return value;
+  api_.call(slots::kReleaseStatus, missing);
+  return otherwise;
+}
+
+std::string Attributes::text(const char* name, const char* otherwise) const {
+  std::size_t size = 0;  // with the zero at its end
+  if (OrtStatus* missing = api_.call(slots::kGetStringAttribute, info_, name, nullptr, &size)) {
+    api_.call(slots::kReleaseStatus, missing);
+    return otherwise;
+  }
+  std::string value(size, '\0');
+  api_.require(slots::kGetStringAttribute, info_, name, value.data(), &size);
+  value.resize(value.find('\0') == std::string::npos ? size : value.find('\0'));
+  return value;
+}
+
+std::vector<std::int64_t> Attributes::integers(const char* name) const {
+  std::size_t size = 0;
+  if (OrtStatus* missing = api_.call(slots::kGetIntegersAttribute, info_, name, nullptr, &size)) {
+    api_.call(slots::kReleaseStatus, missing);
+    return {};
+  }
+  std::vector<std::int64_t> values(size);
+  if (size > 0) api_.require(slots::kGetIntegersAttribute, info_, name, values.data(), &size);
+  return values;
+}
+
+}  // namespace backslice::onnxruntime

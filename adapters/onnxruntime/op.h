@@ -1,0 +1,72 @@
+// Operators: what ONNX Runtime asks of one, answered from a description.
+//
+//     class Doubled {
+//      public:
+//       explicit Doubled(const Attributes& attributes);   // may throw
+//       void compute(Call& call) const;                   // may throw; several threads may run it at once
+//     };
+//     constexpr OpDescription kDoubled = describe<Doubled>("Doubled", kInputs);
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "call.h"
+
+namespace backslice::onnxruntime {
+
+/// The attributes of a node.
+class Attributes {
+ public:
+  Attributes(const Api& api, const OrtKernelInfo* info) : api_(api), info_(info) {}
+
+  /// What an attribute is, or `otherwise` where the node does not have it.
+  std::int64_t integer(const char* name, std::int64_t otherwise) const;
+  std::string text(const char* name, const char* otherwise) const;
+  std::vector<std::int64_t> integers(const char* name) const;  ///< None where the node does not have it.
+
+ private:
+  Api api_;
+  const OrtKernelInfo* info_;
+};
+
+/// The type of an input. All indices of a node are int32, or all are int64.
+enum class InputType { Any, Index, Int64 };
+
+struct InputDescription {
+  InputType type;
+  Characteristic characteristic = kRequired;
+};
+
+/// An operator with one output, of the type of its first input that may be any.
+struct OpDescription {
+  const char* name;
+  std::span<const InputDescription> inputs;
+  bool updates_first_input;  ///< The output is like the first input, and may have its memory.
+  void* (*create)(const Attributes&);
+  void (*compute)(const void* kernel, Call&);
+  void (*destroy)(void* kernel);
+};
+
+template <class Kernel>
+constexpr OpDescription describe(const char* name, std::span<const InputDescription> inputs,
+                                 bool updates_first_input = false) {
+  return {name,
+          inputs,
+          updates_first_input,
+          [](const Attributes& attributes) -> void* { return new Kernel(attributes); },
+          [](const void* kernel, Call& call) { static_cast<const Kernel*>(kernel)->compute(call); },
+          [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
+}
+
+/// An operator as ONNX Runtime takes it: one with indices of that type, for a version of its interface.
+struct Op : OrtCustomOp {
+  Op(const OpDescription& what, int index_type_number, const Api& runtime, std::uint32_t api_version);
+
+  const OpDescription& description;
+  int index_type;
+  Api api;
+};
+
+}  // namespace backslice::onnxruntime

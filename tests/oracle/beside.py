@@ -1,0 +1,19 @@
+"""backslice beside a peer: a folder for PYTHONPATH, without the packages that the peer has itself."""
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+
+# What the peers' environments lack; all else, NumPy above all, is their own.
+ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging")
+
+
+@cache
+def folder() -> str:
+    made = Path(mkdtemp(prefix="backslice-beside-"))
+    for name in ADDED:
+        spec = find_spec(name)
+        assert spec is not None and spec.origin is not None, name
+        (made / name).symlink_to(Path(spec.origin).parent)
+    return str(made)
