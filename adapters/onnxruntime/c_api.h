@@ -85,6 +85,7 @@ inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, int*)> kGetTe
 inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, std::size_t*)> kGetDimensionsCount{61};
 inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t)> kGetDimensions{62};
 inline constexpr Slot<OrtStatus*(const OrtValue*, OrtTensorTypeAndShapeInfo**)> kGetTensorTypeAndShape{65};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*)> kGetFloatAttribute{85};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*)> kGetIntegerAttribute{86};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, char*, std::size_t*)> kGetStringAttribute{87};
 inline constexpr Slot<OrtStatus*(const OrtKernelContext*, std::size_t*)> kGetInputCount{88};
@@ -93,8 +94,9 @@ inline constexpr Slot<OrtStatus*(OrtKernelContext*, std::size_t, const std::int6
     kGetOutput{91};
 inline constexpr Slot<void(OrtStatus*)> kReleaseStatus{93};
 inline constexpr Slot<void(OrtTensorTypeAndShapeInfo*)> kReleaseTensorTypeAndShapeInfo{99};
-inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)> kGetIntegersAttribute{
-    163};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*, std::size_t*)> kGetFloatsAttribute{162};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)>
+    kGetIntegersAttribute{163};
 inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size, char**)> kResizeStringElement{252};
 inline constexpr Slot<OrtStatus*(const OrtShapeInferContext*, std::size_t, OrtTensorTypeAndShapeInfo**)>
     kGetInferredInput{268};

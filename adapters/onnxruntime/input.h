@@ -7,7 +7,7 @@
 #include "api.h"
 #include "backslice/view.h"
 #include "element_types.h"
-#include "strings.h"
+#include "texts.h"
 
 namespace backslice::onnxruntime {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "message.h"
-#include "slice_grad.h"
+#include "operators.h"
 
 namespace backslice::onnxruntime {
 namespace {
@@ -18,7 +18,8 @@ struct Member {
 };
 
 const Member kMembers[] = {
-    {"com.microsoft", kSliceGrad},
+    {"com.microsoft", kSliceGrad},  {"backslice", kStridedSliceGrad}, {"backslice", kSliceGradAccumulate},
+    {"backslice", kMultiSliceGrad}, {"backslice", kSparseSliceGrad},  {"backslice", kRaggedGradient},
 };
 
 bool has_indices(const OpDescription& op) {

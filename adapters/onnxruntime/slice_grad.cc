@@ -1,6 +1,5 @@
-#include "slice_grad.h"
-
 #include "backslice/slice.h"
+#include "operators.h"
 #include "slice_spec.h"
 
 namespace backslice::onnxruntime {
@@ -13,10 +12,9 @@ class SliceGrad {
   void compute(Call& call) const {
     Input dy = call.input(0, "dY");
     const Selection selection = unwrap(Selection::from_onnx(call.input(1, "shape").list(), slice_spec(call, 2)));
-    check_elements(dy, selection);
-    const ConstView gradient = dy.view();
+    const ConstView gradient = shaped_like(selection, dy);
     Output dx = call.output(selection.shape(), dy.element_type());
-    check(onnx_slice_grad_into(selection, gradient, dx.view(), Write::Overwrite, call.context()));
+    check(slice_grad_into(selection, gradient, dx.view(), Write::Overwrite, call.context()));
     dx.finish();
   }
 };

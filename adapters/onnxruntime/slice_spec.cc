@@ -10,6 +10,13 @@ std::optional<std::vector<std::int64_t>> optional_list(const Input& input) {
   return input.list();
 }
 
+void check_elements(const Input& dy, const Selection& selection) {
+  const Shape& expected = selection.result_shape();
+  if (dy.elements() == expected.elements()) return;
+  refuse(invalid_argument(dy.name(), " has ", dy.elements(), " elements (shape ", dy.dims(), "), the slice has ",
+                          expected.elements(), " (shape ", Ints(expected), "); they must agree"));
+}
+
 }  // namespace
 
 OnnxSlice slice_spec(const Call& call, std::size_t first) {
@@ -19,11 +26,10 @@ OnnxSlice slice_spec(const Call& call, std::size_t first) {
           .steps = optional_list(call.input(first + 3, "steps"))};
 }
 
-void check_elements(const Input& dy, const Selection& selection) {
-  const Shape& expected = selection.result_shape();
-  if (dy.elements() == expected.elements()) return;
-  refuse(invalid_argument(dy.name(), " has ", dy.elements(), " elements (shape ", dy.dims(), "), the slice has ",
-                          expected.elements(), " (shape ", Ints(expected), "); they must agree"));
+ConstView shaped_like(const Selection& selection, Input& dy) {
+  check_elements(dy, selection);
+  const ConstView given = dy.view();
+  return unwrap(ConstView::contiguous(given.data, given.dtype, selection.result_shape()));
 }
 
 }  // namespace backslice::onnxruntime

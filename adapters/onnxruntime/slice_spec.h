@@ -10,7 +10,8 @@ namespace backslice::onnxruntime {
 /// From the inputs `first`, `first` + 1, ...
 OnnxSlice slice_spec(const Call& call, std::size_t first);
 
-/// Refuses a dY that has not as many elements as the slice. Its shape may be any.
-void check_elements(const Input& dy, const Selection& selection);
+/// dY with the shape of the slice, whose elements it has in row-major order, in any shape. Refused where it has more or
+/// fewer.
+ConstView shaped_like(const Selection& selection, Input& dy);
 
 }  // namespace backslice::onnxruntime

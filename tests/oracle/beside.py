@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 # What the peers' environments lack; all else, NumPy above all, is their own.
-ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging")
+ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 @cache

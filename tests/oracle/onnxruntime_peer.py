@@ -23,8 +23,22 @@ SPEC = ["starts", "ends", "axes", "steps"]
 ORDER = {
     "slice": ["data", *SPEC],
     "slice_grad": ["dY", "shape", *SPEC],
+    "strided_slice_grad": ["shape", "begin", "end", "strides", "dy"],
+    "slice_grad_accumulate": SPEC,
+    "multi_slice_grad": ["shape", *SPEC],
+    "sparse_slice_grad": ["grad", "input_indices", "input_start", "output_indices"],
+    "ragged_gradient": ["row_splits", "dense_values_shape"],
 }
-NODE = {"slice": ("Slice", ""), "slice_grad": ("SliceGrad", "com.microsoft")}
+NODE = {
+    "slice": ("Slice", ""),
+    "slice_grad": ("SliceGrad", "com.microsoft"),
+    "strided_slice_grad": ("StridedSliceGrad", "backslice"),
+    "slice_grad_accumulate": ("SliceGradAccumulate", "backslice"),
+    "multi_slice_grad": ("MultiSliceGrad", "backslice"),
+    "sparse_slice_grad": ("SparseSliceGrad", "backslice"),
+    "ragged_gradient": ("RaggedGradient", "backslice"),
+}
+ELEMENTS = ("data", "dX", "dY", "dy", "grad", "piece")  # how the names of inputs that may have any type begin
 # The first opset, and version of the format, in which Cast has these types.
 VERSIONS = {
     ("",): (13, 8),
@@ -50,7 +64,7 @@ def cast(name: str, to: int) -> Any:
 def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tuple[str, Any], ...], through: str) -> Any:
     """A model of one node. `through` names a type without arrays, to which the inputs are cast, and the result from."""
     names = ordered(op, [name for name, _ in inputs])
-    elements = [name for name, _ in inputs if name not in (*SPEC, "shape")]
+    elements = [name for name, _ in inputs if name.startswith(ELEMENTS)]
     operator, domain = NODE[op]
     used = [f"{name}_cast" if through and name in elements else name for name in names]
     nodes = [helper.make_node(operator, used, ["result"], domain=domain, **dict(attributes))]
