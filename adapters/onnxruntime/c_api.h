@@ -49,18 +49,13 @@ struct OrtCustomOp {
   OrtStatus* (*infer_output_shape)(const OrtCustomOp*, OrtShapeInferContext*);
   int (*get_start_version)(const OrtCustomOp*);
   int (*get_end_version)(const OrtCustomOp*);
-  // From version 18 on.
-  std::size_t (*get_may_inplace)(int** inputs, int** outputs);
-  void (*release_may_inplace)(int* inputs, int* outputs);
-  std::size_t (*get_alias_map)(int** inputs, int** outputs);
-  void (*release_alias_map)(int* inputs, int* outputs);
 };
 }
 
 namespace backslice::onnxruntime {
 
-/// The versions of the interface: the oldest that has all we need, and the newest of which we use something.
-inline constexpr std::uint32_t kOldestApi = 17, kNewestApi = 18;
+/// The version of the interface that we use, that of ONNX Runtime 1.17. Later ones have it too.
+inline constexpr std::uint32_t kApi = 17;
 
 /// A function of ONNX Runtime's: its place in the table, and its type.
 template <class Function>
@@ -95,13 +90,9 @@ inline constexpr Slot<OrtStatus*(OrtKernelContext*, std::size_t, const std::int6
 inline constexpr Slot<void(OrtStatus*)> kReleaseStatus{93};
 inline constexpr Slot<void(OrtTensorTypeAndShapeInfo*)> kReleaseTensorTypeAndShapeInfo{99};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*, std::size_t*)> kGetFloatsAttribute{162};
-inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)>
-    kGetIntegersAttribute{163};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)> kGetIntegersAttribute{
+    163};
 inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size, char**)> kResizeStringElement{252};
-inline constexpr Slot<OrtStatus*(const OrtShapeInferContext*, std::size_t, OrtTensorTypeAndShapeInfo**)>
-    kGetInferredInput{268};
-inline constexpr Slot<OrtStatus*(const OrtShapeInferContext*, std::size_t, const OrtTensorTypeAndShapeInfo*)>
-    kSetInferredOutput{270};
 inline constexpr Slot<OrtStatus*(const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t count,
                                  std::size_t batches, void* argument)>
     kParallelFor{274};

@@ -30,10 +30,10 @@ bool has_indices(const OpDescription& op) {
 /// could tell us, so they are kept until the process ends.
 class Domains {
  public:
-  Domains(const Api& api, std::uint32_t version) : api_(api) {
+  explicit Domains(const Api& api) : api_(api) {
     for (const auto& [domain, op] : kMembers) {
-      add(domain, ops_.emplace_back(op, kInt64, api, version));
-      if (has_indices(op)) add(domain, ops_.emplace_back(op, kInt32, api, version));
+      add(domain, ops_.emplace_back(op, kInt64));
+      if (has_indices(op)) add(domain, ops_.emplace_back(op, kInt32));
     }
   }
 
@@ -54,12 +54,12 @@ class Domains {
 };
 
 /// The one of this ONNX Runtime; a process may have loaded several.
-const Domains& domains_of(const Api& api, std::uint32_t version) {
+const Domains& domains_of(const Api& api) {
   static std::mutex mutex;
   static auto& made = *new std::map<const OrtApi*, std::unique_ptr<Domains>>;
   const std::lock_guard lock(mutex);
   std::unique_ptr<Domains>& domains = made[api.table()];
-  if (domains == nullptr) domains = std::make_unique<Domains>(api, version);
+  if (domains == nullptr) domains = std::make_unique<Domains>(api);
   return *domains;
 }
 
@@ -70,16 +70,15 @@ std::uint32_t api_version(const char* text) {
 }
 
 OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
-  const std::uint32_t runtime = api_version(base.get_version_string());
-  const std::uint32_t version = std::min(runtime, kNewestApi);
-  const OrtApi* table = version < kOldestApi ? nullptr : base.get_api(version);
+  const char* version = base.get_version_string();
+  const OrtApi* table = api_version(version) < kApi ? nullptr : base.get_api(kApi);
   if (table == nullptr) {  // the oldest interface there is can say so
     return Api(base.get_api(1))
-        .status_of(invalid_argument("backslice's operators need ONNX Runtime 1.", kOldestApi, " or later, but this is ",
-                                    base.get_version_string()));
+        .status_of(
+            invalid_argument("backslice's operators need ONNX Runtime 1.", kApi, " or later, but this is ", version));
   }
   const Api api(table);
-  return api.guarded([&] { domains_of(api, version).add_to(options); });
+  return api.guarded([&] { domains_of(api).add_to(options); });
 }
 
 }  // namespace

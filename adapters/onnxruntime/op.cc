@@ -52,28 +52,11 @@ void destroy_kernel(void* kernel) {
   delete self;
 }
 
-// The output has the type and shape of the first input.
-OrtStatus* infer_from_first_input(const OrtCustomOp* op, OrtShapeInferContext* context) {
-  const Api& api = op_of(op).api;
-  return api.guarded([&] {
-    OrtTensorTypeAndShapeInfo* info = nullptr;
-    api.require(slots::kGetInferredInput, context, std::size_t{0}, &info);  // the context keeps it
-    api.require(slots::kSetInferredOutput, context, std::size_t{0}, info);
-  });
-}
-
-int first[] = {0};
-
-std::size_t may_update_first_input(int** inputs, int** outputs) {
-  *inputs = *outputs = first;
-  return 1;
-}
-
 }  // namespace
 
-Op::Op(const OpDescription& what, int index_type_number, const Api& runtime, std::uint32_t api_version)
-    : OrtCustomOp{}, description(what), index_type(index_type_number), api(runtime) {
-  version = api_version;
+Op::Op(const OpDescription& what, int index_type_number)
+    : OrtCustomOp{}, description(what), index_type(index_type_number) {
+  version = kApi;
   get_name = [](const OrtCustomOp* op) { return op_of(op).description.name; };
   get_execution_provider_type = [](const OrtCustomOp*) -> const char* { return nullptr; };  // the CPU's
   get_input_type = input_type;
@@ -93,10 +76,6 @@ Op::Op(const OpDescription& what, int index_type_number, const Api& runtime, std
   create_kernel_v2 = make_kernel;
   kernel_compute_v2 = compute;
   get_start_version = [](const OrtCustomOp*) { return 1; };
-  if (!what.updates_first_input) return;
-  infer_output_shape = infer_from_first_input;
-  get_may_inplace = may_update_first_input;
-  release_may_inplace = [](int*, int*) {};
 }
 
 bool Attributes::has(OrtStatus* failure) const {

@@ -42,34 +42,28 @@ struct InputDescription {
   Characteristic characteristic = kRequired;
 };
 
-/// An operator with one output, of the type of its first input that may be any.
+/// An operator with one output, of the type of the one input that may be any.
 struct OpDescription {
   const char* name;
   std::span<const InputDescription> inputs;
-  bool updates_first_input;  ///< The output is like the first input, and may have its memory.
   void* (*create)(const Attributes&);
   void (*compute)(const void* kernel, Call&);
   void (*destroy)(void* kernel);
 };
 
 template <class Kernel>
-constexpr OpDescription describe(const char* name, std::span<const InputDescription> inputs,
-                                 bool updates_first_input = false) {
-  return {name,
-          inputs,
-          updates_first_input,
-          [](const Attributes& attributes) -> void* { return new Kernel(attributes); },
+constexpr OpDescription describe(const char* name, std::span<const InputDescription> inputs) {
+  return {name, inputs, [](const Attributes& attributes) -> void* { return new Kernel(attributes); },
           [](const void* kernel, Call& call) { static_cast<const Kernel*>(kernel)->compute(call); },
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }
 
-/// An operator as ONNX Runtime takes it: one with indices of that type, for a version of its interface.
+/// An operator as ONNX Runtime takes it: one with indices of that type.
 struct Op : OrtCustomOp {
-  Op(const OpDescription& what, int index_type_number, const Api& runtime, std::uint32_t api_version);
+  Op(const OpDescription& what, int index_type_number);
 
   const OpDescription& description;
   int index_type;
-  Api api;
 };
 
 }  // namespace backslice::onnxruntime
