@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 # What the peers' environments lack; all else, NumPy above all, is their own.
-ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 
 
 @cache
@@ -15,5 +15,8 @@ def folder() -> str:
     for name in ADDED:
         spec = find_spec(name)
         assert spec is not None and spec.origin is not None, name
-        (made / name).symlink_to(Path(spec.origin).parent)
+        origin = Path(spec.origin)
+        (made / (name if origin.stem == "__init__" else origin.name)).symlink_to(
+            origin.parent if origin.stem == "__init__" else origin
+        )
     return str(made)
