@@ -1,8 +1,5 @@
 #include "api.h"
 
-#include <exception>
-#include <new>
-
 namespace backslice::onnxruntime {
 namespace {
 
@@ -25,16 +22,6 @@ Status Api::taken(OrtStatus* failure) const {
   Status status(StatusCode::Internal, call(slots::kGetErrorMessage, failure));
   call(slots::kReleaseStatus, failure);
   return status;
-}
-
-Status Api::current_exception_status() noexcept try { throw; } catch (Refused& refused) {
-  return std::move(refused.status);
-} catch (const std::bad_alloc&) {
-  return {StatusCode::ResourceExhausted, "out of memory"};  // short enough to need none
-} catch (const std::exception& error) {
-  return {StatusCode::Internal, error.what()};
-} catch (...) {
-  return {StatusCode::Internal, "unknown"};
 }
 
 }  // namespace backslice::onnxruntime

@@ -5,15 +5,12 @@
 
 #include "backslice/result.h"
 #include "c_api.h"
+#include "core/boundary.h"
 
 namespace backslice::onnxruntime {
 
-/// What ends a kernel early, from wherever it is: an error of ours, or one of ONNX Runtime's.
-struct Refused {
-  Status status;
-};
-
-[[noreturn]] inline void refuse(Status status) { throw Refused{std::move(status)}; }
+/// Ends a kernel early, from wherever it is, with an error of ours or of ONNX Runtime's.
+[[noreturn]] inline void refuse(Status status) { throw StatusException(std::move(status)); }
 
 /// The value of a result; ends the kernel where there is none.
 template <class T>
@@ -54,17 +51,14 @@ class Api {
   /// Runs `body`, which may throw: nothing reaches ONNX Runtime but its own kind of error, or null.
   template <class Body>
   OrtStatus* guarded(const Body& body) const noexcept {
-    try {
+    const Status status = without_throwing([&] {
       body();
-      return nullptr;
-    } catch (...) {
-      return status_of(current_exception_status());
-    }
+      return Status();
+    });
+    return status.ok() ? nullptr : status_of(status);
   }
 
  private:
-  static Status current_exception_status() noexcept;
-
   const OrtApi* table_;
 };
 

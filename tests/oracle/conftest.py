@@ -6,13 +6,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import beside
 from backslice.onnxruntime import library_path
 from peer import Peer
+
+# The tests named like them run these where the frameworks are.
+collect_ignore = ["in_tensorflow", "in_onnxruntime"]
 
 
 @pytest.fixture(scope="session")
 def tensorflow() -> Iterator[Peer]:
     yield from running("tensorflow", "tensorflow_peer.py")
+
+
+@pytest.fixture(scope="session")
+def tensorflow_with_backslice() -> Iterator[Peer]:
+    """TensorFlow after backslice.tensorflow.install()."""
+    yield from running("tensorflow", "tensorflow_peer.py", beside.environment(BACKSLICE_INSTALL="1"))
 
 
 @pytest.fixture(scope="session")
