@@ -1,4 +1,4 @@
-"""backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in its environments, the oldest and the newest."""
+"""backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of two versions."""
 
 import subprocess
 from pathlib import Path

@@ -7,7 +7,8 @@
 Importing this package imports ``onnx``.
 """
 
-from .gradients import GradientNodes, gradient_nodes
+from .gradient_graph import GradientNodes
+from .gradients import gradient_nodes
 from .slices import SliceNode, slice_nodes
 
 __all__ = ["GradientNodes", "SliceNode", "gradient_nodes", "slice_nodes"]

@@ -42,6 +42,13 @@ class SliceNode:
     constants: dict[str, list[int]]
 
     @property
+    def is_floating(self) -> bool:
+        """Whether it has a gradient in the sense of training: its elements are real or complex numbers."""
+        if self.elem_type == 0:
+            return False
+        return onnx.TensorProto.DataType.Name(self.elem_type).startswith(("FLOAT", "DOUBLE", "COMPLEX", "BFLOAT"))
+
+    @property
     def is_constant(self) -> bool:
         """Whether everything but the shape is known ahead."""
         return {"starts", "ends"} <= set(self.constants) and set(self.inputs) <= set(self.constants)
@@ -76,7 +83,16 @@ def slice_nodes(model: Any) -> list[SliceNode]:
     -------
     list of SliceNode
         One per node.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `model` is no ModelProto, or a Slice lacks what it slices, its starts or its ends.
     """
+    if not isinstance(model, onnx.ModelProto):
+        raise InvalidArgumentError(
+            f"model is {type(model).__name__}, expected an onnx.ModelProto; onnx.load(path) makes one from a file"
+        )
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     types = _types(inferred.graph)
     constants = _constants(inferred.graph)
@@ -86,15 +102,21 @@ def slice_nodes(model: Any) -> list[SliceNode]:
 
 
 def _slice_node(node: Any, types: dict[str, Any], constants: dict[str, list[int]], opset: int) -> SliceNode:
-    data = types.get(node.input[0])
+    name = node.name or next(iter(node.output), "")
+    if not node.input or not node.output:
+        raise InvalidArgumentError(f"Slice {name!r} has {len(node.input)} inputs and {len(node.output)} outputs")
     if opset < FIRST_WITH_INPUTS:
         inputs: dict[str, str] = {}
         known = {a.name: list(a.ints) for a in node.attribute if a.name in ARGUMENTS}
     else:
         inputs = {name: given for name, given in zip(ARGUMENTS, node.input[1:], strict=False) if given}
         known = {name: constants[given] for name, given in inputs.items() if given in constants}
+    if lacking := {"starts", "ends"} - {*inputs, *known}:
+        where = "attribute" if opset < FIRST_WITH_INPUTS else "input"
+        raise InvalidArgumentError(f"Slice {name!r} has no {where} {min(lacking)}, which opset {opset} wants")
+    data = types.get(node.input[0])
     return SliceNode(
-        name=node.name or node.output[0],
+        name=name,
         data=node.input[0],
         output=node.output[0],
         shape=None if data is None else _shape(data),

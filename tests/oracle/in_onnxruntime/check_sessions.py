@@ -128,7 +128,7 @@ def test_accumulating_leaves_what_others_read_alone() -> None:
     x, dy = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((1, 4), np.float32)
     for _ in range(3):
         total, last = ran.run(None, {"x": x, "dY": dy, "starts": np.array([1]), "ends": np.array([2])})
-        dx = bs.slice_grad((3, 4), np.s_[1:2], dy)
+        dx = bs.slice_grad(dy, (3, 4), np.s_[1:2])
         assert np.array_equal(total, x * x + dx) and np.array_equal(last, -(x * x) + dx)
 
 
