@@ -8,6 +8,7 @@ from rich.text import Text
 
 import backslice as bs
 
+from ..dialects import index_text
 from ..errors import InvalidArgumentError
 from ..picture.terminal import for_terminal, terminal
 from ..units import human_bytes
@@ -30,6 +31,8 @@ def _slices(path: Path) -> list[Any]:
         raise
     except Exception as error:  # protocol buffers have errors of their own, which depend on how they are installed
         raise InvalidArgumentError(f"{path} is no ONNX model: {error}") from error
+    if not model.HasField("graph"):  # any empty file
+        raise InvalidArgumentError(f"{path} is no ONNX model: it has no graph")
     return slice_nodes(model)
 
 
@@ -53,7 +56,10 @@ def _facts(node: Any) -> dict[str, Any]:
 def _dtype(elem_type: int) -> str | None:
     from ..onnx.package import onnx
 
-    return None if elem_type == 0 else str(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
+    try:
+        return str(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
+    except KeyError:  # not told, or newer than the package
+        return None
 
 
 def _cost(selection: bs.Selection, dtype: str | None) -> dict[str, Any] | None:
@@ -62,35 +68,43 @@ def _cost(selection: bs.Selection, dtype: str | None) -> dict[str, Any] | None:
 
 def for_json(told: dict[str, Any]) -> dict[str, Any]:
     """The same, with the index in place of the selection."""
-    from .. import dialects
 
     def plain(name: str, value: Any) -> tuple[str, Any]:
-        return ("index", dialects.index_text(value)) if name == "selection" else (name, value)
+        return ("index", index_text(value)) if name == "selection" else (name, value)
 
     return {**told, "slices": [dict(plain(*item) for item in one.items()) for one in told["slices"]]}
 
 
 def show(told: dict[str, Any], console: Console) -> None:
     count = len(told["slices"])
-    console.print(Text(f"{told['model']}: {count} slice{'' if count == 1 else 's'}", "bold"))
+    console.print(Text(f"{told['model']}: {count} slice{'' if count == 1 else 's'}", "bold"), soft_wrap=True)
     for one in told["slices"]:
         console.print()
-        console.print(Text.assemble((one["name"], "bold"), f": {one['output']} = {one['data']}{_extents(one)}"))
+        console.print(Text.assemble((_printable(one["name"]), "bold"), ": ", _formula(one)), soft_wrap=True)
         if "selection" in one:
             drawing = for_terminal(one["selection"], console.width, 12)
             console.print(terminal(drawing, console))
-        console.print(Text(_in_words(one)))
+        console.print(Text(_in_words(one)), soft_wrap=True)
+
+
+def _formula(one: dict[str, Any]) -> str:
+    index = index_text(one["selection"]).removeprefix("x") if "selection" in one else "[...]"
+    return f"{_printable(one['output'])} = {_printable(one['data'])}{index}, {_extents(one)}"
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else ascii(name)
 
 
 def _extents(one: dict[str, Any]) -> str:
     if one["shape"] is None:
-        return " of unknown shape"
-    return " of shape [" + ", ".join("?" if n is None else str(n) for n in one["shape"]) + "]"
+        return "of unknown shape"
+    return "of shape [" + ", ".join("?" if n is None else str(n) for n in one["shape"]) + "]"
 
 
 def _in_words(one: dict[str, Any]) -> str:
     if "error" in one:
-        return f"Cannot run: {one['error']}"
+        return f"Refused: {one['error']}"
     if "selection" not in one:
         unknown = [
             *one["dynamic"],

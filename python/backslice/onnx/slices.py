@@ -87,18 +87,26 @@ def slice_nodes(model: Any) -> list[SliceNode]:
     Raises
     ------
     InvalidArgumentError
-        `model` is no ModelProto, or a Slice lacks what it slices, its starts or its ends.
+        `model` is no ModelProto, onnx cannot infer its shapes, or a Slice lacks what it slices, its starts or its
+        ends.
     """
     if not isinstance(model, onnx.ModelProto):
         raise InvalidArgumentError(
             f"model is {type(model).__name__}, expected an onnx.ModelProto; onnx.load(path) makes one from a file"
         )
-    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    inferred = _inferred(model)
     types = _types(inferred.graph)
     constants = _constants(inferred.graph)
     opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
     slices = [node for node in inferred.graph.node if node.op_type == "Slice" and node.domain in ("", "ai.onnx")]
     return [_slice_node(node, types, constants, opset) for node in slices]
+
+
+def _inferred(model: Any) -> Any:
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except (onnx.shape_inference.InferenceError, ValueError) as error:  # ValueError: 2 GB and more
+        raise InvalidArgumentError(f"onnx cannot infer the shapes of the model: {error}") from error
 
 
 def _slice_node(node: Any, types: dict[str, Any], constants: dict[str, list[int]], opset: int) -> SliceNode:
