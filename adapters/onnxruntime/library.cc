@@ -63,22 +63,24 @@ const Domains& domains_of(const Api& api) {
   return *domains;
 }
 
-/// The minor version in "1.17.3", which is that of the interface; 0 where the text is something else.
-std::uint32_t api_version(const char* text) {
+/// Whether a version such as "1.16.3" lacks our interface, whose version is the minor one. Others are asked for it: one
+/// that lacks it would write to the error output.
+bool is_too_old(const char* version) {
   unsigned major = 0, minor = 0;
-  return std::sscanf(text, "%u.%u", &major, &minor) == 2 && major == 1 ? minor : 0;
+  return std::sscanf(version, "%u.%u", &major, &minor) == 2 && (major < 1 || (major == 1 && minor < kApi));
 }
 
 OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
   const char* version = base.get_version_string();
-  const OrtApi* table = api_version(version) < kApi ? nullptr : base.get_api(kApi);
-  if (table == nullptr) {  // the oldest interface there is can say so
-    return Api(base.get_api(1))
-        .status_of(
-            invalid_argument("backslice's operators need ONNX Runtime 1.", kApi, " or later, but this is ", version));
+  const OrtApi* table = is_too_old(version) ? nullptr : base.get_api(kApi);
+  if (table != nullptr) {
+    const Api api(table);
+    return api.guarded([&] { domains_of(api).add_to(options); });
   }
-  const Api api(table);
-  return api.guarded([&] { domains_of(api).add_to(options); });
+  const Api oldest(base.get_api(1));  // there always is one, and it can say so
+  return oldest.guarded([&] {
+    refuse(invalid_argument("backslice's operators need ONNX Runtime 1.", kApi, " or later, but this is ", version));
+  });
 }
 
 }  // namespace
