@@ -1,6 +1,23 @@
 #include "call.h"
 
+#include "core/checked_math.h"
+#include "core/errors.h"
+
 namespace backslice::onnxruntime {
+namespace {
+
+// Some versions of ONNX Runtime crash on empty results that would be too large if they were not empty.
+void check_size(const Shape& shape, ElementType type) {
+  std::optional<std::int64_t> bytes = item_size(type.dtype);
+  for (const std::int64_t extent : shape) {
+    if (bytes && extent > 0) bytes = checked_multiply(*bytes, extent);
+  }
+  if (bytes) return;
+  refuse(invalid_argument("the result of shape ", Ints(shape), " and type ", name_of(type),
+                          " has extents whose product is more than 2**63 - 1 bytes"));
+}
+
+}  // namespace
 
 void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
   using Task = std::function<void(std::int64_t)>;
@@ -44,6 +61,12 @@ std::size_t Call::inputs() const {
 }
 
 Input Call::input(std::size_t index, std::string name) const {
+  Input found = optional_input(index, std::move(name));
+  if (!found.is_given()) refuse(invalid_argument(found.name(), " is left out, but it is not optional"));
+  return found;
+}
+
+Input Call::optional_input(std::size_t index, std::string name) const {
   const OrtValue* value = nullptr;
   if (index < inputs()) api_.require(slots::kGetInput, context_, index, &value);
   return Input(api_, value, std::move(name));
@@ -52,7 +75,11 @@ Input Call::input(std::size_t index, std::string name) const {
 Output Call::output(const Shape& shape, ElementType type) const {
   OrtValue* value = nullptr;
   const Ints dims(shape);
-  api_.require(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value);
+  check_size(shape, type);
+  if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
+    refuse(resource_exhausted("ONNX Runtime cannot allocate the result of shape ", dims, " and type ", name_of(type),
+                              ": ", api_.taken(failure).message()));
+  }
   return Output(api_, value, type, shape);
 }
 

@@ -49,8 +49,11 @@ class Call {
 
   std::size_t inputs() const;
 
-  /// An input; one after the last that the node has is one that was left out.
+  /// An input, which the node must have.
   Input input(std::size_t index, std::string name) const;
+
+  /// An input that may have been left out, by an empty name or by being after the last.
+  Input optional_input(std::size_t index, std::string name) const;
 
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;

@@ -44,6 +44,8 @@ std::optional<ElementType> element_type(int number) {
   return kTypes[number];
 }
 
+std::string_view name_of(ElementType type) { return type.dtype == DType::StringView ? "string" : name(type.dtype); }
+
 void unpack(const std::byte* packed, std::int64_t count, ElementType type, std::byte* elements) {
   const int bits = 8 / type.per_byte;
   const int mask = (1 << bits) - 1, sign = is_signed(type.dtype) ? 1 << (bits - 1) : 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "backslice/dtype.h"
 
@@ -21,6 +22,9 @@ struct ElementType {
 
 /// Nothing for a number that this version does not know. Strings are DType::StringView.
 std::optional<ElementType> element_type(int number);
+
+/// As messages tell it.
+std::string_view name_of(ElementType type);
 
 /// From packed elements, the first in the lowest bits, to one per byte; signed ones with their sign. And back.
 void unpack(const std::byte* packed, std::int64_t count, ElementType type, std::byte* elements);

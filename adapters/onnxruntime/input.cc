@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "message.h"
+#include "core/errors.h"
 
 namespace backslice::onnxruntime {
 namespace {
@@ -54,16 +54,22 @@ const void* Input::data() const {
   return data;
 }
 
-ConstView Input::view() {
+ConstView Input::view() { return view_as(unwrap(Shape::make(dims_, name_.c_str()))); }
+
+ConstView Input::view_as(const Shape& shape) {
   const ElementType type = element_type();
+  return unwrap(ConstView::contiguous(readable(type), type.dtype, shape));
+}
+
+const void* Input::readable(ElementType type) {
   if (type.dtype == DType::StringView) {
     texts_ = Texts(api_, value_, elements());
-    return unwrap(ConstView::contiguous(texts_.data(), type.dtype, dims_));
+    return texts_.data();
   }
-  if (type.per_byte == 1) return unwrap(ConstView::contiguous(data(), type.dtype, dims_));
+  if (type.per_byte == 1) return data();
   unpacked_.resize(static_cast<std::size_t>(elements()));
   unpack(static_cast<const std::byte*>(data()), elements(), type, unpacked_.data());
-  return unwrap(ConstView::contiguous(unpacked_.data(), type.dtype, dims_));
+  return unpacked_.data();
 }
 
 std::vector<std::int64_t> Input::integers() const {

@@ -27,6 +27,9 @@ class Input {
   /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
   ConstView view();
 
+  /// The elements in row-major order, with a shape that has as many.
+  ConstView view_as(const Shape& shape);
+
   /// The elements of a list, 1-D, of int32 or int64.
   std::vector<std::int64_t> list() const;
 
@@ -35,6 +38,7 @@ class Input {
 
  private:
   const void* data() const;
+  const void* readable(ElementType type);
 
   Api api_;
   const OrtValue* value_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 
 namespace backslice::onnxruntime {

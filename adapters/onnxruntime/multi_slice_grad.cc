@@ -1,6 +1,6 @@
 // backslice::MultiSliceGrad: the sum of the gradients of many slices of one tensor, in one pass over it.
 #include "backslice/multi_slice.h"
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 #include "slice_spec.h"
 
@@ -35,8 +35,8 @@ class Specs {
  public:
   Specs(const Call& call, std::size_t slices)
       : starts_(call.input(1, "starts"), slices, false), ends_(call.input(2, "ends"), slices, false) {
-    if (const Input axes = call.input(3, "axes"); axes.is_given()) axes_.emplace(axes, slices, true);
-    if (const Input steps = call.input(4, "steps"); steps.is_given()) steps_.emplace(steps, slices, true);
+    if (const Input axes = call.optional_input(3, "axes"); axes.is_given()) axes_.emplace(axes, slices, true);
+    if (const Input steps = call.optional_input(4, "steps"); steps.is_given()) steps_.emplace(steps, slices, true);
   }
 
   OnnxSlice operator[](std::size_t slice) const {
@@ -58,6 +58,7 @@ class MultiSliceGrad {
   explicit MultiSliceGrad(const Attributes&) {}
 
   void compute(Call& call) const {
+    if (call.inputs() <= kFirst) refuse(invalid_argument("there is no dY, expected one per slice"));
     const std::size_t count = call.inputs() - kFirst;
     const std::vector<std::int64_t> shape = call.input(0, "shape").list();
     const Specs specs(call, count);

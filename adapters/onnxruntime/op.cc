@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "message.h"
-
 namespace backslice::onnxruntime {
 namespace {
 
@@ -76,53 +74,6 @@ Op::Op(const OpDescription& what, int index_type_number)
   create_kernel_v2 = make_kernel;
   kernel_compute_v2 = compute;
   get_start_version = [](const OrtCustomOp*) { return 1; };
-}
-
-bool Attributes::has(OrtStatus* failure) const {
-  if (failure == nullptr) return true;
-  api_.call(slots::kReleaseStatus, failure);
-  return false;
-}
-
-void Attributes::check_missing(const char* name, const char* expected) const {
-  float number = 0;
-  std::int64_t integer = 0;
-  std::size_t none = 0, sizes = 0, length = 0;
-  const bool is_there = has(api_.call(slots::kGetIntegerAttribute, info_, name, &integer)) ||
-                        has(api_.call(slots::kGetFloatAttribute, info_, name, &number)) ||
-                        has(api_.call(slots::kGetStringAttribute, info_, name, nullptr, &length)) ||
-                        has(api_.call(slots::kGetFloatsAttribute, info_, name, nullptr, &none)) ||
-                        has(api_.call(slots::kGetIntegersAttribute, info_, name, nullptr, &sizes));
-  if (is_there) refuse(invalid_argument("attribute ", name, " has another type, expected ", expected));
-}
-
-std::int64_t Attributes::integer(const char* name, std::int64_t otherwise) const {
-  std::int64_t value = 0;
-  if (has(api_.call(slots::kGetIntegerAttribute, info_, name, &value))) return value;
-  check_missing(name, "an integer");
-  return otherwise;
-}
-
-std::string Attributes::text(const char* name, const char* otherwise) const {
-  std::size_t size = 0;  // with the zero at its end
-  if (!has(api_.call(slots::kGetStringAttribute, info_, name, nullptr, &size))) {
-    check_missing(name, "a text");
-    return otherwise;
-  }
-  std::string value(size, '\0');
-  api_.require(slots::kGetStringAttribute, info_, name, value.data(), &size);
-  return value.c_str();
-}
-
-std::vector<std::int64_t> Attributes::integers(const char* name) const {
-  std::size_t size = 0;
-  if (!has(api_.call(slots::kGetIntegersAttribute, info_, name, nullptr, &size))) {
-    check_missing(name, "a list of integers");
-    return {};
-  }
-  std::vector<std::int64_t> values(size);
-  if (size > 0) api_.require(slots::kGetIntegersAttribute, info_, name, values.data(), &size);
-  return values;
 }
 
 }  // namespace backslice::onnxruntime

@@ -9,30 +9,11 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
+#include "attributes.h"
 #include "call.h"
 
 namespace backslice::onnxruntime {
-
-/// The attributes of a node.
-class Attributes {
- public:
-  Attributes(const Api& api, const OrtKernelInfo* info) : api_(api), info_(info) {}
-
-  /// What an attribute is, or `otherwise` where the node does not have it. One of another type is refused.
-  std::int64_t integer(const char* name, std::int64_t otherwise) const;
-  std::string text(const char* name, const char* otherwise) const;
-  std::vector<std::int64_t> integers(const char* name) const;  ///< None where the node does not have it.
-
- private:
-  bool has(OrtStatus* failure) const;  // which it releases
-  void check_missing(const char* name, const char* expected) const;
-
-  Api api_;
-  const OrtKernelInfo* info_;
-};
 
 /// The type of an input. All indices of a node are int32, or all are int64.
 enum class InputType { Any, Index, Int64 };

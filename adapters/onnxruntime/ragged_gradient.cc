@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backslice/ragged_variant.h"
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 
 namespace backslice::onnxruntime {
@@ -23,11 +23,14 @@ class RaggedGradient {
 
   void compute(Call& call) const {
     Input splits = call.input(0, "row_splits");
+    if (splits.dims().size() != 1)
+      refuse(invalid_argument("row_splits has shape ", splits.dims(), ", expected a list"));
     const std::vector<std::int64_t> shape = call.input(1, "dense_values_shape").list();
     std::vector<Input> inputs;
     for (std::size_t i = kFirst; i < call.inputs(); ++i) {
       inputs.push_back(call.input(i, "pieces[" + std::to_string(i - kFirst) + "]"));
     }
+    if (inputs.empty()) refuse(invalid_argument("there are no pieces, expected at least one"));
     const VariantArray encoded = rows(inputs);
     Output values = call.output(unwrap(Shape::make(shape, "dense_values_shape")), inputs[0].element_type());
     check(ragged_tensor_to_variant_gradient_into(encoded, {borrowed(splits.view())}, shape, values.view(),

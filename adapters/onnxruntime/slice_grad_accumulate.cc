@@ -1,6 +1,6 @@
 // backslice::SliceGradAccumulate: the gradient of ONNX's Slice, added to one that is there already.
 #include "backslice/slice.h"
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 #include "slice_spec.h"
 
@@ -19,7 +19,7 @@ class SliceGradAccumulate {
     Input before = call.input(kFirst, "dX"), dy = call.input(kFirst + 1, "dY");
     const ElementType type = before.element_type();
     if (!can_add(type.dtype)) {
-      refuse(invalid_argument("dX has dtype ", type.dtype, ", whose elements cannot be added"));
+      refuse(invalid_argument("dX has dtype ", name_of(type), ", whose elements cannot be added"));
     }
     const Selection selection = unwrap(Selection::from_onnx(before.dims(), slice_spec(call, 0)));
     const ConstView gradient = shaped_like(selection, dy), old = before.view();

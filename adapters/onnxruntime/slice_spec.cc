@@ -1,6 +1,6 @@
 #include "slice_spec.h"
 
-#include "message.h"
+#include "core/errors.h"
 
 namespace backslice::onnxruntime {
 namespace {
@@ -22,14 +22,13 @@ void check_elements(const Input& dy, const Selection& selection) {
 OnnxSlice slice_spec(const Call& call, std::size_t first) {
   return {.starts = call.input(first, "starts").list(),
           .ends = call.input(first + 1, "ends").list(),
-          .axes = optional_list(call.input(first + 2, "axes")),
-          .steps = optional_list(call.input(first + 3, "steps"))};
+          .axes = optional_list(call.optional_input(first + 2, "axes")),
+          .steps = optional_list(call.optional_input(first + 3, "steps"))};
 }
 
 ConstView shaped_like(const Selection& selection, Input& dy) {
   check_elements(dy, selection);
-  const ConstView given = dy.view();
-  return unwrap(ConstView::contiguous(given.data, given.dtype, selection.result_shape()));
+  return dy.view_as(selection.result_shape());
 }
 
 }  // namespace backslice::onnxruntime

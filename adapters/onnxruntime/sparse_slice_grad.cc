@@ -1,6 +1,6 @@
 // backslice::SparseSliceGrad: the gradient of the values of a sparse tensor that was sliced.
 #include "backslice/sparse_slice.h"
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 
 namespace backslice::onnxruntime {
@@ -17,7 +17,7 @@ class SparseSliceGrad {
   explicit SparseSliceGrad(const Attributes& attributes) : order_(order_of(attributes.text("order", "in_order"))) {}
 
   void compute(Call& call) const {
-    Input grad = call.input(0, "grad"), input = call.input(1, "input_indices"),
+    Input grad = call.input(0, "backprop_val_grad"), input = call.input(1, "input_indices"),
           output = call.input(3, "output_indices");
     const std::vector<std::int64_t> start = call.input(2, "input_start").list();
     const CooIndices rows = unwrap(CooIndices::from_matrix(input.view(), "input_indices"));
@@ -31,7 +31,8 @@ class SparseSliceGrad {
  private:
   // One row per entry, each like those of grad.
   static Shape values_shape(const CooIndices& rows, const ConstView& grad) {
-    if (grad.shape().rank() == 0) refuse(invalid_argument("grad is a scalar, expected one row per output index"));
+    if (grad.shape().rank() == 0)
+      refuse(invalid_argument("backprop_val_grad is a scalar, expected one row per output index"));
     std::vector<std::int64_t> dims(grad.shape().begin(), grad.shape().end());
     dims[0] = rows.rows();
     return unwrap(Shape::make(dims, "the result"));
@@ -40,7 +41,7 @@ class SparseSliceGrad {
   MatchOrder order_;
 };
 
-constexpr InputDescription kInputs[] = {{InputType::Any},     // grad
+constexpr InputDescription kInputs[] = {{InputType::Any},     // backprop_val_grad
                                         {InputType::Index},   // input_indices
                                         {InputType::Index},   // input_start
                                         {InputType::Index}};  // output_indices

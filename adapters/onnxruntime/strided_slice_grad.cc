@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "backslice/slice.h"
-#include "message.h"
+#include "core/errors.h"
 #include "operators.h"
 
 namespace backslice::onnxruntime {

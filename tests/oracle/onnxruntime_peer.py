@@ -50,7 +50,7 @@ VERSIONS = {
 def ordered(op: str, given: list[str]) -> list[str]:
     """The inputs of a node: "" for those left out, and at the end those of a variadic input."""
     names = [name if name in given else "" for name in ORDER[op]]
-    names += [name for name in given if name not in ORDER[op]]
+    names += ["" if name.startswith("gap") else name for name in given if name not in ORDER[op]]
     while names[-1] == "":
         names.pop()
     return names
@@ -71,7 +71,7 @@ def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tupl
     element = TYPES[dict(inputs)[elements[0]]]
     if through:
         nodes = [*(cast(name, getattr(TensorProto, through)) for name in elements), *nodes, cast("result", element)]
-    infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in inputs]
+    infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in inputs if name in names]
     output = helper.make_tensor_value_info("result_cast" if through else "result", element, None)
     # 1.17 does not infer the type of a custom operator's output where an input in the middle is left out.
     middle = [helper.make_tensor_value_info("result", getattr(TensorProto, through), None)] if through else []
@@ -95,7 +95,8 @@ def run(op: str, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
     inputs = tuple((name, array.dtype.name) for name, array in arrays.items())
     through = options.pop("through", "")
     attributes = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in sorted(options.items()))
-    result = session(op, inputs, attributes, through).run(None, arrays)[0]
+    fed = {name: array for name, array in arrays.items() if not name.startswith("gap")}
+    result = session(op, inputs, attributes, through).run(None, fed)[0]
     return np.asarray(result)
 
 

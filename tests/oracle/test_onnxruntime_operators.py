@@ -147,9 +147,39 @@ BAD = {
     "too many elements": ({"shape": np.array([2**40, 2**40])}, dict(starts=[0], ends=[1]), "shape"),
     "too many axes": ({"shape": np.ones(33, np.int64)}, dict(starts=[0], ends=[1]), "32"),
     "more memory than there is": (
-        {"shape": np.array([2**50])}, dict(starts=[0], ends=[4]), "allocate",
+        {"shape": np.array([2**50])}, dict(starts=[0], ends=[4]), "cannot allocate the result of shape [11258999",
+    ),
+    "more bytes than can be counted": (
+        {"shape": np.array([2**62])}, dict(starts=[0], ends=[4]), "more than 2**63 - 1 bytes",
+    ),
+    "nothing of too much": (  # crashes old versions of ONNX Runtime where one of their own operators makes it
+        {"shape": np.array([0, 2**62]), "dY": np.ones(0, np.float32)}, dict(starts=[0], ends=[4]), "[0,46116860184",
+    ),
+    "strings, more than there is memory for": (
+        {"shape": np.array([2**50]), "dY": np.array(list("abcd"), object)}, dict(starts=[0], ends=[4]), "type string",
     ),
 }  # fmt: skip
+
+
+def test_dy_may_have_any_shape(onnxruntime_with_backslice: Peer) -> None:
+    arrays = {"shape": np.array([4]), "starts": np.array([1]), "ends": np.array([3])}
+    for shape in [(2,), (1, 2), (2, 1, 1), (1,) * 31 + (2,)]:
+        reply = onnxruntime_with_backslice.call("slice_grad", {"dY": np.float32([1, 2]).reshape(shape), **arrays})
+        assert reply.array is not None and reply.array.tolist() == [0, 1, 2, 0], reply
+
+
+EXTREMES = {
+    "the largest step": (dict(starts=[-(2**63)], ends=[2**63 - 1], steps=[2**63 - 1]), [1, 0, 0, 0]),
+    "the smallest step": (dict(starts=[3], ends=[-(2**63)], steps=[-(2**63)]), [0, 0, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extreme_integers(onnxruntime_with_backslice: Peer, name: str) -> None:
+    integers, expected_dx = EXTREMES[name]
+    arrays = {k: np.array(v, np.int64) for k, v in integers.items()}
+    reply = onnxruntime_with_backslice.call("slice_grad", {"dY": np.float32([1]), "shape": np.array([4]), **arrays})
+    assert reply.array is not None and reply.array.tolist() == expected_dx, reply
 
 
 @pytest.mark.parametrize("name", BAD)

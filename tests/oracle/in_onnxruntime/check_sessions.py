@@ -68,6 +68,27 @@ def test_one_session_in_many_threads() -> None:
     assert not wrong
 
 
+def test_errors_in_some_threads_do_not_disturb_others() -> None:
+    shared, wrong = session(slice_grad()), []
+
+    def work(seed: int) -> None:
+        for i in range(50):
+            given = feeds(20, 30, seed, seed + 4, seed)
+            if i % 2:
+                given["dY"] = given["dY"][: i % 4]
+                with pytest.raises(Exception, match="dY has"):
+                    shared.run(None, given)
+            elif not np.array_equal(shared.run(None, given)[0], expected(given)):
+                wrong.append((seed, i))
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(1, 7)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
 def test_sessions_end_and_others_go_on() -> None:
     given = feeds(5, 6, 1, 3)
     kept = session(slice_grad())
