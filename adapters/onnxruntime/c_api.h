@@ -12,6 +12,7 @@ extern "C" {
 struct OrtApi;
 struct OrtStatus;
 struct OrtValue;
+struct OrtTypeInfo;
 struct OrtTensorTypeAndShapeInfo;
 struct OrtKernelInfo;
 struct OrtKernelContext;
@@ -76,9 +77,11 @@ inline constexpr Slot<OrtStatus*(const OrtValue*, void**)> kGetTensorMutableData
 inline constexpr Slot<OrtStatus*(const OrtValue*, std::size_t*)> kGetStringTensorDataLength{53};
 inline constexpr Slot<OrtStatus*(const OrtValue*, void* text, std::size_t, std::size_t* offsets, std::size_t)>
     kGetStringTensorContent{54};
+inline constexpr Slot<OrtStatus*(const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**)> kCastTypeInfo{55};
 inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, int*)> kGetTensorElementType{60};
 inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, std::size_t*)> kGetDimensionsCount{61};
 inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t)> kGetDimensions{62};
+inline constexpr Slot<OrtStatus*(const OrtTensorTypeAndShapeInfo*, std::size_t*)> kGetElementCount{64};
 inline constexpr Slot<OrtStatus*(const OrtValue*, OrtTensorTypeAndShapeInfo**)> kGetTensorTypeAndShape{65};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*)> kGetFloatAttribute{85};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*)> kGetIntegerAttribute{86};
@@ -88,10 +91,15 @@ inline constexpr Slot<OrtStatus*(const OrtKernelContext*, std::size_t, const Ort
 inline constexpr Slot<OrtStatus*(OrtKernelContext*, std::size_t, const std::int64_t*, std::size_t, OrtValue**)>
     kGetOutput{91};
 inline constexpr Slot<void(OrtStatus*)> kReleaseStatus{93};
+inline constexpr Slot<void(OrtTypeInfo*)> kReleaseTypeInfo{98};
 inline constexpr Slot<void(OrtTensorTypeAndShapeInfo*)> kReleaseTensorTypeAndShapeInfo{99};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*, std::size_t*)> kGetFloatsAttribute{162};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)> kGetIntegersAttribute{
     163};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t*)> kGetNodeInputCount{230};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, OrtTypeInfo**)> kGetNodeInputType{234};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, int* is_constant, const OrtValue**)>
+    kGetConstantInput{249};
 inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size, char**)> kResizeStringElement{252};
 inline constexpr Slot<OrtStatus*(const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t count,
                                  std::size_t batches, void* argument)>

@@ -6,7 +6,8 @@
 namespace backslice::onnxruntime {
 namespace {
 
-// Some versions of ONNX Runtime crash on empty results that would be too large if they were not empty.
+// Strides are products of extents. And some versions of ONNX Runtime crash on empty results that would be too large if
+// they were not empty.
 void check_size(const Shape& shape, ElementType type) {
   std::optional<std::int64_t> bytes = item_size(type.dtype);
   for (const std::int64_t extent : shape) {
@@ -31,11 +32,10 @@ void SessionThreads::run(std::int64_t count, const std::function<void(std::int64
   for (std::int64_t i = 0; i < count; ++i) task(i);
 }
 
-Output::Output(const Api& api, OrtValue* value, ElementType type, const Shape& shape)
+Output::Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout)
     : api_(api), value_(value), type_(type) {
-  const bool is_kept_apart = type.dtype == DType::StringView || type.per_byte > 1;
-  if (is_kept_apart) elements_ = unwrap(Tensor::make(type.dtype, shape));
-  view_ = elements_ ? elements_->view() : unwrap(View::contiguous(data(), type.dtype, shape));
+  if (!type.is_plain()) elements_ = unwrap(Tensor::make(type.dtype, layout.shape));
+  view_ = elements_ ? elements_->view() : View{static_cast<std::byte*>(data()), type.dtype, layout};
 }
 
 void Output::finish() {
@@ -54,10 +54,8 @@ void* Output::data() const {
   return data;
 }
 
-std::size_t Call::inputs() const {
-  std::size_t count = 0;
-  api_.require(slots::kGetInputCount, context_, &count);
-  return count;
+Call::Call(const Api& api, OrtKernelContext* context) : api_(api), context_(context), threads_(api, context) {
+  api.require(slots::kGetInputCount, context, &inputs_);
 }
 
 Input Call::input(std::size_t index, std::string name) const {
@@ -73,14 +71,19 @@ Input Call::optional_input(std::size_t index, std::string name) const {
 }
 
 Output Call::output(const Shape& shape, ElementType type) const {
-  OrtValue* value = nullptr;
-  const Ints dims(shape);
   check_size(shape, type);
+  return output(contiguous_layout(shape, item_size(type.dtype)), type);
+}
+
+Output Call::output(const Layout& layout, ElementType type) const {
+  OrtValue* value = nullptr;
+  const Ints dims(layout.shape);
+  check_size(layout.shape, type);
   if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
     refuse(resource_exhausted("ONNX Runtime cannot allocate the result of shape ", dims, " and type ", name_of(type),
                               ": ", api_.taken(failure).message()));
   }
-  return Output(api_, value, type, shape);
+  return Output(api_, value, type, layout);
 }
 
 }  // namespace backslice::onnxruntime

@@ -28,7 +28,7 @@ class SessionThreads : public Executor {
 /// is well, by finish().
 class Output {
  public:
-  Output(const Api& api, OrtValue* value, ElementType type, const Shape& shape);
+  Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout);
 
   const View& view() const { return view_; }
   void finish();
@@ -45,9 +45,9 @@ class Output {
 
 class Call {
  public:
-  Call(const Api& api, OrtKernelContext* context) : api_(api), context_(context), threads_(api, context) {}
+  Call(const Api& api, OrtKernelContext* context);
 
-  std::size_t inputs() const;
+  std::size_t inputs() const { return inputs_; }
 
   /// An input, which the node must have.
   Input input(std::size_t index, std::string name) const;
@@ -57,6 +57,7 @@ class Call {
 
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
+  Output output(const Layout& layout, ElementType type) const;  ///< A contiguous one.
 
   Context context() { return {.executor = &threads_}; }
 
@@ -64,6 +65,7 @@ class Call {
   Api api_;
   OrtKernelContext* context_;
   SessionThreads threads_;
+  std::size_t inputs_ = 0;
 };
 
 }  // namespace backslice::onnxruntime

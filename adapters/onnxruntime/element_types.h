@@ -18,6 +18,10 @@ inline constexpr int kInt32 = 6, kInt64 = 7;
 struct ElementType {
   DType dtype;
   int per_byte = 1;
+
+  /// Whether ONNX Runtime's memory holds the elements as we do.
+  bool is_plain() const { return dtype != DType::StringView && per_byte == 1; }
+  friend bool operator==(const ElementType&, const ElementType&) = default;
 };
 
 /// Nothing for a number that this version does not know. Strings are DType::StringView.

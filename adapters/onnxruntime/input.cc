@@ -1,18 +1,9 @@
 #include "input.h"
 
-#include <memory>
-
 #include "core/errors.h"
 
 namespace backslice::onnxruntime {
 namespace {
-
-auto type_and_shape(const Api& api, const OrtValue* value) {
-  OrtTensorTypeAndShapeInfo* info = nullptr;
-  api.require(slots::kGetTensorTypeAndShape, value, &info);
-  const auto release = [api](OrtTensorTypeAndShapeInfo* p) { api.call(slots::kReleaseTensorTypeAndShapeInfo, p); };
-  return std::unique_ptr<OrtTensorTypeAndShapeInfo, decltype(release)>(info, release);
-}
 
 template <class T>
 std::vector<std::int64_t> widened(const void* data, std::int64_t count) {
@@ -23,17 +14,23 @@ std::vector<std::int64_t> widened(const void* data, std::int64_t count) {
 }  // namespace
 
 Input::Input(const Api& api, const OrtValue* value, std::string name)
-    : api_(api), value_(value), name_(std::move(name)) {
+    : api_(api), value_(value), name_(std::move(name)), info_(nullptr, Release{api}) {
   if (value == nullptr) return;
   int is_tensor = 0;
   api.require(slots::kIsTensor, value, &is_tensor);
   if (is_tensor == 0) refuse(invalid_argument(name_, " is not a dense tensor, expected one"));
-  const auto info = type_and_shape(api, value);
-  api.require(slots::kGetTensorElementType, info.get(), &type_);
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  api.require(slots::kGetTensorTypeAndShape, value, &info);
+  info_.reset(info);
+  api.require(slots::kGetTensorElementType, info, &type_);
+}
+
+std::vector<std::int64_t> Input::dims() const {
   std::size_t rank = 0;
-  api.require(slots::kGetDimensionsCount, info.get(), &rank);
-  dims_.resize(rank);
-  if (rank > 0) api.require(slots::kGetDimensions, info.get(), dims_.data(), rank);
+  api_.require(slots::kGetDimensionsCount, info_.get(), &rank);
+  std::vector<std::int64_t> dims(rank);
+  if (rank > 0) api_.require(slots::kGetDimensions, info_.get(), dims.data(), rank);
+  return dims;
 }
 
 ElementType Input::element_type() const {
@@ -43,9 +40,9 @@ ElementType Input::element_type() const {
 }
 
 std::int64_t Input::elements() const {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : dims_) count *= extent;  // it is in memory, so this fits
-  return count;
+  std::size_t count = 0;
+  api_.require(slots::kGetElementCount, info_.get(), &count);
+  return static_cast<std::int64_t>(count);
 }
 
 const void* Input::data() const {
@@ -54,11 +51,14 @@ const void* Input::data() const {
   return data;
 }
 
-ConstView Input::view() { return view_as(unwrap(Shape::make(dims_, name_.c_str()))); }
+ConstView Input::view() {
+  const Shape shape = unwrap(Shape::make(dims(), name_.c_str()));
+  return view_as(contiguous_layout(shape, item_size(element_type().dtype)));
+}
 
-ConstView Input::view_as(const Shape& shape) {
+ConstView Input::view_as(const Layout& layout) {
   const ElementType type = element_type();
-  return unwrap(ConstView::contiguous(readable(type), type.dtype, shape));
+  return {static_cast<const std::byte*>(readable(type)), type.dtype, layout};
 }
 
 const void* Input::readable(ElementType type) {
@@ -79,8 +79,15 @@ std::vector<std::int64_t> Input::integers() const {
 }
 
 std::vector<std::int64_t> Input::list() const {
-  if (dims_.size() == 1) return integers();
-  refuse(invalid_argument(name_, " has shape ", dims(), ", expected a list: one axis"));
+  check_list();
+  return integers();
+}
+
+void Input::check_list() const {
+  std::size_t rank = 0;
+  api_.require(slots::kGetDimensionsCount, info_.get(), &rank);
+  if (rank == 1) return;
+  refuse(invalid_argument(name_, " has shape ", Ints(dims()), ", expected a list: one axis"));
 }
 
 }  // namespace backslice::onnxruntime

@@ -1,6 +1,7 @@
 // An input of a kernel.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,17 @@ class Input {
   const std::string& name() const { return name_; }
   int type() const { return type_; }
   ElementType element_type() const;
-  Ints dims() const { return dims_; }
+  std::vector<std::int64_t> dims() const;
   std::int64_t elements() const;
 
   /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
   ConstView view();
 
-  /// The elements in row-major order, with a shape that has as many.
-  ConstView view_as(const Shape& shape);
+  /// The elements in row-major order, with a contiguous layout of as many.
+  ConstView view_as(const Layout& layout);
+
+  /// Refuses what is no list: 1-D.
+  void check_list() const;
 
   /// The elements of a list, 1-D, of int32 or int64.
   std::vector<std::int64_t> list() const;
@@ -37,14 +41,19 @@ class Input {
   std::vector<std::int64_t> integers() const;
 
  private:
+  struct Release {
+    Api api;
+    void operator()(OrtTensorTypeAndShapeInfo* info) const { api.call(slots::kReleaseTensorTypeAndShapeInfo, info); }
+  };
+
   const void* data() const;
   const void* readable(ElementType type);
 
   Api api_;
   const OrtValue* value_;
   std::string name_;
+  std::unique_ptr<OrtTensorTypeAndShapeInfo, Release> info_;
   int type_ = kAnyType;
-  std::vector<std::int64_t> dims_;
   std::vector<std::byte> unpacked_;
   Texts texts_;
 };

@@ -11,10 +11,10 @@ namespace {
 class Rows {
  public:
   Rows(const Input& input, std::size_t slices, bool may_be_shared) : values_(input.integers()) {
-    const Ints dims = input.dims();
+    const std::vector<std::int64_t> dims = input.dims();
     const bool is_shared = may_be_shared && dims.size() == 1;
     if (!is_shared && (dims.size() != 2 || static_cast<std::size_t>(dims[0]) != slices)) {
-      refuse(invalid_argument(input.name(), " has shape ", dims, ", expected [", slices,
+      refuse(invalid_argument(input.name(), " has shape ", Ints(dims), ", expected [", slices,
                               ", sliced axes]: one row per dY", may_be_shared ? ", or one list for all" : ""));
     }
     width_ = static_cast<std::size_t>(dims.back());
@@ -55,7 +55,7 @@ class Specs {
 
 class MultiSliceGrad {
  public:
-  explicit MultiSliceGrad(const Attributes&) {}
+  explicit MultiSliceGrad(const Node&) {}
 
   void compute(Call& call) const {
     if (call.inputs() <= kFirst) refuse(invalid_argument("there is no dY, expected one per slice"));

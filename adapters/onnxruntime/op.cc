@@ -31,7 +31,7 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKern
   return api.guarded([&] {
     const OpDescription& description = op_of(op).description;
     auto made = std::make_unique<Kernel>(api, description, nullptr);
-    made->state = description.create(Attributes(api, info));
+    made->state = description.create(Node(api, info));
     *kernel = made.release();
   });
 }

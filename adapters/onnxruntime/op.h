@@ -2,7 +2,7 @@
 //
 //     class Doubled {
 //      public:
-//       explicit Doubled(const Attributes& attributes);   // may throw
+//       explicit Doubled(const Node& node);   // may throw
 //       void compute(Call& call) const;                   // may throw; several threads may run it at once
 //     };
 //     constexpr OpDescription kDoubled = describe<Doubled>("Doubled", kInputs);
@@ -10,8 +10,8 @@
 
 #include <span>
 
-#include "attributes.h"
 #include "call.h"
+#include "node.h"
 
 namespace backslice::onnxruntime {
 
@@ -27,14 +27,14 @@ struct InputDescription {
 struct OpDescription {
   const char* name;
   std::span<const InputDescription> inputs;
-  void* (*create)(const Attributes&);
+  void* (*create)(const Node&);
   void (*compute)(const void* kernel, Call&);
   void (*destroy)(void* kernel);
 };
 
 template <class Kernel>
 constexpr OpDescription describe(const char* name, std::span<const InputDescription> inputs) {
-  return {name, inputs, [](const Attributes& attributes) -> void* { return new Kernel(attributes); },
+  return {name, inputs, [](const Node& node) -> void* { return new Kernel(node); },
           [](const void* kernel, Call& call) { static_cast<const Kernel*>(kernel)->compute(call); },
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }

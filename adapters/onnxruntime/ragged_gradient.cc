@@ -17,14 +17,11 @@ Tensor borrowed(const ConstView& view) {
 
 class RaggedGradient {
  public:
-  explicit RaggedGradient(const Attributes& attributes) : missing_(attributes.integers("missing")) {
-    std::ranges::sort(missing_);
-  }
+  explicit RaggedGradient(const Node& node) : missing_(node.integers("missing")) { std::ranges::sort(missing_); }
 
   void compute(Call& call) const {
     Input splits = call.input(0, "row_splits");
-    if (splits.dims().size() != 1)
-      refuse(invalid_argument("row_splits has shape ", splits.dims(), ", expected a list"));
+    splits.check_list();
     const std::vector<std::int64_t> shape = call.input(1, "dense_values_shape").list();
     std::vector<Input> inputs;
     for (std::size_t i = kFirst; i < call.inputs(); ++i) {

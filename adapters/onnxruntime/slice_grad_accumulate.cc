@@ -9,7 +9,7 @@ namespace {
 
 class SliceGradAccumulate {
  public:
-  explicit SliceGradAccumulate(const Attributes&) {}
+  explicit SliceGradAccumulate(const Node& node) : slice_(node, 0) {}
 
   void compute(Call& call) const {
     if (call.inputs() != kFirst + 2) {
@@ -21,7 +21,7 @@ class SliceGradAccumulate {
     if (!can_add(type.dtype)) {
       refuse(invalid_argument("dX has dtype ", name_of(type), ", whose elements cannot be added"));
     }
-    const Selection selection = unwrap(Selection::from_onnx(before.dims(), slice_spec(call, 0)));
+    const Selection selection = unwrap(Selection::from_onnx(before.dims(), slice_.read(call)));
     const ConstView gradient = shaped_like(selection, dy), old = before.view();
     Output dx = call.output(selection.shape(), type);
     check(slice_into(Selection::all(selection.shape()), old, dx.view(), call.context()));
@@ -31,6 +31,8 @@ class SliceGradAccumulate {
 
  private:
   static constexpr std::size_t kFirst = 4;  // dX, dY
+
+  SliceInputs slice_;
 };
 
 // The two gradients are one variadic input: older versions of ONNX Runtime allow one input of any type alone.

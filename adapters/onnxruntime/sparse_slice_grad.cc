@@ -14,7 +14,7 @@ MatchOrder order_of(const std::string& text) {
 
 class SparseSliceGrad {
  public:
-  explicit SparseSliceGrad(const Attributes& attributes) : order_(order_of(attributes.text("order", "in_order"))) {}
+  explicit SparseSliceGrad(const Node& node) : order_(order_of(node.text("order", "in_order"))) {}
 
   void compute(Call& call) const {
     Input grad = call.input(0, "backprop_val_grad"), input = call.input(1, "input_indices"),

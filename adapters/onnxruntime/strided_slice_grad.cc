@@ -8,20 +8,20 @@
 namespace backslice::onnxruntime {
 namespace {
 
-std::int32_t mask(const Attributes& attributes, const char* name) {
-  const std::int64_t value = attributes.integer(name, 0);
+std::int32_t mask(const Node& node, const char* name) {
+  const std::int64_t value = node.integer(name, 0);
   if (value == static_cast<std::int32_t>(value)) return static_cast<std::int32_t>(value);
   refuse(invalid_argument(name, " is ", value, ", expected a number of 32 bits"));
 }
 
 class StridedSliceGrad {
  public:
-  explicit StridedSliceGrad(const Attributes& attributes)
-      : masks_{.begin_mask = mask(attributes, "begin_mask"),
-               .end_mask = mask(attributes, "end_mask"),
-               .ellipsis_mask = mask(attributes, "ellipsis_mask"),
-               .new_axis_mask = mask(attributes, "new_axis_mask"),
-               .shrink_axis_mask = mask(attributes, "shrink_axis_mask")} {}
+  explicit StridedSliceGrad(const Node& node)
+      : masks_{.begin_mask = mask(node, "begin_mask"),
+               .end_mask = mask(node, "end_mask"),
+               .ellipsis_mask = mask(node, "ellipsis_mask"),
+               .new_axis_mask = mask(node, "new_axis_mask"),
+               .shrink_axis_mask = mask(node, "shrink_axis_mask")} {}
 
   void compute(Call& call) const {
     Input dy = call.input(4, "dy");

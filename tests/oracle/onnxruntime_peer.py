@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from wire import serve
 
 TYPES = {
@@ -60,8 +60,11 @@ def cast(name: str, to: int) -> Any:
     return helper.make_node("Cast", [name], [f"{name}_cast"], to=to)
 
 
-@cache
-def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tuple[str, Any], ...], through: str) -> Any:
+Inputs = tuple[tuple[str, str], ...]
+Attributes = tuple[tuple[str, Any], ...]
+
+
+def model(op: str, inputs: Inputs, attributes: Attributes, through: str, constants: dict[str, Any]) -> Any:
     """A model of one node. `through` names a type without arrays, to which the inputs are cast, and the result from."""
     names = ordered(op, [name for name, _ in inputs])
     elements = [name for name, _ in inputs if name.startswith(ELEMENTS)]
@@ -71,7 +74,9 @@ def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tupl
     element = TYPES[dict(inputs)[elements[0]]]
     if through:
         nodes = [*(cast(name, getattr(TensorProto, through)) for name in elements), *nodes, cast("result", element)]
-    infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in inputs if name in names]
+    fed = [(name, dtype) for name, dtype in inputs if name in names and name not in constants]
+    infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in fed]
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     output = helper.make_tensor_value_info("result_cast" if through else "result", element, None)
     # 1.17 does not infer the type of a custom operator's output where an input in the middle is left out.
     middle = [helper.make_tensor_value_info("result", getattr(TensorProto, through), None)] if through else []
@@ -79,25 +84,36 @@ def session(op: str, inputs: tuple[tuple[str, str], ...], attributes: tuple[tupl
     opsets = [
         helper.make_opsetid(name, version) for name, version in [("", opset), ("com.microsoft", 1), ("backslice", 1)]
     ]
-    model = helper.make_model(helper.make_graph(nodes, "g", infos, [output], value_info=middle), opset_imports=opsets)
-    model.ir_version = ir
+    graph = helper.make_graph(nodes, "g", infos, [output], tensors, value_info=middle)
+    return helper.make_model(graph, opset_imports=opsets, ir_version=ir)
+
+
+def started(made: Any) -> Any:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     if "BACKSLICE_OPERATORS" in os.environ:
         options.register_custom_ops_library(os.environ["BACKSLICE_OPERATORS"])
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def session(op: str, inputs: Inputs, attributes: Attributes, through: str) -> Any:
+    return started(model(op, inputs, attributes, through, {}))
 
 
 def run(op: str, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
     if op == "version":
         return np.array([int(part) for part in ort.__version__.split(".")[:2]])
     inputs = tuple((name, array.dtype.name) for name, array in arrays.items())
-    through = options.pop("through", "")
+    through, are_constant = options.pop("through", ""), options.pop("are_constant", False)
     attributes = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in sorted(options.items()))
     fed = {name: array for name, array in arrays.items() if not name.startswith("gap")}
-    result = session(op, inputs, attributes, through).run(None, fed)[0]
-    return np.asarray(result)
+    if are_constant:
+        constants = {name: array for name, array in fed.items() if not name.startswith(ELEMENTS)}
+        made = started(model(op, inputs, attributes, through, constants))
+        return np.asarray(made.run(None, {name: fed[name] for name in fed.keys() - constants.keys()})[0])
+    return np.asarray(session(op, inputs, attributes, through).run(None, fed)[0])
 
 
 serve(run)
