@@ -1,8 +1,8 @@
 """Times SliceGrad inside the training wheel: its own kernel and backslice's, in turns. Prints JSON.
 
-python onnxruntime_speed.py LIBRARY [WORD]
+python onnxruntime_speed.py LIBRARY NAME
 
-With a word, only the gradients whose names have it.
+NAME is that of a gradient, "nodes" for what one node of a large graph costs, or "names" for all names.
 """
 
 import json
@@ -102,11 +102,13 @@ def best(calls, seconds=1.0):
     return times
 
 
-def main(library, word=""):
-    wanted = {name: what for name, what in GRADIENTS.items() if word in name}
-    timed = {name: best([gradient(*what, ""), gradient(*what, library)]) for name, what in wanted.items()}
-    nodes = best([many("Slice", ""), many("SliceGrad", library), many("SliceGrad", "")], 2)
-    print(json.dumps({"gradients": timed, "nodes": [seconds / NODES for seconds in nodes]}))
+def measured(library, name):
+    if name == "names":
+        return list(GRADIENTS)
+    if name == "nodes":
+        times = best([many("Slice", ""), many("SliceGrad", library), many("SliceGrad", "")])
+        return [seconds / NODES for seconds in times]
+    return best([gradient(*GRADIENTS[name], ""), gradient(*GRADIENTS[name], library)])
 
 
-main(*sys.argv[1:])
+print(json.dumps(measured(*sys.argv[1:])))
