@@ -132,6 +132,13 @@ def test_slices_of_integers_are_left_out_unless_they_are_named():
         gradient_nodes(forward)
 
 
+def test_types_that_onnx_does_not_know_are_left_out():
+    forward = old(sliced("x", "y", starts=[1], ends=[3]))
+    forward.graph.input[0].type.tensor_type.elem_type = 99
+    with pytest.raises(bs.InvalidArgumentError, match="of other types it has 1"):
+        gradient_nodes(forward)
+
+
 BAD = {
     "no slice": (model([helper.make_node("Relu", ["x"], ["y"])]), {}, "no Slice node of floating-point"),
     "a name of none": (old(sliced("x", "y", starts=[1], ends=[3])), {"slices": ["q"]}, "slices has 'q'"),

@@ -258,7 +258,9 @@ def onnx_model(
     model: Path = typer.Argument(metavar="MODEL", help="An .onnx file, of any opset."),
     as_json: bool = JSON,
 ) -> None:
-    """List the slices of an ONNX model, with pictures and what their gradients cost.
+    """List the slices of an ONNX model.
+
+    With pictures, and what their gradients cost.
 
     Example: backslice onnx model.onnx
     """

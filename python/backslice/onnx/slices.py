@@ -44,9 +44,8 @@ class SliceNode:
     @property
     def is_floating(self) -> bool:
         """Whether it has a gradient in the sense of training: its elements are real or complex numbers."""
-        if self.elem_type == 0:
-            return False
-        return onnx.TensorProto.DataType.Name(self.elem_type).startswith(("FLOAT", "DOUBLE", "COMPLEX", "BFLOAT"))
+        names = {number: name for name, number in onnx.TensorProto.DataType.items()}
+        return str(names.get(self.elem_type, "")).startswith(("FLOAT", "DOUBLE", "COMPLEX", "BFLOAT"))
 
     @property
     def is_constant(self) -> bool:

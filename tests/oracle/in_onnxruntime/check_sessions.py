@@ -51,6 +51,16 @@ def test_large_gradients_on_the_threads_of_the_session(threads: int) -> None:
     assert np.array_equal(session(slice_grad(), options).run(None, given)[0], expected(given))
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_threads_but_those_of_the_session(threads: int) -> None:
+    options = session_options()
+    options.intra_op_num_threads = threads
+    made, given = session(slice_grad(), options), feeds(4096, 2048, 256, 768)
+    before = len(list(Path("/proc/self/task").iterdir()))
+    made.run(None, given)
+    assert len(list(Path("/proc/self/task").iterdir())) == before
+
+
 def test_one_session_in_many_threads() -> None:
     shared, wrong = session(slice_grad()), []
 
