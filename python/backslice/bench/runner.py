@@ -22,6 +22,7 @@ PEERS: dict[str, str | None] = {
     "torch": "torch",
     "jax": "jax",
     "onnxruntime": "onnxruntime-training",
+    "onnxruntime_with_backslice": "onnxruntime",
 }
 
 
