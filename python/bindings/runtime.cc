@@ -9,6 +9,7 @@
 #include "backslice/targets.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/output_argument.h"
@@ -86,6 +87,7 @@ void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
 void bind_runtime(nb::module_& m) {
   m.def("set_num_threads", py_set_num_threads);
   m.def("get_num_threads", [] { return num_threads(); });
+  m.def("_set_serial", [](nb::handle serial) { return set_serial(read_flag(serial, "serial")); });
   m.def("pool_stats", py_pool_stats);
   m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); });
   m.def("trim_pool", [] { trim_pool(); });

@@ -1,0 +1,61 @@
+"""What the tasks run: one call per chunk of the result, on the thread that Dask gave the task."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .meetings import Index
+from .workers import prepare_worker
+
+Array = NDArray[Any]
+Places = tuple[tuple[Index, Index], ...]  # target in the chunk of dx, source in the chunk of dy
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """The scheduler keeps the cores busy: a task that started threads would take those of its neighbours."""
+    prepare_worker()
+    before = _core._set_serial(True)
+    try:
+        yield
+    finally:
+        _core._set_serial(before)
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """A chunk that no slice meets. Like those of ``dask.array.zeros``, it takes no memory."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def gradient(shape: tuple[int, ...], places: Places, *dys: Array) -> Array:
+    """A chunk of the gradient, each byte written once."""
+    slices = [(target, dy[source]) for (target, source), dy in zip(places, dys, strict=True)]
+    with one_thread():
+        if len(slices) == 1:
+            ((target, dy),) = slices
+            return _core.slice_grad(dy, shape, target)
+        return _core.multi_slice_grad(shape, slices)
+
+
+def accumulated(onto: Array, places: Places, *dys: Array) -> Array:
+    """A chunk of `onto` with its part of the gradient added; `onto` stays as it is, since others may use it."""
+    slices = [(target, dy[source]) for (target, source), dy in zip(places, dys, strict=True)]
+    with one_thread():
+        total = _core.slice(onto, ...)
+        return _core.multi_slice_grad(onto.shape, slices, out=total, accumulate=True)
+
+
+def sparse_gradient(indices: Array, taken: Array, grad: Array, start: tuple[int, ...]) -> Array:
+    """The gradient of one row partition, whose slice has the indices `taken`."""
+    with one_thread():
+        return _core.sparse_slice_grad(grad, indices, start, taken)
+
+
+def sparse_gradient_by_size(indices: Array, grad: Array, start: tuple[int, ...], size: tuple[int, ...]) -> Array:
+    """The gradient of one row partition, whose slice is the window of `size` at `start`."""
+    with one_thread():
+        return _core.sparse_slice_grad_by_size(grad, indices, start, size)
