@@ -1,6 +1,6 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
-# make oracle   compare with the real TensorFlow and ONNX Runtime
+# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside TensorFlow, on a quiet machine)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -10,18 +10,20 @@
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make test-large the tests that need 12 GB of disk
+# make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
+# make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-SOURCES := $(shell find include src python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
-           CMakeLists.txt python/CMakeLists.txt pyproject.toml README.md
+SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
+           CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle sanitize fuzz bench bench-cpp lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -92,6 +94,10 @@ oracle: python
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
 
+oracle-speed: python
+	$(PY) -m backslice.bench.venvs tensorflow
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle -s -k is_fast
+
 sanitize: $(VENV)/.requirements
 	@for preset in asan tsan; do \
 	  echo "== $$preset"; \
@@ -116,6 +122,20 @@ bench-cpp: setup
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
+abi-check: setup
+	cmake --preset dev
+	cmake --build --preset dev --target backslice_shared
+	tools/abi.py check --library build/dev/tests/c_abi/libbackslice.so
+
+abi-update: setup
+	tools/abi.py update
+
+wheel: setup
+	$(PYTHON) tools/build_wheel.py $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
+
+wheels: setup
+	$(PYTHON) tools/build_wheel.py --all
+
 lint: python
 	$(PY) -m pip install -q pre-commit
 	$(VENV)/bin/pre-commit run --all-files
@@ -123,4 +143,4 @@ lint: python
 format: lint
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build dist $(VENV)

@@ -1,14 +1,40 @@
-# The install tree: headers, the library, and what find_package(backslice) reads.
+# The install tree: headers, the library, and what find_package(backslice) and pkg-config read.
 include(CMakePackageConfigHelpers)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/backslice)
 
-install(TARGETS backslice EXPORT backslice-targets)
-install(DIRECTORY include/backslice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT backslice-targets NAMESPACE backslice:: DESTINATION ${config_dir})
+install(TARGETS backslice EXPORT backslice-targets COMPONENT library)
+install(DIRECTORY include/backslice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(EXPORT backslice-targets NAMESPACE backslice:: DESTINATION ${config_dir} COMPONENT library)
+
+# Who links a static library also links what it needs; a shared one brings it along.
+set(BACKSLICE_STATIC_PACKAGES "")
+set(BACKSLICE_PC_REQUIRES "")
+set(BACKSLICE_PC_LIBS "")
+if(NOT BUILD_SHARED_LIBS)
+  set(BACKSLICE_PC_LIBS "-lstdc++ -lm -pthread")
+  set(BACKSLICE_STATIC_PACKAGES Threads)
+  if(NOT BACKSLICE_HIGHWAY_SOURCE)
+    list(APPEND BACKSLICE_STATIC_PACKAGES hwy)
+    string(APPEND BACKSLICE_PC_REQUIRES "libhwy")
+  endif()
+  if(BACKSLICE_EXECUTOR STREQUAL "tbb")
+    list(APPEND BACKSLICE_STATIC_PACKAGES TBB)
+    string(APPEND BACKSLICE_PC_REQUIRES " tbb")
+  endif()
+endif()
 
 configure_package_config_file(cmake/backslice-config.cmake.in ${PROJECT_BINARY_DIR}/backslice-config.cmake
   INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/backslice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/backslice-config.cmake ${PROJECT_BINARY_DIR}/backslice-config-version.cmake
-  DESTINATION ${config_dir})
+  DESTINATION ${config_dir} COMPONENT library)
+
+# The prefix is found from the file's own place, so that the tree can be moved.
+file(RELATIVE_PATH BACKSLICE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/backslice.pc.in ${PROJECT_BINARY_DIR}/backslice.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/backslice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(cmake/debian_package.cmake)
+endif()

@@ -29,6 +29,9 @@ need libhwy-dev has_header hwy/highway.h
 need libgtest-dev has_header gtest/gtest.h
 need libgmock-dev has_header gmock/gmock.h
 need libbenchmark-dev has_header benchmark/benchmark.h
+need abigail-tools command -v abidiff
+need pkg-config command -v pkg-config
+need dpkg-dev command -v dpkg-shlibdeps
 need nlohmann-json3-dev has_header nlohmann/json.hpp
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'

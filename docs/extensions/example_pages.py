@@ -35,13 +35,13 @@ def printed(path: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / path.stem
         flags = ("-std=c++20", "-O1", f"-I{ROOT / 'include'}", "-o", program)
-        output_of("c++", *flags, path, library(), "-lhwy", "-pthread")
+        output_of("c++", *flags, path, library(), f"-Wl,-rpath,{library().parent}")
         return output_of(program)
 
 
 def library() -> Path:
     """Of the interpreter that builds the manual."""
-    (found,) = (ROOT / "build").glob(f"python-{sys.implementation.cache_tag}/libbackslice.a")
+    (found,) = (ROOT / "build").glob(f"python-{sys.implementation.cache_tag}/libbackslice.so.*")
     return found
 
 

@@ -15,8 +15,8 @@ class BACKSLICE_EXPORT PartialShape {
  public:
   static constexpr std::int64_t kUnknown = -1;
 
-  PartialShape() = default;                                       ///< Nothing is known.
-  PartialShape(const Shape& shape) : dims_(Dims(Ints(shape))) {}  ///< All is known.
+  PartialShape() = default;                                                ///< Nothing is known.
+  PartialShape(const Shape& shape) : dims_(std::in_place, Ints(shape)) {}  ///< All is known.
 
   /// Extents, -1 for those that are not known.
   static Result<PartialShape> make(Ints dims, const char* argument = "element_shape");

@@ -96,7 +96,7 @@ class BACKSLICE_EXPORT Selection {
   /// The normal form in words, one line per axis.
   std::string explain() const;
 
-  friend bool operator==(const Selection& a, const Selection& b);
+  bool operator==(const Selection& other) const;
 
  private:
   Selection() = default;

@@ -58,6 +58,7 @@ from .errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
+from .linking import get_cmake_dir, get_include, get_library
 from .protocols import array_as as _array_as
 from .protocols import reduced as _reduced
 
@@ -78,6 +79,9 @@ __all__ = [
     "UnimplementedError",
     "VariantArray",
     "__version__",
+    "get_cmake_dir",
+    "get_include",
+    "get_library",
     "get_num_threads",
     "multi_slice_grad",
     "onnx_slice",

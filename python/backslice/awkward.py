@@ -128,7 +128,7 @@ def _values(layout: Any) -> NDArray[Any]:
     if isinstance(layout, ak.contents.EmptyArray):  # of no type
         return np.empty(0)
     if not isinstance(layout, ak.contents.NumpyArray):
-        raise DTypeError(f"the innermost content is a {type(layout).__name__}, expected numbers or strings")
+        raise DTypeError(f"the innermost content is of type {type(layout).__name__}, expected numbers or strings")
     return np.asarray(layout.data)
 
 

@@ -20,6 +20,7 @@ from . import entries
 from ._core import Selection, parse_index
 from .entries import INT64_MAX, INT64_MIN, MASKS
 from .errors import Error, InvalidArgumentError
+from .suggestions import did_you_mean
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
@@ -141,7 +142,8 @@ def parse(dialect: str, text: str) -> Spec:
     for word in text.split():
         name, equals, value = word.partition("=")
         if not equals or name not in known:
-            raise InvalidArgumentError(f"{word!r} is not one of {', '.join(f'{k}=..' for k in known)}")
+            expected = ", ".join(f"{k}=.." for k in known)
+            raise InvalidArgumentError(f"{word!r} is not one of {expected}{did_you_mean(name, known)}")
         if name in found:
             raise InvalidArgumentError(f"{name} is given twice")
         found[name] = _integer(value, name) if name in MASKS else integers(value, name)
@@ -174,7 +176,7 @@ def integers(text: str, name: str) -> list[int]:
     [3, -1]
     """
     inner = text.strip().removeprefix("[").removesuffix("]").removeprefix("(").removesuffix(")").strip()
-    return [_integer(part, name) for part in re.split(r"\s*,\s*|\s+", inner.rstrip(",")) if inner]
+    return [_integer(part, name) for part in re.split(r"\s*,\s*|\s+", inner.removesuffix(",")) if inner]
 
 
 def _integer(text: str, name: str) -> int:

@@ -28,6 +28,9 @@ class DLPackArray:
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
 
+    def __repr__(self) -> str:
+        return f"DLPackArray(shape {self._array.shape}, dtype {self._array.dtype})"
+
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CPU
 
@@ -77,7 +80,8 @@ def to_dlpack(a: NDArray[Any]) -> DLPackArray:
     >>> import numpy as np
     >>> import backslice as bs
     >>> dx = bs.slice_grad(np.ones(2, ml_dtypes.bfloat16), (4,), "1:3")
-    >>> exported = bs.to_dlpack(dx)  # torch.from_dlpack(exported) shares its memory
+    >>> bs.to_dlpack(dx)  # torch.from_dlpack shares its memory
+    DLPackArray(shape (4,), dtype bfloat16)
     """
     _dlpack_capsule(a, True, False)  # says what is wrong here, not in the consumer
     return DLPackArray(a)

@@ -47,10 +47,9 @@ def _ragged(
     return _core.RaggedTensor(values if dtype.isnative else values.view(dtype), splits)
 
 
-def _grad_buffer(content: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> _core.GradBuffer:
-    """Everything counts as written, until the next `write` or `zero`."""
-    buffer = _core.GradBuffer(content.shape, dtype)
-    buffer.write(..., content if dtype.isnative else content.view(dtype))
+def _grad_buffer(region: _core.Selection, content: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> _core.GradBuffer:
+    buffer = _core.GradBuffer(region.shape, dtype)
+    buffer.write(region, content if dtype.isnative else content.view(dtype))
     return buffer
 
 
@@ -75,9 +74,12 @@ def _parts_of_ragged(rt: _core.RaggedTensor) -> Reduced:
 
 
 def _parts_of_grad_buffer(buffer: _core.GradBuffer) -> Reduced:
-    if buffer._is_zero:
+    """One region is kept alone. Several may overlap: then everything counts as written."""
+    regions = buffer._regions
+    if not regions:
         return _core.GradBuffer, (buffer.shape, buffer.dtype)
-    return _grad_buffer, (_native(buffer.array), buffer.dtype)
+    region = regions[0] if len(regions) == 1 else _selection(buffer.shape, "...")
+    return _grad_buffer, (region, _native(region.slice(buffer.array)), buffer.dtype)
 
 
 def _parts_of_variants(array: _core.VariantArray) -> Reduced:

@@ -20,7 +20,9 @@ def _coo(a: Any, argument: str) -> Any:
     import scipy.sparse
 
     if not (scipy.sparse.issparse(a) and a.format in _FORMATS):
-        raise DTypeError(f"{argument} is a {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy")
+        raise DTypeError(
+            f"{argument} is of type {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy"
+        )
     return a.tocoo(copy=False)
 
 
@@ -178,7 +180,7 @@ def ragged_from_csr(a: Any) -> Any:
     from ._core import RaggedTensor
 
     if not (scipy.sparse.issparse(a) and a.format == "csr"):
-        raise DTypeError(f"a is a {type(a).__name__}, expected a scipy.sparse.csr_array or csr_matrix")
+        raise DTypeError(f"a is of type {type(a).__name__}, expected a scipy.sparse.csr_array or csr_matrix")
     return RaggedTensor(a.data[: a.indptr[-1]], [a.indptr])
 
 

@@ -16,6 +16,21 @@ void refuse_masked_array(nb::handle array, const std::string& name) {
                     ".filled(value), with the value that masked elements count as");
 }
 
+// What NumPy knows nothing of becomes an array of that one object. So does a string, which is an element.
+bool holds_what_is_no_array(PyArrayObject* array) {
+  if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != NPY_OBJECT) return false;
+  PyObject* const item = *static_cast<PyObject**>(PyArray_DATA(array));
+  return item == nullptr || !(PyUnicode_Check(item) || PyBytes_Check(item));
+}
+
+[[noreturn]] void refuse_object(nb::handle object, const std::string& name) {
+  if (object.is_none()) raise_dtype_error(name + " is None, expected an array");
+  const nb::object module = attribute(object.type(), "__module__");
+  const bool is_scipy = PyUnicode_Check(module.ptr()) && str_text(module).starts_with("scipy.sparse");
+  raise_dtype_error(name + " is of type " + type_text(object) + ", expected an array" +
+                    (is_scipy ? "; backslice.scipy has the operations for SciPy's sparse arrays" : ""));
+}
+
 // What keeps an array's memory alive, and where it is.
 struct HeldArray {
   nb::object guard, array;             // of NumPy,
@@ -79,9 +94,8 @@ void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
     raise_invalid_argument(name_ + " cannot be read as an array: " + message_of(e) +
                            (failure.empty() ? "" : "; " + failure));
   }
+  if (holds_what_is_no_array(as_array(array))) refuse_object(object, name_);
   resolve_numpy(std::move(array));
-  // What NumPy knows nothing of becomes an array of that one object: say so before its shape is looked at.
-  if (type_.is_object && PyArray_NDIM(as_array(array_)) == 0) empty_string_of(view(), name_.c_str());
 }
 
 InputArray ArrayArgument::view() const {

@@ -91,7 +91,7 @@ std::unique_ptr<Export<AnyManaged>> exported(nb::handle array) {
 }
 
 nb::object py_dlpack_capsule(nb::handle array, nb::handle versioned, nb::handle is_copy) {
-  if (!PyArray_Check(array.ptr())) raise_dtype_error("a is a " + type_text(array) + ", expected a NumPy array");
+  if (!PyArray_Check(array.ptr())) raise_dtype_error("a is of type " + type_text(array) + ", expected a NumPy array");
   if (is_masked_array(array))
     raise_dtype_error("a is a masked array, whose mask would be lost; export a.filled(value)");
   if (!read_flag(versioned, "versioned")) return capsule_of(exported<Managed>(array));
@@ -104,8 +104,6 @@ nb::object py_dlpack_capsule(nb::handle array, nb::handle versioned, nb::handle 
 
 }  // namespace
 
-void bind_dlpack_export(nb::module_& m) {
-  m.def("_dlpack_capsule", py_dlpack_capsule);
-}
+void bind_dlpack_export(nb::module_& m) { m.def("_dlpack_capsule", py_dlpack_capsule); }
 
 }  // namespace backslice::python

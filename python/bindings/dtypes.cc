@@ -176,8 +176,6 @@ std::optional<nb::dlpack::dtype> dlpack_dtype(DType dtype) {
   return std::nullopt;
 }
 
-void bind_dtypes(nb::module_& m) {
-  m.def("_numpy_dtype", as_numpy_dtype);
-}
+void bind_dtypes(nb::module_& m) { m.def("_numpy_dtype", as_numpy_dtype); }
 
 }  // namespace backslice::python

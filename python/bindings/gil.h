@@ -12,25 +12,60 @@
 #include <Python.h>
 #include <cxxabi.h>
 
+#include <exception>
+#include <type_traits>
 #include <utility>
 
 namespace backslice::python {
 
 [[noreturn]] void sleep_until_the_process_ends() noexcept;
 
+#if PY_VERSION_HEX >= 0x030E0000
+template <class Call>
+auto call_python(const Call& call) {
+  return call();
+}
+#elif defined(__GLIBCXX__)
 // Calls what may ask for the lock, and holds on to the thread when that ends it.
 template <class Call>
 auto call_python(const Call& call) {
-#if defined(__GLIBCXX__) && PY_VERSION_HEX < 0x030E0000
   try {
     return call();
   } catch (abi::__forced_unwind&) {
     sleep_until_the_process_ends();  // leaving the handler would go on with the unwinding, or abort
   }
-#else
-  return call();
-#endif
 }
+#else
+// libc++ has no name for what ends a thread. It runs destructors while nothing is thrown.
+class EndedThreadTrap {
+ public:
+  EndedThreadTrap() = default;
+  ~EndedThreadTrap() {
+    if (!returned_ && std::uncaught_exceptions() == exceptions_) sleep_until_the_process_ends();
+  }
+  EndedThreadTrap(const EndedThreadTrap&) = delete;
+  EndedThreadTrap& operator=(const EndedThreadTrap&) = delete;
+
+  void returned() { returned_ = true; }
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+  bool returned_ = false;
+};
+
+template <class Call>
+auto call_python(const Call& call) {
+  EndedThreadTrap trap;
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    trap.returned();
+  } else {
+    auto result = call();
+    trap.returned();
+    return result;
+  }
+}
+#endif
 
 // Gives the lock up as long as it lives.
 class GilReleased {

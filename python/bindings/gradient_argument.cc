@@ -52,8 +52,13 @@ ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::str
   return array;
 }
 
-void broadcast_to(const Shape& shape, ConstView& dy) {
-  if (auto wide = broadcast(dy, shape, "dy"); wide.ok()) dy = *wide;
+void broadcast_to(const Shape& shape, ConstView& dy, const std::string& name) {
+  const auto wide = broadcast(dy, shape, name.c_str());
+  if (wide.ok()) {
+    dy = *wide;
+  } else if (dy.shape().rank() < shape.rank()) {
+    check(wide.status());
+  }
 }
 
 }  // namespace backslice::python

@@ -39,10 +39,11 @@ inline ArrayArgument read_gradient(nb::handle dy, const GivenDType& dtype, std::
   return is_usual ? ArrayArgument(dy, std::move(name)) : read_any_gradient(dy, dtype, std::move(name));
 }
 
-// Broadcasts dy to the slice's shape. Where that is not possible it stays as it is: the operations say what is wrong.
-void broadcast_to(const Shape& shape, ConstView& dy);
-inline void broadcast_to_slice(ConstView& dy, const Selection& selection) {
-  if (dy.shape() != selection.result_shape()) broadcast_to(selection.result_shape(), dy);
+// Broadcasts dy to the slice's shape. Where that is not possible, one of too few axes is refused here, since the
+// operations would ask for more axes. Any other stays as it is: the operations say what is wrong.
+void broadcast_to(const Shape& shape, ConstView& dy, const std::string& name);
+inline void broadcast_to_slice(ConstView& dy, const Selection& selection, const std::string& name) {
+  if (dy.shape() != selection.result_shape()) broadcast_to(selection.result_shape(), dy, name);
 }
 
 }  // namespace backslice::python

@@ -20,6 +20,12 @@ void translate(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const backslice::StatusException& ended) {
     backslice::python::set_error(ended.status());
+  } catch (const std::exception&) {
+    throw;  // nanobind knows it
+  } catch (...) {
+    // The library's functions that return no error throw only where there is no memory. In a wheel the library has
+    // a C++ runtime of its own, whose std::bad_alloc is not the one of this module.
+    backslice::python::set_error(backslice::Status(backslice::StatusCode::ResourceExhausted, "out of memory"));
   }
 }
 

@@ -43,7 +43,7 @@ struct SliceList {
       if (loop.is_interrupted()) return false;
       const InputArray array = arrays[i].view();
       slices[i].dy = array.view;
-      broadcast_to_slice(slices[i].dy, slices[i].selection);
+      broadcast_to_slice(slices[i].dy, slices[i].selection, arrays[i].name());
       guards[i] = keep_from_resizing(array);
     }
     return true;
@@ -58,19 +58,25 @@ void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
   }
 }
 
-constexpr const char* kExpectedSlices = "slices must be a list of (index, dy), or another iterable of them";
+std::string nth(std::size_t i) { return "slices[" + std::to_string(i) + "]"; }
 
 void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const GivenDType& dtype, SliceList& list) {
-  if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) raise_dtype_error(kExpectedSlices);
+  const std::string name = nth(list.arrays.size());
+  if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) {
+    raise_dtype_error(name + " is " + repr_text(item) + ", expected a pair (index, dy)");
+  }
   const nb::object pair = items_of(item);
-  if (PyTuple_GET_SIZE(pair.ptr()) != 2) raise_invalid_argument(kExpectedSlices);
+  if (const Py_ssize_t size = PyTuple_GET_SIZE(pair.ptr()); size != 2) {
+    raise_invalid_argument(name + " has " + std::to_string(size) + " items, expected a pair (index, dy)");
+  }
   list.slices.push_back({read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
-  list.arrays.push_back(
-      read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, "slices[" + std::to_string(list.arrays.size()) + "].dy"));
+  list.arrays.push_back(read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, name + ".dy"));
 }
 
 SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype) {
-  if (PyUnicode_Check(given.ptr()) || !has_attribute(given, "__iter__")) raise_dtype_error(kExpectedSlices);
+  if (PyUnicode_Check(given.ptr()) || !has_attribute(given, "__iter__")) {
+    raise_dtype_error("slices is " + repr_text(given) + ", expected a list of pairs (index, dy), or another iterable");
+  }
   SliceList list;
   const nb::object items = items_of(given);
   list.slices.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
@@ -176,10 +182,14 @@ class PyGradBuffer {
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 
-  // Whether nothing was written since it was made or cleared.
-  bool is_zero() { return regions().empty(); }
+  // Where it may not be zero.
+  nb::tuple shared_regions() {
+    nb::list all;
+    for (const Selection& region : regions()) all.append(region);
+    return nb::tuple(all);
+  }
   std::string repr() {
-    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + ", " + shown_regions() + ")";
+    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + shown_regions() + ")";
   }
 
  private:
@@ -190,15 +200,16 @@ class PyGradBuffer {
     });
   }
 
-  // Where it may not be zero.
+  // Where it is zero, if that is known of any of it.
   std::string shown_regions() {
     constexpr std::size_t kMost = 3;
     const std::vector<Selection> written = regions();
-    if (written.empty()) return "all zero";
-    if (written.size() > kMost) return "zero outside " + std::to_string(written.size()) + " regions";
+    if (written.empty()) return ", all zero";
+    if (written.front().covers_input()) return "";
+    if (written.size() > kMost) return ", zero outside " + std::to_string(written.size()) + " regions";
     std::string text;
     for (const Selection& region : written) text += (text.empty() ? "[" : ", [") + to_string(region.to_index()) + "]";
-    return "zero outside " + text;
+    return ", zero outside " + text;
   }
 
   GradBuffer make(nb::handle shape) const {
@@ -210,7 +221,7 @@ class PyGradBuffer {
   void apply(nb::handle index, nb::handle dy, const Body& body) {
     const Selection selection = read_selection(buffer_.tensor().shape(), index);
     InputArray input = read_gradient(dy, GivenDType(dtype_), "dy").view();
-    broadcast_to_slice(input.view, selection);
+    broadcast_to_slice(input.view, selection, "dy");
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
@@ -255,7 +266,7 @@ void bind_multi_slices(nb::module_& m) {
       .def("__dlpack__", [](const PyGradBuffer& self,
                             nb::handle options) { return dlpack_of(self.array(), nb::borrow<nb::kwargs>(options)); })
       .def("__dlpack_device__", [](const PyGradBuffer& self) { return dlpack_device_of(self.array()); })
-      .def_prop_ro("_is_zero", &PyGradBuffer::is_zero)
+      .def_prop_ro("_regions", &PyGradBuffer::shared_regions)
       .def("__reduce__", reduced)
       .def("__repr__", &PyGradBuffer::repr);
 }

@@ -176,8 +176,9 @@ Index PyRagged::read_items(nb::handle index) const {
 
 nb::object PyRagged::array() const {
   if (rt_.ragged_rank() == 0) return values();
-  raise_dtype_error("a RaggedTensor of ragged rank " + std::to_string(rt_.ragged_rank()) +
-                    " is no array: its rows differ in length. Use .values, one row such as rt[0], or .to_list()");
+  raise_dtype_error(
+      "a RaggedTensor of ragged rank " + std::to_string(rt_.ragged_rank()) +
+      " is not one array: its rows may differ in length. Use .values, one row such as rt[0], or .to_list()");
 }
 
 RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(find_instance<PyRagged>(object)) {

@@ -161,9 +161,9 @@ class PyTensorArray {
   std::string repr() const {
     const bool closed = without_gil([&] { return array_.is_closed(); });
     const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
-    return "<TensorArray " + (name().empty() ? "" : "'" + name() + "' ") +
-           (closed ? std::string("closed") : "of " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
-           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ">";
+    return "TensorArray(" + (name().empty() ? "" : "name " + repr_text(new_str(name())) + ", ") +
+           (closed ? std::string("closed") : "size " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
+           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ")";
   }
 
  private:

@@ -127,7 +127,7 @@ nb::object gradient_of_slice(const Selection& selection, nb::handle dy, nb::hand
   const Write write = read_write(accumulate, out);
   const OutputArgument output(out);
   InputArray gradient = read_gradient(dy, GivenDType(dtype, output), "dy").view();
-  broadcast_to_slice(gradient.view, selection);
+  broadcast_to_slice(gradient.view, selection, "dy");
   return gradient_of_slice(selection, gradient, output, write, context);
 }
 

@@ -74,7 +74,8 @@ PyTensorArray PyTensorArray::restore(nb::handle given) {
   for (nb::handle element : nb::borrow<nb::tuple>(parts[3])) {
     contents.elements.push_back(read_element(element, *making.type));
   }
-  return {unwrap(interruptible([&] { return TensorArray::restore(contents); })), making.type};
+  const Context context{.cancelled = ctrl_c_test()};
+  return {unwrap(interruptible([&] { return TensorArray::restore(contents, context); })), making.type};
 }
 
 }  // namespace backslice::python

@@ -93,6 +93,10 @@ void bind_tensor_arrays(nb::module_& m) {
       .def_prop_ro("dtype", &Array::dtype)
       .def_prop_ro("name", &Array::name)
       .def_prop_ro("element_shape", &Array::element_shape)
+      .def("__array__",
+           [](nb::handle, nb::handle, nb::handle) {
+             raise_dtype_error("a TensorArray is not one array: use .stack() or .concat()");
+           })
       .def("__repr__", &Array::repr)
       .def("_contents", &Array::contents)
       .def_static("_restore", &Array::restore)

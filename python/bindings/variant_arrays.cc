@@ -203,7 +203,7 @@ class PyVariants {
   }
 
   VariantArray array_;
-  std::vector<ValueType> types_;  // one for a batch, else one an element, empty for missing ones
+  std::vector<ValueType> types_;  // one for a batch, else one per element, empty for missing ones
   std::optional<ValueType> first_;
   bool uniform_ = true;  // all that are there have one dtype
 };
@@ -342,6 +342,10 @@ void bind_variant_arrays(nb::module_& m) {
       .def("__iter__", &PyVariants::iterate)
       .def_prop_ro("_batch", &PyVariants::batch)
       .def("__reduce__", reduced)
+      .def("__array__",
+           [](nb::handle, nb::handle, nb::handle) {
+             raise_dtype_error("a VariantArray is not one array: use its elements, such as a[0], or list(a)");
+           })
       .def("__repr__", &PyVariants::repr);
   m.def("ragged_tensor_to_variant", py_to_variant);
   m.def("ragged_tensor_from_variant", py_from_variant);

@@ -100,7 +100,13 @@ BAD_USES = [
     (2, "given twice", ("--onnx", "starts=0,0", "ends=1,1", "axes=0,-2")),
     (1, "the slice of [4, 6] has shape [3, 3]", ("--index", "1:, ::2")),
     (1, "holds float32, not bfloat16", (*SLICE, "--dtype", "bfloat16")),
-    (2, "'float99' is not a dtype", (*SLICE, "--dtype", "float99")),
+    (2, "--dtype 'float99' is not a dtype such as float32", (*SLICE, "--dtype", "float99")),
+    (2, "did you mean 'float32'?", (*SLICE, "--dtype", "flot32")),
+    (2, "did you mean 'bfloat16'?", (*SLICE, "--dtype", "bflaot16")),
+    (2, "shape: 'x' is not an integer", ("--shape", "4,x", "--index", "1:3")),
+    (2, "shape: '' is not an integer", ("--shape", "4,,", "--index", "1:3")),
+    (2, "did you mean 'begin'?", ("--shape", "4", "--tf", "begn=1 end=3")),
+    (2, "did you mean 'starts'?", ("--shape", "4", "--onnx", "start=1 ends=3")),
 ]
 
 

@@ -37,11 +37,14 @@ def test_grad_buffers_are_made_again(again):
     for dtype in ("f4", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, "U3", ">i4"):
         buffer = buffer_of(np.s_[1:3], np.arange(6).reshape(2, 3).astype(dtype))
         other = again(buffer)
-        assert other.dtype == buffer.dtype and other.shape == buffer.shape
+        assert other.dtype == buffer.dtype and other.shape == buffer.shape and repr(other) == repr(buffer)
         assert other.array.tobytes() == buffer.array.tobytes()
         other.write(np.s_[:1], np.ones((1, 3)).astype(dtype))
         assert other.array[1:].tobytes() == np.zeros((3, 3), dtype).tobytes()
         assert buffer.array[1:3].tobytes() == np.arange(6).astype(dtype).tobytes()
+    buffer = buffer_of(np.s_[1:3], np.ones((2, 3)))
+    buffer.add(np.s_[:, 1], np.ones(4))  # two regions that overlap
+    assert again(buffer).array.tobytes() == buffer.array.tobytes()
     zero = again(bs.GradBuffer((2,), "f4"))
     assert zero.array.tolist() == [0, 0] and "all zero" in repr(zero)
 
@@ -213,8 +216,23 @@ def test_only_a_tensor_that_is_not_ragged_is_an_array():
     assert np.shares_memory(np.asarray(dense), dense.values)
     ragged = bs.RaggedTensor(np.arange(4.0), [0, 1, 4])
     for call in (np.asarray, np.from_dlpack, lambda rt: bs.slice(rt, ...)):
-        with pytest.raises((bs.DTypeError, bs.InvalidArgumentError), match=r"rows differ in length.*\.to_list\(\)"):
+        with pytest.raises((bs.DTypeError, bs.InvalidArgumentError), match=r"rows may differ in length.*\.to_list\(\)"):
             call(ragged)
+
+
+def test_a_pickle_of_a_buffer_holds_what_was_written():
+    buffer = bs.GradBuffer((1000, 1000), "f8")
+    buffer.write(np.s_[5], 1.0)
+    assert len(pickle.dumps(buffer)) < 2 * 8000
+
+
+def test_several_arrays_are_not_one_array():
+    array = bs.TensorArray(2, "f4")
+    rows = bs.ragged_tensor_to_variant(bs.RaggedTensor(np.arange(4.0), [0, 1, 4]))
+    for container, advice in ((array, r"\.stack\(\)"), (rows, r"list\(a\)")):
+        for call in (np.asarray, np.array, lambda c: bs.slice(c, ...)):
+            with pytest.raises((bs.DTypeError, bs.InvalidArgumentError), match="is not one array: use .*" + advice):
+                call(container)
 
 
 def test_variant_arrays_take_partial_indices_and_slices():
@@ -241,6 +259,10 @@ def test_representations_tell_what_is_inside():
     for k in range(4):
         buffer.add(np.s_[k, k % 3], np.float32(1))
     assert "zero outside" in repr(buffer)
+    buffer.writable()
+    assert repr(buffer) == "GradBuffer(shape (4, 3), dtype float32)"
+    array = bs.TensorArray(2, "f4", (3,), name="steps")
+    assert repr(array) == "TensorArray(name 'steps', size 2, dtype float32, element shape [3])"
     mixed = bs.VariantArray([np.ones(2), None, bs.RaggedTensor(np.ones(1, "f4"), [0, 1])])
     assert repr(mixed) == "VariantArray(shape (3,), several dtypes, ragged ranks 0 to 1, 1 missing)"
     rows = bs.ragged_tensor_to_variant(bs.RaggedTensor(np.ones(3), [0, 1, 3]))

@@ -7,43 +7,13 @@ import math
 import backslice as bs
 import numpy as np
 import pytest
+from dlpack_structs import Deleter, Managed, Tensor, Versioned
 
 INT, UINT, FLOAT, OPAQUE, BFLOAT, COMPLEX, BOOL, FLOAT8 = 0, 1, 2, 3, 4, 5, 6, 7
 MEMORY = (ctypes.c_double * 16)(*range(16))
-DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype = ctypes.py_object
 new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
-class Managed(ctypes.Structure):
-    _fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", DELETER))
-
-
-class Versioned(ctypes.Structure):
-    _fields_ = (
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("context", ctypes.c_void_p),
-        ("deleter", DELETER),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    )
 
 
 class Liar:
@@ -58,7 +28,7 @@ class Liar:
         for field, values in zip(("shape", "strides"), self.lists, strict=True):
             if values is not None:
                 setattr(self.tensor, field, ctypes.cast(values, ctypes.POINTER(ctypes.c_int64)))
-        self.deleter = DELETER(self.delete)
+        self.deleter = Deleter(self.delete)
         if version is None:
             self.managed = Managed(self.tensor, None, self.deleter)
             self.name = name or b"dltensor"

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from dlpack_structs import Managed, Versioned
 from test_dlpack import Foreign
 
 DY = np.array([1.0, 2.0], np.float32)
@@ -138,39 +139,6 @@ def test_outputs_are_released():
     assert sys.getrefcount(memory) == before
 
 
-class Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
-Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class Managed(ctypes.Structure):
-    _fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", Deleter))
-
-
-class Versioned(ctypes.Structure):
-    _fields_ = (
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("context", ctypes.c_void_p),
-        ("deleter", Deleter),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    )
-
-
 class Consumer:
     """Takes a capsule as a library in C does."""
 
@@ -263,7 +231,7 @@ def test_exports_that_dlpack_cannot_carry():
     pairs = np.zeros(3, [("a", "f4"), ("b", "i1")])
     with pytest.raises(bs.InvalidArgumentError, match="stride of 5 bytes on axis 0"):
         bs.to_dlpack(pairs["a"])
-    with pytest.raises(bs.DTypeError, match="a is a list, expected a NumPy array"):
+    with pytest.raises(bs.DTypeError, match="a is of type list, expected a NumPy array"):
         bs.to_dlpack([1.0])
     for options in ({"stream": 1}, {"dl_device": (2, 0)}):
         with pytest.raises(BufferError):

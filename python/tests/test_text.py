@@ -139,3 +139,17 @@ def test_index_text_on_the_command_line_need_not_be_utf8():
     command = [sys.executable, "-m", "backslice", "explain", "4,6", b"\xff"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and r"the slice is '\udcff'" in done.stderr and done.stderr.count("\n") == 1
+
+
+class OneString:
+    """A tensor of another library that holds one string, as TensorFlow's do."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(b"a", object)
+
+
+def test_one_string_of_another_library_is_an_element():
+    array = bs.TensorArray(1, object)
+    array.write(0, OneString())
+    assert array.read(0) == b"a"
+    assert bs.slice_grad(OneString(), (2,), 1).tolist() == [b"", b"a"]

@@ -100,7 +100,7 @@ std::vector<Tensor> borrowed(const std::vector<View>& views);
 
 // -- Results. Where they go is checked before anything is done.
 
-// Room for a shape. `rank` may have no place where the caller knows it.
+// Room for a shape and its rank.
 class ShapeOut {
  public:
   ShapeOut(std::int64_t* shape, const Argument& shape_argument, std::int32_t* rank, const Argument& rank_argument)

@@ -4,6 +4,7 @@
 #include "capi/context.h"
 #include "capi/handles.h"
 #include "capi/ragged_arguments.h"
+#include "ragged/pieces_gradient.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -19,9 +20,50 @@ FromVariantTypes types_of(const backslice_variant_types* types) {
   return made;
 }
 
-// Dense pieces, nothing in the place of missing ones.
+using Piece = VariantArray::Piece;
+
+// How many elements a shape has; -1 where it is not one, or has too many.
+std::int64_t elements_of(const backslice_view& view) {
+  if (view.rank < 0 || view.rank > BACKSLICE_MAX_RANK || (view.rank > 0 && view.shape == nullptr)) return -1;
+  std::int64_t elements = 1;
+  for (std::int32_t axis = 0; axis < view.rank; ++axis) {
+    if (view.shape[axis] < 0 || __builtin_mul_overflow(elements, view.shape[axis], &elements)) return -1;
+  }
+  return elements;
+}
+
+// A view without gaps. There may be millions of them: those with nothing special about them are looked at without
+// making a layout. Everything else, errors included, is what view_of says of it.
+std::optional<Piece> piece_of(const backslice_view* given, const Argument& argument) {
+  const DType dtype = dtype_from(checked_struct(given, argument).dtype, argument);
+  const bool is_plain = given->strides == nullptr && given->item_size == 0 && dtype != DType::Bytes &&
+                        given->device_type == BACKSLICE_CPU && given->device_id == 0;
+  const std::int64_t elements = is_plain ? elements_of(*given) : -1;
+  constexpr std::int64_t kMany = std::int64_t{1} << 56;  // so that their bytes can be counted
+  if (elements >= 0 && elements <= kMany && (elements == 0 || given->data != nullptr)) {
+    return Piece{static_cast<const std::byte*>(given->data), elements, false, dtype, item_size(dtype)};
+  }
+  const View view = view_of(given, argument);
+  if (!is_contiguous(view.layout)) return std::nullopt;
+  return Piece{view.data, view.elements(), false, view.dtype, view.layout.item_size};
+}
+
+// Dense pieces; nothing where one of them has gaps.
+std::optional<std::vector<Piece>> plain_pieces_of(const backslice_view* pieces, const uint8_t* missing,
+                                                  std::int64_t count) {
+  std::vector<Piece> made(items(pieces, count, "pieces", "piece_count").size());
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (missing != nullptr && missing[i] != 0) continue;
+    const auto piece = piece_of(pieces + i, {"pieces", i});
+    if (!piece) return std::nullopt;
+    made[static_cast<std::size_t>(i)] = *piece;
+  }
+  return made;
+}
+
+// The same as an array of variants, which copies pieces with gaps.
 VariantArray pieces_of(const backslice_view* pieces, const uint8_t* missing, std::int64_t count, const Context& call) {
-  std::vector<std::optional<RaggedTensor>> elements(items(pieces, count, "pieces", "piece_count").size());
+  std::vector<std::optional<RaggedTensor>> elements(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     if (missing != nullptr && missing[i] != 0) continue;
     const View piece = view_of(pieces + i, {"pieces", i});
@@ -157,8 +199,12 @@ int32_t backslice_ragged_pieces_gradient_into(const backslice_view* pieces, cons
                                               int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_tensor_to_variant_gradient_into(
-        pieces_of(pieces, missing, piece_count, call), borrowed(views_of(row_splits, count, "row_splits")),
-        ints_of(dense_values_shape, "dense_values_shape"), view_of(out, "out"), write_of(write), call));
+    const auto plain = plain_pieces_of(pieces, missing, piece_count);
+    const std::vector<Tensor> splits = borrowed(views_of(row_splits, count, "row_splits"));
+    const Ints shape = ints_of(dense_values_shape, "dense_values_shape");
+    const View result = view_of(out, "out");
+    return call.ended(plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
+                            : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call),
+                                                                     splits, shape, result, write_of(write), call));
   });
 }

@@ -100,8 +100,9 @@ int32_t backslice_multi_slice_grad_into(backslice_ints shape, const backslice_se
     const auto views = items(dys, count, "dys", "count");
     std::vector<SliceGradient> slices;
     slices.reserve(handles.size());
-    for (std::int64_t i = 0; i < count; ++i) {
-      slices.push_back({get(handles[i], Argument("selections", i)), input_of(&views[i], {"dys", i})});
+    for (std::size_t at = 0; at < handles.size(); ++at) {
+      const auto i = static_cast<std::int64_t>(at);
+      slices.push_back({get(handles[at], Argument("selections", i)), input_of(&views[at], {"dys", i})});
     }
     return call.ended(
         multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call));

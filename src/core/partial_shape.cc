@@ -58,7 +58,7 @@ Result<PartialShape> PartialShape::prepended(const Shape& first) const {
                               first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported");
     }
     PartialShape shape;
-    shape.dims_ = Dims(first);
+    shape.dims_.emplace(Ints(first));
     for (std::int64_t dim : *dims_) shape.dims_->push_back(dim);
     return shape;
   });

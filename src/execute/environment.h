@@ -1,11 +1,13 @@
 // BACKSLICE_NUM_THREADS, as it was set by whoever started the process.
 #pragma once
 
+#include "backslice/export.h"
 #include "backslice/status.h"
 
 namespace backslice {
 
 // InvalidArgument, with the value, where it is set to something that is not a number of threads.
-Status check_num_threads_variable();
+// Exported for the Python bindings.
+BACKSLICE_EXPORT Status check_num_threads_variable();
 
 }  // namespace backslice

@@ -20,8 +20,9 @@ Status check_distinct(const View& out, const char* argument);
 Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument);
 
 // An output of that shape for elements of that dtype and size, those of `owner`, that does not overlap itself.
-Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
-                    const char* owner);
+// Exported for the Python bindings.
+BACKSLICE_EXPORT Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype,
+                                     std::int64_t item_size, const char* owner);
 
 // The same for elements like the input's, not overlapping it either.
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);

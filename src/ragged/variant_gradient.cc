@@ -1,20 +1,50 @@
 // The gradient of a ragged tensor that was encoded row by row: sizes first, then the pieces one after the other.
+#include <algorithm>
+#include <span>
+
 #include "backslice/ragged_variant.h"
 #include "core/checked_math.h"
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "ops/checks.h"
 #include "ops/joiner.h"
+#include "ragged/pieces_gradient.h"
 #include "ragged/row_splits.h"
 #include "ragged/values_type.h"
 
 namespace backslice {
 namespace {
 
+// The elements of an array, as far as their values go.
+struct EncodedPieces {
+  const VariantArray& encoded;
+
+  std::int64_t size() const { return encoded.size(); }
+  bool has_missing() const { return encoded.has_missing(); }
+  VariantArray::Piece piece(std::int64_t i) const { return encoded.piece(i); }
+  void push(Joiner& joiner, const VariantArray::Piece& piece, std::int64_t i) const {
+    joiner.push(piece.data, piece.elements, [&]() -> const Buffer& { return encoded.buffer(i); });
+  }
+};
+
+// Pieces in somebody else's memory.
+struct BorrowedPieces {
+  std::span<const VariantArray::Piece> pieces;
+  bool is_any_missing;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(pieces.size()); }
+  bool has_missing() const { return is_any_missing; }
+  VariantArray::Piece piece(std::int64_t i) const { return pieces[static_cast<std::size_t>(i)]; }
+  void push(Joiner& joiner, const VariantArray::Piece& piece, std::int64_t) const {
+    joiner.push_borrowed(piece.data, piece.elements);
+  }
+};
+
 // The splits of what was encoded, as far as they are known: enough to size the pieces that are missing.
 class KnownSplits {
  public:
-  static Result<KnownSplits> make(const std::vector<Tensor>& given, const VariantArray& encoded, const Shape& shape,
+  template <class Pieces>
+  static Result<KnownSplits> make(const std::vector<Tensor>& given, const Pieces& encoded, const Shape& shape,
                                   const Call& call) {
     if (given.empty()) return invalid_argument("row_splits: at least one list is needed");
     KnownSplits known;
@@ -80,9 +110,9 @@ class MissingPieces {
   std::optional<std::int64_t> row_;  // nothing where it does not fit
 };
 
-Status check_total(const VariantArray& encoded, std::int64_t total, const Shape& shape) {
+Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) {
   if (total == shape.elements()) return Status();
-  return invalid_argument("the ", encoded.size(), " pieces have ", total, " elements in all, but dense_values_shape ",
+  return invalid_argument("the ", pieces, " pieces have ", total, " elements in all, but dense_values_shape ",
                           Ints(shape), " has ", shape.elements());
 }
 
@@ -104,14 +134,15 @@ Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, cons
   const ConstView view = values.view();
   BACKSLICE_RETURN_IF_ERROR(
       check_piece({view.data, view.elements(), false, view.dtype, view.layout.item_size}, 0, type));
-  BACKSLICE_RETURN_IF_ERROR(check_total(encoded, view.elements(), shape));
+  BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), view.elements(), shape));
   Joiner pieces(type.dtype, type.item_size, 1);
   pieces.push(view.data, view.elements(), [&]() -> const Buffer& { return values.buffer(); });
   return pieces;
 }
 
 // Sizes first: every piece, then their total.
-Result<Joiner> separate_pieces(const VariantArray& encoded, const KnownSplits& splits, const Shape& shape,
+template <class Pieces>
+Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits, const Shape& shape,
                                const ValuesType& type, Write write, const Call& call) {
   const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
   if (!bytes.ok()) return bytes.status();
@@ -136,23 +167,24 @@ Result<Joiner> separate_pieces(const VariantArray& encoded, const KnownSplits& s
     if (piece.missing) {
       pieces.push_zeros(piece.elements);
     } else {
-      pieces.push(piece.data, piece.elements, [&]() -> const Buffer& { return encoded.buffer(i); });
+      encoded.push(pieces, piece, i);
     }
   }
-  BACKSLICE_RETURN_IF_ERROR(check_total(encoded, total, shape));
+  BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), total, shape));
   return pieces;
 }
 
 // The pieces, all checked, as they will be joined to a tensor of that shape.
-Result<Joiner> checked_pieces(const VariantArray& encoded, const std::vector<Tensor>& row_splits, const Shape& shape,
-                              const ValuesType& type, Write write, const Call& call) {
-  const auto splits = KnownSplits::make(row_splits, encoded, shape, call);
+template <class Pieces>
+Result<Joiner> checked_pieces(const Pieces& pieces, const VariantArray* encoded, const std::vector<Tensor>& row_splits,
+                              const Shape& shape, const ValuesType& type, Write write, const Call& call) {
+  const auto splits = KnownSplits::make(row_splits, pieces, shape, call);
   if (!splits.ok()) return splits.status();
-  if (encoded.has_missing() && shape.rank() == 0) {
+  if (pieces.has_missing() && shape.rank() == 0) {
     return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
   }
-  if (encoded.batch() != nullptr) return whole_batch(encoded, shape, type);
-  return separate_pieces(encoded, *splits, shape, type, write, call);
+  if (encoded != nullptr && encoded->batch() != nullptr) return whole_batch(*encoded, shape, type);
+  return separate_pieces(pieces, *splits, shape, type, write, call);
 }
 
 Status check_gradient_output(const View& out, const Shape& shape, const Joiner& pieces, const ValuesType& type,
@@ -176,28 +208,52 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     const auto type = values_type(encoded, Tvalues);
     if (!type.ok()) return type.status();
     const Call call(context);
-    const auto pieces = checked_pieces(encoded, row_splits, *shape, *type, Write::Overwrite, call);
+    const auto pieces =
+        checked_pieces(EncodedPieces{encoded}, &encoded, row_splits, *shape, *type, Write::Overwrite, call);
     if (!pieces.ok()) return pieces.status();
     return pieces->join(*shape, call);
   });
 }
 
-Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
-                                              Ints dense_values_shape, const View& out, Write write,
-                                              const Context& context) {
+namespace {
+
+// `first` is the type of the pieces; where all are missing, out says what they would be.
+template <class Pieces>
+Status gradient_into(const Pieces& given, const VariantArray* encoded, const std::optional<ValuesType>& first,
+                     const std::vector<Tensor>& row_splits, Ints dense_values_shape, const View& out, Write write,
+                     const Context& context) {
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
-    const auto first = first_piece(encoded);  // where all are missing, out says what they would be
-    const ValuesType type =
-        first ? ValuesType{first->dtype, first->item_size} : ValuesType{out.dtype, out.layout.item_size};
+    const ValuesType type = first.value_or(ValuesType{out.dtype, out.layout.item_size});
     const Call call(context);
-    const auto pieces = checked_pieces(encoded, row_splits, *shape, type, write, call);
+    const auto pieces = checked_pieces(given, encoded, row_splits, *shape, type, write, call);
     if (!pieces.ok()) return pieces.status();
     BACKSLICE_RETURN_IF_ERROR(check_gradient_output(out, *shape, *pieces, type, row_splits, write));
     return pieces->join_into(out, write, call);
   });
+}
+
+std::optional<ValuesType> type_of(const VariantArray::Piece& piece) { return ValuesType{piece.dtype, piece.item_size}; }
+
+}  // namespace
+
+Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
+                                              Ints dense_values_shape, const View& out, Write write,
+                                              const Context& context) {
+  const auto first = first_piece(encoded);
+  return gradient_into(EncodedPieces{encoded}, &encoded, first ? type_of(*first) : std::nullopt, row_splits,
+                       dense_values_shape, out, write, context);
+}
+
+Status ragged_pieces_gradient_into(std::span<const VariantArray::Piece> pieces, const std::vector<Tensor>& row_splits,
+                                   Ints dense_values_shape, const View& out, Write write, const Context& context) {
+  const auto is_missing = [](const VariantArray::Piece& piece) { return piece.missing; };
+  const auto first = std::find_if_not(pieces.begin(), pieces.end(), is_missing);
+  const BorrowedPieces given{pieces, std::any_of(pieces.begin(), pieces.end(), is_missing)};
+  return gradient_into(given, nullptr, first != pieces.end() ? type_of(*first) : std::nullopt, row_splits,
+                       dense_values_shape, out, write, context);
 }
 
 }  // namespace backslice

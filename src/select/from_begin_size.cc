@@ -34,7 +34,8 @@ Result<Selection> Selection::from_begin_size(Ints dims, Ints begin, Ints size) {
     Axes axes;
     Dims result_axes;
     for (int i = 0; i < shape->rank(); ++i) {
-      const auto axis = explicit_axis(begin[i], size[i], i, (*shape)[i]);
+      const auto at = static_cast<std::size_t>(i);
+      const auto axis = explicit_axis(begin[at], size[at], i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
       result_axes.push_back(i);

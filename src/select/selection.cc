@@ -91,8 +91,8 @@ bool Selection::is_dropped(int axis) const {
   return std::find(result_axes_.begin(), result_axes_.end(), axis) == result_axes_.end();
 }
 
-bool operator==(const Selection& a, const Selection& b) {
-  return a.shape_ == b.shape_ && a.result_axes_ == b.result_axes_ && a.axes_ == b.axes_;
+bool Selection::operator==(const Selection& other) const {
+  return shape_ == other.shape_ && result_axes_ == other.result_axes_ && axes_ == other.axes_;
 }
 
 std::string Selection::explain() const {

@@ -1,4 +1,6 @@
 /* Ragged tensors, their slices, arrays of variants, and the gradients. */
+#include <string.h>
+
 #include "check.h"
 
 static const float kValues[] = {1, 2, 3, 4, 5}; /* [[1, 2], [], [3, 4, 5]] */
@@ -112,6 +114,29 @@ static void encodes_and_decodes(void) {
   for (int i = 0; i < 5; ++i) backslice_free(all[i]);
 }
 
+/* The last of three pieces, changed in one way after the other. */
+static void refuses_pieces(backslice_view* pieces, const uint8_t* missing, const backslice_view* splits,
+                           const backslice_view* out) {
+  const int64_t six[] = {6}, negative[] = {-3}, overflowing[] = {INT64_MAX, 3}, large[] = {1000};
+  const backslice_view last = pieces[2];
+  backslice_view wrong[7] = {last, last, last, last, last, last, last};
+  wrong[0].data = NULL;
+  wrong[1].shape = negative;
+  wrong[2].shape = overflowing;
+  wrong[2].rank = 2;
+  wrong[3].rank = 33;
+  wrong[4].dtype = BACKSLICE_INT32;
+  wrong[5].shape = large;
+  wrong[6].struct_size = 1;
+  for (int i = 0; i < 7; ++i) {
+    pieces[2] = wrong[i];
+    CHECK(backslice_ragged_pieces_gradient_into(pieces, missing, 3, splits, 1, LIST(six), out, BACKSLICE_OVERWRITE,
+                                                NULL) == BACKSLICE_INVALID_ARGUMENT);
+    CHECK(strstr(backslice_last_error(), i == 4 || i == 5 ? "piece 2" : "pieces[2]") != NULL);
+  }
+  pieces[2] = last;
+}
+
 static void gradients(void) {
   const int64_t two[] = {2}, one_two_three[] = {0, 2, 3, 6}, six[] = {6};
   const backslice_view first = floats(kValues, LIST(two)), last = floats(kValues + 2, LIST(kThree));
@@ -121,6 +146,14 @@ static void gradients(void) {
   const uint8_t missing[] = {0, 1, 0};
   float flat[6], same[6];
   backslice_view out = floats(flat, LIST(six));
+  const int64_t backwards[] = {-4};
+  pieces[2].data = (void*)(kValues + 4);
+  pieces[2].strides = backwards;
+  CHECK_OK(backslice_ragged_pieces_gradient_into(pieces, missing, 3, &splits, 1, LIST(six), &out, BACKSLICE_OVERWRITE,
+                                                 NULL));
+  CHECK_SAME(flat, ((const float[]){1, 2, 0, 5, 4, 3}));
+  pieces[2] = last;
+  refuses_pieces(pieces, missing, &splits, &out);
   CHECK_OK(backslice_ragged_pieces_gradient_into(pieces, missing, 3, &splits, 1, LIST(six), &out, BACKSLICE_OVERWRITE,
                                                  NULL));
   CHECK_SAME(flat, ((const float[]){1, 2, 0, 3, 4, 5}));

@@ -1,19 +1,57 @@
-# Builds tests/consumer against this build in one of two ways and runs what it makes.
-# The build tree is kept, so that a second run compiles nothing.
-set(tree ${binary}/consumer-${way})
+# Builds tests/consumer against the library in one of the ways that the manual names, and runs what it makes.
+# The build trees are kept, so that a second run compiles nothing.
+# Usage: cmake -D from=install|subdirectory|fetch_content|pkg_config|debian_package -D linkage=static|shared -D source=...
+#   -D binary=... -D compiler=... -D launcher=... -D build_type=... -P build_and_run.cmake
+set(tree ${binary}/consumer/${from}-${linkage})
+if(linkage STREQUAL "shared")
+  set(build_type Release)  # as pip builds it, so that ccache has it
+endif()
+set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher}
+  -D CMAKE_BUILD_TYPE=${build_type})
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-if(way STREQUAL "install")
-  run(${CMAKE_COMMAND} --install ${binary} --prefix ${tree}/prefix)
-  set(where -D CMAKE_PREFIX_PATH=${tree}/prefix)
-else()
-  set(where -D BACKSLICE_SOURCE_DIR=${source})
+# Sets `built` to a build tree of the library: this one, which is static, or another for the shared library.
+function(build_library)
+  set(built ${binary} PARENT_SCOPE)
+  if(linkage STREQUAL "shared")
+    set(shared ${binary}/consumer/shared-library)
+    run(${CMAKE_COMMAND} -S ${source} -B ${shared} ${tools} -D BUILD_SHARED_LIBS=ON)
+    run(${CMAKE_COMMAND} --build ${shared})
+    set(built ${shared} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Unpacks the Debian package into an empty root: it holds all that the library needs but what it says it depends on.
+function(unpack_debian_package root)
+  file(REMOVE_RECURSE ${tree}/package ${root})
+  run(${CMAKE_COMMAND} -E make_directory ${root})
+  run(${CMAKE_CPACK_COMMAND} --config ${built}/CPackConfig.cmake -B ${tree}/package)
+  file(GLOB package ${tree}/package/*.deb)
+  run(dpkg-deb -x ${package} ${root})
+  execute_process(COMMAND dpkg-deb -f ${package} Depends OUTPUT_VARIABLE depends COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT depends MATCHES "libhwy1.*libstdc\\+\\+6")
+    message(FATAL_ERROR "the Debian package depends on '${depends}', expected libhwy1 and libstdc++6 among it")
+  endif()
+endfunction()
+
+set(CMAKE_CPACK_COMMAND ${CMAKE_COMMAND}/../cpack)
+cmake_path(NORMAL_PATH CMAKE_CPACK_COMMAND)
+set(where -D from=${from} -D BACKSLICE_SOURCE_DIR=${source})
+if(from MATCHES "^(install|pkg_config)$")
+  build_library()
+  run(${CMAKE_COMMAND} --install ${built} --prefix ${tree}/prefix)
+  list(APPEND where -D CMAKE_PREFIX_PATH=${tree}/prefix)
+elseif(from STREQUAL "debian_package")
+  build_library()
+  unpack_debian_package(${tree}/root)
+  list(APPEND where -D CMAKE_PREFIX_PATH=${tree}/root/usr)
+elseif(linkage STREQUAL "shared")
+  list(APPEND where -D BUILD_SHARED_LIBS=ON)
 endif()
-run(${CMAKE_COMMAND} -S ${source}/tests/consumer -B ${tree} -G Ninja -D CMAKE_CXX_COMPILER=${compiler}
-  -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_BUILD_TYPE=${build_type} ${where})
+run(${CMAKE_COMMAND} -S ${source}/tests/consumer -B ${tree} ${tools} ${where})
 run(${CMAKE_COMMAND} --build ${tree})
 
 # All of them check themselves; what the manual says that they print is compared here.

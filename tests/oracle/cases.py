@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import backslice as bs
 import numpy as np
 from numpy.typing import NDArray
 from wire import named_dtype
@@ -89,6 +90,14 @@ class Cases:
             "shrink_axis_mask": shrink,
         }
         return Spec(shape, integers, masks)
+
+    def gradient_shape(self, spec: Spec) -> tuple[int, ...]:
+        """The shape of the slice, and now and then another."""
+        try:
+            shape = bs.Selection.from_tf(spec.shape, **spec.integers, **spec.masks).result_shape
+        except bs.Error:
+            shape = (1,)
+        return self.wrong_shape(shape) if self.chance(0.03) else shape
 
     def onnx(self) -> Spec:
         shape = self.shape(6)

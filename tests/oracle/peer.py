@@ -29,6 +29,7 @@ class Reply:
 class Peer:
     venv: str
     script: str
+    environment: dict[str, str] = field(default_factory=dict)
     crashes: int = 0
     process: Any = field(default=None, init=False)
 
@@ -36,8 +37,9 @@ class Peer:
         quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": ""}
         command = [str(ensure(self.venv)), str(Path(__file__).with_name(self.script))]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | quiet
-        )
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=os.environ | quiet | self.environment,
+        )  # fmt: skip
         if receive(self.process.stdout) != "ready":
             sys.exit(f"{self.script} did not start")
 

@@ -1,5 +1,9 @@
-"""Runs in TensorFlow's environment: its slices and their gradients, eagerly, through tf.raw_ops."""
+"""Runs in TensorFlow's environment: its slices and their gradients, eagerly, through tf.raw_ops.
 
+With BACKSLICE_INSTALL set, the kernels are backslice's.
+"""
+
+import os
 from typing import Any
 
 import numpy as np
@@ -8,6 +12,11 @@ import ragged_program
 import tensorflow as tf
 from tensor_array_program import play
 from wire import named_dtype, serve
+
+if os.environ.get("BACKSLICE_INSTALL"):
+    import backslice.tensorflow
+
+    backslice.tensorflow.install()
 
 OPERATIONS = {
     "slice": tf.raw_ops.Slice,
@@ -38,4 +47,5 @@ def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
     return tuple(map(to_numpy, result)) if isinstance(result, tuple) else to_numpy(result)
 
 
-serve(run)
+if __name__ == "__main__":
+    serve(run)

@@ -37,12 +37,7 @@ def compare_forward(cases: Cases, comparison: Comparison, peer: Peer, spec: Spec
 
 
 def compare_gradient(cases: Cases, comparison: Comparison, peer: Peer, spec: Spec, dtype: str) -> None:
-    try:
-        dy_shape = bs.Selection.from_tf(spec.shape, **spec.integers, **spec.masks).result_shape
-    except bs.Error:
-        dy_shape = (1,)
-    if cases.chance(0.03):
-        dy_shape = cases.wrong_shape(dy_shape)
+    dy_shape = cases.gradient_shape(spec)
     dy = cases.elements(dtype, dy_shape)
     shape = np.array(spec.shape, spec.integers["begin"].dtype)
     theirs = peer.call("strided_slice_grad", {"shape": shape, "dy": dy, **spec.integers}, **spec.masks)

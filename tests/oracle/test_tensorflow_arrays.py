@@ -61,7 +61,7 @@ EXPECTED = {
     "TensorArray": "b'a'",
     "variant": "InvalidArgumentError: x cannot be read as an array: Cannot convert a Tensor of dtype variant",
     "resource": "InvalidArgumentError: x cannot be read as an array: Cannot convert a Tensor of dtype resource",
-    "ragged": "DTypeError: x is an object array with an element of type RaggedTensor",
+    "ragged": "DTypeError: x is of type RaggedTensor, expected an array",
     "variable": "[2.0]",
     "quantised": "True",
     "int4": "[2]",

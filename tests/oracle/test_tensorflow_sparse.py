@@ -6,10 +6,10 @@ from typing import Any
 import backslice as bs
 import numpy as np
 import pytest
-from cases import Cases, rotate
+from cases import rotate
 from compare import Comparison
-from numpy.typing import NDArray
 from peer import Peer, Reply
+from sparse_cases import SparseCases, vector, wraps
 
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000")) // 5
 
@@ -19,36 +19,6 @@ GRADIENTS = [
     "uint64", "complex64", "complex128",
 ]  # fmt: skip
 SLICES = [*GRADIENTS, "bool", "object"]
-EXTREME = [-(2**63), 2**63 - 1, 2**63 - 2, -(2**63) + 1]
-
-
-class SparseCases(Cases):
-    def indices(self, rows: int, rank: int, extent: int) -> NDArray[Any]:
-        """Sorted or not, with few or many duplicates; now and then with extremes of int64."""
-        matrix = self.random.integers(0, max(extent, 1), (rows, rank))
-        if self.chance(0.05) and matrix.size:
-            matrix.ravel()[self.pick(0, matrix.size - 1)] = self.random.choice(EXTREME)
-        if self.chance(0.5) and rank:
-            matrix = matrix[np.lexsort(matrix.T[::-1])]
-        return np.ascontiguousarray(matrix)
-
-    def arguments(self) -> tuple[NDArray[Any], list[int], list[int], list[int]]:
-        rank, extent = self.pick(0, 8), self.pick(1, 5)
-        indices = self.indices(self.pick(0, 25), rank, extent)
-        start = [self.pick(-2, extent + 1) for _ in range(rank)]
-        size = [self.pick(0, extent + 2) for _ in range(rank)]
-        if rank and self.chance(0.05):
-            start[self.pick(0, rank - 1)] = int(self.random.choice(EXTREME))
-        return indices, [extent] * rank, start, size
-
-
-def vector(values: list[int]) -> NDArray[np.int64]:
-    return np.array(values, np.int64)
-
-
-def wraps(start: list[int], size: list[int]) -> bool:
-    """Where TensorFlow's start + size wraps, ours does not."""
-    return any(s + z > 2**63 - 1 for s, z in zip(start, size, strict=False))
 
 
 def test_slices(tensorflow: Peer) -> None:
@@ -80,26 +50,9 @@ def test_slices(tensorflow: Peer) -> None:
 def test_gradients(tensorflow: Peer) -> None:
     cases, comparison, dtypes = SparseCases(seed=12), Comparison(), rotate(GRADIENTS)
     for _ in range(2 * COUNT):
-        indices, shape, start, size = cases.arguments()
         dtype = next(dtypes)
-        output = bs.sparse_slice(indices, np.zeros(len(indices)), shape, start, size)[0]
-        if cases.chance(0.2):
-            output = output[cases.random.permutation(len(output))]
-        if cases.chance(0.1) and len(output):
-            output = output[:-1]
-        if cases.chance(0.05):
-            output = cases.indices(cases.pick(0, len(indices) + 1), indices.shape[1], 4)
-        grad = cases.elements(dtype, (len(output) + (1 if cases.chance(0.02) else 0),))
-        arguments = {
-            "backprop_val_grad": grad,
-            "input_indices": indices,
-            "input_start": vector(start + ([0] if cases.chance(0.02) else [])),
-            "output_indices": np.ascontiguousarray(output),
-        }
+        arguments, overflows = cases.gradient_arguments(dtype)
         theirs = tensorflow.call("sparse_slice_grad", arguments)
-        overflows = len(start) == indices.shape[1] and any(
-            not -(2**63) <= int(o) + s <= 2**63 - 1 for row in output for o, s in zip(row, start, strict=True)
-        )
 
         def fault(reply: Reply, overflows: bool = overflows) -> str | None:
             return "TensorFlow wraps index + start" if overflows else None

@@ -218,7 +218,7 @@ class GradBuffer:
         """
 
     @property
-    def _is_zero(self) -> bool: ...
+    def _regions(self) -> tuple[Selection, ...]: ...
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """The content as NumPy takes it: a read-only view, or a copy.
 
@@ -293,6 +293,12 @@ class PreparedSlice:
             An array has another shape or layout, or they overlap.
         DTypeError
             An array has another dtype.
+
+        Examples
+        --------
+        >>> middle = bs.Selection.from_index((4,), "1:3").prepare("float64")
+        >>> middle.forward(np.arange(4.0), np.empty(2))
+        array([1., 2.])
         """
 
     def gradient(self, dy: Array, out: Output) -> NDArray[Any]:
@@ -318,6 +324,12 @@ class PreparedSlice:
             An array has another shape or layout, or they overlap.
         DTypeError
             An array has another dtype.
+
+        Examples
+        --------
+        >>> middle = bs.Selection.from_index((4,), "1:3").prepare("float64")
+        >>> middle.gradient(np.ones(2), np.empty(4))
+        array([0., 1., 1., 0.])
         """
 
     def accumulate(self, dy: Array, out: Output) -> NDArray[Any]:
@@ -343,6 +355,12 @@ class PreparedSlice:
             An array has another shape or layout, or they overlap.
         DTypeError
             An array has another dtype, or its elements cannot be added.
+
+        Examples
+        --------
+        >>> middle = bs.Selection.from_index((4,), "1:3").prepare("float64")
+        >>> middle.accumulate(np.ones(2), np.arange(4.0))
+        array([0., 2., 3., 3.])
         """
 
     @property

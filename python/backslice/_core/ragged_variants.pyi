@@ -1,9 +1,9 @@
 """Ragged tensors as arrays of variants, and the gradients of the conversions."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .ragged import RaggedTensor
 from .types import Array, DType, Index, Ints, Output, Shape, Splits, SupportsRaggedParts
@@ -81,6 +81,15 @@ class VariantArray:
         """
 
     def __iter__(self) -> Iterator[Any]: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
+        """Refuse: each element is its own array.
+
+        Raises
+        ------
+        DTypeError
+            Always.
+        """
+
     def __repr__(self) -> str: ...
     @property
     def _batch(self) -> RaggedTensor | None: ...

@@ -1,9 +1,9 @@
 """Lists of tensors with gradients."""
 
-from typing import Any, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .types import Array, DType, Ints, Output, PartialShape
 
@@ -366,7 +366,7 @@ class TensorArray:
         >>> array = bs.TensorArray(2, np.float64)
         >>> array.close()
         >>> array
-        <TensorArray closed, dtype float64, element shape <unknown>>
+        TensorArray(closed, dtype float64, element shape <unknown>)
         """
 
     def grad(self, source: str) -> TensorArray:
@@ -446,6 +446,15 @@ class TensorArray:
 
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
+        """Refuse: `stack` and `concat` make one array of all elements.
+
+        Raises
+        ------
+        DTypeError
+            Always.
+        """
+
     def __repr__(self) -> str: ...
     def _contents(self) -> tuple[Any, ...]: ...
     @staticmethod

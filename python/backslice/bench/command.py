@@ -14,7 +14,7 @@ from .._core import environment_problems
 from ..cli import Failure, Usage
 from ..cli.console import console
 from ..cli.outputs import check_target
-from ..cli.suggestions import did_you_mean
+from ..suggestions import did_you_mean
 from . import report, workloads
 from .runner import PEERS, Result, installed_peers
 from .runner import run as run_workloads

@@ -18,6 +18,7 @@ PEERS: dict[str, str | None] = {
     "backslice": None,
     "numpy": None,
     "tensorflow": "tensorflow",
+    "tensorflow_with_backslice": "tensorflow",
     "torch": "torch",
     "jax": "jax",
     "onnxruntime": "onnxruntime-training",

@@ -205,10 +205,10 @@ def convert(
 
     Example: backslice convert 5 --onnx starts=-10 ends=INT_MIN steps=-1 --to python
     """
+    from ..suggestions import did_you_mean
     from . import convert as command
     from .arguments import read_shape, read_spec
     from .console import console
-    from .suggestions import did_you_mean
 
     if to not in DIALECTS:
         raise Usage(f"--to is {to!r}, expected one of {', '.join(DIALECTS)}{did_you_mean(to, DIALECTS)}")

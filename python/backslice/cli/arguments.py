@@ -11,6 +11,7 @@ from .. import dialects
 from . import Usage, check_text
 
 PAIR = re.compile(r"\s*[a-z_]+\s*=")
+TIMES = re.compile(r"(?<=\d)\s*x\s*(?=\d)")  # 4x6
 
 
 def join_pairs(tokens: list[str]) -> list[str]:
@@ -57,7 +58,7 @@ def read_selection(spec: dialects.Spec, shape: tuple[int, ...]) -> bs.Selection:
 
 def read_shape(text: str) -> tuple[int, ...]:
     try:
-        shape = tuple(dialects.integers(text.replace("x", ","), "shape"))
+        shape = tuple(dialects.integers(TIMES.sub(",", text), "shape"))
     except bs.Error as error:
         raise Usage(f"{error}; a shape is written 4096,4096") from None
     if any(extent < 0 for extent in shape):

@@ -20,7 +20,8 @@ from ..units import human_bytes
 from .memory import available_memory, measure
 
 PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "safetensors", "matplotlib")
-ADAPTERS = {"backslice.scipy": "scipy", "backslice.awkward": "awkward", "backslice.arrow": "pyarrow"}
+ADAPTERS = {"backslice.scipy": "scipy", "backslice.awkward": "awkward", "backslice.arrow": "pyarrow",
+            "backslice.tensorflow": "tensorflow"}  # fmt: skip
 PEERS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "torch": ("torch",), "jax": ("jax",),
          "onnxruntime": ("onnxruntime", "onnxruntime-training-cpu")}  # fmt: skip
 

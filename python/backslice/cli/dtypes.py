@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 import backslice as bs
 
+from ..suggestions import did_you_mean
 from . import Failure, Usage, quoted
 
 QUANTISED = {"qint8": "i1", "quint8": "u1", "qint16": "i2", "quint16": "u2", "qint32": "i4"}
@@ -21,7 +22,15 @@ def dtype_of_name(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(kind if isinstance(kind, type) and issubclass(kind, np.generic) else name)
     except Exception:  # NumPy raises whatever its parser meets
-        raise Usage(f"{quoted(name)} is not a dtype; try float32, int8, bfloat16, float8_e4m3fn, qint8 ...") from None
+        raise Usage(
+            f"--dtype {quoted(name)} is not a dtype such as float32, int8, bfloat16, float8_e4m3fn or qint8"
+            + did_you_mean(name, _known_names())
+        ) from None
+
+
+def _known_names() -> list[str]:
+    small = [name for name in dir(ml_dtypes) if isinstance(getattr(ml_dtypes, name), type)]
+    return [*(kind.__name__ for kind in np.sctypeDict.values()), *small, *QUANTISED]
 
 
 def movable_dtype(name: str) -> np.dtype[Any]:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..suggestions import did_you_mean
 from . import Failure, Usage, quoted
 from .leaving import Ended
-from .suggestions import did_you_mean
 
 
 @cache

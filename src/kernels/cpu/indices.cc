@@ -4,239 +4,216 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/indices.cc"
 #include "kernels/cpu/indices.h"
 
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "kernels/cpu/items-inl.h"
+#include "kernels/cpu/index_rows-inl.h"
 #include "kernels/cpu/targets.h"
-
-#ifndef BACKSLICE_KERNELS_CPU_INDICES_ORDER_
-#define BACKSLICE_KERNELS_CPU_INDICES_ORDER_
-namespace backslice {
-
-// For each set of up to eight lanes their numbers, followed by those of the others.
-struct KeptFirst {
-  constexpr KeptFirst() {
-    for (unsigned bits = 0; bits < 256; ++bits) {
-      int at = 0;
-      for (bool kept : {true, false}) {
-        for (unsigned lane = 0; lane < 8; ++lane) {
-          if ((bits >> lane & 1) == kept) order[bits][at++] = lane;
-        }
-      }
-    }
-  }
-  std::uint32_t order[256][8] = {};
-};
-inline constexpr KeptFirst kKeptFirst;
-
-}  // namespace backslice
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
 namespace {
 
-// Rows of kAxes indices of type T, read at any row: one vector per axis, or one index.
+// Which rows lie in a box. An index less the lowest one, taken as unsigned, is at most the reach of the axis where it
+// lies in the box; with the sign bit turned over, signed instructions compare as unsigned ones would.
 template <class T, int kAxes, bool kPacked>
-class Rows {
- public:
-  using D = hn::ScalableTag<T>;
-  using V = hn::Vec<D>;
-
-  explicit Rows(IndexPointers pointers) : pointers_(pointers) {}
-
-  // Vectors of SVE cannot be elements of an array: those of missing axes repeat the first.
-  HWY_INLINE void load(std::int64_t row, V& a, V& b, V& c, V& e) const {
-    const D d;
-    if constexpr (!kPacked || HWY_TARGET == HWY_SCALAR) {
-      a = hn::LoadU(d, at<0>(row));
-      b = hn::LoadU(d, at<1>(row));
-      c = hn::LoadU(d, at<2>(row));
-      e = hn::LoadU(d, at<3>(row));
-#if HWY_TARGET != HWY_SCALAR
-    } else if constexpr (kAxes == 2) {
-      hn::LoadInterleaved2(d, at<0>(row), a, b);
-      c = e = a;
-    } else if constexpr (kAxes == 3) {
-      hn::LoadInterleaved3(d, at<0>(row), a, b, c);
-      e = a;
-    } else if constexpr (kAxes == 4) {
-      hn::LoadInterleaved4(d, at<0>(row), a, b, c, e);
-#endif
-    }
-  }
-
-  // So much comes between asking for a line and needing it that the machine does not look that far ahead.
-  HWY_INLINE void prefetch_after(std::int64_t row) const {
-    constexpr std::int64_t kAhead = 2048;  // bytes
-    const auto bytes = static_cast<std::int64_t>(hn::Lanes(D())) * kStride;
-    for (int axis = 0; axis < (kPacked ? 1 : kAxes); ++axis) {
-      const std::byte* const ahead = pointers_.axis[axis] + row * kStride + kAhead;
-      for (std::int64_t i = 0; i < bytes; i += kLine) hwy::Prefetch(ahead + i);
-    }
-  }
-
-  HWY_INLINE T index(std::int64_t row, int axis) const {
-    T value;
-    std::memcpy(&value, pointers_.axis[axis] + row * kStride, sizeof(T));
-    return value;
-  }
-
- private:
-  static constexpr std::int64_t kStride = static_cast<std::int64_t>(sizeof(T)) * (kPacked ? kAxes : 1);
-
-  template <int kAxis>
-  HWY_INLINE const T* at(std::int64_t row) const {
-    return reinterpret_cast<const T*>(pointers_.axis[kAxis < kAxes ? kAxis : 0] + row * kStride);
-  }
-
-  IndexPointers pointers_;
-};
-
-template <class T, int kAxes>
 class Box {
  public:
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
+  using RowsOfList = Rows<T, kAxes, kPacked>;
 
-  explicit Box(const IndexBox& box) {
-    for (int axis = 0; axis < kAxes; ++axis) {
-      low_[axis] = static_cast<T>(box.low[axis]);
-      high_[axis] = static_cast<T>(box.high[axis]);
-    }
-  }
+  explicit Box(const IndexBox& box)
+      : box_(box),
+        low_([&](int axis) HWY_ATTR { return turned(static_cast<Bits>(box.low[axis])); }),
+        reach_([&](int axis) HWY_ATTR {
+          return turned(static_cast<Bits>(static_cast<Bits>(box.high[axis]) - static_cast<Bits>(box.low[axis])));
+        }) {}
 
-  HWY_INLINE hn::Mask<D> holds(V a, V b, V c, V e) const {
-    auto outside = misses<0>(a);
-    if constexpr (kAxes > 1) outside = hn::Or(outside, misses<1>(b));
-    if constexpr (kAxes > 2) outside = hn::Or(outside, misses<2>(c));
-    if constexpr (kAxes > 3) outside = hn::Or(outside, misses<3>(e));
-    return hn::Not(outside);
-  }
-
-  template <class Rows>
-  HWY_INLINE bool holds(const Rows& rows, std::int64_t row) const {
-    bool inside = true;
-    for (int axis = 0; axis < kAxes; ++axis) {
-      const T index = rows.index(row, axis);
-      inside &= low_[axis] <= index && index <= high_[axis];
-    }
-    return inside;
+  // The words of these rows.
+  HWY_INLINE void words(const RowsOfList& rows, std::int64_t row, std::int64_t end, std::uint64_t* words) const {
+    for (; row + kWordRows <= end; row += kWordRows) *words++ = word(rows, row);
+    if (row < end) *words = word(rows, row, end - row);
   }
 
  private:
+  HWY_INLINE std::uint64_t word(const RowsOfList& rows, std::int64_t row) const {
+    if constexpr (kAsTheyLie<T, kAxes, kPacked>) {
+      return word_as_they_lie(rows.template at<0>(row));
+    } else {
+      return word_by_axis(rows, row);
+    }
+  }
+
+  HWY_INLINE std::uint64_t word(const RowsOfList& rows, std::int64_t row, std::int64_t count) const {
+    std::uint64_t bits = 0;
+    for (std::int64_t i = 0; i < count; ++i) bits |= std::uint64_t{rows.lies_in(box_, row + i)} << i;
+    return bits;
+  }
+
+  using Bits = std::make_unsigned_t<T>;
+  static T turned(Bits bits) { return static_cast<T>(bits ^ Bits{1} << (8 * sizeof(T) - 1)); }
+
+  HWY_INLINE std::uint64_t word_as_they_lie(const T* from) const {
+    const D d;
+    constexpr int kLaneBits = 64, kStep = kAxes == 4 ? 4 : 2;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    const V low = low_.vector(d), reach = reach_.vector(d);
+    std::uint64_t word = 0;
+    for (int part = 0; part < kAxes; ++part, from += kLaneBits) {
+      std::uint64_t outside = 0;
+      for (int lane = 0; lane < kLaneBits; lane += lanes) {
+        outside |= bits_of(d, hn::Gt(hn::Sub(hn::LoadU(d, from + lane), low), reach)) << lane;
+      }
+      outside |= outside >> 1;
+      if constexpr (kAxes == 4) outside |= outside >> 2;
+      word |= first_of_each<kStep>(~outside) << (part * kLaneBits / kAxes);
+    }
+    return word;
+  }
+
+  HWY_INLINE std::uint64_t word_by_axis(const RowsOfList& rows, std::int64_t row) const {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::uint64_t word = 0;
+    for (std::int64_t i = 0; i < kWordRows; i += lanes) {
+      V a, b, c, e;
+      rows.load(row + i, a, b, c, e);
+      auto outside = misses<0>(a);
+      if constexpr (kAxes > 1) outside = hn::Or(outside, misses<1>(b));
+      if constexpr (kAxes > 2) outside = hn::Or(outside, misses<2>(c));
+      if constexpr (kAxes > 3) outside = hn::Or(outside, misses<3>(e));
+      word |= bits_of(d, hn::Not(outside)) << i;
+    }
+    return word;
+  }
+
   template <int kAxis>
   HWY_INLINE hn::Mask<D> misses(V index) const {
-    return hn::Or(hn::Lt(index, hn::Set(D(), low_[kAxis])), hn::Gt(index, hn::Set(D(), high_[kAxis])));
+    return hn::Or(hn::Lt(index, hn::Set(D(), static_cast<T>(box_.low[kAxis]))),
+                  hn::Gt(index, hn::Set(D(), static_cast<T>(box_.high[kAxis]))));
   }
 
-  T low_[kAxes], high_[kAxes];
+  IndexBox box_;
+  AxisLanes<T, kAxes> low_, reach_;
 };
 
-// A vector has at most 16 lanes: kLine bytes of 4. Highway may write eight bytes; what is read are those that it must
-// have written, as others would have to wait.
-template <class D>
-HWY_INLINE std::uint32_t bits_of(D d, hn::Mask<D> mask) {
-  alignas(8) std::uint8_t bytes[8];
-  hn::StoreMaskBits(d, mask, bytes);
-  if (hn::Lanes(d) <= 8) return bytes[0];
-  std::uint16_t bits;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return bits;
-}
-
-// Sets bits from bit `at` on, a multiple of their number.
-HWY_INLINE void put_bits(std::uint32_t new_bits, std::int64_t lanes, std::uint8_t* bits, std::int64_t at) {
-  if (lanes > 8) {
-    const auto both = static_cast<std::uint16_t>(new_bits);
-    std::memcpy(bits + at / 8, &both, sizeof(both));
-  } else {
-    bits[at / 8] = static_cast<std::uint8_t>(bits[at / 8] | new_bits << (at % 8));
-  }
-}
-
 template <class T, int kAxes, bool kPacked>
-SetBits inside(IndexPointers pointers, std::int64_t count, const IndexBox& in, std::uint8_t* bits) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const Rows<T, kAxes, kPacked> rows(pointers);
-  const Box<T, kAxes> box(in);
-  std::int64_t row = 0;
+SetBits inside(IndexPointers pointers, std::int64_t count, const IndexBox& in, std::uint64_t* words) {
+  Box<T, kAxes, kPacked>(in).words(Rows<T, kAxes, kPacked>(pointers), 0, count, words);
   SetBits found;
-  for (; row + lanes <= count; row += lanes) {
-    hn::Vec<decltype(d)> a, b, c, e;
-    rows.load(row, a, b, c, e);
-    const std::uint32_t held = bits_of(d, box.holds(a, b, c, e));
-    put_bits(held, lanes, bits, row);
-    found.add(held, lanes);
-  }
-  for (; row < count; ++row) {
-    const bool held = box.holds(rows, row);
-    put_bits(held, 1, bits, row);
-    found.add(held, 1);
-  }
+  for (std::int64_t row = 0; row < count; row += kWordRows) found.add(words[row / kWordRows]);
   return found;
 }
 
-// Where the machine has no instruction that moves the lanes that are kept to the front. Highway's Compress does
-// without, but GCC makes it build its table at each call.
-template <class T>
-constexpr bool kCompressByTable =
-    !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR && !(HWY_TARGET == HWY_AVX3 && sizeof(T) == 4);
+// Compares rows with rows of another list, to which start is added.
+template <class T, int kAxes, bool kPacked>
+class Comparison {
+ public:
+  using RowsOfList = Rows<T, kAxes, kPacked>;
 
-// The lanes that are kept, in front. (A function, since masks of SVE cannot be members of a class.)
-template <class D>
-HWY_INLINE hn::Vec<D> compressed(D d, hn::Vec<D> lanes, hn::Mask<D> kept, std::uint32_t kept_bits) {
-  using T = hn::TFromD<D>;
-  if constexpr (kCompressByTable<T>) {
-    const hn::Rebind<std::uint32_t, D> narrow;
-    const auto order = hn::LoadU(narrow, kKeptFirst.order[kept_bits]);
-    if constexpr (sizeof(T) == 8) {
-      return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d, hn::PromoteTo(hn::RebindToUnsigned<D>(), order)));
+  Comparison(const RowsOfList& rows, const RowsOfList& others, const std::int64_t* start)
+      : rows_(rows), others_(others), start_([&](int axis) { return static_cast<T>(start[axis]); }) {}
+
+  // Whether the rows of a word, counted from `row`, are the others from `other` on.
+  HWY_INLINE bool are_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
+    if constexpr (kAsTheyLie<T, kAxes, kPacked>) {
+      if (word == ~std::uint64_t{0}) return all_equal(rows_.template at<0>(row), others_.template at<0>(other));
+      return vectors_equal(word, row, other);
     } else {
-      return hn::TableLookupLanes(lanes, hn::IndicesFromVec(d, hn::BitCast(hn::RebindToSigned<D>(), order)));
+      return items_equal(word, row, other);
     }
-  } else {
-    return hn::Compress(lanes, kept);
   }
+
+ private:
+  using Bits = std::make_unsigned_t<T>;
+
+  HWY_INLINE bool all_equal(const T* from, const T* to) const {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto start = start_.vector(d);
+    auto difference = hn::Zero(d);
+    for (std::int64_t i = 0; i < kWordRows * kAxes; i += lanes) {
+      difference = hn::Or(difference, hn::Xor(hn::Sub(hn::LoadU(d, from + i), start), hn::LoadU(d, to + i)));
+    }
+    return hn::AllTrue(d, hn::Eq(difference, hn::Zero(d)));
+  }
+
+  // A row is a vector. Which rows there are decides no branch but the last.
+  HWY_INLINE bool vectors_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
+    const hn::CappedTag<T, kAxes> d;
+    const auto start = start_.vector(d);
+    auto difference = hn::Zero(d);
+    const T* const from = rows_.template at<0>(row);
+    const T* to = others_.template at<0>(other);
+    for (; word != 0; word &= word - 1, to += kAxes) {
+      const auto in_slice = hn::Sub(hn::LoadU(d, from + std::countr_zero(word) * kAxes), start);
+      difference = hn::Or(difference, hn::Xor(in_slice, hn::LoadU(d, to)));
+    }
+    return hn::AllTrue(d, hn::Eq(difference, hn::Zero(d)));
+  }
+
+  HWY_INLINE bool items_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
+    Bits difference = 0;
+    for (; word != 0; word &= word - 1, ++other) {
+      const std::int64_t at = row + std::countr_zero(word);
+      for (int axis = 0; axis < kAxes; ++axis) {
+        const auto in_slice =
+            static_cast<Bits>(static_cast<Bits>(rows_.index(at, axis)) - static_cast<Bits>(start_.of_axis(axis)));
+        difference |= in_slice ^ static_cast<Bits>(others_.index(other, axis));
+      }
+    }
+    return difference == 0;
+  }
+
+  const RowsOfList &rows_, &others_;
+  AxisLanes<T, kAxes> start_;
+};
+
+// The box where the other list has it.
+inline IndexBox less_start(IndexBox box, const std::int64_t* start, int axes) {
+  for (int axis = 0; axis < axes; ++axis) {
+    box.low[axis] -= start[axis];
+    box.high[axis] -= start[axis];
+  }
+  return box;
 }
 
+// A piece is first looked at for the box and then compared. Reading its rows so depends on no branch, and memory is
+// read ahead; the rows are still in the cache when some of them are compared.
 template <class T, int kAxes, bool kPacked>
 Followed follow(IndexPointers pointers, std::int64_t count, IndexPointers other_pointers, std::int64_t others_count,
-                const IndexBox& in, const std::int64_t* start, std::uint8_t* bits) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+                const IndexBox& in, const std::int64_t* start, std::uint64_t* words) {
+  constexpr std::int64_t kPiece = 8 * kWordRows;
   const Rows<T, kAxes, kPacked> rows(pointers), others(other_pointers);
-  const Box<T, kAxes> box(in);
+  const Box<T, kAxes, kPacked> box(in);
+  const IndexBox in_others = less_start(in, start, kAxes);
+  const Comparison<T, kAxes, kPacked> comparison(rows, others, start);
   Followed done;
-  for (; done.rows + lanes <= count && done.found.count + lanes <= others_count; done.rows += lanes) {
-    hn::Vec<decltype(d)> a, b, c, e, other_a, other_b, other_c, other_e;
-    rows.prefetch_after(done.rows);
-    others.prefetch_after(done.found.count);
-    rows.load(done.rows, a, b, c, e);
-    const auto kept = box.holds(a, b, c, e);
-    const std::uint32_t kept_bits = bits_of(d, kept);
-    others.load(done.found.count, other_a, other_b, other_c, other_e);
-    const auto differ = [&](auto row, auto other, int axis) HWY_ATTR {
-      return hn::Ne(compressed(d, hn::Sub(row, hn::Set(d, static_cast<T>(start[axis]))), kept, kept_bits), other);
-    };
-    auto wrong = differ(a, other_a, 0);
-    if constexpr (kAxes > 1) wrong = hn::Or(wrong, differ(b, other_b, 1));
-    if constexpr (kAxes > 2) wrong = hn::Or(wrong, differ(c, other_c, 2));
-    if constexpr (kAxes > 3) wrong = hn::Or(wrong, differ(e, other_e, 3));
-    done.differ = (bits_of(d, wrong) & ((1u << std::popcount(kept_bits)) - 1)) != 0;
-    if (done.differ) break;
-    put_bits(kept_bits, lanes, bits, done.rows);
-    done.found.add(kept_bits, lanes);
+  for (std::int64_t piece = 0; piece < count; piece += kPiece) {
+    const std::int64_t end = std::min(piece + kPiece, count);
+    box.words(rows, piece, end, words + piece / kWordRows);
+    for (; done.rows < end; done.rows = std::min(done.rows + kWordRows, end)) {
+      const std::uint64_t word = words[done.rows / kWordRows];
+      const std::int64_t next = done.found.count + std::popcount(word);
+      done.parted = next >= others_count                                       ? Parted::Ended
+                    : !comparison.are_equal(word, done.rows, done.found.count) ? Parted::Differ
+                    : !others.lies_in(in_others, next)                         ? Parted::OutsideBox
+                                                                               : Parted::NotYet;
+      if (done.parted != Parted::NotYet) {
+        std::fill(words + done.rows / kWordRows, words + (end + kWordRows - 1) / kWordRows, 0);
+        return done;
+      }
+      done.found.add(word);
+    }
   }
   return done;
 }
 
+// kAxes vectors at a time, so that a lane of a vector always holds an index of the same axis, wherever its row begins.
 template <class T, int kAxes, bool kPacked>
 IndexBox bounds(IndexPointers pointers, std::int64_t count) {
   const hn::ScalableTag<T> d;
@@ -244,32 +221,36 @@ IndexBox bounds(IndexPointers pointers, std::int64_t count) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const Rows<T, kAxes, kPacked> rows(pointers);
   IndexBox box;
+  for (int axis = 0; axis < kAxes; ++axis) box.low[axis] = box.high[axis] = rows.index(0, axis);
+  const auto add = [&](T index, int axis) {
+    box.low[axis] = std::min<std::int64_t>(box.low[axis], index);
+    box.high[axis] = std::max<std::int64_t>(box.high[axis], index);
+  };
   std::int64_t row = 0;
   if (count >= lanes) {
     V low_a, low_b, low_c, low_e;
-    rows.load(0, low_a, low_b, low_c, low_e);
+    rows.load_as_they_lie(0, low_a, low_b, low_c, low_e);
     V high_a = low_a, high_b = low_b, high_c = low_c, high_e = low_e;
     for (row = lanes; row + lanes <= count; row += lanes) {
       V a, b, c, e;
-      rows.load(row, a, b, c, e);
+      rows.load_as_they_lie(row, a, b, c, e);
       low_a = hn::Min(low_a, a), high_a = hn::Max(high_a, a);
       low_b = hn::Min(low_b, b), high_b = hn::Max(high_b, b);
       low_c = hn::Min(low_c, c), high_c = hn::Max(high_c, c);
       low_e = hn::Min(low_e, e), high_e = hn::Max(high_e, e);
     }
-    const auto reduce = [&](V low, V high, int axis) {
-      box.low[axis] = hn::GetLane(hn::MinOfLanes(d, low));
-      box.high[axis] = hn::GetLane(hn::MaxOfLanes(d, high));
+    const auto add_lanes = [&](V indices, int vector) HWY_ATTR {
+      alignas(kLine) T of_lane[kLine / sizeof(T)];
+      hn::Store(indices, d, of_lane);
+      for (std::int64_t lane = 0; vector < kAxes && lane < lanes; ++lane) {
+        add(of_lane[lane], kPacked ? static_cast<int>((vector * lanes + lane) % kAxes) : vector);
+      }
     };
-    reduce(low_a, high_a, 0), reduce(low_b, high_b, 1), reduce(low_c, high_c, 2), reduce(low_e, high_e, 3);
-  } else {
-    for (int axis = 0; axis < kAxes; ++axis) box.low[axis] = box.high[axis] = rows.index(0, axis);
+    add_lanes(low_a, 0), add_lanes(low_b, 1), add_lanes(low_c, 2), add_lanes(low_e, 3);
+    add_lanes(high_a, 0), add_lanes(high_b, 1), add_lanes(high_c, 2), add_lanes(high_e, 3);
   }
   for (; row < count; ++row) {
-    for (int axis = 0; axis < kAxes; ++axis) {
-      box.low[axis] = std::min<std::int64_t>(box.low[axis], rows.index(row, axis));
-      box.high[axis] = std::max<std::int64_t>(box.high[axis], rows.index(row, axis));
-    }
+    for (int axis = 0; axis < kAxes; ++axis) add(rows.index(row, axis), axis);
   }
   return box;
 }

@@ -22,34 +22,45 @@ struct IndexBox {
   std::int64_t low[kMostVectorAxes], high[kMostVectorAxes];
 };
 
+// Rows are answered for by bits, a word of 64 rows at a time: bit i % 64 of word i / 64 is row i's.
+inline constexpr std::int64_t kWordRows = 64;
+
 // How many bits were set, in how many runs.
 struct SetBits {
   std::int64_t count = 0, runs = 0;
-  std::uint32_t last = 0;  // the last bit
+  std::uint64_t last = 0;  // the last bit
 
-  // The next bits, those of one vector.
-  void add(std::uint32_t bits, std::int64_t lanes) {
-    count += std::popcount(bits);
-    runs += std::popcount(bits & ~(bits << 1 | last));
-    last = bits >> (lanes - 1);
+  void add(std::uint64_t word) {
+    count += std::popcount(word);
+    runs += std::popcount(word & ~(word << 1 | last));
+    last = word >> (kWordRows - 1);
   }
 };
 
-// How far two lists went together, whether they ended because rows differed, and the rows in the box until then.
+// Why two lists no longer go together.
+enum class Parted {
+  NotYet,
+  Ended,       // the other list has no more rows
+  Differ,      // a row in the box is not the next one of the other list
+  OutsideBox,  // the next row of the other list lies outside the box
+};
+
+// How far two lists went together, in whole words, and the rows that are in both until then.
 struct Followed {
   std::int64_t rows = 0;
-  bool differ = false;
+  Parted parted = Parted::NotYet;
   SetBits found;
 };
 
 struct IndexKernels {
-  // Sets bit i % 8 of bits[i / 8] where row i lies in the box. Precondition: the bits are zero.
-  SetBits (*inside)(IndexPointers rows, std::int64_t count, const IndexBox& box, std::uint8_t* bits);
+  // Writes the words of these rows: a bit is set where its row lies in the box.
+  SetBits (*inside)(IndexPointers rows, std::int64_t count, const IndexBox& box, std::uint64_t* words);
 
-  // The same for as long as the rows in the box are, one by one, those of the other list plus start; in steps of whole
-  // vectors, which both lists must have left. Precondition: all of the box less start is in the range of the indices.
+  // The same for as long as the rows in the box are, one by one, those of the other list plus start, and the next of
+  // those lies in the box too: rows outside are not in the other list then, whatever the box is. Preconditions: all of
+  // the box less start is in the range of the indices; the first of the others, plus start, lies in the box.
   Followed (*follow)(IndexPointers rows, std::int64_t count, IndexPointers others, std::int64_t others_count,
-                     const IndexBox& box, const std::int64_t* start, std::uint8_t* bits);
+                     const IndexBox& box, const std::int64_t* start, std::uint64_t* words);
 
   // The smallest box of these rows. Precondition: there is one.
   IndexBox (*bounds)(IndexPointers rows, std::int64_t count);

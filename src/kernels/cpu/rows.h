@@ -14,6 +14,8 @@ namespace backslice {
 using SpreadRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step,
                            std::int64_t src_stride);
 using StreamRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t bytes);
+using ExpandRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t src_count, const std::uint64_t* words,
+                           std::int64_t count);
 using AddRow = void (*)(std::byte* dst, const std::byte* src, std::int64_t count);
 
 // Rows that lie densely one after the other, each of zeros but for one run of bytes.
@@ -31,6 +33,11 @@ struct RowKernels {
   // dst, and zeroes the items between. dst is dense; (count - 1) * step + 1 items are written, by ordinary stores.
   SpreadRow spread[5];
 
+  // For items of 4 and 8 bytes, where the target has a fast way, else null: writes `count` items, the next one of src
+  // where a bit is set, else zero. Bit i % 64 of words[i / 64] is item i's; src has at least as many items as there are
+  // bits, and src_count of them can be read.
+  ExpandRow expand[5];
+
   // Zeros by ordinary vector stores: for some kilobytes faster than memset, which may use string instructions there.
   void (*zero)(std::byte* dst, std::int64_t bytes);
 
@@ -40,6 +47,8 @@ struct RowKernels {
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
   void (*stream_zero)(std::byte* dst, std::int64_t bytes);
+  // As short_rows; row_bytes is a multiple of kLine.
+  void (*stream_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
   // For items of 1, 2, 4, 8 and 16 bytes: src is where the first one is taken from, the others lie before it.
   StreamRow stream_reversed[5];
   // For items of 1, 2 and 4 bytes, null for wider ones: an item and a zero by turns; src is dense.

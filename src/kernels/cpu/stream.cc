@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "kernels/cpu/items-inl.h"
 #include "kernels/cpu/targets.h"
 
@@ -27,6 +29,42 @@ void stream_zero(std::byte* dst, std::int64_t bytes) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto zero = hn::Zero(d);
   for (std::int64_t i = 0; i < bytes; i += lanes) hn::Stream(zero, d, reinterpret_cast<std::uint8_t*>(dst) + i);
+}
+
+// The vector of which the bytes from `first` to `end` come from there on, and the others are zero.
+template <class D>
+HWY_INLINE hn::Vec<D> load_some(D d, const std::byte* src, std::int64_t first, std::int64_t end) {
+#if HWY_TARGET == HWY_AVX3  // which does not touch the memory of lanes that it does not load
+  const auto lanes =
+      hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(first)), hn::FirstN(d, static_cast<std::size_t>(end)));
+  return hn::MaskedLoad(lanes, d, reinterpret_cast<const std::uint8_t*>(src) - first);
+#else
+  alignas(kLine) std::uint8_t line[kLine] = {};
+  std::memcpy(line + first, src, static_cast<std::size_t>(end - first));
+  return hn::Load(d, line);
+#endif
+}
+
+// Each line is made in a register.
+void stream_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto zero = hn::Zero(d);
+  for (std::int64_t row = 0; row < shape.rows; ++row, dst += shape.row_bytes, src += shape.src_stride) {
+    for (std::int64_t at = 0; at < shape.row_bytes; at += lanes) {
+      const std::int64_t first = std::max<std::int64_t>(shape.run_start - at, 0);
+      const std::int64_t end = std::min(shape.run_start + shape.run_bytes - at, lanes);
+      const std::byte* const from = src + (at + first - shape.run_start);
+      auto* const to = reinterpret_cast<std::uint8_t*>(dst + at);
+      if (first >= end) {
+        hn::Stream(zero, d, to);
+      } else if (end - first == lanes) {
+        hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from)), d, to);
+      } else {
+        hn::Stream(load_some(d, from, first, end), d, to);
+      }
+    }
+  }
 }
 
 // Walks the source upwards, as memory is read faster that way; the order of non-temporal stores does not matter.
@@ -74,6 +112,7 @@ void fence() { hwy::FlushStream(); }
 void set_stream(RowKernels& rows) {
   rows.stream_copy = stream_copy;
   rows.stream_zero = stream_zero;
+  rows.stream_rows = stream_rows;
   rows.stream_reversed[0] = stream_reversed<std::uint8_t>;
   rows.stream_reversed[1] = stream_reversed<std::uint16_t>;
   rows.stream_reversed[2] = stream_reversed<std::uint32_t>;

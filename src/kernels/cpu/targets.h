@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backslice/export.h"
 #include "backslice/status.h"
 #include "kernels/cpu/rows.h"
 
@@ -21,14 +22,16 @@ struct Target {
 // The targets this machine can run, best first.
 const std::vector<Target>& available_targets();
 
-// The one in use.
-const Target& active_target();
+// The one in use. Exported for the Python bindings.
+BACKSLICE_EXPORT const Target& active_target();
 
-// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run.
-Status check_target_variable();
+// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run. Exported for the Python
+// bindings.
+BACKSLICE_EXPORT Status check_target_variable();
 
 // Each sets its part of the table, where this build has the target.
 void set_spread_rows(std::int64_t target, RowKernels& rows);
+void set_expand_rows(std::int64_t target, RowKernels& rows);
 void set_stream_rows(std::int64_t target, RowKernels& rows);
 void set_add_rows(std::int64_t target, RowKernels& rows);
 void set_index_rows(std::int64_t target, RowKernels& rows);

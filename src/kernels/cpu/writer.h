@@ -8,7 +8,8 @@
 //
 // Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills,
 // followed by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of
-// 2^width bytes where the writer has a faster way than reserve, and else returns false; and finish().
+// 2^width bytes, and short_rows(src, rows), which is RowKernels::short_rows, where the writer has a faster way than
+// reserve, and else return false; and finish().
 #pragma once
 
 #include <algorithm>
@@ -39,6 +40,7 @@ class DirectWriter {
     dst_ += bytes;
   }
   bool spread(const std::byte*, std::int64_t, std::int64_t, std::int64_t, int) { return false; }
+  bool short_rows(const std::byte*, const ShortRows&) { return false; }
   std::byte* reserve(std::int64_t) {
     write_zeros();
     return dst_;
@@ -98,6 +100,17 @@ class StreamWriter {
           },
           [&](std::byte* to, std::int64_t from, std::int64_t n) { stream_row(to, src_at(from), n); });
     copy(src + (count - 1) * src_stride, size);  // the last item, which has no gap after it
+    return true;
+  }
+
+  // Lines of one row only, which need not be composed.
+  bool short_rows(const std::byte* src, const ShortRows& shape) {
+    if (shape.row_bytes % kLine != 0) return false;
+    write_zeros();
+    if (end_ % kLine != 0) return false;
+    flush_lines();
+    rows_.stream_rows(line_, src, shape);
+    line_ += shape.rows * shape.row_bytes;
     return true;
   }
 

@@ -68,11 +68,12 @@ class Emitter {
   }
 
   void short_rows(const Loop& outer, const Loop& inner, const std::byte* src) {
-    ShortRows rows{.rows = 0,
+    ShortRows rows{.rows = outer.count,
                    .row_bytes = inner.extent * item_size_,
                    .run_start = inner.start * item_size_,
                    .run_bytes = inner.count * item_size_,
                    .src_stride = outer.src_stride};
+    if (writer_.short_rows(src, rows)) return;
     const std::int64_t most = kMaxReserve / rows.row_bytes;
     for (std::int64_t i = 0; i < outer.count; i += rows.rows) {
       rows.rows = std::min(most, outer.count - i);

@@ -125,6 +125,24 @@ TEST_P(SliceKernel, OverwriteWritesManyShortRows) {
   }
 }
 
+// Rows of whole cache lines, which are written without being composed first: the run begins and ends anywhere.
+TEST_P(SliceKernel, OverwriteWritesShortRowsOfWholeLines) {
+  std::mt19937 random(11);
+  const DType dtype = std::get<0>(GetParam());
+  const std::int64_t line = 64 / item_size(dtype);
+  for (std::int64_t lines = 1; lines <= 8; lines += 3) {
+    const std::int64_t extent = lines * line;
+    for (std::int64_t start = 0; start < extent; start += 1 + extent / 5) {
+      for (std::int64_t stop = start + 1; stop <= extent; stop += 1 + extent / 7) {
+        const Selection s =
+            *Selection::from_index({3, 20, extent}, {SliceRange{1, 3}, SliceRange{2, {}}, SliceRange{start, stop}});
+        expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                         contiguous_tensor(random, dtype, s.result_shape()));
+      }
+    }
+  }
+}
+
 TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
   std::mt19937 random(10);
   const DType dtype = std::get<0>(GetParam());

@@ -94,6 +94,8 @@ std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, c
   Writer writer(copier.dst() + rows.lo * row_bytes, kernels);
   const std::int64_t block_rows = std::min(kBlockRows, kMaxReserve / row_bytes);
   const Scatter scatter = scatter_of(row_bytes);
+  const int width = width_index(row_bytes);
+  const ExpandRow expand = width < 0 ? nullptr : kernels.expand[width];
   std::int64_t next = 0;
   if (block_rows > 0) {
     next = for_each_block(matcher, rows, slice_rows, block_rows, [&](Range block, const FoundRows& found) {
@@ -104,8 +106,13 @@ std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, c
         return writer.copy(copier.src() + found.slice_row(0, 0) * row_bytes, block_bytes);
       }
       std::byte* to = writer.reserve(block_bytes);
-      kernels.zero(to, block_bytes);
-      scatter(to, copier.src(), found, row_bytes);
+      if (expand != nullptr && found.follow_each_other()) {
+        const std::int64_t first = found.slice_row(0, 0);
+        expand(to, copier.src() + first * row_bytes, slice_rows.hi - first, found.words(), block.hi - block.lo);
+      } else {
+        kernels.zero(to, block_bytes);
+        scatter(to, copier.src(), found, row_bytes);
+      }
       writer.commit(block_bytes);
     });
   } else {  // rows longer than a block

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "backslice/tensor.h"
@@ -180,6 +181,21 @@ std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<s
 
 std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
 
+// Turns the counts of each part into where its entries begin in each partition, and returns where partitions begin. All
+// threads wait for this one, and other threads' caches hold the counts: they are read in the order of memory.
+Offsets counts_to_places(std::vector<Offsets>& counts_of_parts, std::size_t partitions) {
+  Offsets begin(partitions + 1, 0);
+  for (const Offsets& counts : counts_of_parts) {
+    for (std::size_t p = 0; p < partitions; ++p) begin[p + 1] += counts[p];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  Offsets next = begin;
+  for (Offsets& counts : counts_of_parts) {
+    for (std::size_t p = 0; p < partitions; ++p) next[p] += std::exchange(counts[p], next[p]);
+  }
+  return begin;
+}
+
 // KeyOf: bool(row, Key&), false for rows that are left out. Which those are is as good as random, so that no branch
 // depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what
 // was counted.
@@ -191,9 +207,10 @@ Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext&
       allocate_scratch<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
   auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
-  std::vector<Offsets> at(static_cast<std::size_t>(parts.count()), Offsets(partitions, 0));
+  std::vector<Offsets> at(static_cast<std::size_t>(parts.count()));
   context.tasks.run(parts.count(), [&](std::int64_t part) {
     const KeyOf key = key_of;  // a copy that nothing else can change
+    at[static_cast<std::size_t>(part)].assign(partitions, 0);
     std::int64_t* const counts = at[static_cast<std::size_t>(part)].data();
     Entry* next = kept_entries + parts[part].lo;
     for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
@@ -206,13 +223,8 @@ Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext&
     kept[static_cast<std::size_t>(part)] = next - (kept_entries + parts[part].lo);
   });
   Dealt dealt;
-  std::int64_t total = 0;
-  for (std::size_t p = 0; p < partitions; ++p) {
-    dealt.begin.push_back(total);
-    for (Offsets& counts : at) total += std::exchange(counts[p], total);
-  }
-  dealt.begin.push_back(total);
-  dealt.memory = allocate_scratch<Entry>(total, context.allocator);
+  dealt.begin = counts_to_places(at, partitions);
+  dealt.memory = allocate_scratch<Entry>(dealt.count(), context.allocator);
   context.tasks.run(parts.count(), [&](std::int64_t part) {
     Entry* const entries = dealt.entries();
     std::int64_t* const place = at[static_cast<std::size_t>(part)].data();

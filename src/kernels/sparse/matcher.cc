@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/per_axis.h"
 #include "kernels/sparse/index_rows.h"
@@ -30,7 +31,7 @@ class WindowMatcher final : public Matcher {
     found.clear(cursor.next);
     if (is_empty_) return;
     if (kernels_ != nullptr) {
-      found.add_bits(kernels_->inside(pointers_to(input_, rows.lo), rows.hi - rows.lo, box_, found.bits()));
+      found.add_bits(kernels_->inside(pointers_to(input_, rows.lo), rows.hi - rows.lo, box_, found.words()));
     } else {
       for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
         found.add_if(is_inside(row), row - rows.lo);
@@ -57,10 +58,10 @@ class WindowMatcher final : public Matcher {
   bool is_empty_ = false;
 };
 
-// Two ways to the same answer. One row of the slice after the other is searched for, which is fast where rows come in
-// runs. Where they do not, branches would be guessed wrong at nearly every row. But the slice of a window holds all the
-// input rows in it: those that lie in the box of the slice's next rows are these rows, one by one, and vectors see that
-// without a branch.
+// Two ways to the same answer. One row of the slice after the other is searched for, by branches that are guessed wrong
+// wherever a run of rows ends. But the slice of a window holds all the input rows in it, and vectors see without a
+// branch which rows lie in a box: if these are the slice's next rows, one by one, and each of those lies in the box,
+// then no row outside is. That holds for any box, so a box that turns out too small or too large is only replaced.
 template <class Rows>
 class InOrderMatcher final : public GuessingMatcher {
  public:
@@ -71,14 +72,14 @@ class InOrderMatcher final : public GuessingMatcher {
         output_(output),
         start_(Dims(start)),
         output_rows_(output.rows()),
-        kernels_(kernels_for(input, output, kernels)) {}
+        kernels_(kernels_for(input, output, kernels)),
+        waits_for_memory_(waits_for_memory(input)) {}
 
   void match(Range rows, MatchCursor& cursor, FoundRows& found) const override {
-    constexpr std::int64_t kLongRun = 8;  // with the gap after it
     found.clear(cursor.next);
-    const std::int64_t followed = cursor.runs_are_short ? follow(rows, cursor, found) : 0;
+    const std::int64_t followed = will_search(cursor) ? 0 : follow(rows, cursor, found);
     search(rows, rows.lo + followed, cursor.next, found);
-    cursor.runs_are_short = kernels_ != nullptr && found.runs() * kLongRun > rows.hi - rows.lo;
+    cursor.runs_are_short = found.runs() * kLongRun > rows.hi - rows.lo;
   }
 
   // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
@@ -94,6 +95,20 @@ class InOrderMatcher final : public GuessingMatcher {
   }
 
  private:
+  static constexpr std::int64_t kLongRun = 8;  // with the gap after it
+
+  bool will_search(MatchCursor& cursor) const {
+    if (kernels_ == nullptr || (waits_for_memory_ && !cursor.runs_are_short)) return true;
+    return cursor.pause > 0 && cursor.pause-- > 0;
+  }
+
+  // Wide rows that come from memory: where runs are long, searching keeps up with it, and reads fewer of the columns.
+  static bool waits_for_memory(const CooIndices& list) {
+    constexpr std::int64_t kWideRow = 16, kCached = 4 << 20;  // bytes
+    const std::int64_t row = list.rank() * item_size(list.dtype());
+    return row > kWideRow && list.rows() > kCached / row;
+  }
+
   void search(Range rows, std::int64_t row, std::int64_t& next, FoundRows& found) const {
     while (row < rows.hi && next < output_rows_) {
       row = find(rows, row, next);
@@ -107,33 +122,74 @@ class InOrderMatcher final : public GuessingMatcher {
     }
   }
 
-  // Returns for how many rows the answer is found. Rows outside the box are none of the next rows of the slice.
+  // Returns for how many rows the answer is found. Where no box helps, it is not tried again for some blocks.
   std::int64_t follow(Range rows, MatchCursor& cursor, FoundRows& found) const {
-    if (cursor.box_end < std::min(cursor.next + kBlockRows, output_rows_)) set_box(cursor);
-    if (!cursor.has_box) return 0;
-    const Followed followed =
-        kernels_->follow(pointers_to(input_list_, rows.lo), rows.hi - rows.lo, pointers_to(output_list_, cursor.next),
-                         output_rows_ - cursor.next, cursor.box, start_.begin(), found.bits());
-    found.add_bits(followed.found);
-    cursor.next += followed.found.count;
-    if (followed.differ) cursor.give_up_box();
-    return followed.rows;
+    constexpr std::int64_t kMore = 8 * kWordRows, kMany = 4 * kBlockRows;
+    constexpr int kTries = 3;  // without getting on
+    if (cursor.next == output_rows_) return rows.hi - rows.lo;
+    bool fits = cursor.in_box == cursor.next || set_wide_box(cursor, kMore);
+    std::int64_t done = 0;
+    for (int tries = 0; fits && tries < kTries; ++tries) {
+      const Followed followed = follow_from(rows.lo + done, rows.hi, cursor, found.words() + done / kWordRows);
+      found.add_bits(followed.found);
+      done += followed.rows;
+      if (followed.rows > 0) tries = 0;
+      switch (followed.parted) {
+        case Parted::NotYet:
+        case Parted::Ended: return done;
+        case Parted::OutsideBox: fits = add_to_box(cursor, cursor.next, kMore); break;
+        case Parted::Differ: fits = set_box(cursor, kMany); break;
+      }
+    }
+    cursor.in_box = kNoRow;
+    cursor.pause = std::exchange(cursor.next_pause, 2 * cursor.next_pause);
+    return done;
   }
 
-  // The box of the next rows of the slice, more of them than a block can hold so that it serves for a while.
-  void set_box(MatchCursor& cursor) const {
-    cursor.box_end = std::min(cursor.next + 4 * kBlockRows, output_rows_);
-    cursor.has_box = cursor.next < cursor.box_end;
-    if (!cursor.has_box) return;
-    cursor.box = kernels_->bounds(pointers_to(output_list_, cursor.next), cursor.box_end - cursor.next);
-    for (int axis = 0; axis < input_.rank(); ++axis) {
-      std::int64_t &low = cursor.box.low[axis], &high = cursor.box.high[axis];
-      const bool fits =
-          !__builtin_add_overflow(low, start_[axis], &low) && !__builtin_add_overflow(high, start_[axis], &high);
-      const auto range = fits ? within(input_list_.dtype(), {low, high}) : std::nullopt;
-      if (!range) return void(cursor.has_box = false);
-      low = range->low, high = range->high;
+  Followed follow_from(std::int64_t row, std::int64_t end, MatchCursor& cursor, FoundRows::Word* words) const {
+    const Followed followed =
+        kernels_->follow(pointers_to(input_list_, row), end - row, pointers_to(output_list_, cursor.next),
+                         output_rows_ - cursor.next, cursor.box, start_.begin(), words);
+    cursor.in_box = cursor.next += followed.found.count;
+    return followed;
+  }
+
+  // The box of the next rows of the slice.
+  bool set_box(MatchCursor& cursor, std::int64_t rows) const {
+    cursor.box = no_box();
+    cursor.in_box = cursor.next;
+    return add_to_box(cursor, cursor.next, rows);
+  }
+
+  // And of some of those that follow, so that it need not grow often.
+  bool set_wide_box(MatchCursor& cursor, std::int64_t rows) const {
+    constexpr std::int64_t kSome = 8;
+    bool fits = set_box(cursor, rows);
+    for (std::int64_t i = 1; i <= kSome; ++i) {
+      fits = fits && add_to_box(cursor, cursor.next + (output_rows_ - 1 - cursor.next) / kSome * i, 1);
     }
+    return fits && add_to_box(cursor, output_rows_ - 1, 1);
+  }
+
+  // False where sums overflow.
+  bool add_to_box(MatchCursor& cursor, std::int64_t first, std::int64_t rows) const {
+    const IndexBox more = kernels_->bounds(pointers_to(output_list_, first), std::min(rows, output_rows_ - first));
+    for (int axis = 0; axis < input_.rank(); ++axis) {
+      std::int64_t low, high;
+      if (__builtin_add_overflow(more.low[axis], start_[axis], &low)) return false;
+      if (__builtin_add_overflow(more.high[axis], start_[axis], &high)) return false;
+      if (!fits_dtype(input_list_.dtype(), {low, high})) return false;
+      cursor.box.low[axis] = std::min(cursor.box.low[axis], low);
+      cursor.box.high[axis] = std::max(cursor.box.high[axis], high);
+    }
+    return true;
+  }
+
+  static IndexBox no_box() {
+    IndexBox box;
+    std::fill(std::begin(box.low), std::end(box.low), std::numeric_limits<std::int64_t>::max());
+    std::fill(std::begin(box.high), std::end(box.high), std::numeric_limits<std::int64_t>::min());
+    return box;
   }
 
   bool are_equal(std::int64_t row, std::int64_t output_row) const {
@@ -196,6 +252,7 @@ class InOrderMatcher final : public GuessingMatcher {
   Dims start_;
   std::int64_t output_rows_;
   const IndexKernels* kernels_;  // or null
+  bool waits_for_memory_;
 };
 
 class FoundMatcher final : public Matcher {
@@ -209,7 +266,7 @@ class FoundMatcher final : public Matcher {
     found.clear(0, of_block);
     const IndexPointers pointers{{reinterpret_cast<const std::byte*>(of_block)}};
     const IndexBox any{{0}, {std::numeric_limits<std::int32_t>::max()}};
-    found.add_bits(kernels_.inside(pointers, rows.hi - rows.lo, any, found.bits()));
+    found.add_bits(kernels_.inside(pointers, rows.hi - rows.lo, any, found.words()));
   }
 
  private:

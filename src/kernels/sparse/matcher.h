@@ -7,7 +7,6 @@
 
 #include <array>
 #include <bit>
-#include <limits>
 #include <memory>
 
 #include "backslice/coo_indices.h"
@@ -28,7 +27,6 @@ inline constexpr std::int64_t kNoRow = -1;
 class FoundRows {
  public:
   using Word = std::uint64_t;
-  static constexpr std::int64_t kWordRows = 64;
   static constexpr Word kAllRows = ~Word{0};
 
   // No rows yet. Those of the slice will follow each other from `first` on, or are listed for each row of the block.
@@ -40,9 +38,9 @@ class FoundRows {
   }
   void add_if(bool found, std::int64_t row);
   void add_run(std::int64_t row, std::int64_t count);
-  // Rows whose bits were set here: bit i % 8 of byte i / 8 is row i's.
-  static_assert(std::endian::native == std::endian::little);
-  std::uint8_t* bits() { return reinterpret_cast<std::uint8_t*>(words_.data()); }
+  // Rows whose bits were set here.
+  Word* words() { return words_.data(); }
+  const Word* words() const { return words_.data(); }
   void add_bits(SetBits set);
 
   void keep_first(std::int64_t count);
@@ -93,15 +91,12 @@ struct MatchCursor {
   std::int64_t next;            // the first row of the slice that is still to be found
   bool runs_are_short = false;  // in the last block
 
-  // The rows of the slice from `next` to box_end lie in the box, where a matcher keeps one.
-  std::int64_t box_end = -1;
-  bool has_box = false;
+  // For matchers that follow the slice through a box: it holds this row of the slice.
+  std::int64_t in_box = kNoRow;
   IndexBox box = {};
 
-  void give_up_box() {
-    has_box = false;
-    box_end = std::numeric_limits<std::int64_t>::max();
-  }
+  // For how many blocks they do not try, and will not once they have failed again.
+  std::int64_t pause = 0, next_pause = 1;
 };
 
 class Matcher {

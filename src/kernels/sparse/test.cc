@@ -211,6 +211,20 @@ std::vector<bool> found_by(const Matcher& matcher, std::int64_t rows, std::int64
   return found;
 }
 
+std::vector<bool> found_row_by_row(const RandomIndices& input, Ints start, const RandomIndices& output) {
+  std::vector<bool> found;
+  std::size_t next = 0;
+  for (const auto& row : input.list) {
+    bool equal = next < output.list.size();
+    for (std::size_t axis = 0; equal && axis < row.size(); ++axis) {
+      equal = output.list[next][axis] + start[axis] == row[axis];
+    }
+    found.push_back(equal);
+    next += equal;
+  }
+  return found;
+}
+
 template <class Index>
 void expect_matches(std::mt19937& random, int rank, const RowKernels& kernels) {
   const auto rows = static_cast<std::int64_t>(random() % 5000);
@@ -244,19 +258,9 @@ void expect_matches(std::mt19937& random, int rank, const RowKernels& kernels) {
   const auto left_out = random() % 3 == 0 ? 1 + random() % 100 : 1'000'000;
   std::erase_if(output.list, [&](const auto&) { return random() % left_out == 1; });
   if (random() % 5 == 0) std::reverse(output.list.begin(), output.list.end());
-  std::vector<bool> expected;
-  std::size_t walked = 0;
-  for (const auto& row : input.list) {
-    bool equal = walked < output.list.size();
-    for (std::size_t axis = 0; equal && axis < row.size(); ++axis) {
-      equal = output.list[walked][axis] + start[axis] == row[axis];
-    }
-    expected.push_back(equal);
-    walked += equal;
-  }
   const CooIndices output_list = output.as(output_memory, columns);
-  EXPECT_EQ(found_by(*match_in_order(input_list, start, output_list, kernels), rows, next), expected);
-  EXPECT_EQ(next, static_cast<std::int64_t>(walked));
+  EXPECT_EQ(found_by(*match_in_order(input_list, start, output_list, kernels), rows, next),
+            found_row_by_row(input, start, output));
 }
 
 TEST_P(SparseKernel, MatchesRowsOfEveryRankAndLayout) {
@@ -267,6 +271,48 @@ TEST_P(SparseKernel, MatchesRowsOfEveryRankAndLayout) {
       expect_matches<std::int32_t>(random, rank, GetParam().context.rows);
     }
   }
+}
+
+// What the slice holds is a window's rows for a while, then another's: wider, narrower or elsewhere.
+template <class Index>
+void expect_matches_of_windows(std::mt19937& random, std::int64_t rows, int rank, const RowKernels& kernels) {
+  constexpr std::int64_t kExtent = 40;
+  const RandomIndices input(random, rows, rank, kExtent);
+  const std::vector<std::int64_t> start(static_cast<std::size_t>(rank), 3);
+  RandomIndices output(random, 0, rank, kExtent);
+  std::int64_t low = 0, high = kExtent;
+  for (std::size_t i = 0; i < input.list.size(); ++i) {
+    if (i % (random() % 2 == 0 ? 70 : 1500) == 0) {
+      low = static_cast<std::int64_t>(random() % kExtent);
+      high = low + static_cast<std::int64_t>(random() % kExtent);
+    }
+    std::vector<std::int64_t> moved = input.list[i];
+    if (moved.back() < low || moved.back() > high) continue;
+    for (auto& index : moved) index -= 3;
+    output.list.push_back(moved);
+  }
+  const bool columns = random() % 2 == 0;
+  std::vector<Index> input_memory, output_memory;
+  const CooIndices input_list = input.as(input_memory, columns), output_list = output.as(output_memory, columns);
+  std::int64_t next;
+  EXPECT_EQ(found_by(*match_in_order(input_list, start, output_list, kernels), rows, next),
+            found_row_by_row(input, start, output));
+}
+
+TEST_P(SparseKernel, MatchesRowsOfWindowsThatMove) {
+  std::mt19937 random(46);
+  for (int i = 0; i < 6; ++i) {
+    for (int rank : {1, 2, 3, 4}) {
+      expect_matches_of_windows<std::int64_t>(random, 6000, rank, GetParam().context.rows);
+      expect_matches_of_windows<std::int32_t>(random, 6000, rank, GetParam().context.rows);
+    }
+  }
+}
+
+// Too many rows for the caches: those in long runs are found in another way.
+TEST(SparseMatcher, MatchesRowsOfLargeLists) {
+  std::mt19937 random(47);
+  expect_matches_of_windows<std::int64_t>(random, 200'000, 4, *active_target().rows);
 }
 
 // Sums that do not fit the type of the indices match nothing, also where they would after wrapping.

@@ -37,6 +37,10 @@ inline const IndexKernels* kernels_for(const CooIndices& a, const CooIndices& b,
 struct AxisRange {
   std::int64_t low, high;
 };
+inline bool fits_dtype(DType dtype, AxisRange range) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  return dtype == DType::Int64 || (Limits::min() <= range.low && range.high <= Limits::max());
+}
 inline std::optional<AxisRange> within(DType dtype, AxisRange range) {
   if (dtype == DType::Int32) {
     range.low = std::max<std::int64_t>(range.low, std::numeric_limits<std::int32_t>::min());

@@ -1,0 +1,75 @@
+// What a kernel is given and what it gives back: the inputs and outputs of one run of an op.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backslice/tensor.h"
+#include "c_api.h"
+#include "status.h"
+#include "strings.h"
+
+namespace backslice::tensorflow {
+
+struct DeleteTensor {
+  void operator()(TF_Tensor* tensor) const { TF_DeleteTensor(tensor); }
+};
+using OwnedTensor = std::unique_ptr<TF_Tensor, DeleteTensor>;
+
+/// An input tensor. Views of it hold as long as it does.
+class Input {
+ public:
+  explicit Input(OwnedTensor tensor);
+  Input(const Input&) = delete;
+
+  int data_type() const { return TF_TensorType(tensor_.get()); }
+  int rank() const { return rank_; }
+  Ints dims() const { return {dims_, static_cast<std::size_t>(rank_)}; }
+
+  /// InvalidArgument above 32 axes. Strings become DType::StringView.
+  Result<ConstView> view();
+
+  /// The elements of an integer tensor of any shape, in row-major order.
+  std::vector<std::int64_t> integers() const;
+
+ private:
+  static constexpr int kMaxDims = 254;  // TensorFlow's limit
+
+  std::int64_t count() const;
+
+  OwnedTensor tensor_;
+  int rank_;
+  std::int64_t dims_[kMaxDims];
+  std::vector<StringView> texts_;
+};
+
+/// One run of an op.
+class Call {
+ public:
+  explicit Call(TF_OpKernelContext* context) : context_(context), status_(new_status()) {}
+
+  int inputs() const { return TF_NumInputs(context_); }
+  Input input(int index) const { return Input(tensor(index)); }
+  OwnedTensor tensor(int index) const;
+
+  /// Makes a contiguous tensor an output. Its memory is handed over, not copied, unless its elements are strings.
+  Status set_output(int index, int data_type, const Tensor& result);
+  Status set_output(int index, int data_type, const Result<Tensor>& result);
+
+  /// Makes part of an input, from an address that TensorFlow's alignment allows, an output: it is not copied, and stays
+  /// alive as long as the output does.
+  Status share_input(int output, int input, const ConstView& part);
+
+  /// An output in TensorFlow's own memory, which later ops can write into where they are its last reader.
+  Result<View> allocate_output(int index, int data_type, const Shape& shape);
+
+ private:
+  Status set_output(int index, OwnedTensor tensor);
+  Status set_string_output(int index, const Tensor& result);
+
+  TF_OpKernelContext* context_;
+  OwnedStatus status_;  // what TensorFlow says of each of our calls
+};
+
+}  // namespace backslice::tensorflow

@@ -1,0 +1,112 @@
+// RaggedTensorToVariantGradient: the pieces one after the other, zeros in the place of those that are missing.
+//
+// TensorFlow's own kernel does not check that they add up to the result, and reads or writes past the end where they do
+// not.
+#pragma once
+
+#include "join.h"
+#include "ragged_variants.h"
+#include "replacement.h"
+#include "row_splits.h"
+#include "tensorflow/core/framework/tensor_util.h"
+
+namespace backslice_tensorflow {
+
+class RaggedGradient : public Replacement {
+ public:
+  explicit RaggedGradient(OpKernelConstruction* made) : Replacement(made) {
+    OP_REQUIRES_OK(made, made->GetAttr("Tvalues", &dtype_));
+  }
+
+ protected:
+  absl::StatusOr<Done> run(OpKernelContext* context) override {
+    TensorShape shape;
+    TF_RETURN_IF_ERROR(shape_from(context->input(2), &shape));
+    const Tensor& encoded = context->input(0);
+    const auto* elements = reinterpret_cast<const Variant*>(data_of(encoded));
+    const MissingPieces missing(context->input(1), encoded.NumElements(), shape);
+    TF_RETURN_IF_ERROR(missing.check());
+    const Source source{*this, elements, missing};
+    TF_RETURN_IF_ERROR(Join(context, dtype_, encoded.NumElements(), source).to_output(0, shape));
+    return Done::Yes;
+  }
+
+ private:
+  static absl::Status shape_from(const Tensor& dims, TensorShape* shape) {
+    if (dims.dims() != 1) {
+      return invalid_argument("dense_values_shape must be a vector, got shape ", dims.shape().DebugString());
+    }
+    return tensorflow::tensor::MakeShape(dims, shape);
+  }
+
+  // The elements of pieces that are missing, as the row splits say.
+  class MissingPieces {
+   public:
+    MissingPieces(const Tensor& splits, std::int64_t pieces, const TensorShape& shape)
+        : tensor_(splits), splits_(splits), pieces_(pieces), shape_(shape) {}
+
+    absl::Status check() const {
+      if (tensor_.dims() == 0) return absl::OkStatus();  // as TensorFlow passes for dense values
+      if (!is_row_splits(tensor_)) {
+        return invalid_argument("row_splits must be a vector that starts with 0 and does not decrease, got ",
+                                tensor_.DebugString());
+      }
+      if (splits_.rows() >= pieces_) return absl::OkStatus();
+      return invalid_argument("row_splits is for ", splits_.rows(), " rows, but there are ", pieces_, " pieces");
+    }
+
+    absl::StatusOr<std::int64_t> elements(std::int64_t i) const {
+      if (tensor_.dims() == 0 || shape_.dims() == 0) {
+        return invalid_argument("piece ", i, " is missing, and its size cannot be told: row_splits is ",
+                                tensor_.DebugString(), ", dense_values_shape ", shape_.DebugString());
+      }
+      const std::int64_t rows = splits_[i + 1] - splits_[i];
+      std::int64_t count = rows;
+      for (int axis = 1; axis < shape_.dims(); ++axis) {
+        if (count == 0) return 0;
+        if (__builtin_mul_overflow(count, shape_.dim_size(axis), &count)) {
+          return invalid_argument("piece ", i, " is missing, and its ", rows, " rows of dense_values_shape ",
+                                  shape_.DebugString(), " have more than 2**63 - 1 elements");
+        }
+      }
+      return count;
+    }
+
+   private:
+    const Tensor& tensor_;
+    const RowSplits splits_;
+    const std::int64_t pieces_;
+    const TensorShape& shape_;
+  };
+
+  struct Source {
+    const RaggedGradient& kernel;
+    const Variant* elements;
+    const MissingPieces& missing;
+
+    const void* place(std::int64_t i) const { return place_of(elements[i]); }
+    absl::Status find(std::int64_t i, Piece* piece) const { return kernel.find(elements[i], i, missing, piece); }
+  };
+
+  absl::Status find(const Variant& element, std::int64_t i, const MissingPieces& missing, Piece* piece) const {
+    if (const RaggedTensorVariant* found = variants_.find(element)) {
+      piece->values = &found->values();
+      piece->elements = piece->values->NumElements();
+      if (piece->values->dtype() == dtype_) return absl::OkStatus();
+      return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(piece->values->dtype()),
+                              ", expected ", tensorflow::DataTypeString(dtype_));
+    }
+    if (!is_missing(element)) {
+      return invalid_argument("Input Variant element at index ", i,
+                              " doesn't hold a RaggedTensorVariant: ", element.DebugString());
+    }
+    const auto count = missing.elements(i);
+    if (count.ok()) piece->elements = *count;
+    return count.status();
+  }
+
+  DataType dtype_;
+  const RaggedVariants variants_;
+};
+
+}  // namespace backslice_tensorflow

@@ -1,0 +1,76 @@
+#include "strided_slice.h"
+
+#include <string_view>
+
+#include "backslice/slice.h"
+#include "slice_output.h"
+
+namespace backslice::tensorflow {
+namespace {
+
+// TensorFlow's words: it checks this list before it looks at the slice.
+Status check_extents(Ints shape) {
+  for (const std::int64_t extent : shape)
+    if (extent < 0) return invalid_argument("Dimension ", extent, " must be >= 0");
+  const Result<Shape> checked = Shape::make(shape);
+  if (checked || shape.size() > kMaxRank) return checked.status();
+  return invalid_argument("Shape ", shape, " would have more than 2**63 - 1 elements");
+}
+
+// Ours say the same and more, but for a scalar, which TensorFlow tells apart.
+Status in_tensorflow_words(Status status) {
+  constexpr std::string_view kPastTheEnd = "Index out of range using input dim 0;";
+  if (!status.message().starts_with(kPastTheEnd)) return status;
+  return {status.code(), "Attempting to slice scalar input." + status.message().substr(kPastTheEnd.size())};
+}
+
+}  // namespace
+
+StridedSlice::StridedSlice(const Attributes& attributes) {
+  masks_.begin_mask = attributes.integer("begin_mask");
+  masks_.end_mask = attributes.integer("end_mask");
+  masks_.ellipsis_mask = attributes.integer("ellipsis_mask");
+  masks_.new_axis_mask = attributes.integer("new_axis_mask");
+  masks_.shrink_axis_mask = attributes.integer("shrink_axis_mask");
+}
+
+Result<TfSlice> StridedSlice::slice(const Call& call, int first) const {
+  const Input begin = call.input(first), end = call.input(first + 1), strides = call.input(first + 2);
+  const bool are_vectors = begin.rank() == 1 && end.rank() == 1 && strides.rank() == 1;
+  if (!are_vectors || begin.dims()[0] != end.dims()[0] || begin.dims()[0] != strides.dims()[0] || begin.dims()[0] >= 32)
+    return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors, but got shapes ",
+                            begin.dims(), ", ", end.dims(), ", and ", strides.dims(), " instead.");
+  TfSlice slice = masks_;
+  slice.begin = begin.integers();
+  slice.end = end.integers();
+  slice.strides = strides.integers();
+  return slice;
+}
+
+Status StridedSlice::compute(Call& call) const {
+  Input x = call.input(0);
+  const Result<ConstView> view = x.view();
+  if (!view) return view.status();
+  const Result<TfSlice> spec = slice(call, 1);
+  if (!spec) return spec.status();
+  const Result<Selection> selection = Selection::from_tf(view->shape(), *spec);
+  if (!selection) return in_tensorflow_words(selection.status());
+  return set_slices(call, {&*selection, 1}, *view, x.data_type());
+}
+
+Status StridedSliceGrad::compute(Call& call) const {
+  const Input shape = call.input(0);
+  if (shape.rank() != 1) return invalid_argument("shape must be 1-D, got shape.shape = ", shape.dims());
+  const std::vector<std::int64_t> extents = shape.integers();
+  if (Status valid = check_extents(extents); !valid.ok()) return valid;
+  const Result<TfSlice> spec = slice(call, 1);
+  if (!spec) return spec.status();
+  Input dy = call.input(4);
+  const Result<ConstView> view = dy.view();
+  if (!view) return view.status();
+  const Result<Tensor> dx = strided_slice_grad(extents, *spec, *view);
+  if (dx.status().code() == StatusCode::ResourceExhausted) return out_of_memory(extents, dy.data_type(), dx.status());
+  return dx ? call.set_output(0, dy.data_type(), *dx) : in_tensorflow_words(dx.status());
+}
+
+}  // namespace backslice::tensorflow

@@ -1,0 +1,16 @@
+# `cpack` in a build tree of the shared library makes a Debian package of it, with headers, CMake package and pkg-config file.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME libbackslice-dev)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The backslice developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "The backward pass of slicing: library and headers for C and C++")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL library)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the library needs, by the system's own rules: needs dpkg-dev
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+include(CPack)

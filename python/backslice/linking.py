@@ -1,0 +1,80 @@
+"""Where programs that are compiled against this package find its C interface, and the library that it is in.
+
+The library is the one that this package uses itself: whoever loads it shares its threads and its pool of memory.
+"""
+
+from pathlib import Path
+
+from .errors import FailedPreconditionError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def _existing(path: Path) -> str:
+    if not path.exists():
+        raise FailedPreconditionError(
+            f"{path} does not exist: this build of backslice has its library inside the extension module. "
+            "Install the package with pip, which builds the shared library"
+        )
+    return str(path)
+
+
+def get_include() -> str:
+    """Return the folder of the C headers, for a compiler's ``-I``.
+
+    A program includes ``backslice/c/backslice.h``. The headers of C++ are not there, since a program in C++ needs a
+    library that its own compiler made.
+
+    Returns
+    -------
+    str
+        An absolute path.
+
+    Raises
+    ------
+    FailedPreconditionError
+        The package was not installed by pip, and has no headers.
+    """
+    return _existing(_PACKAGE / "include")
+
+
+def get_library() -> str:
+    """Return the shared library that this package uses, to link with or for ``ctypes.CDLL``.
+
+    Returns
+    -------
+    str
+        An absolute path.
+
+    Raises
+    ------
+    FailedPreconditionError
+        The package was not installed by pip, and has no shared library.
+
+    Examples
+    --------
+    >>> import ctypes
+    >>> library = ctypes.CDLL(bs.get_library())
+    >>> library.backslice_abi_version()
+    1
+    """
+    libraries = sorted((_PACKAGE / "lib").glob("libbackslice.so.*"))
+    return _existing(libraries[0] if libraries else _PACKAGE / "lib" / "libbackslice.so")
+
+
+def get_cmake_dir() -> str:
+    """Return the folder of the CMake package, for ``-D backslice_ROOT``.
+
+    ``find_package(backslice)`` then has the target ``backslice::c``.
+
+    Returns
+    -------
+    str
+        An absolute path.
+
+    Raises
+    ------
+    FailedPreconditionError
+        The package was not installed by pip, and has no CMake package.
+    """
+    return _existing(_PACKAGE / "lib" / "cmake" / "backslice")

@@ -1,0 +1,16 @@
+"""TensorFlow with backslice's kernels: one line, and `tf.GradientTape` runs them.
+
+>>> import backslice.tensorflow as bst
+>>> bst.install()
+>>> print(bst.status())
+
+Nothing changes until :func:`install` is called. :func:`multi_slice` and :func:`slice` work without it.
+"""
+
+from . import library as _library  # noqa: F401  first: it says what is missing
+from .compiled_kernels import build
+from .installing import enabled, install, uninstall
+from .report import KernelStatus, Status, status
+from .slices import multi_slice, slice
+
+__all__ = ["KernelStatus", "Status", "build", "enabled", "install", "multi_slice", "slice", "status", "uninstall"]

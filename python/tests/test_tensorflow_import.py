@@ -1,0 +1,55 @@
+"""What importing backslice.tensorflow says where TensorFlow is missing, too old or unlike what is known."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAKE = """
+__version__ = "{version}"
+
+class errors:
+    class OpError(Exception):
+        pass
+
+def load_op_library(path):
+    raise errors.OpError("undefined symbol: TF_NewKernelBuilder")
+"""
+
+
+def imported(folder: Path, before: str = "") -> str:
+    """What the import raises, with `folder` before everything else."""
+    program = f"""
+import sys
+sys.path.insert(0, {str(folder)!r})
+{before}
+try:
+    import backslice.tensorflow
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_without_tensorflow(tmp_path: Path) -> None:
+    said = imported(tmp_path, "sys.modules['tensorflow'] = None")
+    assert said.startswith("ImportError backslice.tensorflow needs TensorFlow") and "pip install tensorflow" in said
+
+
+@pytest.mark.parametrize("version", ["1.15.0", "2.15.1", "2.9.0"])
+def test_with_a_version_that_is_too_old(tmp_path: Path, version: str) -> None:
+    (tmp_path / "tensorflow.py").write_text(FAKE.format(version=version))
+    assert f"needs TensorFlow 2.16 or later, but {version} is installed" in imported(tmp_path)
+
+
+def test_with_a_version_that_the_kernels_cannot_be_loaded_into(tmp_path: Path) -> None:
+    (tmp_path / "tensorflow.py").write_text(FAKE.format(version="9.0.0-rc1"))
+    said = imported(tmp_path)
+    assert "cannot be loaded into TensorFlow 9.0.0-rc1: undefined symbol" in said
+
+
+def test_importing_backslice_does_not_import_tensorflow() -> None:
+    program = "import backslice, sys; print([name for name in sys.modules if 'tensorflow' in name])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

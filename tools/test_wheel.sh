@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Installs a wheel into an empty environment and tries it there: import, the demo, and the package's tests. The system's
+# Highway and oneTBB are hidden, by files under their names that no program can load.
+# Usage: tools/test_wheel.sh PYTHON WHEEL [ARGUMENT OF PYTEST...]
+set -eu
+python=$1 wheel=$(realpath "$2")
+shift 2
+cd "$(dirname "$0")/.."
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/hidden"
+for library in libhwy.so.1 libhwy_contrib.so.1 libtbb.so.12 libtbb.so.2 libtbbmalloc.so.2; do : > "$folder/hidden/$library"; done
+export LD_LIBRARY_PATH=$folder/hidden
+
+"$python" -m venv "$folder/venv"
+installed=$folder/venv/bin/python
+"$installed" -m pip install -q "$wheel"
+(cd "$folder" && "$installed" -c 'import backslice; print("backslice", backslice.__version__, "in", backslice.get_library())')
+(cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
+
+# Not here, because they are about the source tree, or need more than a wheel brings:
+left_out=(
+  test_abi_check.py test_cpp_reference.py test_docs.py test_examples.py test_includes.py test_stubs.py  # the source tree
+  'test_cli*.py' test_picture.py                                                                       # Python code alone
+  test_bench.py test_dlpack.py test_dlpack_output.py test_neighbours.py                                # peers
+)
+ignored=()
+for file in "${left_out[@]}"; do ignored+=("--ignore-glob=*/$file"); done
+"$installed" -m pip install -q "pytest>=8" "hypothesis>=6.100"
+BACKSLICE_C_LIBRARY=$("$installed" -c 'import backslice; print(backslice.get_library())')
+export BACKSLICE_C_LIBRARY
+[ $# -gt 0 ] || set -- python/tests
+"$installed" -m pytest -p no:cacheprovider "${ignored[@]}" "$@"
