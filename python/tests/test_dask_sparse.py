@@ -63,9 +63,12 @@ def test_refused_while_the_graph_is_built():
         output_indices=lazy(taken, rows),
     )
     for change, error, text in [
-        ({"output_indices": da.from_array(taken)}, bs.InvalidArgumentError, "output_indices has 1 row partitions, expected 5"),
-        ({"backprop_val_grad": da.ones(3)}, bs.InvalidArgumentError, "backprop_val_grad has 1 row partitions, expected 5 as"),
-        ({"backprop_val_grad": da.ones(5, chunks=1)}, bs.InvalidArgumentError, "backprop_val_grad has 1 rows in partition 0, expected"),
+        ({"output_indices": da.from_array(taken)},
+         bs.InvalidArgumentError, "output_indices has 1 row partitions, expected 5 as in input_indices"),
+        ({"backprop_val_grad": da.ones(3)},
+         bs.InvalidArgumentError, "backprop_val_grad has 1 row partitions, expected 5 as in input_indices"),
+        ({"backprop_val_grad": da.ones(5, chunks=1)},
+         bs.InvalidArgumentError, f"backprop_val_grad has 1 rows in partition 0, expected {rows[0][0]}, as"),
         ({"input_start": [1]}, bs.InvalidArgumentError, "input_start has 1 entries, expected 2"),
         ({"input_start": [da.ones(1).sum(), 1]}, bs.InvalidArgumentError, "input_start depends on data"),
         ({"input_start": [1.5, 1]}, bs.DTypeError, "input_start is"),

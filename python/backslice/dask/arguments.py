@@ -122,17 +122,15 @@ def _check_sizes(axis: int, sizes: tuple[Any, ...], extent: int) -> None:
         raise InvalidArgumentError(f"chunks has {sizes} along axis {axis}, which must add up to {extent}")
 
 
-def checked_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks: Any) -> Any:
-    """The array that a gradient is added to."""
-    array = blocks_of("onto", onto)
-    if array.shape != shape:
-        raise InvalidArgumentError(f"onto has shape {array.shape}, expected {shape}, that of the gradient")
-    same_dtype("onto", array.dtype, dtype, "dy")
-    if chunks != "auto" and result_chunks(chunks, shape, dtype) != array.chunks:
+def check_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks: Any) -> None:
+    """That a gradient can be added to the Dask array `onto`."""
+    if onto.shape != shape:
+        raise InvalidArgumentError(f"onto has shape {onto.shape}, expected {shape}, that of the gradient")
+    same_dtype("onto", onto.dtype, dtype, "dy")
+    if chunks != "auto" and result_chunks(chunks, shape, dtype) != onto.chunks:
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, but the result has the chunks of onto; leave it out, or rechunk onto"
         )
-    return array
 
 
 def broadcast(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:

@@ -32,6 +32,14 @@ class Meeting(NamedTuple):
     source: slice  # in the chunk of dy
 
 
+class View(NamedTuple):
+    """A chunk of dx that is a part of a chunk of dy, along one axis."""
+
+    dy_chunk: int
+    source: slice
+    whole: bool  # all of the chunk of dy
+
+
 class Piece(NamedTuple):
     """A part of a chunk of dy, and where in a chunk of dx it goes."""
 
@@ -82,6 +90,7 @@ class Slice:
         self._dy_axes = selection.result_axes
         self._items = _items(selection)
         self._keeps_axes = len(self.axes) > 0 and list(self._dy_axes) == self._items == list(range(len(self.axes)))
+        self._views = [*map(_views, self.axes, dx_chunks, dy_chunks)] if self._keeps_axes else []
 
     def blocks(self) -> Iterator[Block]:
         """The chunks of dx that meet any chunk of dy."""
@@ -98,6 +107,11 @@ class Slice:
             target = tuple(None if axis is None else meetings[axis].target for axis in self._items)
             yield Piece(tuple(side.dy_chunk for side in sides), target, tuple(side.source for side in sides))
 
+    def view(self, block: Block) -> tuple[View, ...] | None:
+        """The part of one chunk of dy that a chunk of dx is, per axis; None where it is more or other than that."""
+        found = [axis[i] for axis, i in zip(self._views, block, strict=False) if i in axis]
+        return tuple(found) if found and len(found) == len(block) else None
+
     @property
     def meeting_pairs(self) -> int:
         """How many pairs of chunks meet."""
@@ -105,6 +119,20 @@ class Slice:
         for axis in self.axes:
             pairs *= sum(map(len, axis.values()))
         return pairs
+
+
+def _views(
+    axis: dict[int, list[Meeting]], dx_chunks: tuple[int, ...], dy_chunks: tuple[int, ...]
+) -> dict[int, View]:
+    """The chunks of dx along an axis that one chunk of dy covers."""
+    found = {}
+    for i, meetings in axis.items():
+        (j, target, source), size = meetings[0], dx_chunks[i]
+        if source.stop - source.start == size and isinstance(target, slice):
+            backwards = size > 1 and target.step < 0
+            whole = size == dy_chunks[j] and not backwards
+            found[i] = View(j, _run(source.stop - 1, -1, size) if backwards else source, whole)
+    return found
 
 
 def _dropped(taken: tuple[int, int, int], dx_chunks: tuple[int, ...]) -> dict[int, list[Meeting]]:

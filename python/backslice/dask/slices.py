@@ -8,7 +8,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from .._core import Selection
+from .._core import Selection, _numpy_dtype
 from ..errors import DTypeError, InvalidArgumentError
 from . import arguments
 from .arguments import known, known_arguments
@@ -130,9 +130,11 @@ def strided_slice_grad(
     """
     if dy is None:
         raise DTypeError("dy is missing; expected a Dask array with the gradient of the slice")
-    lists = known_arguments(shape=shape, begin=begin, end=end, strides=strides)
-    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    selection = Selection.from_tf(*lists, *masks)
+    spec = known_arguments(
+        shape=shape, begin=begin, end=end, strides=strides, begin_mask=begin_mask, end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask,
+    )  # fmt: skip
+    selection = Selection.from_tf(*spec)
     return _gradient("strided_slice_grad", [("dy", selection, dy)], selection.shape, chunks, onto, arguments.exact)
 
 
@@ -208,7 +210,8 @@ def multi_slice_grad(
     chunks, onto : optional
         The same as in `slice_grad`.
     dtype : dtype, optional
-        The dtype of the zeros where there are no slices.
+        The dtype of the result. Needed where there are neither slices nor
+        `onto`; where there are, theirs.
 
     Returns
     -------
@@ -249,10 +252,11 @@ def _gradient(
 ) -> Any:
     """The lazy sum of the slices' gradients; each comes with the name of its argument."""
     dys = [fit(name, arguments.blocks_of(name, dy), selection.result_shape) for name, selection, dy in slices]
+    onto = None if onto is None else arguments.blocks_of("onto", onto)
     result_dtype = _common_dtype([name for name, _, _ in slices], dys, onto, dtype)
     arguments.check_dtype(slices[0][0] if slices else "dtype", result_dtype, onto is not None or len(dys) > 1)
     if onto is not None:
-        onto = arguments.checked_onto(onto, shape, result_dtype, chunks)
+        arguments.check_onto(onto, shape, result_dtype, chunks)
     all_chunks = arguments.result_chunks(chunks, shape, result_dtype) if onto is None else onto.chunks
 
     selections = [selection for _, selection, _ in slices]
@@ -271,15 +275,15 @@ def _gradient(
 
 
 def _common_dtype(names: Sequence[str], dys: Sequence[Any], onto: Any, dtype: Any) -> np.dtype[Any]:
-    if dys:
-        expected: np.dtype[Any] = dys[0].dtype
-        for name, dy in zip(names, dys, strict=True):
-            arguments.same_dtype(name, dy.dtype, expected, names[0])
-        if dtype is not None:
-            arguments.same_dtype("dtype", np.dtype(dtype), expected, names[0])
-        return expected
-    if dtype is not None:
-        return np.dtype(dtype)
-    if isinstance(onto, da.Array):
-        return onto.dtype
-    raise InvalidArgumentError("slices is empty, so that nothing says the dtype of the zeros; give it as dtype")
+    given = None if dtype is None else _numpy_dtype(dtype)
+    if not dys:
+        found: np.dtype[Any] | None = given if onto is None or given else onto.dtype
+        if found is None:
+            raise InvalidArgumentError("slices is empty, and nothing says the dtype; say which with dtype= or onto=")
+        return found
+    expected: np.dtype[Any] = dys[0].dtype
+    for name, dy in zip(names, dys, strict=True):
+        arguments.same_dtype(name, dy.dtype, expected, names[0])
+    if given:
+        arguments.same_dtype("dtype", given, expected, names[0])
+    return expected
