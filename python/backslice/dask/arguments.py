@@ -1,7 +1,7 @@
 """What the functions are given, checked while the graph is built: nothing is computed for a call that is refused."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import dask.array as da
@@ -19,7 +19,7 @@ def known(argument: str, value: Any) -> Any:
     for part in _parts(value):
         if is_dask_collection(part):
             raise InvalidArgumentError(
-                f"{argument} depends on data: it has a {type(part).__name__} of Dask, unknown while the graph is built;"
+                f"{argument} depends on data: it has a Dask {type(part).__name__}, unknown while the graph is built;"
                 f" expected plain integers, as its compute() returns"
             )
     return value
@@ -38,6 +38,18 @@ def _parts(value: Any) -> Iterator[Any]:
 def known_arguments(**values: Any) -> list[Any]:
     """All of them, in order."""
     return [known(argument, value) for argument, value in values.items()]
+
+
+def pairs(slices: Any) -> Iterator[tuple[Any, Any]]:
+    """The (index, dy) of each slice."""
+    if isinstance(slices, Mapping) or not isinstance(slices, Iterable) or is_dask_collection(slices):
+        raise DTypeError(f"slices has type {type(slices).__name__}, expected a list of pairs (index, dy)")
+    for i, pair in enumerate(slices):
+        if not isinstance(pair, tuple | list):
+            raise DTypeError(f"slices[{i}] has type {type(pair).__name__}, expected a pair (index, dy)")
+        if len(pair) != 2:
+            raise InvalidArgumentError(f"slices[{i}] has {len(pair)} items, expected a pair (index, dy)")
+        yield pair[0], pair[1]
 
 
 def numpy_blocks(argument: str, value: Any) -> Any:
@@ -80,19 +92,28 @@ def _check_meta(argument: str, array: Any) -> None:
         )
 
 
-def check_dtype(argument: str, dtype: np.dtype[Any], added: bool) -> None:
-    """That chunks of this dtype can be zero, and be added where they are to be."""
+def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: bool, added: bool) -> None:
+    """That chunks of this dtype can be moved, and be zero and be added where they are to be."""
+    has = f"{argument} is {dtype}" if argument == "dtype" else f"{argument} has dtype {dtype}"
     if dtype.hasobject:
-        raise DTypeError(
-            f"{argument} has dtype {dtype}, whose zero only its elements tell; expected numbers, or strings as S or U"
-        )
+        raise DTypeError(f"{has}, whose zero only its elements tell; expected numbers, or strings as S or U")
+    nothing = np.empty(0, dtype)
     try:
-        nothing = np.empty(0, dtype)
-        _core.slice_grad(nothing, (1,), "0:0")
-        if added:
-            _core.slice_grad(nothing, (1,), "0:0", out=np.zeros(1, dtype), accumulate=True)
+        _core.slice(nothing, ...)
     except DTypeError as error:
-        raise DTypeError(f"{argument} has dtype {dtype}: {error}") from None
+        raise DTypeError(f"{has}, which{str(error).partition(', which')[2]}") from None
+    if zeros and not _works(lambda: _core.slice_grad(nothing, (1,), "0:0")):
+        raise DTypeError(f"{has}, which has no zero; the gradient is zero where no slice takes an element")
+    if added and not _works(lambda: _core.multi_slice_grad((0,), [(":", nothing)], out=nothing, accumulate=True)):
+        raise DTypeError(f"{has}, whose elements cannot be added; expected numbers in the machine's byte order")
+
+
+def _works(call: Callable[[], Any]) -> bool:
+    try:
+        call()
+    except DTypeError:
+        return False
+    return True
 
 
 def same_dtype(argument: str, dtype: np.dtype[Any], expected: np.dtype[Any], of: str) -> None:
@@ -104,13 +125,26 @@ def same_dtype(argument: str, dtype: np.dtype[Any], expected: np.dtype[Any], of:
 def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Chunks:
     """The caller's chunks in full, one tuple of sizes per axis."""
     known("chunks", chunks)
+    by_axis = _by_axis(chunks, len(shape))
     try:
-        found = normalize_chunks(chunks, shape, dtype=dtype)
-    except Exception as error:  # of many types, most of them not the caller's
-        raise InvalidArgumentError(f"chunks is {chunks!r}, which does not fit the shape {shape}: {error}") from None
+        found = normalize_chunks(by_axis, shape, dtype=dtype)
+    except Exception:  # of many types, and for reasons that say little to the caller
+        raise InvalidArgumentError(
+            f"chunks is {chunks!r}, which does not fit the shape {shape}; expected a size for all axes or, per axis,"
+            f' a size, a list of sizes that add up to the extent, -1 for one chunk, or "auto"'
+        ) from None
     for axis, (sizes, extent) in enumerate(zip(found, shape, strict=True)):
         _check_sizes(axis, sizes, extent)
     return tuple(tuple(map(int, sizes)) for sizes in found)
+
+
+def _by_axis(chunks: Any, rank: int) -> Any:
+    """A dict of chunks with axes counted from the front; Dask passes over keys that are no axis."""
+    if not isinstance(chunks, dict):
+        return chunks
+    if unknown := [axis for axis in chunks if axis not in range(-rank, rank)]:
+        raise InvalidArgumentError(f"chunks has the key {unknown[0]!r}, expected axes of an array of rank {rank}")
+    return {axis % rank: sizes for axis, sizes in chunks.items()}
 
 
 def _check_sizes(axis: int, sizes: tuple[Any, ...], extent: int) -> None:

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .meetings import Index
+from .meetings import Places
 from .workers import prepare_worker
 
 Array = NDArray[Any]
-Places = tuple[tuple[Index, Index], ...]  # target in the chunk of dx, source in the chunk of dy
 
 
 @contextmanager

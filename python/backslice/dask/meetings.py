@@ -22,6 +22,7 @@ Chunks = tuple[tuple[int, ...], ...]
 Block = tuple[int, ...]  # the number of a chunk along each axis
 Item = int | slice | None
 Index = tuple[Item, ...]
+Places = tuple[tuple[Index, Index], ...]  # target in the chunk of dx, source in the chunk of dy
 
 
 class Meeting(NamedTuple):
@@ -90,22 +91,47 @@ class Slice:
         self._dy_axes = selection.result_axes
         self._items = _items(selection)
         self._keeps_axes = len(self.axes) > 0 and list(self._dy_axes) == self._items == list(range(len(self.axes)))
+        self._dy_chunks = [{i: tuple(m.dy_chunk for m in met) for i, met in axis.items()} for axis in self.axes]
+        self._cuts = [*map(_cuts, self.axes)]
+        self._places: dict[tuple[int, ...], Places] = {}
         self._views = [*map(_views, self.axes, dx_chunks, dy_chunks)] if self._keeps_axes else []
 
     def blocks(self) -> Iterator[Block]:
         """The chunks of dx that meet any chunk of dy."""
         return product(*self.axes)
 
+    def meets(self, block: Block) -> bool:
+        """Whether a chunk of dx meets any chunk of dy."""
+        return all(i in axis for axis, i in zip(self.axes, block, strict=True))
+
     def pieces(self, block: Block) -> Iterator[Piece]:
         """What a chunk of dx takes, one piece per chunk of dy that it meets."""
-        met = [axis.get(i, ()) for axis, i in zip(self.axes, block, strict=True)]
-        for meetings in product(*met):
-            if self._keeps_axes:
-                yield Piece(*zip(*meetings, strict=True))
-                continue
-            sides = [meetings[axis] if axis >= 0 else self._new[k] for k, axis in enumerate(self._dy_axes)]
-            target = tuple(None if axis is None else meetings[axis].target for axis in self._items)
-            yield Piece(tuple(side.dy_chunk for side in sides), target, tuple(side.source for side in sides))
+        for dy_block, (target, source) in zip(self.dy_blocks(block), self.places(block), strict=True):
+            yield Piece(dy_block, target, source)
+
+    def dy_blocks(self, block: Block) -> Iterator[Block]:
+        """The chunks of dy that a chunk of dx meets."""
+        met = product(*(axis.get(i, ()) for axis, i in zip(self._dy_chunks, block, strict=True)))
+        if self._keeps_axes:
+            return met
+        return (
+            tuple(numbers[axis] if axis >= 0 else self._new[k].dy_chunk for k, axis in enumerate(self._dy_axes))
+            for numbers in met
+        )
+
+    def places(self, block: Block) -> Places:
+        """Where the pieces lie in the chunk of dx and in their chunks of dy. Chunks of equal cuts share one tuple."""
+        cut = tuple(cuts.get(i, -1) for cuts, i in zip(self._cuts, block, strict=True))
+        found = self._places.get(cut)
+        if found is None:
+            met = product(*(axis.get(i, ()) for axis, i in zip(self.axes, block, strict=True)))
+            found = self._places[cut] = tuple(map(self._place, met))
+        return found
+
+    def _place(self, meetings: tuple[Meeting, ...]) -> tuple[Index, Index]:
+        sides = [meetings[axis] if axis >= 0 else self._new[k] for k, axis in enumerate(self._dy_axes)]
+        target = tuple(None if axis is None else meetings[axis].target for axis in self._items)
+        return target, tuple(side.source for side in sides)
 
     def view(self, block: Block) -> tuple[View, ...] | None:
         """The part of one chunk of dy that a chunk of dx is, per axis; None where it is more or other than that."""
@@ -121,9 +147,13 @@ class Slice:
         return pairs
 
 
-def _views(
-    axis: dict[int, list[Meeting]], dx_chunks: tuple[int, ...], dy_chunks: tuple[int, ...]
-) -> dict[int, View]:
+def _cuts(axis: dict[int, list[Meeting]]) -> dict[int, int]:
+    """A number per chunk of dx, equal where the meetings differ in nothing but the chunks of dy."""
+    numbers: dict[str, int] = {}
+    return {i: numbers.setdefault(str([(m.target, m.source) for m in met]), len(numbers)) for i, met in axis.items()}
+
+
+def _views(axis: dict[int, list[Meeting]], dx_chunks: tuple[int, ...], dy_chunks: tuple[int, ...]) -> dict[int, View]:
     """The chunks of dx along an axis that one chunk of dy covers."""
     found = {}
     for i, meetings in axis.items():

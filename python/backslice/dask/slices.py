@@ -1,5 +1,6 @@
 """Gradients of slices of dense Dask arrays."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -235,7 +236,7 @@ def multi_slice_grad(
     """
     extents = Selection.from_index(known("shape", shape), ...).shape
     taken = []
-    for i, (index, dy) in enumerate(slices):
+    for i, (index, dy) in enumerate(arguments.pairs(slices)):
         selection = Selection.from_index(extents, known(f"the index of slices[{i}]", index))
         taken.append((f"the dy of slices[{i}]", selection, dy))
     return _gradient("multi_slice_grad", taken, extents, chunks, onto, arguments.broadcast, dtype)
@@ -254,7 +255,12 @@ def _gradient(
     dys = [fit(name, arguments.blocks_of(name, dy), selection.result_shape) for name, selection, dy in slices]
     onto = None if onto is None else arguments.blocks_of("onto", onto)
     result_dtype = _common_dtype([name for name, _, _ in slices], dys, onto, dtype)
-    arguments.check_dtype(slices[0][0] if slices else "dtype", result_dtype, onto is not None or len(dys) > 1)
+    arguments.check_dtype(
+        slices[0][0] if slices else "dtype" if onto is None else "onto",
+        result_dtype,
+        zeros=onto is None and not (len(dys) == 1 and dys[0].size == math.prod(shape)),
+        added=bool(dys) and (onto is not None or len(dys) > 1),
+    )
     if onto is not None:
         arguments.check_onto(onto, shape, result_dtype, chunks)
     all_chunks = arguments.result_chunks(chunks, shape, result_dtype) if onto is None else onto.chunks
@@ -284,6 +290,6 @@ def _common_dtype(names: Sequence[str], dys: Sequence[Any], onto: Any, dtype: An
     expected: np.dtype[Any] = dys[0].dtype
     for name, dy in zip(names, dys, strict=True):
         arguments.same_dtype(name, dy.dtype, expected, names[0])
-    if given:
-        arguments.same_dtype("dtype", given, expected, names[0])
+    if given not in (None, expected):
+        raise DTypeError(f"dtype is {given}, expected {expected}, that of {names[0]}; leave it out")
     return expected

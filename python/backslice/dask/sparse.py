@@ -149,7 +149,7 @@ def _gradient_rows(argument: str, value: Any, indices: Any) -> Any:
     array = arguments.numpy_blocks(argument, value)
     if array.ndim == 0:
         raise InvalidArgumentError(f"{argument} is a scalar, expected one row per entry of the slice")
-    arguments.check_dtype(argument, array.dtype, added=True)
+    arguments.check_dtype(argument, array.dtype, zeros=True, added=True)
     _same_partitions(argument, array, indices)
     return array
 
