@@ -13,7 +13,7 @@ import backslice as bs
 import manual_pages
 import numpy as np
 from backslice import dialects, picture
-from backslice.dask.meetings import Chunks, Slice
+from backslice.dask.pieces import Chunks, Slice, grid
 from backslice.picture import Cell, Kind, Panel, Picture
 from backslice.picture.containers import of_array, of_entries, of_ragged
 from manual_pages import Marker
@@ -73,7 +73,7 @@ def ragged_gradient(rt: bs.RaggedTensor, pieces: bs.VariantArray, dx: Any) -> Pi
 def chunks_that_meet(selection: bs.Selection, dx_chunks: Chunks, dy_chunks: Chunks) -> Picture:
     """The chunks of dy under letters, and those that each chunk of dx needs."""
     letters = {block: chr(ord("a") + n) for n, block in enumerate(np.ndindex(*map(len, dy_chunks)))}
-    taken, (rows, columns) = Slice(selection, dx_chunks, dy_chunks), map(len, dx_chunks)
+    taken, (rows, columns) = Slice(selection, grid(dx_chunks), grid(dy_chunks)), map(len, dx_chunks)
     needed = [
         ["".join(letters[piece.dy_block] for piece in taken.pieces((i, j))) for j in range(columns)]
         for i in range(rows)

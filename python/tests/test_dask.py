@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import backslice as bs
 import dask
@@ -285,6 +286,15 @@ built = spent()
 assert len(dict(dx.dask.layers[dx.name])) == 317**2 > 100_000 and dx.dask.layers[dx.name].meeting_pairs == 632**2
 print(built[0] - before[0], spent()[0] - before[0], spent()[1] - before[1])
 """
+
+
+def test_the_graph_of_many_slices_grows_with_what_they_meet():
+    """Not with the product of slices and chunks, which is 10**9 here."""
+    dy = da.zeros(10, chunks=5)
+    before = time.process_time()
+    dx = multi_slice_grad((200_000,), [(slice(i, i + 10), dy) for i in range(10_000)], chunks=2)
+    assert time.process_time() - before < 10
+    assert dx.dask.layers[dx.name].meeting_pairs > 50_000
 
 
 def test_100_000_chunks():

@@ -3,7 +3,8 @@
 import backslice as bs
 import numpy as np
 import pytest
-from backslice.dask.meetings import Meeting, Slice, walk
+from backslice.dask.meetings import Meeting, bounds, walk
+from backslice.dask.pieces import Slice, grid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import shapes_and_indices
@@ -47,9 +48,9 @@ def elements(selection, dx_chunks, dy_chunks):
 @settings(max_examples=150, deadline=None)
 @given(chunked_slices())
 def test_the_pairs_found_are_those_with_common_elements(case):
-    _, dx_chunks, dy_chunks = case
+    selection, dx_chunks, dy_chunks = case
     dy, dx, expected = elements(*case)
-    taken = Slice(*case)
+    taken = Slice(selection, grid(dx_chunks), grid(dy_chunks))
     found = {}
     for block in taken.blocks():
         out = np.zeros_like(dx[box(dx_chunks, block)])
@@ -64,7 +65,7 @@ def test_the_pairs_found_are_those_with_common_elements(case):
 
 
 def test_one_axis():
-    met = walk((1, 2, 4), dx_chunks=(4, 6), dy_chunks=(3, 1))
+    met = walk((1, 2, 4), bounds((4, 6)), bounds((3, 1)))
     assert met == {
         0: [Meeting(0, slice(1, 4, 2), slice(0, 2, 1))],
         1: [Meeting(0, slice(1, 2, 2), slice(2, 3, 1)), Meeting(1, slice(3, 4, 2), slice(0, 1, 1))],
@@ -76,6 +77,6 @@ def test_the_walk_visits_meetings_alone(step):
     """10 of a million chunks, without looking at the others."""
     extent = 10**7
     start = 0 if step > 0 else extent - 1
-    met = walk((start, step, 10), dx_chunks=(10,) * (extent // 10), dy_chunks=(10,))
+    met = walk((start, step, 10), bounds((10,) * (extent // 10)), bounds((10,)))
     assert sum(map(len, met.values())) == (10 if abs(step) > 1 else 1)
     assert {m.dy_chunk for chunk in met.values() for m in chunk} == {0}

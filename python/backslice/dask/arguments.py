@@ -11,7 +11,7 @@ from dask.array.core import normalize_chunks
 
 from .. import _core
 from ..errors import DTypeError, InvalidArgumentError, UnimplementedError
-from .meetings import Chunks
+from .pieces import Chunks
 
 
 def known(argument: str, value: Any) -> Any:

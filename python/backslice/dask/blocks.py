@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .meetings import Places
+from .pieces import Places
 from .workers import prepare_worker
 
 Array = NDArray[Any]

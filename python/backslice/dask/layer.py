@@ -17,7 +17,7 @@ from dask.highlevelgraph import Layer, MaterializedLayer
 from dask.task_spec import Alias, GraphNode, Task, TaskRef
 
 from . import blocks
-from .meetings import Block, Chunks, Slice
+from .pieces import Block, Chunks, Slice
 
 Key = tuple[Any, ...]
 

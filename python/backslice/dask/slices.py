@@ -14,7 +14,7 @@ from ..errors import DTypeError, InvalidArgumentError
 from . import arguments
 from .arguments import known, known_arguments
 from .layer import GradientLayer
-from .meetings import Slice
+from .pieces import Slice, grid
 
 if TYPE_CHECKING:
     from .._core.types import Index, Ints, Shape
@@ -273,7 +273,8 @@ def _gradient(
         None if onto is None else onto.name,
     )
     name = f"{operation}-{token}"
-    taken = [(dy.name, Slice(s, all_chunks, dy.chunks)) for s, dy in zip(selections, dys, strict=True)]
+    bounds = grid(all_chunks)
+    taken = [(dy.name, Slice(s, bounds, grid(dy.chunks))) for s, dy in zip(selections, dys, strict=True)]
     layer = GradientLayer(name, taken, all_chunks, result_dtype, None if onto is None else onto.name)
     sources = [*dys] if onto is None else [onto, *dys]
     graph = HighLevelGraph.from_collections(name, layer, dependencies=sources)
