@@ -79,3 +79,11 @@ def test_refused_while_the_graph_is_built():
     ]:  # fmt: skip
         with pytest.raises(error, match=text):
             sparse_slice_grad(**(good | change))
+    window = {"grad": lazy(grad, rows), "input_indices": lazy(indices, CUTS), "start": START, "size": SIZE}
+    for change, error, text in [
+        ({"size": [-1, 2]}, bs.InvalidArgumentError, "size"),
+        ({"start": [2**70, 2]}, bs.Error, "start"),
+        ({"start": 2}, bs.DTypeError, "start is 2, expected a sequence of 2 int"),
+    ]:
+        with pytest.raises(error, match=text):
+            sparse_slice_grad_by_size(**(window | change))

@@ -174,6 +174,8 @@ def _partition_by_partition(
     operation: str, task: Any, indices: Any, lists: list[Any], grad: Any, **constants: tuple[int, ...]
 ) -> Any:
     """One task per partition. The row counts differ between the arrays; those of the result are the first one's."""
+    no_entries = np.empty((0, indices.shape[1]), indices.dtype)
+    task(no_entries, *(no_entries for _ in lists), np.empty(0, grad.dtype), **constants)  # refuses bad constants now
     axes = tuple(range(grad.ndim))
     matrices = [item for array in (indices, *lists) for item in (array, (0, grad.ndim))]
     name = f"{operation}-{tokenize(indices.name, [array.name for array in lists], grad.name, constants)}"
