@@ -75,8 +75,7 @@ def chunks_that_meet(selection: bs.Selection, dx_chunks: Chunks, dy_chunks: Chun
     letters = {block: chr(ord("a") + n) for n, block in enumerate(np.ndindex(*map(len, dy_chunks)))}
     taken, (rows, columns) = Slice(selection, grid(dx_chunks), grid(dy_chunks)), map(len, dx_chunks)
     needed = [
-        ["".join(letters[piece.dy_block] for piece in taken.pieces((i, j))) for j in range(columns)]
-        for i in range(rows)
+        ["".join(letters[block] for block in taken.dy_blocks((i, j))) for j in range(columns)] for i in range(rows)
     ]
     cells = [[Cell(Kind.TAKEN if text else Kind.LEFT, text) for text in row] for row in needed]
     named = [[Cell(Kind.TAKEN, letters[i, j]) for j in range(len(dy_chunks[1]))] for i in range(len(dy_chunks[0]))]

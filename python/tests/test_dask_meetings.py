@@ -54,12 +54,16 @@ def test_the_pairs_found_are_those_with_common_elements(case):
     found = {}
     for block in taken.blocks():
         out = np.zeros_like(dx[box(dx_chunks, block)])
-        for piece in taken.pieces(block):
-            part = dy[box(dy_chunks, piece.dy_block)][piece.source]
-            assert (block, piece.dy_block) not in found
-            found[block, piece.dy_block] = sorted(part.ravel().tolist())
-            out[piece.target] = part
+        boxes = np.zeros_like(out)
+        for dy_block, place in zip(taken.dy_blocks(block), taken.places(block), strict=True):
+            part = dy[box(dy_chunks, dy_block)][place.source]
+            assert (block, dy_block) not in found
+            found[block, dy_block] = sorted(part.ravel().tolist())
+            out[place.target] = part
+            assert np.array_equal(out[place.box][place.target_in_box], part)
+            boxes[place.box] += 1
         assert np.array_equal(out, dx[box(dx_chunks, block)])
+        assert (boxes == 1).all()
     assert found == expected
     assert taken.meeting_pairs == len(expected)
 
@@ -67,8 +71,11 @@ def test_the_pairs_found_are_those_with_common_elements(case):
 def test_one_axis():
     met = walk((1, 2, 4), bounds((4, 6)), bounds((3, 1)))
     assert met == {
-        0: [Meeting(0, slice(1, 4, 2), slice(0, 2, 1))],
-        1: [Meeting(0, slice(1, 2, 2), slice(2, 3, 1)), Meeting(1, slice(3, 4, 2), slice(0, 1, 1))],
+        0: [Meeting(0, slice(1, 4, 2), slice(0, 2, 1), slice(0, 4))],
+        1: [
+            Meeting(0, slice(1, 2, 2), slice(2, 3, 1), slice(0, 3)),
+            Meeting(1, slice(3, 4, 2), slice(0, 1, 1), slice(3, 6)),
+        ],
     }
 
 

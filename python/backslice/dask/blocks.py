@@ -31,21 +31,32 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 def gradient(shape: tuple[int, ...], places: Places, *dys: Array) -> Array:
-    """A chunk of the gradient, each byte written once."""
-    slices = [(target, dy[source]) for (target, source), dy in zip(places, dys, strict=True)]
+    """A chunk of the gradient of one slice. Every piece of dy fills its box, so that each byte is written once."""
     with one_thread():
-        if len(slices) == 1:
-            ((target, dy),) = slices
-            return _core.slice_grad(dy, shape, target)
-        return _core.multi_slice_grad(shape, slices)
+        if len(places) == 1:
+            return _core.slice_grad(dys[0][places[0].source], shape, places[0].target)
+        dx = _core._uninitialised(shape, dys[0])
+        for place, dy in zip(places, dys, strict=True):
+            out = dx[place.box]
+            _core.slice_grad(dy[place.source], out.shape, place.target_in_box, out=out)
+        return dx
+
+
+def total(shape: tuple[int, ...], places: Places, *dys: Array) -> Array:
+    """A chunk of the sum of the gradients of several slices, which may overlap; each byte is written once."""
+    with one_thread():
+        return _core.multi_slice_grad(shape, _slices(places, dys))
 
 
 def accumulated(onto: Array, places: Places, *dys: Array) -> Array:
     """A chunk of `onto` with its part of the gradient added; `onto` stays as it is, since others may use it."""
-    slices = [(target, dy[source]) for (target, source), dy in zip(places, dys, strict=True)]
     with one_thread():
-        total = _core.slice(onto, ...)
-        return _core.multi_slice_grad(onto.shape, slices, out=total, accumulate=True)
+        sum_ = _core.slice(onto, ...)
+        return _core.multi_slice_grad(onto.shape, _slices(places, dys), out=sum_, accumulate=True)
+
+
+def _slices(places: Places, dys: tuple[Array, ...]) -> list[tuple[Any, Array]]:
+    return [(place.target, dy[place.source]) for place, dy in zip(places, dys, strict=True)]
 
 
 def sparse_gradient(indices: Array, taken: Array, grad: Array, start: tuple[int, ...]) -> Array:

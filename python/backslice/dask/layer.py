@@ -92,7 +92,8 @@ class GradientLayer(Layer):  # type: ignore[misc]
         refs = [TaskRef((dy, *dy_block)) for dy, at in met for dy_block in at.dy_blocks(block)]
         if self.onto is not None:
             return Task(key, blocks.accumulated, TaskRef((self.onto, *block)), places, *refs)
-        return Task(key, blocks.gradient, self._shape(block), places, *refs)
+        made = blocks.gradient if len(met) == 1 else blocks.total
+        return Task(key, made, self._shape(block), places, *refs)
 
     def _view(self, key: Key, block: Block, met: list[tuple[str, Slice]]) -> GraphNode | None:
         """As Dask's own slicing does it: where a chunk is a part of one of dy, nothing is copied."""

@@ -17,15 +17,18 @@ from .meetings import Bounds, Meeting, View
 Chunks = tuple[tuple[int, ...], ...]
 Block = tuple[int, ...]  # the number of a chunk along each axis
 Index = tuple[int | slice | None, ...]
-Places = tuple[tuple[Index, Index], ...]  # target in the chunk of dx, source in the chunk of dy
 
 
-class Piece(NamedTuple):
-    """A part of a chunk of dy, and where in a chunk of dx it goes."""
+class Place(NamedTuple):
+    """Where a part of a chunk of dy lies, and where it goes."""
 
-    dy_block: Block
-    target: Index
-    source: Index
+    target: Index  # in the chunk of dx
+    source: Index  # in the chunk of dy
+    box: tuple[slice, ...]  # a part of the chunk of dx, which the boxes of a slice's places divide
+    target_in_box: Index
+
+
+Places = tuple[Place, ...]
 
 
 def grid(chunks: Chunks) -> list[Bounds]:
@@ -65,13 +68,8 @@ class Slice:
         """Whether a chunk of dx meets any chunk of dy."""
         return all(i in axis for axis, i in zip(self.axes, block, strict=True))
 
-    def pieces(self, block: Block) -> Iterator[Piece]:
-        """What a chunk of dx takes, one piece per chunk of dy that it meets."""
-        for dy_block, (target, source) in zip(self.dy_blocks(block), self.places(block), strict=True):
-            yield Piece(dy_block, target, source)
-
     def dy_blocks(self, block: Block) -> Iterator[Block]:
-        """The chunks of dy that a chunk of dx meets."""
+        """The chunks of dy that a chunk of dx meets, from each of which it takes one piece."""
         met = product(*(axis.get(i, ()) for axis, i in zip(self._dy_chunks, block, strict=True)))
         if self._keeps_axes:
             return met
@@ -81,7 +79,7 @@ class Slice:
         )
 
     def places(self, block: Block) -> Places:
-        """Where the pieces lie in the chunk of dx and in their chunks of dy. Chunks that are cut alike share them."""
+        """Where those pieces lie and go, in the same order. Chunks that are cut alike share them."""
         cut = tuple(axis.get(i, -1) for axis, i in zip(self._cuts, block, strict=True))
         found = self._places.get(cut)
         if found is None:
@@ -93,10 +91,14 @@ class Slice:
     def _cuts(self) -> list[dict[int, int]]:
         return [*map(meetings.cuts, self.axes)]
 
-    def _place(self, met: tuple[Meeting, ...]) -> tuple[Index, Index]:
+    def _place(self, met: tuple[Meeting, ...]) -> Place:
         sides = [met[axis] if axis >= 0 else self._new[k] for k, axis in enumerate(self._dy_axes)]
-        target = tuple(None if axis is None else met[axis].target for axis in self._items)
-        return target, tuple(side.source for side in sides)
+        return Place(
+            target=tuple(None if axis is None else met[axis].target for axis in self._items),
+            source=tuple(side.source for side in sides),
+            box=tuple(meeting.box for meeting in met),
+            target_in_box=tuple(None if axis is None else met[axis].target_in_box for axis in self._items),
+        )
 
     def view(self, block: Block) -> tuple[View, ...] | None:
         """The part of one chunk of dy that a chunk of dx is, per axis; None where it is more or other than that."""
