@@ -59,7 +59,7 @@ test-python: python
 	$(PY) -m pytest
 
 test-large: python
-	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb"
+	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb or 8_gb"
 
 test-aarch64:
 	@tools/setup.sh $(PYTHON) aarch64

@@ -17,6 +17,13 @@ export LD_LIBRARY_PATH=$folder/hidden
 installed=$folder/venv/bin/python
 "$installed" -m pip install -q "$wheel"
 (cd "$folder" && "$installed" -c 'import backslice; print("backslice", backslice.__version__, "in", backslice.get_library())')
+"$installed" - <<'END'
+from importlib.metadata import files
+
+linked = {"highway", "libcxx", "libcxxabi", "libunwind", "nanobind", "robin_map"}
+missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files("backslice")}
+assert not missing, f"the wheel lacks {sorted(missing)}"
+END
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
 
 # Not here, because they are about the source tree, or need more than a wheel brings:
