@@ -8,6 +8,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_size_t, c_uint32, c_vo
 from typing import Any
 
 import pytest
+from backslice import get_library
 from backslice.onnxruntime import library_path, session_options
 
 SLOTS = 300  # more than any version's that it uses
@@ -116,3 +117,18 @@ def test_it_exports_one_function_and_shares_the_packages_library():
         "assert {l.split()[-1] for l in open('/proc/self/maps') if 'libbackslice.' in l} == {backslice.get_library()}"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+# Sessions unload it when they end; its threads, and what it asked the system to call at exit, are still there.
+UNLOADED = """
+import _ctypes, ctypes, sys
+library, shared = sys.argv[1:]
+_ctypes.dlclose(ctypes.CDLL(library)._handle)
+loaded = open("/proc/self/maps").read()
+assert library in loaded and shared in loaded
+"""
+
+
+def test_it_stays_loaded_until_the_process_ends():
+    command = [sys.executable, "-c", UNLOADED, library_path(), get_library()]
+    assert subprocess.run(command, timeout=60).returncode == 0
