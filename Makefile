@@ -1,6 +1,6 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
-# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside TensorFlow, on a quiet machine)
+# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -90,12 +90,12 @@ docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 oracle: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle
 
 oracle-speed: python
-	$(PY) -m backslice.bench.venvs tensorflow
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle -s -k is_fast
 
 sanitize: $(VENV)/.requirements
@@ -114,7 +114,7 @@ fuzz: python
 	BACKSLICE_STATE_SECONDS=$(FUZZ_SECONDS) $(PY) -m pytest python/tests/test_containers_state_machine.py
 
 bench: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training jax torch
 	$(VENV)/bin/backslice bench -o build/bench --force
 
 bench-cpp: setup

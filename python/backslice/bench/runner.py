@@ -23,10 +23,14 @@ PEERS: dict[str, str | None] = {
     "torch": "torch",
     "jax": "jax",
     "onnxruntime": "onnxruntime-training",
+    "onnxruntime_with_backslice": "onnxruntime",
     "dask_pad": None,
     "dask_assignment": None,
     "dask_copy": None,
 }
+
+
+OUT_OF_MEMORY = "out of memory"
 
 
 @dataclass
@@ -70,8 +74,10 @@ class Child:
             line = ""
         if not line:
             self.stop()
-            return {"error": "out of memory"}  # what ends a process that answered before
+            return {"error": OUT_OF_MEMORY}  # what ends a process that answered before
         reply: dict[str, Any] = json.loads(line)
+        if reply.get("error") == OUT_OF_MEMORY:
+            self.stop()  # what its allocator keeps would be missing for the next workloads
         return reply
 
     def start(self) -> None:
