@@ -148,6 +148,14 @@ def filled(block_info=None):
     return np.full(place["chunk-shape"], 1.0 + place["chunk-location"][0])
 
 
+def limits(idle, memory):
+    """Dask's own shares of a worker's memory, of what it has beyond that of an idle one."""
+    shares = {"spill": 0.7, "pause": 0.8, "terminate": 0.95}
+    found = {name: (idle + share * memory) / (idle + memory) for name, share in shares.items()}
+    found["target"] = 0.6 * memory / (idle + memory)  # of chunks alone
+    return {f"distributed.worker.memory.{name}": share for name, share in found.items()}
+
+
 def run_in_little_memory(total, memory, folder):
     """Store a gradient and a plain copy of that size with workers of that memory beyond what an idle one takes."""
     import zarr
@@ -163,7 +171,10 @@ def run_in_little_memory(total, memory, folder):
         "copy": da.map_blocks(np.copy, dy, dtype=float, meta=np.empty((0, 0))),
         "gradient": slice_grad(dy, shape, index, chunks=(step, columns)),
     }.items():
-        with cluster(n_workers=2, threads_per_worker=1, memory_limit=idle + memory) as client:
+        with (
+            dask.config.set(limits(idle, memory)),
+            cluster(n_workers=2, threads_per_worker=1, memory_limit=idle + memory) as client,
+        ):
             target = zarr.open_array(str(folder / name), mode="w", shape=lazy.shape, chunks=lazy.chunksize, dtype="f8",
                                      fill_value=-1.0)  # fmt: skip
             wait(client.compute(lazy.store(target, compute=False, lock=False)), timeout=560)
