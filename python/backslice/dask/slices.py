@@ -68,8 +68,8 @@ def slice_grad(dy: Any, shape: "Shape", index: "Index", chunks: Any = "auto", *,
     >>> from backslice.dask import slice_grad
     >>> dy = da.ones((4, 3), chunks=2)
     >>> dx = slice_grad(dy, (6, 6), np.s_[1:5, ::2], chunks=3)
-    >>> dx
-    dask.array<slice_grad, shape=(6, 6), dtype=float64, chunksize=(3, 3), chunktype=numpy.ndarray>
+    >>> dx.chunks
+    ((3, 3), (3, 3))
     >>> dx[1].compute()
     array([1., 0., 1., 0., 1., 0.])
     """
