@@ -151,7 +151,7 @@ BAD = {
     "too many elements": ({"shape": np.array([2**40, 2**40])}, dict(starts=[0], ends=[1]), "shape"),
     "too many axes": ({"shape": np.ones(33, np.int64)}, dict(starts=[0], ends=[1]), "32"),
     "more memory than there is": (
-        {"shape": np.array([2**50])}, dict(starts=[0], ends=[4]), "cannot allocate the result of shape [11258999",
+        {"shape": np.array([2**50])}, dict(starts=[0], ends=[4]), "has no room for the result of shape [11258999",
     ),
     "more bytes than can be counted": (
         {"shape": np.array([2**62])}, dict(starts=[0], ends=[4]), "more than 2**63 - 1 bytes",
