@@ -1,5 +1,7 @@
 #include "api.h"
 
+#include <memory>
+
 namespace backslice::onnxruntime {
 namespace {
 
@@ -19,9 +21,9 @@ OrtStatus* Api::status_of(const Status& status) const noexcept {
 }
 
 Status Api::taken(OrtStatus* failure) const {
-  Status status(StatusCode::Internal, call(slots::kGetErrorMessage, failure));
-  call(slots::kReleaseStatus, failure);
-  return status;
+  const auto release = [this](OrtStatus* status) { call(slots::kReleaseStatus, status); };
+  const std::unique_ptr<OrtStatus, decltype(release)> owned(failure, release);
+  return Status(StatusCode::Internal, call(slots::kGetErrorMessage, failure));
 }
 
 }  // namespace backslice::onnxruntime

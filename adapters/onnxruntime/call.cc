@@ -1,5 +1,7 @@
 #include "call.h"
 
+#include <atomic>
+
 #include "core/checked_math.h"
 #include "core/errors.h"
 
@@ -25,18 +27,30 @@ void check_type(ElementType declared, ElementType type) {
                           name_of(type)));
 }
 
+// Each of them runs once, although ONNX Runtime may fail after some of them: one that adds must not add twice.
+class Tasks {
+ public:
+  Tasks(std::size_t count, const std::function<void(std::int64_t)>& task) : has_begun_(count), task_(task) {}
+
+  void run(std::size_t i) {
+    if (!has_begun_[i].exchange(true)) task_(static_cast<std::int64_t>(i));
+  }
+
+ private:
+  std::vector<std::atomic<bool>> has_begun_;
+  const std::function<void(std::int64_t)>& task_;
+};
+
 }  // namespace
 
 void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
-  using Task = std::function<void(std::int64_t)>;
-  const auto run_one = [](void* body, std::size_t i) {
-    (*static_cast<const Task*>(body))(static_cast<std::int64_t>(i));
-  };
+  Tasks tasks(static_cast<std::size_t>(count), task);
+  const auto run_one = [](void* all, std::size_t i) { static_cast<Tasks*>(all)->run(i); };
   OrtStatus* refused = api_.call(slots::kParallelFor, context_, run_one, static_cast<std::size_t>(count),
-                                 std::size_t{0}, const_cast<Task*>(&task));
+                                 std::size_t{0}, static_cast<void*>(&tasks));
   if (refused == nullptr) return;
-  api_.call(slots::kReleaseStatus, refused);  // before the first of them
-  for (std::int64_t i = 0; i < count; ++i) task(i);
+  api_.call(slots::kReleaseStatus, refused);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) tasks.run(i);
 }
 
 Output::Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout)
@@ -87,8 +101,8 @@ Output Call::output(const Layout& layout, ElementType type) const {
   const Ints dims(layout.shape);
   check_size(layout.shape, type);
   if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
-    refuse(resource_exhausted("ONNX Runtime cannot allocate the result of shape ", dims, " and type ", name_of(type),
-                              ": ", api_.taken(failure).message()));
+    refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", dims, " and type ", name_of(type),
+                              ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
   }
   check_type(Input(api_, value, "the result").element_type(), type);
   return Output(api_, value, type, layout);

@@ -11,13 +11,18 @@ from .suggestions import checked_keywords
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def _existing(path: Path) -> str:
+def existing(path: Path, lacks: str, built: str) -> str:
+    """The path of a file or folder that pip installs. The other arguments are for the message where it was not."""
     if not path.exists():
         raise FailedPreconditionError(
-            f"{path} does not exist: this build of backslice has its library inside the extension module. "
-            "Install the package with pip, which builds the shared library"
+            f"{path} does not exist: this build of backslice {lacks}. "
+            f"Install the package with pip, which builds {built}"
         )
     return str(path)
+
+
+def _linkable(path: Path) -> str:
+    return existing(path, "has its library inside the extension module", "the shared library")
 
 
 @checked_keywords
@@ -37,7 +42,7 @@ def get_include() -> str:
     FailedPreconditionError
         The package was not installed by pip, and has no headers.
     """
-    return _existing(_PACKAGE / "include")
+    return _linkable(_PACKAGE / "include")
 
 
 @checked_keywords
@@ -62,7 +67,7 @@ def get_library() -> str:
     1
     """
     libraries = sorted((_PACKAGE / "lib").glob("libbackslice.so.*"))
-    return _existing(libraries[0] if libraries else _PACKAGE / "lib" / "libbackslice.so")
+    return _linkable(libraries[0] if libraries else _PACKAGE / "lib" / "libbackslice.so")
 
 
 @checked_keywords
@@ -81,4 +86,4 @@ def get_cmake_dir() -> str:
     FailedPreconditionError
         The package was not installed by pip, and has no CMake package.
     """
-    return _existing(_PACKAGE / "lib" / "cmake" / "backslice")
+    return _linkable(_PACKAGE / "lib" / "cmake" / "backslice")

@@ -77,8 +77,57 @@ def test_json_has_everything(tmp_path):
 @pytest.mark.parametrize("elem_type", sorted(set(TensorProto.DataType.values()) - {0}))
 def test_every_element_type(tmp_path, elem_type):
     [found] = told(saved(tmp_path, CROP, elem_type=elem_type))["slices"]
-    assert np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type)) == np.dtype(found["dtype"])
+    dtype = "object" if found["dtype"] == "string" else found["dtype"]
+    assert np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type)) == np.dtype(dtype)
     assert "cost" in found or "has no zero" in found["error"]
+
+
+@pytest.mark.parametrize(("name", "per_byte"), [("FLOAT8E5M2", 1), ("INT4", 2), ("UINT4", 2), ("FLOAT4E2M1", 2)])
+def test_elements_that_onnx_packs_cost_less_than_a_byte(tmp_path, name, per_byte):
+    [found] = told(saved(tmp_path, CROP, elem_type=getattr(TensorProto, name)))["slices"]
+    assert found["cost"]["bytes_written"] == 16 * 24 // per_byte
+    assert found["cost"]["bytes_read"] == 8 * 12 // per_byte
+
+
+def test_strings_are_called_strings(tmp_path):
+    assert "Gradient (string)" in shown(saved(tmp_path, CROP, elem_type=TensorProto.STRING))
+
+
+def test_slices_inside_bodies_and_functions_are_counted(tmp_path):
+    body = helper.make_graph([CROP], "b", [], [helper.make_tensor_value_info("crop", TensorProto.FLOAT, None)])
+    condition = helper.make_node("Constant", [], ["c"], value=helper.make_tensor("c", TensorProto.BOOL, [], [True]))
+    path = saved(tmp_path, condition, helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body))
+    assert "0 slices\n" in shown(path)
+    assert "Not listed: 2 slices inside functions and the bodies of If, Loop and Scan" in shown(path)
+    assert told(path)["not_listed"] == 2
+
+
+@pytest.mark.parametrize(("array", "words"), [
+    (np.zeros(2, np.float32), "starts is a constant of type float, expected int32 or int64"),
+    (np.array(0), r"starts is a constant of shape [], expected a list"),
+])  # fmt: skip
+def test_a_constant_that_is_no_list_of_integers_is_refused(tmp_path, array, words):
+    model = onnx.load(saved(tmp_path, CROP))
+    model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(array, "starts"))
+    onnx.save(model, tmp_path / "model.onnx")
+    text = shown(tmp_path / "model.onnx")
+    assert "Refused: Slice 'first crop': " + words in text and "Known when" not in text
+
+
+def test_constants_in_a_file_are_read_beside_the_model_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "inside").mkdir()
+    path = saved(tmp_path / "inside", CROP)
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:  # those in raw bytes alone are put into files
+        tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor), tensor.name))
+    onnx.save(model, path, save_as_external_data=True, location="lists.bin", size_threshold=0)
+    decoy = np.array([[5, 5], [6, 6], [7, 7], [8, 8]], np.int64)
+    (tmp_path / "lists.bin").write_bytes(decoy.tobytes() * 2000)
+    for folder in (tmp_path, tmp_path / "inside"):
+        monkeypatch.chdir(folder)
+        assert told(path)["slices"][0]["index"] == "x[2:10, 4:16]"
+    (tmp_path / "inside" / "lists.bin").unlink()
+    refuses(1, "the values of 'starts' are in a file beside the model, which cannot be read", "onnx", path)
 
 
 def test_a_type_that_onnx_does_not_know(tmp_path):

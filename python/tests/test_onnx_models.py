@@ -140,7 +140,7 @@ def test_types_that_onnx_does_not_know_are_left_out():
 
 
 BAD = {
-    "no slice": (model([helper.make_node("Relu", ["x"], ["y"])]), {}, "no Slice node of floating-point"),
+    "no slice": (model([helper.make_node("Relu", ["x"], ["y"])]), {}, "no Slice node of .* gradient to make$"),
     "a name of none": (old(sliced("x", "y", starts=[1], ends=[3])), {"slices": ["q"]}, "slices has 'q'"),
     "no names": (old(sliced("x", "y", starts=[1], ends=[3])), {"slices": []}, "slices is empty"),
     "a repeated axis": (old(sliced("x", "y", starts=[1, 1], ends=[3, 3], axes=[0, 0])), {}, "Slice 'y': .*twice"),

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from backslice import get_library
@@ -100,13 +101,23 @@ def test_without_onnx_runtime_session_options_say_what_to_do(without_onnxruntime
         session_options()
 
 
-@pytest.mark.parametrize("version", ["1.16.3", "0.5.0"])
-def test_session_options_of_an_old_version_are_refused(without_onnxruntime, version):
+def options_of(version: str, patch: pytest.MonkeyPatch) -> Any:
     module: Any = type(sys)("onnxruntime")
-    module.__version__ = version
-    without_onnxruntime.setitem(sys.modules, "onnxruntime", module)
+    module.__version__, module.SessionOptions = version, MagicMock
+    patch.setitem(sys.modules, "onnxruntime", module)
+    return session_options()
+
+
+@pytest.mark.parametrize("version", ["1.16.3", "0.5.0", "1.9rc1"])
+def test_session_options_of_an_old_version_are_refused(without_onnxruntime, version):
     with pytest.raises(ImportError, match=rf"need ONNX Runtime 1.17 or later, but {version} is installed"):
-        session_options()
+        options_of(version, without_onnxruntime)
+
+
+@pytest.mark.parametrize("version", ["1.17.0", "1.100.0", "2.0", "1.18rc1", "nightly"])
+def test_session_options_of_other_versions_have_the_operators(without_onnxruntime, version):
+    options = options_of(version, without_onnxruntime)
+    options.register_custom_ops_library.assert_called_once_with(library_path())
 
 
 def test_it_exports_one_function_and_shares_the_packages_library():

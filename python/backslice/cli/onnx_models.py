@@ -13,16 +13,26 @@ from ..errors import InvalidArgumentError
 from ..picture.terminal import for_terminal, terminal
 from ..units import human_bytes
 
+PER_BYTE = {"int4": 2, "float4": 2, "int2": 4}  # how many elements ONNX packs into a byte, by the name of the type
+
 
 def facts(path: Path) -> dict[str, Any]:
     """Everything that is known of the slices before the model runs, for programs."""
-    return {"model": str(path), "slices": [_facts(node) for node in _slices(path)]}
+    model = _model(path)
+    from ..onnx.bodies import inner_slices
+    from ..onnx.slices import slice_nodes
+
+    return {
+        "model": str(path),
+        "slices": [_facts(node) for node in slice_nodes(model)],
+        "not_listed": inner_slices(model),
+    }
 
 
-def _slices(path: Path) -> list[Any]:
+def _model(path: Path) -> Any:
     try:
+        from ..onnx.external import load_short_lists
         from ..onnx.package import onnx
-        from ..onnx.slices import slice_nodes
     except ImportError as error:
         raise InvalidArgumentError(str(error)) from error
     try:
@@ -33,7 +43,8 @@ def _slices(path: Path) -> list[Any]:
         raise InvalidArgumentError(f"{path} is no ONNX model: {error}") from error
     if not model.HasField("graph"):  # any empty file
         raise InvalidArgumentError(f"{path} is no ONNX model: it has no graph")
-    return slice_nodes(model)
+    load_short_lists(model, path.parent)
+    return model
 
 
 def _facts(node: Any) -> dict[str, Any]:
@@ -56,6 +67,8 @@ def _facts(node: Any) -> dict[str, Any]:
 def _dtype(elem_type: int) -> str | None:
     from ..onnx.package import onnx
 
+    if elem_type == onnx.TensorProto.STRING:
+        return "string"
     try:
         return str(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
     except KeyError:  # not told, or newer than the package
@@ -63,7 +76,11 @@ def _dtype(elem_type: int) -> str | None:
 
 
 def _cost(selection: bs.Selection, dtype: str | None) -> dict[str, Any] | None:
-    return None if dtype is None else dict(selection.cost(dtype))
+    if dtype is None:
+        return None
+    cost: dict[str, Any] = dict(selection.cost("object" if dtype == "string" else dtype))
+    packed = next((n for bits, n in PER_BYTE.items() if bits in dtype), 1)
+    return {name: -(-value // packed) if name.startswith("bytes_") else value for name, value in cost.items()}
 
 
 def for_json(told: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +102,9 @@ def show(told: dict[str, Any], console: Console) -> None:
             drawing = for_terminal(one["selection"], console.width, 12)
             console.print(terminal(drawing, console))
         console.print(Text(_in_words(one)), soft_wrap=True)
+    if inner := told["not_listed"]:
+        where = "inside functions and the bodies of If, Loop and Scan"
+        console.print(Text(f"\nNot listed: {inner} slice{'' if inner == 1 else 's'} {where}"), soft_wrap=True)
 
 
 def _formula(one: dict[str, Any]) -> str:

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InvalidArgumentError
+from .external import declared, without_external_data
 from .package import onnx
-from .slices import SliceNode
+from .slices import SliceNode, check_model
 
 FIRST_WITH_PLAIN_INITIALIZERS = 4  # the version of the format; before, each was an input with a default
 
@@ -44,7 +45,7 @@ class GradientNodes:
         Parameters
         ----------
         model : onnx.ModelProto
-            The forward model, which is not changed.
+            The forward model, which is not changed. Constants in files that have not been read stay there.
 
         Returns
         -------
@@ -54,13 +55,15 @@ class GradientNodes:
         Raises
         ------
         InvalidArgumentError
-            ``onnx.checker`` or the inference of shapes refuses the model, or the rank of a sliced tensor is not known.
+            `model` is no ModelProto, ``onnx.checker`` or the inference of shapes refuses it, or the rank of a sliced
+            tensor is not known.
         """
+        check_model(model)
         result = onnx.ModelProto()
         result.CopyFrom(model)
         self._add_to(result.graph)
         if model.ir_version < FIRST_WITH_PLAIN_INITIALIZERS:
-            result.graph.input.extend(_declared(tensor) for tensor in self.initializers)
+            result.graph.input.extend(declared(tensor) for tensor in self.initializers)
         present = {entry.domain for entry in result.opset_import}
         for domain in sorted({node.domain for node in self.nodes} - present - {""}):
             result.opset_import.append(onnx.helper.make_opsetid(domain, 1))
@@ -94,14 +97,19 @@ def _info(name: str, node: SliceNode, shape: tuple[int | None, ...] | None) -> A
     return onnx.helper.make_tensor_value_info(name, node.elem_type, shape)
 
 
-def _declared(tensor: Any) -> Any:
-    return onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-
-
 def _checked(model: Any) -> Any:
+    whole = without_external_data(model)
     try:
-        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+        inferred = onnx.shape_inference.infer_shapes(whole, check_type=True, strict_mode=True)
         onnx.checker.check_model(inferred)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError) as error:
         raise InvalidArgumentError(f"onnx refuses the model with its gradients: {error}") from error
-    return inferred
+    if whole is model:
+        return inferred
+    for known, found in [
+        (model.graph.value_info, inferred.graph.value_info),
+        (model.graph.output, inferred.graph.output),
+    ]:
+        del known[:]
+        known.extend(found)
+    return model

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import InvalidArgumentError
+from .bodies import inner_slices
 from .gradient_graph import GradientNodes
 from .package import onnx
 from .slices import ARGUMENTS, SliceNode, slice_nodes
@@ -46,7 +47,13 @@ def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: s
     {'x': 'x_grad'}
     >>> onnx.save(gradients.added_to(model), "with_gradients.onnx")
     """
-    chosen = _chosen(slice_nodes(model), slices)
+    if not isinstance(suffix, str) or not suffix:
+        raise InvalidArgumentError(f"suffix is {suffix!r}, expected a text of one character or more")
+    names = _names(slices)
+    found = slice_nodes(model)
+    chosen = _floating(model, found) if names is None else _named(found, names)
+    for node in chosen:
+        _check(node)
     made = GradientNodes(slices=chosen)
     _name(made, uses_outside(model, chosen), suffix)
     producers = {node.output: i for i, node in enumerate(chosen)}
@@ -57,23 +64,37 @@ def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: s
     return made
 
 
-def _chosen(nodes: list[SliceNode], wanted: Iterable[str] | None) -> list[SliceNode]:
-    if wanted is None:
-        chosen = [node for node in nodes if node.elem_type == 0 or node.is_floating]
-        if not chosen:
-            raise InvalidArgumentError(
-                "model has no Slice node of floating-point numbers in its graph, so there is no gradient to make; "
-                f"of other types it has {len(nodes)}, which slices=[name, ...] selects"
-            )
-    else:
-        names = [wanted] if isinstance(wanted, str) else list(wanted)
-        chosen = [node for node in nodes if node.name in names or node.output in names]
-        if lost := set(names) - {name for node in chosen for name in (node.name, node.output)}:
-            raise InvalidArgumentError(f"slices has {min(lost)!r}, but the model's graph has no Slice of that name")
-        if not chosen:
-            raise InvalidArgumentError("slices is empty, expected the names of Slice nodes")
-    for node in chosen:
-        _check(node)
+def _names(wanted: Any) -> list[str] | None:
+    if wanted is None or isinstance(wanted, str):
+        return None if wanted is None else [wanted]
+    try:
+        names = list(wanted)
+    except TypeError:
+        raise InvalidArgumentError(f"slices is {wanted!r}, expected the names of Slice nodes") from None
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidArgumentError(f"slices has {name!r}, expected the names of Slice nodes")
+    if not names:
+        raise InvalidArgumentError("slices is empty, expected the names of Slice nodes")
+    return names
+
+
+def _floating(model: Any, nodes: list[SliceNode]) -> list[SliceNode]:
+    chosen = [node for node in nodes if node.elem_type == 0 or node.is_floating]
+    if chosen:
+        return chosen
+    told = "model has no Slice node of floating-point numbers in its graph, so there is no gradient to make"
+    if nodes:
+        told += f"; of other types it has {len(nodes)}, which slices=[name, ...] selects"
+    if inner := inner_slices(model):
+        told += f"; functions and the bodies of If, Loop and Scan, which are not looked at, have {inner}"
+    raise InvalidArgumentError(told)
+
+
+def _named(nodes: list[SliceNode], names: list[str]) -> list[SliceNode]:
+    chosen = [node for node in nodes if node.name in names or node.output in names]
+    if lost := set(names) - {name for node in chosen for name in (node.name, node.output)}:
+        raise InvalidArgumentError(f"slices has {min(lost)!r}, but the model's graph has no Slice of that name")
     return chosen
 
 

@@ -1,12 +1,14 @@
 """The Slice nodes of a model, of every opset, with as much as is known of them before it runs."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from .._core import Selection
 from ..errors import Error, InvalidArgumentError
+from .bodies import STANDARD, is_slice
+from .constants import WrongConstantError, attribute_list, constant_tensors, list_in
+from .inference import inferred_types, shape_in
 from .package import onnx
 
 ARGUMENTS = ("starts", "ends", "axes", "steps")
@@ -31,6 +33,8 @@ class SliceNode:
         The names of the inputs that are starts, ends, axes and steps, from opset 10 on.
     constants : dict of list of int
         The values of those that are constant.
+    wrong : dict of str
+        What is wrong with those that are constant, but no list of integers.
     """
 
     name: str
@@ -40,6 +44,7 @@ class SliceNode:
     elem_type: int
     inputs: dict[str, str]
     constants: dict[str, list[int]]
+    wrong: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_floating(self) -> bool:
@@ -60,6 +65,8 @@ class SliceNode:
         InvalidArgumentError
             The slice is none that ONNX Runtime would run.
         """
+        for name, fault in self.wrong.items():
+            raise InvalidArgumentError(f"Slice {self.name!r}: {name} {fault}")
         if not self.is_constant or self.shape is None or None in self.shape:
             return None
         try:
@@ -71,7 +78,8 @@ class SliceNode:
 def slice_nodes(model: Any) -> list[SliceNode]:
     """List the Slice nodes of a model's graph, in its order.
 
-    Those inside the bodies of If, Loop and Scan are not among them.
+    Those inside functions, and inside the bodies of If, Loop and Scan, are not among them. Constants in files that
+    have not been read, as by ``onnx.load(path, load_external_data=False)``, count as known only when the model runs.
 
     Parameters
     ----------
@@ -86,39 +94,36 @@ def slice_nodes(model: Any) -> list[SliceNode]:
     Raises
     ------
     InvalidArgumentError
-        `model` is no ModelProto, onnx cannot infer its shapes, or a Slice lacks what it slices, its starts or its
-        ends.
+        `model` is no ModelProto, a tensor has a negative extent, onnx cannot infer the shapes, or a Slice lacks what
+        it slices, its starts or its ends.
     """
+    check_model(model)
+    slices = [node for node in model.graph.node if is_slice(node)]
+    types = inferred_types(model, {node.input[0] for node in slices if node.input})
+    tensors = constant_tensors(model.graph)
+    opset = next((entry.version for entry in model.opset_import if entry.domain in STANDARD), 1)
+    return [_slice_node(node, types, tensors, opset) for node in slices]
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no model."""
     if not isinstance(model, onnx.ModelProto):
         raise InvalidArgumentError(
             f"model is {type(model).__name__}, expected an onnx.ModelProto; onnx.load(path) makes one from a file"
         )
-    inferred = _inferred(model)
-    types = _types(inferred.graph)
-    constants = _constants(inferred.graph)
-    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
-    slices = [node for node in inferred.graph.node if node.op_type == "Slice" and node.domain in ("", "ai.onnx")]
-    return [_slice_node(node, types, constants, opset) for node in slices]
 
 
-def _inferred(model: Any) -> Any:
-    try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except (onnx.shape_inference.InferenceError, ValueError) as error:  # ValueError: 2 GB and more
-        raise InvalidArgumentError(f"onnx cannot infer the shapes of the model: {error}") from error
-
-
-def _slice_node(node: Any, types: dict[str, Any], constants: dict[str, list[int]], opset: int) -> SliceNode:
+def _slice_node(node: Any, types: dict[str, Any], tensors: dict[str, Any], opset: int) -> SliceNode:
     name = node.name or next(iter(node.output), "")
     if not node.input or not node.output:
         raise InvalidArgumentError(f"Slice {name!r} has {len(node.input)} inputs and {len(node.output)} outputs")
+    inputs: dict[str, str] = {}
     if opset < FIRST_WITH_INPUTS:
-        inputs: dict[str, str] = {}
-        known = {a.name: list(a.ints) for a in node.attribute if a.name in ARGUMENTS}
+        known, wrong = _read(attribute_list, {a.name: a for a in node.attribute if a.name in ARGUMENTS})
     else:
         inputs = {name: given for name, given in zip(ARGUMENTS, node.input[1:], strict=False) if given}
-        known = {name: constants[given] for name, given in inputs.items() if given in constants}
-    if lacking := {"starts", "ends"} - {*inputs, *known}:
+        known, wrong = _read(list_in, {name: tensors[given] for name, given in inputs.items() if given in tensors})
+    if lacking := {"starts", "ends"} - {*inputs, *known, *wrong}:
         where = "attribute" if opset < FIRST_WITH_INPUTS else "input"
         raise InvalidArgumentError(f"Slice {name!r} has no {where} {min(lacking)}, which opset {opset} wants")
     data = types.get(node.input[0])
@@ -126,41 +131,20 @@ def _slice_node(node: Any, types: dict[str, Any], constants: dict[str, list[int]
         name=name,
         data=node.input[0],
         output=node.output[0],
-        shape=None if data is None else _shape(data),
+        shape=None if data is None else shape_in(data),
         elem_type=0 if data is None else int(data.elem_type),
         inputs=inputs,
         constants=known,
+        wrong=wrong,
     )
 
 
-def _types(graph: Any) -> dict[str, Any]:
-    """What is known of the type of each tensor, by its name."""
-    values = {info.name: info.type.tensor_type for info in [*graph.value_info, *graph.input, *graph.output]}
-    for tensor in graph.initializer:
-        made = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-        values.setdefault(tensor.name, made.type.tensor_type)
-    return values
-
-
-def _shape(tensor_type: Any) -> tuple[int | None, ...] | None:
-    if not tensor_type.HasField("shape"):
-        return None
-    return tuple(int(d.dim_value) if d.HasField("dim_value") else None for d in tensor_type.shape.dim)
-
-
-def _constants(graph: Any) -> dict[str, list[int]]:
-    """The lists of integers that no run of the model changes: initializers that are no inputs, and Constant nodes."""
-    inputs = {info.name for info in graph.input}
-    tensors = {tensor.name: tensor for tensor in graph.initializer if tensor.name not in inputs}
-    lists: dict[str, list[int]] = {}
-    for node in graph.node:
-        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
-            for attribute in node.attribute:
-                if attribute.name == "value":
-                    tensors[node.output[0]] = attribute.t
-                elif attribute.name == "value_ints":
-                    lists[node.output[0]] = list(attribute.ints)
-    for name, tensor in tensors.items():
-        if tensor.data_type in (onnx.TensorProto.INT32, onnx.TensorProto.INT64) and len(tensor.dims) == 1:
-            lists[name] = np.asarray(onnx.numpy_helper.to_array(tensor)).tolist()
-    return lists
+def _read(reader: Callable[[Any], list[int]], given: dict[str, Any]) -> tuple[dict[str, list[int]], dict[str, str]]:
+    """The lists, and what is wrong with those that are none."""
+    known, wrong = {}, {}
+    for name, value in given.items():
+        try:
+            known[name] = reader(value)
+        except WrongConstantError as error:
+            wrong[name] = str(error)
+    return known, wrong

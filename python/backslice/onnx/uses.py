@@ -1,8 +1,9 @@
 """Which tensors a graph has, and what uses them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
+from .bodies import bodies_of
 from .slices import SliceNode
 
 
@@ -11,7 +12,7 @@ def names_in(graph: Any) -> set[str]:
     named = {value.name for value in [*graph.input, *graph.output, *graph.initializer]}
     for node in graph.node:
         named |= {*node.input, *node.output}
-        for body in _bodies(node):
+        for body in bodies_of(node):
             named |= names_in(body)
     return named
 
@@ -25,13 +26,6 @@ def uses_outside(model: Any, slices: Iterable[SliceNode]) -> set[str]:
             used |= set(node.input[1:])
         else:
             used |= set(node.input)
-            for body in _bodies(node):
+            for body in bodies_of(node):
                 used |= names_in(body)
     return used
-
-
-def _bodies(node: Any) -> Iterator[Any]:
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from ..errors import FailedPreconditionError
+from ..frameworks import check_version, imported
+from ..linking import existing
 
 OLDEST = (1, 17)
 DOMAIN = "backslice"
@@ -30,12 +31,7 @@ def library_path() -> str:
     >>> options.register_custom_ops_library(library_path())
     """
     path = Path(__file__).resolve().with_name("libbackslice_onnxruntime.so")
-    if not path.exists():
-        raise FailedPreconditionError(
-            f"{path} does not exist: this build of backslice has no operators for ONNX Runtime. "
-            "Install the package with pip, which builds them"
-        )
-    return str(path)
+    return existing(path, "has no operators for ONNX Runtime", "them")
 
 
 def session_options() -> Any:
@@ -65,16 +61,6 @@ def session_options() -> Any:
 
 
 def _runtime() -> Any:
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(
-            "backslice.onnxruntime.session_options() needs ONNX Runtime, which cannot be imported here; "
-            f"`pip install onnxruntime` installs it ({error})"
-        ) from error
-    if tuple(int(part) for part in onnxruntime.__version__.split(".")[:2]) < OLDEST:
-        raise ImportError(
-            f"backslice's operators need ONNX Runtime {OLDEST[0]}.{OLDEST[1]} or later, "
-            f"but {onnxruntime.__version__} is installed"
-        )
-    return onnxruntime
+    runtime = imported("onnxruntime", "backslice.onnxruntime.session_options() needs ONNX Runtime")
+    check_version(runtime.__version__, "backslice's operators need ONNX Runtime", OLDEST)
+    return runtime

@@ -4,20 +4,10 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-OLDEST = (2, 16)
+from ..frameworks import check_version, imported
 
-try:
-    import tensorflow as tf
-except ImportError as error:
-    raise ImportError(
-        "backslice.tensorflow needs TensorFlow, which cannot be imported here; "
-        f"`pip install tensorflow` installs it ({error})"
-    ) from error
-
-if tuple(int(part) for part in tf.__version__.split(".")[:2]) < OLDEST:
-    raise ImportError(
-        f"backslice.tensorflow needs TensorFlow {OLDEST[0]}.{OLDEST[1]} or later, but {tf.__version__} is installed"
-    )
+tf = imported("tensorflow", "backslice.tensorflow needs TensorFlow")
+check_version(tf.__version__, "backslice.tensorflow needs TensorFlow", (2, 16))
 
 TYPES = {"float32": 1, "int4": 29}  # TensorFlow's numbers
 PATH = Path(__file__).with_name("libbackslice_tensorflow.so")

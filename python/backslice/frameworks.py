@@ -1,0 +1,22 @@
+"""Imports of frameworks, with messages that say what to do where one is missing or too old."""
+
+import re
+from importlib import import_module
+from typing import Any
+
+
+def imported(module: str, lead: str) -> Any:
+    """The module. `lead` is how the message begins where it cannot be imported: who needs what."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{lead}, which cannot be imported here; `pip install {module}` installs it ({error})"
+        ) from error
+
+
+def check_version(found: str, lead: str, oldest: tuple[int, int]) -> None:
+    """Refuses a version before `oldest`; `lead` says who needs what. One that begins with no two numbers passes."""
+    numbers = re.match(r"(\d+)\.(\d+)", found)
+    if numbers is not None and (int(numbers[1]), int(numbers[2])) < oldest:
+        raise ImportError(f"{lead} {oldest[0]}.{oldest[1]} or later, but {found} is installed")
