@@ -40,7 +40,7 @@ bs.TensorArray = Forgetful
 # The same for chunks of Dask arrays.
 BROKEN_CHUNKS = """
 import backslice.dask.blocks
-backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, places, *dys: np.zeros(shape)
+backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, *rest: np.zeros(shape)
 """
 
 

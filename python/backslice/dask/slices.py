@@ -269,7 +269,7 @@ def _gradient(
     token = tokenize(
         [(dy.name, s.axes, s.result_axes) for s, dy in zip(selections, dys, strict=True)],
         all_chunks,
-        result_dtype,
+        (result_dtype.name, result_dtype.str),  # Dask's own token of a dtype is one for all of ml_dtypes' of a width
         None if onto is None else onto.name,
     )
     name = f"{operation}-{token}"
