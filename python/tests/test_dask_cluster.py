@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from backslice.dask import multi_slice_grad, slice_grad, sparse_slice_grad_by_size
 from dask.distributed import Client, LocalCluster, wait
+from dask.system import CPU_COUNT
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of other packages
 
@@ -109,6 +110,17 @@ def test_a_worker_keeps_little_of_its_memory_for_the_next_chunks(client):
     before = bs.pool.stats()["limit"]
     assert max(client.gather(client.map(pool_limit, range(2), pure=False))) <= 2 * 10**9 / 16
     assert bs.pool.stats()["limit"] == before
+
+
+def limit_in_a_process(block):
+    slice_grad(da.ones(2), (4,), ":2").compute(scheduler="sync")
+    return np.full(1, bs.pool.stats()["limit"])
+
+
+def test_the_processes_of_a_pool_share_what_one_would_keep():
+    blocks = da.zeros(2, chunks=1, dtype=int).map_blocks(limit_in_a_process, dtype=int, meta=np.empty(0, int))
+    limits = blocks.compute(scheduler="processes")
+    assert max(limits) <= bs.pool.stats()["limit"] // CPU_COUNT, limits
 
 
 def slow(block):

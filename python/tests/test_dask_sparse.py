@@ -8,6 +8,7 @@ from backslice.dask import sparse_slice_grad, sparse_slice_grad_by_size
 
 START, SIZE, SHAPE = [1, 2], [4, 3], [6, 8]
 CUTS = ((5, 1, 0, 7, 27),)
+MORE = ((6, 1, 0, 7, 31),)
 
 
 def entries(values_shape=()):
@@ -56,6 +57,7 @@ def test_a_partition_depends_on_itself_alone():
 
 def test_refused_while_the_graph_is_built():
     indices, taken, grad, rows = entries()
+    more = np.zeros((45, 2), int)
     good = dict(
         backprop_val_grad=lazy(grad, rows),
         input_indices=lazy(indices, CUTS),
@@ -71,6 +73,10 @@ def test_refused_while_the_graph_is_built():
          bs.InvalidArgumentError, f"backprop_val_grad has 1 rows in partition 0, expected {rows[0][0]}, as"),
         ({"input_start": [1]}, bs.InvalidArgumentError, "input_start has 1 entries, expected 2"),
         ({"input_start": [da.ones(1).sum(), 1]}, bs.InvalidArgumentError, "input_start depends on data"),
+        ({"output_indices": lazy(more, MORE), "backprop_val_grad": lazy(np.ones(45), MORE)},
+         bs.InvalidArgumentError, "output_indices has 6 rows in partition 0, expected at most 5, the entries of"),
+        ({"input_start": {0: 1, 1: 2}}, bs.DTypeError, "input_start is {0: 1, 1: 2}, expected a sequence of 2 int"),
+        ({"input_start": {1, 2}}, bs.DTypeError, "input_start is {1, 2}, expected a sequence of 2 int"),
         ({"input_start": [1.5, 1]}, bs.DTypeError, "input_start is"),
         ({"input_indices": lazy(indices, CUTS).astype("f4")}, bs.DTypeError, "input_indices has dtype float32"),
         ({"output_indices": lazy(taken, rows).astype("i4")}, bs.DTypeError, "output_indices has dtype int32"),
@@ -81,6 +87,11 @@ def test_refused_while_the_graph_is_built():
             sparse_slice_grad(**(good | change))
     window = {"grad": lazy(grad, rows), "input_indices": lazy(indices, CUTS), "start": START, "size": SIZE}
     for change, error, text in [
+        (
+            {"grad": lazy(np.ones(45), MORE)},
+            bs.InvalidArgumentError,
+            "grad has 6 rows in partition 0, expected at most 5",
+        ),
         ({"size": [-1, 2]}, bs.InvalidArgumentError, "size"),
         ({"start": [2**70, 2]}, bs.Error, "start"),
         ({"start": 2}, bs.DTypeError, "start is 2, expected a sequence of 2 int"),
