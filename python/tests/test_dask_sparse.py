@@ -1,10 +1,13 @@
 """Gradients of sparse slices, partition by partition."""
 
+import pickle
+
 import backslice as bs
 import dask.array as da
 import numpy as np
 import pytest
 from backslice.dask import sparse_slice_grad, sparse_slice_grad_by_size
+from dask.graph_manipulation import clone
 
 START, SIZE, SHAPE = [1, 2], [4, 3], [6, 8]
 CUTS = ((5, 1, 0, 7, 27),)
@@ -53,6 +56,26 @@ def test_a_partition_depends_on_itself_alone():
     assert again.name == dx.name and dx.name.startswith("sparse_slice_grad-")
     needed = {key for key in dict(dx.blocks[3].__dask_graph__().cull({dx.blocks[3].__dask_keys__()[0]}))}
     assert {key[1] for key in needed if key[0] == dx.name} == {3}
+
+
+def test_the_layer_tells_what_it_is():
+    indices, taken, grad, rows = entries()
+    dx = sparse_slice_grad(lazy(grad, rows), lazy(indices, CUTS), START, lazy(taken, rows))
+    layer = dx.dask.layers[dx.name]
+    assert repr(layer) == f"<SparseGradientLayer '{dx.name}': 5 row partitions with 40 entries>"
+    assert "row partitions" in layer._repr_html_() and "entries" in layer._repr_html_()
+    unknown = lazy(indices, CUTS)[da.from_array(np.ones(len(indices), bool), chunks=CUTS)]
+    dx = sparse_slice_grad_by_size(lazy(grad, rows), unknown, START, SIZE)
+    assert "5 row partitions with an unknown number of entries" in repr(dx.dask.layers[dx.name])
+
+
+def test_the_layer_is_lazy_and_can_be_pickled_and_cloned():
+    indices, taken, grad, rows = entries()
+    dx = sparse_slice_grad_by_size(lazy(grad, rows) * 2, lazy(indices, CUTS), START, SIZE) + 1
+    expected = bs.sparse_slice_grad(grad * 2, indices, START, taken) + 1
+    assert not any(layer.is_materialized() for name, layer in dx.dask.layers.items() if "sparse" in name)
+    for again in (dx, pickle.loads(pickle.dumps(dx)), clone(dx)):
+        assert np.array_equal(again.compute(), expected)
 
 
 def test_refused_while_the_graph_is_built():

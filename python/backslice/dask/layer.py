@@ -1,4 +1,4 @@
-"""The layer of a gradient in Dask's high-level graph: what is to be computed, from which tasks are made when needed.
+"""The layers of gradients in Dask's high-level graph: what is to be computed, from which tasks are made when needed.
 
 Dask asks for tasks when it optimises a graph, and only for those that the wanted keys need.
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from dask.base import clone_key
+from dask.blockwise import Blockwise
 from dask.graph_manipulation import chunks
 from dask.highlevelgraph import Layer, MaterializedLayer
 from dask.task_spec import Alias, GraphNode, Task, TaskRef
@@ -152,7 +153,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
         """The tasks of some chunks alone, and the chunks of dy that they need."""
         tasks = {key: self._task(key) for key in keys if key in self}
         culled = MaterializedLayer(tasks, annotations=self.annotations)
-        return culled, {key: set(task.dependencies) for key, task in tasks.items()}
+        return culled, {key: task.dependencies for key, task in tasks.items()}
 
     def clone(self, keys: set[Key], seed: Any, bind_to: Key | None = None) -> tuple[MaterializedLayer, bool]:
         """The tasks under other names, as the functions of ``dask.graph_manipulation`` want them."""
@@ -166,6 +167,27 @@ class GradientLayer(Layer):  # type: ignore[misc]
                     task, bound = _after(task, bind_to), True
             tasks[key] = task
         return MaterializedLayer(tasks, annotations=self.annotations), bound
+
+
+class SparseGradientLayer(Blockwise):  # type: ignore[misc]
+    """One task per row partition, a layer of Dask's own kind. It makes no tasks until they are needed."""
+
+    def __init__(self, layer: Blockwise, entries: float) -> None:
+        super().__init__(
+            layer.output, layer.output_indices, layer.task, layer.indices, layer.numblocks, layer.concatenate,
+            layer.new_axes, layer.output_blocks, layer.annotations, layer.io_deps,
+        )  # fmt: skip
+        self.collection_annotations = layer.collection_annotations
+        self.entries = "an unknown number of" if math.isnan(entries) else str(entries)
+
+    def __repr__(self) -> str:
+        met = f"{len(self.get_output_keys())} row partitions with {self.entries} entries"
+        return f"<{type(self).__name__} {self.output!r}: {met}>"
+
+    def layer_info_dict(self) -> dict[str, str]:
+        """What the dashboard and notebooks show."""
+        info: dict[str, str] = super().layer_info_dict()
+        return info | {"row partitions": str(len(self.get_output_keys())), "entries": self.entries}
 
 
 def _numbers_one_of(chunks: tuple[int, ...], number: Any) -> bool:

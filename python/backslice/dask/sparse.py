@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
 
 from ..errors import DTypeError, InvalidArgumentError
 from . import arguments, blocks
 from .arguments import known
+from .layer import SparseGradientLayer
 
 if TYPE_CHECKING:
     from .._core.types import Ints
@@ -193,7 +195,10 @@ def _partition_by_partition(
     axes = tuple(range(grad.ndim))
     matrices = [item for array in (indices, *lists) for item in (array, (0, grad.ndim))]
     name = f"{operation}-{tokenize(indices.name, [array.name for array in lists], grad.name, constants)}"
-    return da.blockwise(
+    found = da.blockwise(
         task, axes, *matrices, grad, axes, name=name, meta=np.empty((0,) * grad.ndim, grad.dtype),
         align_arrays=False, concatenate=True, **constants,
     )  # fmt: skip
+    layer = SparseGradientLayer(found.dask.layers[name], indices.shape[0])
+    graph = HighLevelGraph({**found.dask.layers, name: layer}, found.dask.dependencies)
+    return da.Array(graph, name, found.chunks, meta=found._meta)
