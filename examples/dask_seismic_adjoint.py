@@ -1,21 +1,25 @@
-"""A seismic adjoint on an array that need not fit memory, with Dask.
+"""A seismic adjoint on fields that do not fit memory, with Dask.
 
 A wave moves by finite differences: each step looks at the four neighbours of
 every inner point, which are slices. The adjoint sends a gradient back through
 every step: `multi_slice_grad` adds the gradients of the slices, chunk by
-chunk. Nothing is computed before the end, and only some chunks are in memory
-at once: `python dask_seismic_adjoint.py 30000` needs 7 GB per wave field.
+chunk. Every step is stored in files, one per band of rows, and only some
+bands are in memory at once: `python dask_seismic_adjoint.py 30000` has wave
+fields of 7 GB, in bands of 8 MB, and stores six of them. A second number says
+how many rows a band has.
 """
 
 import sys
+import tempfile
 
-import dask
 import dask.array as da
 import numpy as np
 from backslice.dask import multi_slice_grad, slice_grad
 
 SIZE = int(sys.argv[1]) if len(sys.argv) > 1 else 48
-CHUNK, STEPS, RATE = max(20, SIZE // 10), 3, 0.2
+BAND = max(1, min(SIZE // 6, 2**20 // SIZE))  # rows; at most 8 MB of them
+ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else BAND
+STEPS, RATE = 3, 0.2
 INNER = np.s_[1:-1, 1:-1]
 NEIGHBOURS = [
     np.s_[:-2, 1:-1],
@@ -38,30 +42,41 @@ def accelerate_adjoint(d):
     return multi_slice_grad(d.shape, pieces, chunks=d.chunks)
 
 
-def simulate(u, before):
-    for _ in range(STEPS):
-        u, before = accelerate(u, onto=2 * u - before), u
+def simulate(u, before, folder):
+    for step in range(STEPS):
+        after = accelerate(u, onto=2 * u - before)
+        u, before = stored(after, f"{folder}/u{step}"), u
     return u
 
 
-def simulate_adjoint(d):
+def simulate_adjoint(d, folder):
     """The gradient with respect to both wave fields at the start."""
     d_u, d_before = d, da.zeros_like(d)
-    for _ in range(STEPS):
-        d_u, d_before = 2 * d_u + accelerate_adjoint(d_u) + d_before, -d_u
+    for step in range(STEPS):
+        d_after = 2 * d_u + accelerate_adjoint(d_u) + d_before
+        d_u, d_before = stored(d_after, f"{folder}/d{step}"), -d_u
     return d_u, d_before
+
+
+def stored(field, path):
+    """Compute a field into files, band by band, and read it when needed."""
+    da.to_npy_stack(path, field)
+    return da.from_npy_stack(path, mmap_mode=None)
 
 
 def main():
     random = da.random.default_rng(0)
-    fields = [random.normal(size=(SIZE, SIZE), chunks=CHUNK) for _ in range(3)]
+    fields = [
+        random.normal(size=(SIZE, SIZE), chunks=(ROWS, SIZE)) for _ in range(3)
+    ]
     u, before, d = fields
-    d_u, d_before = simulate_adjoint(d)
-    # the adjoint identity
-    sides = da.sum(simulate(u, before) * d), da.sum(u * d_u + before * d_before)
-    left, right = dask.compute(*sides)
+    with tempfile.TemporaryDirectory() as folder:
+        d_u, d_before = simulate_adjoint(d, folder)
+        # the adjoint identity
+        left = da.sum(simulate(u, before, folder) * d).compute()
+        right = da.sum(u * d_u + before * d_before).compute()
     gap = abs(left - right) / SIZE**2
-    print(f"{d_u.npartitions} chunks; adjoint identity holds to {gap:.0e}")
+    print(f"{d_u.npartitions} bands; adjoint identity holds to {gap:.0e}")
     assert gap < 1e-12
 
 

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from backslice.dask import multi_slice_grad, onnx_slice_grad, slice_grad, strided_slice_grad
+from backslice.dask.overlaps import overlap
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_dask_meetings import chunked_slices, chunkings
@@ -94,6 +95,66 @@ def test_dialects():
     assert np.array_equal(onnx.compute(), expected)
     flat = onnx_slice_grad(da.from_array(DY.ravel(), chunks=5), [6, 6], starts=[1, 0], ends=[5, 6], steps=[1, 2])
     assert np.array_equal(flat.compute(), expected)
+
+
+@pytest.mark.parametrize(
+    ("grad_shape", "chunks", "shape", "ends"),
+    [
+        ((4, 3), 2, [2, 6], [2]), ((2, 6), 1, [3, 4], [3]), ((4, 5, 6), 2, [6, 5, 4], [6]),
+        ((4, 5, 6), (1, 2, 3), [6, 5, 4], [6]), ((0,), ((0, 0),), [4, 3], [0]), ((0, 3), ((0, 0), 2), [4], [0]),
+        ((12,), ((0, 5, 0, 7),), [3, 2, 2], [3]), ((2, 2, 1), 1, [4], [4]), ((1,), 1, [1, 1, 1], [1]),
+    ],
+)  # fmt: skip
+def test_onnx_reads_a_gradient_of_any_shape_in_row_major_order(grad_shape, chunks, shape, ends):
+    grad = numbers(grad_shape)
+    lazy = onnx_slice_grad(da.from_array(grad, chunks=chunks), shape, [0], ends)
+    assert np.array_equal(lazy.compute(), bs.onnx_slice_grad(grad, shape, [0], ends))
+
+
+@settings(max_examples=50, deadline=None)
+@given(chunked_slices(), st.data())
+def test_onnx_reads_a_random_shape_in_row_major_order(case, data):
+    shape = case[0].shape
+    size = int(np.prod(shape))
+    divisors = [n for n in range(1, size + 1) if size % n == 0]
+    rows = data.draw(st.sampled_from(divisors)) if divisors else 0
+    grad = numbers((rows, size // rows if rows else 3))
+    lazy = da.from_array(grad, chunks=data.draw(chunkings(grad.shape)))
+    starts, ends = [0] * len(shape), list(shape)
+    computed = onnx_slice_grad(lazy, shape, starts, ends, chunks=case[1]).compute(scheduler="sync")
+    assert np.array_equal(computed, grad.reshape(shape))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "S3", ">f4", "float8_e8m0fnu"])
+def test_slices_that_do_not_overlap_need_no_addition(dtype):
+    dtype = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    parts = [("::2", np.ones(3).astype(dtype)), ("1:2", np.ones(1).astype(dtype)), ("5:2:-2", np.ones(2).astype(dtype))]
+    lazy = multi_slice_grad((6,), [(index, da.from_array(dy, chunks=1)) for index, dy in parts], chunks=4)
+    computed = lazy.compute()
+    assert computed.dtype == dtype and np.array_equal(computed, bs.multi_slice_grad((6,), parts))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_slices_overlap_where_they_have_common_elements(data):
+    shape = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=2))
+    numbers_ = st.integers(-9, 9)
+    slices = st.builds(slice, numbers_, numbers_, numbers_.filter(bool))
+    indices = data.draw(st.lists(st.tuples(*(slices for _ in shape)), max_size=4))
+    taken = np.zeros(shape, int)
+    for index in indices:
+        taken[index] += 1
+    assert overlap([bs.Selection.from_index(shape, index) for index in indices]) == (taken > 1).any()
+
+
+def test_an_array_in_memory_to_add_to_gets_the_chunks_that_are_asked_for():
+    lazy = slice_grad(da.ones(2), (4,), ":2", chunks=2, onto=np.ones(4))
+    assert lazy.chunks == ((2, 2),) and lazy.compute().tolist() == [2, 2, 1, 1]
+
+
+def test_chunks_may_be_an_array():
+    onto = da.ones((6, 6), chunks=3)
+    assert slice_grad(da.from_array(DY), (6, 6), INDEX, chunks=np.array([3, 3]), onto=onto).chunks == onto.chunks
 
 
 def test_dy_is_broadcast_and_converted():

@@ -12,7 +12,8 @@ import dask.array as da
 import numpy as np
 import pytest
 from backslice.dask import multi_slice_grad, slice_grad, sparse_slice_grad_by_size
-from dask.distributed import Client, LocalCluster, wait
+from dask.distributed import Client, Event, LocalCluster, Variable, get_worker, wait
+from dask.system import CPU_COUNT
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of other packages
 
@@ -111,18 +112,34 @@ def test_a_worker_keeps_little_of_its_memory_for_the_next_chunks(client):
     assert bs.pool.stats()["limit"] == before
 
 
-def slow(block):
-    time.sleep(0.05)
+def limit_in_a_process(block):
+    slice_grad(da.ones(2), (4,), ":2").compute(scheduler="sync")
+    return np.full(1, bs.pool.stats()["limit"])
+
+
+def test_the_processes_of_a_pool_share_what_one_would_keep():
+    blocks = da.zeros(2, chunks=1, dtype=int).map_blocks(limit_in_a_process, dtype=int, meta=np.empty(0, int))
+    limits = blocks.compute(scheduler="processes")
+    assert max(limits) <= bs.pool.stats()["limit"] // CPU_COUNT, limits
+
+
+def held(block):
+    """A chunk of dy. Each worker makes five, says that it is in the middle, and goes on once one was killed."""
+    worker = get_worker()
+    worker.made = getattr(worker, "made", 0) + 1
+    if worker.made > 5:
+        Variable("in the middle").set(os.getpid())
+        assert Event("killed").wait(timeout=300)
     return block
 
 
 def test_a_worker_that_is_killed_in_the_middle(client):
-    dy = da.from_array(DY, chunks=2).map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
-    future = client.compute(slice_grad(dy, SHAPE, INDEX, chunks=(7, 5)))
+    dy = da.from_array(DY, chunks=2).map_blocks(held, dtype=float, meta=np.empty((0, 0)))
     workers = client.run(os.getpid)
-    time.sleep(0.3)
+    future = client.compute(slice_grad(dy, SHAPE, INDEX, chunks=(7, 5)))
+    os.kill(Variable("in the middle").get(timeout=300), signal.SIGKILL)
     assert not future.done()
-    os.kill(min(workers.values()), signal.SIGKILL)
+    Event("killed").set()
     assert np.array_equal(future.result(timeout=300), bs.slice_grad(DY, SHAPE, INDEX))
     client.wait_for_workers(2, timeout=300)
     assert client.run(os.getpid) != workers  # its nanny started another one
@@ -139,8 +156,7 @@ def resident():
 
 
 def bytes_spilled(dask_worker):
-    written = getattr(dask_worker.data, "cumulative_metrics", {})
-    return sum(size for key, size in written.items() if "disk-write" in key and "bytes" in key)
+    return dask_worker.data.cumulative_metrics["disk-write", "bytes"]
 
 
 def filled(block_info=None):
@@ -156,12 +172,30 @@ def limits(idle, memory):
     return {f"distributed.worker.memory.{name}": share for name, share in found.items()}
 
 
-def run_in_little_memory(total, memory, folder):
-    """Store a gradient and a plain copy of that size with workers of that memory beyond what an idle one takes."""
-    import zarr
-
+@contextmanager
+def workers_of(memory):
+    """Two workers that have that memory beyond what an idle one takes."""
     with cluster(n_workers=1, threads_per_worker=1, memory_limit=None) as client:
         (idle,) = client.run(resident).values()
+    with (
+        dask.config.set(limits(idle, memory)),
+        cluster(n_workers=2, threads_per_worker=1, memory_limit=idle + memory) as client,
+    ):
+        yield client
+
+
+def test_what_workers_spill_is_counted():
+    with workers_of(100 * MB) as client:
+        assert sum(client.run(bytes_spilled).values()) == 0
+        kept = client.persist(da.map_blocks(filled, chunks=((10**6 // 4,) * 100,), dtype=float, meta=np.empty(0)))
+        wait(kept, timeout=300)
+        assert sum(client.run(bytes_spilled).values()) > 50 * MB
+
+
+def run_in_little_memory(total, memory, folder):
+    """Store a gradient and a plain copy of that size with workers of that memory; what each of the two spills."""
+    import zarr
+
     rows, columns, step = total // 8 // 1000, 1000, max(1, memory // 40 // 8000)
     shape, index = (rows, columns), np.s_[step // 2 : rows - step // 2 - 1]
     dy = da.map_blocks(filled, chunks=da.core.normalize_chunks((step, columns), (rows - step // 2 * 2 - 1, columns)),
@@ -171,13 +205,12 @@ def run_in_little_memory(total, memory, folder):
         "copy": da.map_blocks(np.copy, dy, dtype=float, meta=np.empty((0, 0))),
         "gradient": slice_grad(dy, shape, index, chunks=(step, columns)),
     }.items():
-        with (
-            dask.config.set(limits(idle, memory)),
-            cluster(n_workers=2, threads_per_worker=1, memory_limit=idle + memory) as client,
-        ):
+        with workers_of(memory) as client:
             target = zarr.open_array(str(folder / name), mode="w", shape=lazy.shape, chunks=lazy.chunksize, dtype="f8",
                                      fill_value=-1.0)  # fmt: skip
-            wait(client.compute(lazy.store(target, compute=False, lock=False)), timeout=560)
+            stored = client.compute(lazy.store(target, compute=False, lock=False))
+            wait(stored, timeout=560)
+            assert stored.status == "finished", stored.exception()
             spilled[name] = sum(client.run(bytes_spilled).values())
     check_stored(zarr.open_array(str(folder / "gradient"), mode="r"), shape, index, step)
     return spilled

@@ -74,17 +74,34 @@ def test_no_chunk_of_dy_is_computed_twice():
     assert sorted(computed) == sorted(np.ndindex(5, 5))
 
 
-def test_chunks_that_are_chunks_of_dy_or_parts_of_one_are_not_copied():
+def test_chunks_that_are_chunks_of_dy_are_not_copied():
     dy = da.from_array(numbers((40, 8)), chunks=(10, 8))
     aligned = tasks_of(slice_grad(dy, (60, 8), np.s_[20:], chunks=(10, 8)))
     assert [type(task) for task in aligned.values()].count(Alias) == 4
-    for step in (1, -1):
-        parts = slice_grad(dy, (40, 8), np.s_[::step, ::step], chunks=(5, 4))
-        chunk = tasks_of(parts)[parts.name, 1, 0]
-        source = numbers((10, 8))
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_chunks_that_are_most_of_one_of_dy_are_not_copied_and_others_keep_none_alive(step):
+    dy = da.from_array(numbers((40, 8)), chunks=(10, 8))
+    parts = slice_grad(dy, (40, 8), np.s_[::step, ::step], chunks=((6, 4) * 4, 8))
+    source = numbers((10, 8))
+    for block, shared in ((0, True), (1, False)):
+        chunk = tasks_of(parts)[parts.name, block, 0]
         made = chunk({dependency: source for dependency in chunk.dependencies})
-        assert np.shares_memory(made, source) and made.shape == (5, 4)
-        assert np.array_equal(parts.compute(), numbers((40, 8))[::step, ::step])
+        assert np.shares_memory(made, source) == shared and made.shape == ((6, 4)[block], 8)
+    assert np.array_equal(parts.compute(), numbers((40, 8))[::step, ::step])
+
+
+def test_points_and_diagonals_of_a_gradient():
+    """Dask asks for the chunks of those with NumPy's integers."""
+    dx = slice_grad(da.from_array(DY, chunks=2), (6, 6), INDEX, chunks=3)
+    expected = bs.slice_grad(DY, (6, 6), INDEX)
+    assert np.array_equal(dx.vindex[[1, 4, 0], [5, 2, 2]].compute(), expected[[1, 4, 0], [5, 2, 2]])
+    assert np.array_equal(da.diagonal(dx).compute(), np.diagonal(expected))
+    onto = slice_grad(da.from_array(DY, chunks=2), (6, 6), INDEX, onto=dx)
+    assert np.array_equal(da.diagonal(onto).compute(), 2 * np.diagonal(expected))
+    layer = dx.dask.layers[dx.name]
+    assert (dx.name, np.int64(1), 0) in layer and (dx.name, 1, "0") not in layer and (dx.name, 1, 0.0) not in layer
 
 
 def test_what_is_computed_is_the_callers_own():
@@ -113,6 +130,14 @@ def test_equal_calls_share_their_names_and_work():
         slice_grad(dy, (6, 6), INDEX, onto=da.ones((6, 6), chunks=3)),
     ]
     assert len({dx.name, *(other.name for other in others)}) == 6
+
+
+def test_calls_of_different_dtypes_have_different_names():
+    """NumPy knows the dtypes of ml_dtypes by their widths alone."""
+    dtypes = ["float8_e4m3fn", "float8_e4m3", "float8_e5m2", "int4", "uint4", "int2", "bfloat16", ">f4", "<f4"]
+    lazy = [multi_slice_grad((2,), [], dtype=dtype) for dtype in dtypes]
+    assert len({array.name for array in lazy}) == len(dtypes)
+    assert [array.dtype for array in dask.compute(*lazy)] == [array.dtype for array in lazy]
 
 
 def test_the_layer_tells_what_it_is():

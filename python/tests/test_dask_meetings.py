@@ -57,6 +57,7 @@ def test_the_pairs_found_are_those_with_common_elements(case):
         boxes = np.zeros_like(out)
         for dy_block, place in zip(taken.dy_blocks(block), taken.places(block), strict=True):
             part = dy[box(dy_chunks, dy_block)][place.source]
+            assert place.dy_shape == dy[box(dy_chunks, dy_block)].shape
             assert (block, dy_block) not in found
             found[block, dy_block] = sorted(part.ravel().tolist())
             out[place.target] = part
@@ -71,10 +72,10 @@ def test_the_pairs_found_are_those_with_common_elements(case):
 def test_one_axis():
     met = walk((1, 2, 4), bounds((4, 6)), bounds((3, 1)))
     assert met == {
-        0: [Meeting(0, slice(1, 4, 2), slice(0, 2, 1), slice(0, 4))],
+        0: [Meeting(0, slice(1, 4, 2), slice(0, 2, 1), 3, slice(0, 4))],
         1: [
-            Meeting(0, slice(1, 2, 2), slice(2, 3, 1), slice(0, 3)),
-            Meeting(1, slice(3, 4, 2), slice(0, 1, 1), slice(3, 6)),
+            Meeting(0, slice(1, 2, 2), slice(2, 3, 1), 3, slice(0, 3)),
+            Meeting(1, slice(3, 4, 2), slice(0, 1, 1), 1, slice(3, 6)),
         ],
     }
 

@@ -40,8 +40,42 @@ bs.TensorArray = Forgetful
 # The same for chunks of Dask arrays.
 BROKEN_CHUNKS = """
 import backslice.dask.blocks
-backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, places, *dys: np.zeros(shape)
+backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, *rest: np.zeros(shape)
 """
+
+
+# What an example takes of memory beyond that of what it imports, in bytes.
+MEMORY = """
+import resource, runpy, sys
+import backslice.dask
+import dask.array as da
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+da.ones(4, chunks=2).sum().compute()
+before, sys.argv = peak(), sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+print(peak() - before)
+"""
+
+
+@pytest.mark.parametrize(("example", "chunk"), [("dask_seismic_adjoint", 40), ("dask_tiled_windows", 150)])
+def test_examples_of_dask_need_less_memory_than_one_of_their_arrays(example, chunk):
+    """Their chunks are small here, as those of a larger array on a larger machine would be."""
+    size = 3000
+    command = [sys.executable, "-c", MEMORY, ROOT / "examples" / f"{example}.py", str(size), str(chunk)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout.split()[-1]) < 0.9 * 8 * size**2, run.stdout
+
+
+@pytest.mark.parametrize("size", [6, 50])
+@pytest.mark.parametrize("example", ["dask_seismic_adjoint", "dask_tiled_windows"])
+def test_examples_of_dask_run_at_any_size(example, size):
+    command = [sys.executable, ROOT / "examples" / f"{example}.py", str(size)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

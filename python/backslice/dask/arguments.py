@@ -59,7 +59,7 @@ def numpy_blocks(argument: str, value: Any) -> Any:
             "Dask's query planning for arrays is on, which backslice.dask does not support;"
             " set the configuration array.query-planning to False before dask.array is imported"
         )
-    array = value if isinstance(value, da.Array) else _converted(argument, value)
+    array = value if isinstance(value, da.Array) else converted(argument, value)
     _check_meta(argument, array)
     return array
 
@@ -75,7 +75,17 @@ def blocks_of(argument: str, value: Any) -> Any:
     return array
 
 
-def _converted(argument: str, value: Any) -> Any:
+def converted(argument: str, value: Any) -> Any:
+    """An array that is not Dask's yet as one that is."""
+    if is_dask_collection(value):
+        raise DTypeError(
+            f"{argument} is a Dask {type(value).__name__}, expected a Dask array; dask.array.from_delayed makes one of"
+            f" a Delayed, and to_dask_array(lengths=True) of a DataFrame"
+        )
+    if value is None:
+        raise DTypeError(f"{argument} is None, expected a Dask array or what becomes one")
+    if isinstance(value, int | float | complex) and not isinstance(value, np.generic):
+        raise DTypeError(f"{argument} is {value!r}, a Python number, which has no dtype; expected an array")
     try:
         return da.asarray(value)
     except Exception as error:
@@ -85,14 +95,16 @@ def _converted(argument: str, value: Any) -> Any:
 
 
 def _check_meta(argument: str, array: Any) -> None:
-    if type(array._meta) is not np.ndarray:
+    kind = type(array._meta)
+    if kind is not np.ndarray:
+        convert = {"MaskedArray": f"dask.array.ma.filled({argument}, 0)"}
+        how = convert.get(kind.__name__, f"{argument}.map_blocks(f), where f(block) is a numpy.ndarray")
         raise UnimplementedError(
-            f"{argument} has chunks of type {type(array._meta).__name__}, expected numpy.ndarray;"
-            f" convert them with {argument}.map_blocks(...) first"
+            f"{argument} has chunks of type {kind.__name__}, expected numpy.ndarray; convert them with {how}"
         )
 
 
-def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: bool, added: bool) -> None:
+def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: Callable[[], bool], added: Callable[[], bool]) -> None:
     """That chunks of this dtype can be moved, and be zero and be added where they are to be."""
     has = f"{argument} is {dtype}" if argument == "dtype" else f"{argument} has dtype {dtype}"
     if dtype.hasobject:
@@ -102,9 +114,9 @@ def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: bool, added: bool
         _core.slice(nothing, ...)
     except DTypeError as error:
         raise DTypeError(f"{has}, which{str(error).partition(', which')[2]}") from None
-    if zeros and not _works(lambda: _core.slice_grad(nothing, (1,), "0:0")):
+    if not _works(lambda: _core.slice_grad(nothing, (1,), "0:0")) and zeros():
         raise DTypeError(f"{has}, which has no zero; the gradient is zero where no slice takes an element")
-    if added and not _works(lambda: _core.multi_slice_grad((0,), [(":", nothing)], out=nothing, accumulate=True)):
+    if not _works(lambda: _core.multi_slice_grad((0,), [(":", nothing)], out=nothing, accumulate=True)) and added():
         raise DTypeError(f"{has}, whose elements cannot be added; expected numbers in the machine's byte order")
 
 
@@ -125,8 +137,9 @@ def same_dtype(argument: str, dtype: np.dtype[Any], expected: np.dtype[Any], of:
 def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Chunks:
     """The caller's chunks in full, one tuple of sizes per axis."""
     known("chunks", chunks)
-    by_axis = _by_axis(chunks, len(shape))
+    by_axis = _by_axis(chunks.tolist() if isinstance(chunks, np.ndarray) else chunks, len(shape))
     try:
+        _check_notation(by_axis)
         found = normalize_chunks(by_axis, shape, dtype=dtype)
     except Exception:  # of many types, and for reasons that say little to the caller
         raise InvalidArgumentError(
@@ -144,7 +157,20 @@ def _by_axis(chunks: Any, rank: int) -> Any:
         return chunks
     if unknown := [axis for axis in chunks if axis not in range(-rank, rank)]:
         raise InvalidArgumentError(f"chunks has the key {unknown[0]!r}, expected axes of an array of rank {rank}")
-    return {axis % rank: sizes for axis, sizes in chunks.items()}
+    by_axis = {axis % rank: sizes for axis, sizes in chunks.items()}
+    if len(by_axis) < len(chunks):
+        raise InvalidArgumentError(
+            f"chunks is {chunks!r}, which names an axis twice, from both ends; expected each once"
+        )
+    return by_axis
+
+
+def _check_notation(chunks: Any) -> None:
+    """Dask takes these for chunks of one element, or of parts of one."""
+    values = chunks.values() if isinstance(chunks, dict) else [chunks]
+    parts = [part for value in values for part in _parts(value)]
+    if any(isinstance(part, bool | np.bool_) or (isinstance(part, str) and not part) for part in parts):
+        raise ValueError
 
 
 def _check_sizes(axis: int, sizes: tuple[Any, ...], extent: int) -> None:
@@ -156,15 +182,21 @@ def _check_sizes(axis: int, sizes: tuple[Any, ...], extent: int) -> None:
         raise InvalidArgumentError(f"chunks has {sizes} along axis {axis}, which must add up to {extent}")
 
 
-def check_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks: Any) -> None:
-    """That a gradient can be added to the Dask array `onto`."""
+def fitting_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks: Any, *, chunked: bool) -> Any:
+    """The Dask array `onto`, to which a gradient can be added. One that was not `chunked` gets the caller's chunks."""
     if onto.shape != shape:
         raise InvalidArgumentError(f"onto has shape {onto.shape}, expected {shape}, that of the gradient")
     same_dtype("onto", onto.dtype, dtype, "dy")
-    if chunks != "auto" and result_chunks(chunks, shape, dtype) != onto.chunks:
+    if isinstance(chunks, str) and chunks == "auto":
+        return onto
+    wanted = result_chunks(chunks, shape, dtype)
+    if not chunked:
+        return onto.rechunk(wanted)
+    if wanted != onto.chunks:
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, but the result has the chunks of onto; leave it out, or rechunk onto"
         )
+    return onto
 
 
 def broadcast(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
@@ -188,11 +220,19 @@ def row_major(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
     """`dy` with as many elements as the slice, read in row-major order."""
     if dy.shape == shape:
         return dy
-    if dy.size != math.prod(shape):
+    size = math.prod(shape)
+    if dy.size != size:
         raise InvalidArgumentError(
-            f"{argument} has {dy.size} elements, expected {math.prod(shape)}, those of a slice of shape {shape}"
+            f"{argument} has {dy.size} elements, expected {size}, those of a slice of shape {shape}"
         )
-    return dy.reshape(shape)
+    if size == 0:
+        return da.zeros(shape, dtype=dy.dtype)
+    return _without_empty_chunks(dy).reshape(-1).reshape(shape)
+
+
+def _without_empty_chunks(array: Any) -> Any:
+    """Dask cannot reshape arrays that have some."""
+    return array.rechunk(tuple(tuple(size for size in axis if size) for axis in array.chunks))
 
 
 Fit = Callable[[str, Any, tuple[int, ...]], Any]

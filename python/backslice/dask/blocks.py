@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .pieces import Places
+from ..errors import DTypeError, InvalidArgumentError
+from .pieces import Index, Place, Places
 from .workers import prepare_worker
 
 Array = NDArray[Any]
@@ -30,33 +31,64 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def gradient(shape: tuple[int, ...], places: Places, *dys: Array) -> Array:
+def gradient(shape: tuple[int, ...], dtype: np.dtype[Any], places: Places, *dys: Any) -> Array:
     """A chunk of the gradient of one slice. Every piece of dy fills its box, so that each byte is written once."""
     with one_thread():
         if len(places) == 1:
-            return _core.slice_grad(dys[0][places[0].source], shape, places[0].target)
-        dx = _core._uninitialised(shape, dys[0])
+            return _core.slice_grad(_piece(places[0], dys[0], dtype), shape, places[0].target)
+        dx = _core._uninitialised(shape, np.empty(0, dtype))
         for place, dy in zip(places, dys, strict=True):
             out = dx[place.box]
-            _core.slice_grad(dy[place.source], out.shape, place.target_in_box, out=out)
+            _core.slice_grad(_piece(place, dy, dtype), out.shape, place.target_in_box, out=out)
         return dx
 
 
-def total(shape: tuple[int, ...], places: Places, *dys: Array) -> Array:
+def total(shape: tuple[int, ...], dtype: np.dtype[Any], places: Places, *dys: Any) -> Array:
     """A chunk of the sum of the gradients of several slices, which may overlap; each byte is written once."""
     with one_thread():
-        return _core.multi_slice_grad(shape, _slices(places, dys))
+        return _core.multi_slice_grad(shape, _slices(places, dys, dtype))
 
 
-def accumulated(onto: Array, places: Places, *dys: Array) -> Array:
+def accumulated(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], places: Places, *dys: Any) -> Array:
     """A chunk of `onto` with its part of the gradient added; `onto` stays as it is, since others may use it."""
     with one_thread():
-        sum_ = _core.slice(onto, ...)
-        return _core.multi_slice_grad(onto.shape, _slices(places, dys), out=sum_, accumulate=True)
+        sum_ = _core.slice(_declared("onto", onto, shape, dtype), ...)
+        return _core.multi_slice_grad(shape, _slices(places, dys, dtype), out=sum_, accumulate=True)
 
 
-def _slices(places: Places, dys: tuple[Array, ...]) -> list[tuple[Any, Array]]:
-    return [(place.target, dy[place.source]) for place, dy in zip(places, dys, strict=True)]
+def part(dy_shape: tuple[int, ...], dtype: np.dtype[Any], index: Index, dy: Any) -> Array:
+    """A chunk that is a part of one of dy: a view of it, or a copy where a view would keep twice its memory alive."""
+    whole = _declared("dy", dy, dy_shape, dtype)
+    found: Array = whole[index]
+    return found.copy() if 2 * found.size <= whole.size else found
+
+
+def _slices(places: Places, dys: tuple[Any, ...], dtype: np.dtype[Any]) -> list[tuple[Any, Array]]:
+    return [(place.target, _piece(place, dy, dtype)) for place, dy in zip(places, dys, strict=True)]
+
+
+def _piece(place: Place, dy: Any, dtype: np.dtype[Any]) -> Array:
+    """What a chunk takes from one of dy. The ellipsis leaves an array of rank 0 an array, which keeps its dtype."""
+    piece: Array = _declared("dy", dy, place.dy_shape, dtype)[(*place.source, ...)]
+    return piece
+
+
+def _declared(argument: str, block: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """A block that must be what its Dask array says it is: nobody could tell from a result of another shape."""
+    array = block if isinstance(block, np.ndarray) else _from_scalar(block, dtype)
+    expected = f"expected {dtype} of shape {shape}, which its Dask array declares"
+    if array.shape != shape:
+        raise InvalidArgumentError(f"a block of {argument} has shape {array.shape}, {expected}")
+    if array.dtype != dtype:
+        raise DTypeError(f"a block of {argument} has dtype {array.dtype}, {expected}")
+    return array
+
+
+def _from_scalar(block: Any, dtype: np.dtype[Any]) -> Array:
+    """Blocks of rank 0 are often scalars, which know neither their byte order nor the length of their strings."""
+    array = np.asarray(block)
+    allowed: Literal["safe", "same_kind"] = "safe" if dtype.kind in "SU" else "same_kind"
+    return array.astype(dtype) if np.can_cast(array.dtype, dtype, allowed) else array
 
 
 def sparse_gradient(indices: Array, taken: Array, grad: Array, start: tuple[int, ...]) -> Array:

@@ -1,4 +1,4 @@
-"""The layer of a gradient in Dask's high-level graph: what is to be computed, from which tasks are made when needed.
+"""The layers of gradients in Dask's high-level graph: what is to be computed, from which tasks are made when needed.
 
 Dask asks for tasks when it optimises a graph, and only for those that the wanted keys need.
 """
@@ -7,11 +7,12 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import product
-from operator import getitem
+from operator import index
 from typing import Any
 
 import numpy as np
 from dask.base import clone_key
+from dask.blockwise import Blockwise
 from dask.graph_manipulation import chunks
 from dask.highlevelgraph import Layer, MaterializedLayer
 from dask.task_spec import Alias, GraphNode, Task, TaskRef
@@ -80,7 +81,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
         return found
 
     def _task(self, key: Key) -> GraphNode:
-        block = key[1:]
+        block = tuple(map(index, key[1:]))
         met = self._slices_at(block)
         if not met:
             return self._untouched(key, block)
@@ -91,18 +92,20 @@ class GradientLayer(Layer):  # type: ignore[misc]
         )
         refs = [TaskRef((dy, *dy_block)) for dy, at in met for dy_block in at.dy_blocks(block)]
         if self.onto is not None:
-            return Task(key, blocks.accumulated, TaskRef((self.onto, *block)), places, *refs)
+            onto = TaskRef((self.onto, *block))
+            return Task(key, blocks.accumulated, onto, self._shape(block), self.dtype, places, *refs)
         made = blocks.gradient if len(met) == 1 else blocks.total
-        return Task(key, made, self._shape(block), places, *refs)
+        return Task(key, made, self._shape(block), self.dtype, places, *refs)
 
     def _view(self, key: Key, block: Block, met: list[tuple[str, Slice]]) -> GraphNode | None:
-        """As Dask's own slicing does it: where a chunk is a part of one of dy, nothing is copied."""
+        """As Dask's own slicing does it: where a chunk is most of one of dy, nothing is copied."""
         if self.onto is not None or len(met) > 1 or not (view := met[0][1].view(block)):
             return None
         source = (met[0][0], *(axis.dy_chunk for axis in view))
         if all(axis.whole for axis in view):
             return Alias(key, source)
-        return Task(key, getitem, TaskRef(source), tuple(axis.source for axis in view))
+        part, size = tuple(axis.source for axis in view), tuple(axis.dy_size for axis in view)
+        return Task(key, blocks.part, size, self.dtype, part, TaskRef(source))
 
     def _untouched(self, key: Key, block: Block) -> GraphNode:
         if self.onto is not None:
@@ -123,7 +126,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
             isinstance(key, tuple)
             and len(key) == len(self.chunks) + 1
             and key[0] == self.name
-            and all(isinstance(i, int) and 0 <= i < len(axis) for i, axis in zip(key[1:], self.chunks, strict=True))
+            and all(_numbers_one_of(axis, i) for i, axis in zip(key[1:], self.chunks, strict=True))
         )
 
     def __getitem__(self, key: Key) -> GraphNode:
@@ -150,7 +153,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
         """The tasks of some chunks alone, and the chunks of dy that they need."""
         tasks = {key: self._task(key) for key in keys if key in self}
         culled = MaterializedLayer(tasks, annotations=self.annotations)
-        return culled, {key: set(task.dependencies) for key, task in tasks.items()}
+        return culled, {key: task.dependencies for key, task in tasks.items()}
 
     def clone(self, keys: set[Key], seed: Any, bind_to: Key | None = None) -> tuple[MaterializedLayer, bool]:
         """The tasks under other names, as the functions of ``dask.graph_manipulation`` want them."""
@@ -164,6 +167,32 @@ class GradientLayer(Layer):  # type: ignore[misc]
                     task, bound = _after(task, bind_to), True
             tasks[key] = task
         return MaterializedLayer(tasks, annotations=self.annotations), bound
+
+
+class SparseGradientLayer(Blockwise):  # type: ignore[misc]
+    """One task per row partition, a layer of Dask's own kind. It makes no tasks until they are needed."""
+
+    def __init__(self, layer: Blockwise, entries: float) -> None:
+        super().__init__(
+            layer.output, layer.output_indices, layer.task, layer.indices, layer.numblocks, layer.concatenate,
+            layer.new_axes, layer.output_blocks, layer.annotations, layer.io_deps,
+        )  # fmt: skip
+        self.collection_annotations = layer.collection_annotations
+        self.entries = "an unknown number of" if math.isnan(entries) else str(entries)
+
+    def __repr__(self) -> str:
+        met = f"{len(self.get_output_keys())} row partitions with {self.entries} entries"
+        return f"<{type(self).__name__} {self.output!r}: {met}>"
+
+    def layer_info_dict(self) -> dict[str, str]:
+        """What the dashboard and notebooks show."""
+        info: dict[str, str] = super().layer_info_dict()
+        return info | {"row partitions": str(len(self.get_output_keys())), "entries": self.entries}
+
+
+def _numbers_one_of(chunks: tuple[int, ...], number: Any) -> bool:
+    """Whether there is a chunk of that number, which may be one of NumPy's: Dask's vindex asks with those."""
+    return hasattr(number, "__index__") and 0 <= index(number) < len(chunks)
 
 
 def _after(task: GraphNode, other: Key) -> Task:

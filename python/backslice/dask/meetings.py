@@ -1,9 +1,9 @@
 """Which chunks of dy meet which chunks of dx along one axis: arithmetic alone, without Dask and without trying pairs.
 
 >>> walk((1, 2, 4), dx=bounds((4, 6)), dy=bounds((3, 1)))  # chunk 0 of dx has elements 1 and 3, chunk 1 has 5 and 7
-{0: [Meeting(dy_chunk=0, target=slice(1, 4, 2), source=slice(0, 2, 1), box=slice(0, 4))],
- 1: [Meeting(dy_chunk=0, target=slice(1, 2, 2), source=slice(2, 3, 1), box=slice(0, 3)),
-     Meeting(dy_chunk=1, target=slice(3, 4, 2), source=slice(0, 1, 1), box=slice(3, 6))]}
+{0: [Meeting(dy_chunk=0, target=slice(1, 4, 2), source=slice(0, 2, 1), dy_size=3, box=slice(0, 4))],
+ 1: [Meeting(dy_chunk=0, target=slice(1, 2, 2), source=slice(2, 3, 1), dy_size=3, box=slice(0, 3)),
+     Meeting(dy_chunk=1, target=slice(3, 4, 2), source=slice(0, 1, 1), dy_size=1, box=slice(3, 6))]}
 """
 
 from bisect import bisect_right
@@ -20,6 +20,7 @@ class Meeting(NamedTuple):
     dy_chunk: int
     target: int | slice  # in the chunk of dx; an int where the slice drops the axis
     source: slice  # in the chunk of dy
+    dy_size: int  # of the chunk of dy
     box: slice = slice(None)  # around the target: the boxes of the meetings of a chunk of dx are that chunk
 
     @property
@@ -37,6 +38,7 @@ class View(NamedTuple):
 
     dy_chunk: int
     source: slice
+    dy_size: int
     whole: bool  # all of the chunk of dy
 
 
@@ -56,7 +58,7 @@ def walk(taken: tuple[int, int, int], dx: Bounds, dy: Bounds) -> Meetings:
         room = dx[i + 1] - 1 - position if step > 0 else position - dx[i]
         end = min(done + room // abs(step) + 1, dy[j + 1], count)
         target = _run(position - dx[i], step, end - done)
-        met.setdefault(i, []).append(Meeting(j, target, slice(done - dy[j], end - dy[j], 1)))
+        met.setdefault(i, []).append(Meeting(j, target, slice(done - dy[j], end - dy[j], 1), dy[j + 1] - dy[j]))
         done = end
     return {i: _boxed(found, step, dx[i + 1] - dx[i]) for i, found in met.items()}
 
@@ -85,7 +87,7 @@ def _run(start: int, step: int, count: int) -> slice:
 def dropped(position: int, dx: Bounds) -> Meetings:
     """The one meeting along an axis that an integer index drops."""
     i = bisect_right(dx, position) - 1
-    return {i: [Meeting(0, position - dx[i], slice(0, 1, 1))]}
+    return {i: [Meeting(0, position - dx[i], slice(0, 1, 1), 1)]}
 
 
 def new(dy: Bounds) -> Meeting:
@@ -101,13 +103,13 @@ def cuts(axis: Meetings) -> dict[int, int]:
     return {i: numbers.setdefault(text, len(numbers)) for i, text in texts.items()}
 
 
-def views(axis: Meetings, dx: Bounds, dy: Bounds) -> dict[int, View]:
+def views(axis: Meetings, dx: Bounds) -> dict[int, View]:
     """The chunks of dx that one chunk of dy covers."""
     found = {}
     for i, meetings in axis.items():
-        (j, target, source, _), size = meetings[0], dx[i + 1] - dx[i]
+        (j, target, source, dy_size, _), size = meetings[0], dx[i + 1] - dx[i]
         if source.stop - source.start == size and isinstance(target, slice):
             backwards = size > 1 and target.step < 0
-            whole = size == dy[j + 1] - dy[j] and not backwards
-            found[i] = View(j, _run(source.stop - 1, -1, size) if backwards else source, whole)
+            whole = size == dy_size and not backwards
+            found[i] = View(j, _run(source.stop - 1, -1, size) if backwards else source, dy_size, whole)
     return found

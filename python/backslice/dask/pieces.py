@@ -24,6 +24,7 @@ class Place(NamedTuple):
 
     target: Index  # in the chunk of dx
     source: Index  # in the chunk of dy
+    dy_shape: tuple[int, ...]  # of the chunk of dy
     box: tuple[slice, ...]  # a part of the chunk of dx, which the boxes of a slice's places divide
     target_in_box: Index
 
@@ -51,7 +52,7 @@ class Slice:
         self._new = {k: meetings.new(dy[k]) for k, axis in enumerate(self._dy_axes) if axis < 0}
         self._items = _items(selection)
         self._keeps_axes = len(self.axes) > 0 and list(self._dy_axes) == self._items == list(range(len(self.axes)))
-        self._views = [*map(meetings.views, self.axes, dx, dy)] if self._keeps_axes else []
+        self._views = [*map(meetings.views, self.axes, dx)] if self._keeps_axes else []
         self._dy_chunks = [{i: tuple(m.dy_chunk for m in met) for i, met in axis.items()} for axis in self.axes]
         self._places: dict[tuple[int, ...], Places] = {}
 
@@ -96,6 +97,7 @@ class Slice:
         return Place(
             target=tuple(None if axis is None else met[axis].target for axis in self._items),
             source=tuple(side.source for side in sides),
+            dy_shape=tuple(side.dy_size for side in sides),
             box=tuple(meeting.box for meeting in met),
             target_in_box=tuple(None if axis is None else met[axis].target_in_box for axis in self._items),
         )

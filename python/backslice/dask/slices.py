@@ -14,6 +14,7 @@ from ..errors import DTypeError, InvalidArgumentError
 from . import arguments
 from .arguments import known, known_arguments
 from .layer import GradientLayer
+from .overlaps import overlap
 from .pieces import Slice, grid
 
 if TYPE_CHECKING:
@@ -237,8 +238,8 @@ def multi_slice_grad(
     extents = Selection.from_index(known("shape", shape), ...).shape
     taken = []
     for i, (index, dy) in enumerate(arguments.pairs(slices)):
-        selection = Selection.from_index(extents, known(f"the index of slices[{i}]", index))
-        taken.append((f"the dy of slices[{i}]", selection, dy))
+        selection = Selection.from_index(extents, known(f"slices[{i}].index", index))
+        taken.append((f"slices[{i}].dy", selection, dy))
     return _gradient("multi_slice_grad", taken, extents, chunks, onto, arguments.broadcast, dtype)
 
 
@@ -252,24 +253,24 @@ def _gradient(
     dtype: Any = None,
 ) -> Any:
     """The lazy sum of the slices' gradients; each comes with the name of its argument."""
+    selections = [selection for _, selection, _ in slices]
     dys = [fit(name, arguments.blocks_of(name, dy), selection.result_shape) for name, selection, dy in slices]
-    onto = None if onto is None else arguments.blocks_of("onto", onto)
+    chunked, onto = isinstance(onto, da.Array), None if onto is None else arguments.blocks_of("onto", onto)
     result_dtype = _common_dtype([name for name, _, _ in slices], dys, onto, dtype)
     arguments.check_dtype(
         slices[0][0] if slices else "dtype" if onto is None else "onto",
         result_dtype,
-        zeros=onto is None and not (len(dys) == 1 and dys[0].size == math.prod(shape)),
-        added=bool(dys) and (onto is not None or len(dys) > 1),
+        zeros=lambda: onto is None and (sum(dy.size for dy in dys) != math.prod(shape) or overlap(selections)),
+        added=lambda: bool(dys) and (onto is not None or overlap(selections)),
     )
     if onto is not None:
-        arguments.check_onto(onto, shape, result_dtype, chunks)
+        onto = arguments.fitting_onto(onto, shape, result_dtype, chunks, chunked=chunked)
     all_chunks = arguments.result_chunks(chunks, shape, result_dtype) if onto is None else onto.chunks
 
-    selections = [selection for _, selection, _ in slices]
     token = tokenize(
         [(dy.name, s.axes, s.result_axes) for s, dy in zip(selections, dys, strict=True)],
         all_chunks,
-        result_dtype,
+        (result_dtype.name, result_dtype.str),  # Dask's own token of a dtype is one for all of ml_dtypes' of a width
         None if onto is None else onto.name,
     )
     name = f"{operation}-{token}"
@@ -284,9 +285,11 @@ def _gradient(
 def _common_dtype(names: Sequence[str], dys: Sequence[Any], onto: Any, dtype: Any) -> np.dtype[Any]:
     given = None if dtype is None else _numpy_dtype(dtype)
     if not dys:
-        found: np.dtype[Any] | None = given if onto is None or given else onto.dtype
+        found: np.dtype[Any] | None = given if onto is None else onto.dtype
         if found is None:
             raise InvalidArgumentError("slices is empty, and nothing says the dtype; say which with dtype= or onto=")
+        if given not in (None, found):
+            raise DTypeError(f"dtype is {given}, expected {found}, that of onto; leave it out")
         return found
     expected: np.dtype[Any] = dys[0].dtype
     for name, dy in zip(names, dys, strict=True):

@@ -6,16 +6,19 @@ would need every partition of the input first.
 """
 
 import math
+from collections.abc import Mapping, Set
 from operator import index
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
 
 from ..errors import DTypeError, InvalidArgumentError
 from . import arguments, blocks
 from .arguments import known
+from .layer import SparseGradientLayer
 
 if TYPE_CHECKING:
     from .._core.types import Ints
@@ -76,6 +79,7 @@ def sparse_slice_grad(backprop_val_grad: Any, input_indices: Any, input_start: "
     grad = _gradient_rows("backprop_val_grad", backprop_val_grad, indices)
     _same_partitions("output_indices", taken, indices)
     _same_rows("backprop_val_grad", grad, taken)
+    _no_more_rows("output_indices", taken, indices)
     return _partition_by_partition("sparse_slice_grad", blocks.sparse_gradient, indices, [taken], grad, start=start)
 
 
@@ -118,6 +122,7 @@ def sparse_slice_grad_by_size(grad: Any, input_indices: Any, start: "Ints", size
     indices = _indices("input_indices", input_indices)
     window = {name: _ints(name, value, indices.shape[1]) for name, value in (("start", start), ("size", size))}
     rows = _gradient_rows("grad", grad, indices)
+    _no_more_rows("grad", rows, indices)
     return _partition_by_partition(
         "sparse_slice_grad_by_size", blocks.sparse_gradient_by_size, indices, [], rows, **window
     )
@@ -135,6 +140,8 @@ def _indices(argument: str, value: Any) -> Any:
 def _ints(argument: str, value: Any, rank: int) -> tuple[int, ...]:
     known(argument, value)
     try:
+        if isinstance(value, Mapping | Set):  # the order of its items says nothing about axes
+            raise TypeError
         found = tuple(map(index, value))
     except TypeError:
         raise DTypeError(f"{argument} is {value!r}, expected a sequence of {rank} int") from None
@@ -149,7 +156,7 @@ def _gradient_rows(argument: str, value: Any, indices: Any) -> Any:
     array = arguments.numpy_blocks(argument, value)
     if array.ndim == 0:
         raise InvalidArgumentError(f"{argument} is a scalar, expected one row per entry of the slice")
-    arguments.check_dtype(argument, array.dtype, zeros=True, added=True)
+    arguments.check_dtype(argument, array.dtype, zeros=lambda: True, added=lambda: True)
     _same_partitions(argument, array, indices)
     return array
 
@@ -170,6 +177,15 @@ def _same_rows(argument: str, array: Any, taken: Any) -> None:
             )
 
 
+def _no_more_rows(argument: str, array: Any, indices: Any) -> None:
+    """A slice has at most the entries that its input has."""
+    for p, (rows, entries) in enumerate(zip(array.chunks[0], indices.chunks[0], strict=True)):
+        if rows > entries:  # not where one of them is unknown
+            raise InvalidArgumentError(
+                f"{argument} has {rows} rows in partition {p}, expected at most {entries}, the entries of input_indices"
+            )
+
+
 def _partition_by_partition(
     operation: str, task: Any, indices: Any, lists: list[Any], grad: Any, **constants: tuple[int, ...]
 ) -> Any:
@@ -179,7 +195,10 @@ def _partition_by_partition(
     axes = tuple(range(grad.ndim))
     matrices = [item for array in (indices, *lists) for item in (array, (0, grad.ndim))]
     name = f"{operation}-{tokenize(indices.name, [array.name for array in lists], grad.name, constants)}"
-    return da.blockwise(
+    found = da.blockwise(
         task, axes, *matrices, grad, axes, name=name, meta=np.empty((0,) * grad.ndim, grad.dtype),
         align_arrays=False, concatenate=True, **constants,
     )  # fmt: skip
+    layer = SparseGradientLayer(found.dask.layers[name], indices.shape[0])
+    graph = HighLevelGraph({**found.dask.layers, name: layer}, found.dask.dependencies)
+    return da.Array(graph, name, found.chunks, meta=found._meta)

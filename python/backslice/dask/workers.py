@@ -1,11 +1,15 @@
-"""Memory in the workers of a cluster.
+"""Memory in the workers of a cluster and in the processes of a pool.
 
 A process keeps the memory of results for the next ones, up to a quarter of the machine's. A worker has a smaller
-limit of its own, and is stopped where it passes it: what it keeps must fit that.
+limit of its own, and is stopped where it passes it: what it keeps must fit that. The processes of a pool share the
+machine, and so that quarter.
 """
 
+import multiprocessing
 import os
 import sys
+
+from dask.system import CPU_COUNT
 
 from .. import pool
 
@@ -15,12 +19,15 @@ _prepared = 0  # the process whose pool has been limited
 
 
 def prepare_worker() -> None:
-    """Limit the pool once per process, where the process belongs to a worker."""
+    """Limit the pool once per process, where the process is not the user's own."""
     global _prepared
     if _prepared != os.getpid():
         _prepared = os.getpid()
+        now = pool.stats()["limit"]
         if limit := _memory_limit():
-            pool.set_limit(min(pool.stats()["limit"], limit // SHARE))
+            pool.set_limit(min(now, limit // SHARE))
+        elif multiprocessing.parent_process() is not None:
+            pool.set_limit(now // CPU_COUNT)  # as many processes as Dask starts unless told otherwise
 
 
 def _memory_limit() -> int | None:
