@@ -17,6 +17,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
@@ -56,7 +57,7 @@ test-cpp: setup
 	ctest --preset dev
 
 test-python: python
-	$(PY) -m pytest
+	$(PYTEST)
 
 test-large: python
 	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb or 8_gb"

@@ -20,7 +20,7 @@ left_out=(
   'test_cli*.py' test_picture.py                              # the command line and pictures: Python code alone
   test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
   test_onnxruntime_library.py                                 # nor has it that
-  test_onnx_models.py                                         # Python code alone
+  'test_onnx_*models.py'                                      # Python code alone
   test_dask_cluster.py test_dask_graph.py test_dask_meetings.py  # Python code alone, and limits of memory and time
   test_tensorflow_compiling.py                                # Python code alone, beside sources that an installation has
   test_ctrl_c.py test_exit.py test_runtime.py test_threads.py # child processes with limits of memory or time, or that fork
@@ -43,4 +43,5 @@ export BACKSLICE_C_LIBRARY=$PWD/$build/tests/c_abi/libbackslice.so
 [ $# -gt 0 ] || set -- python/tests
 # --capture=sys: what a sanitizer says before it ends the process is not to be kept back.
 PYTHONPATH=$package LD_PRELOAD=$libraries ASAN_OPTIONS=$options UBSAN_OPTIONS=print_stacktrace=1 \
-  PYTHONMALLOC=malloc "$python" -m pytest -p no:cacheprovider --capture=sys "${ignored[@]}" "$@"
+  PYTHONMALLOC=malloc "$python" -m pytest -p no:cacheprovider --capture=sys \
+  --numprocesses auto --maxprocesses 4 --dist worksteal "${ignored[@]}" "$@"

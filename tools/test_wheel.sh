@@ -30,12 +30,12 @@ END
 left_out=(
   test_abi_check.py test_cpp_reference.py test_docs.py test_examples.py test_includes.py test_stubs.py  # the source tree
   'test_cli*.py' test_picture.py                                                                       # Python code alone
-  test_bench.py 'test_dask*.py' test_dlpack.py test_dlpack_output.py test_neighbours.py test_onnx_models.py            # peers
+  test_bench.py 'test_dask*.py' test_dlpack.py test_dlpack_output.py test_neighbours.py 'test_onnx_*models.py'  # peers
 )
 ignored=()
 for file in "${left_out[@]}"; do ignored+=("--ignore-glob=*/$file"); done
-"$installed" -m pip install -q "pytest>=8" "hypothesis>=6.100" "scipy>=1.11"
+"$installed" -m pip install -q "pytest>=8" "pytest-xdist>=3.6" "hypothesis>=6.100" "scipy>=1.11"
 BACKSLICE_C_LIBRARY=$("$installed" -c 'import backslice; print(backslice.get_library())')
 export BACKSLICE_C_LIBRARY
 [ $# -gt 0 ] || set -- python/tests
-"$installed" -m pytest -p no:cacheprovider "${ignored[@]}" "$@"
+"$installed" -m pytest -p no:cacheprovider --numprocesses auto --maxprocesses 4 --dist worksteal "${ignored[@]}" "$@"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import backslice as bs
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,16 @@ def commands(console: str) -> list[tuple[str, str]]:
     return [(re.sub(r"^> ", "", command, flags=re.MULTILINE).rstrip("\n"), printed) for command, printed in found]
 
 
+@pytest.fixture
+def settings_kept():
+    """What pages set for the process is as before after them."""
+    threads, limit = bs.get_num_threads(), bs.pool.stats()["limit"]
+    yield
+    bs.set_num_threads(threads)
+    bs.pool.set_limit(limit)
+
+
+@pytest.mark.usefixtures("settings_kept")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page, tmp_path, monkeypatch):
     """The blocks of a page, from the first to the last, in one folder and one session."""
