@@ -42,6 +42,10 @@ REFUSED = {
         lambda: slice_grad(lazy_dy(), (6, 6), INDEX, chunks=0),
         bs.InvalidArgumentError, r'chunks is 0, which does not fit the shape \(6, 6\); expected a size for all axes or',
     ),
+    "chunks that are more than memory can list": (
+        lambda: slice_grad(da.zeros(4), (2**62,), ":4", chunks=1),
+        bs.InvalidArgumentError, r"chunks is 1, and an array of shape \(4611686018427387904,\) has too many of those",
+    ),
     "chunks of parts of elements": (
         lambda: slice_grad(lazy_dy(), (6, 6), INDEX, chunks=((2.5, 3.5), 6)), bs.InvalidArgumentError, "add up to 6",
     ),

@@ -141,6 +141,10 @@ def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
     try:
         _check_notation(by_axis)
         found = normalize_chunks(by_axis, shape, dtype=dtype)
+    except MemoryError:
+        raise InvalidArgumentError(
+            f"chunks is {chunks!r}, and an array of shape {shape} has too many of those for memory; ask for larger ones"
+        ) from None
     except Exception:  # of many types, and for reasons that say little to the caller
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, which does not fit the shape {shape}; expected a size for all axes or, per axis,"
