@@ -8,7 +8,10 @@ import backslice as bs
 import pytest
 from backslice.ragged import from_list
 
-MODULES = ["backslice", *(f"backslice.{name}" for name in ("arrow", "awkward", "ragged", "scipy"))]
+MODULES = [
+    "backslice",
+    *(f"backslice.{name}" for name in ("arrow", "awkward", "dask", "onnx", "onnxruntime", "ragged", "scipy")),
+]
 
 
 def functions_of(module):
@@ -28,7 +31,15 @@ def parameters_of(function):
 
 def test_functions_of_every_module_are_found():
     names = {function.__name__ for function in FUNCTIONS}
-    assert {"from_list", "from_arrow", "from_awkward", "sparse_slice_grad", "to_dlpack", "get_include"} <= names
+    assert {
+        "from_list",
+        "from_arrow",
+        "from_awkward",
+        "sparse_slice_grad",
+        "slice_nodes",
+        "to_dlpack",
+        "get_include",
+    } <= names
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if parameters_of(f)], ids=lambda f: f.__qualname__)

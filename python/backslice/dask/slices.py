@@ -11,6 +11,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from .._core import Selection, _numpy_dtype
 from ..errors import DTypeError, InvalidArgumentError
+from ..suggestions import checked_keywords
 from . import arguments
 from .arguments import known, known_arguments
 from .layer import GradientLayer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .._core.types import Index, Ints, Shape
 
 
+@checked_keywords
 def slice_grad(dy: Any, shape: "Shape", index: "Index", chunks: Any = "auto", *, onto: Any = None) -> Any:
     """Compute the gradient of ``y = x[index]`` with respect to a Dask array `x`, lazily.
 
@@ -78,6 +80,7 @@ def slice_grad(dy: Any, shape: "Shape", index: "Index", chunks: Any = "auto", *,
     return _gradient("slice_grad", [("dy", selection, dy)], selection.shape, chunks, onto, arguments.broadcast)
 
 
+@checked_keywords
 def strided_slice_grad(
     shape: "Ints",
     begin: "Ints",
@@ -140,6 +143,7 @@ def strided_slice_grad(
     return _gradient("strided_slice_grad", [("dy", selection, dy)], selection.shape, chunks, onto, arguments.exact)
 
 
+@checked_keywords
 def onnx_slice_grad(
     grad: Any,
     shape: "Ints",
@@ -194,6 +198,7 @@ def onnx_slice_grad(
     return _gradient("onnx_slice_grad", [("grad", selection, grad)], selection.shape, chunks, onto, arguments.row_major)
 
 
+@checked_keywords
 def multi_slice_grad(
     shape: "Shape", slices: Iterable[tuple["Index", Any]], chunks: Any = "auto", *, onto: Any = None, dtype: Any = None
 ) -> Any:

@@ -16,6 +16,7 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from ..errors import DTypeError, InvalidArgumentError
+from ..suggestions import checked_keywords
 from . import arguments, blocks
 from .arguments import known
 from .layer import SparseGradientLayer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .._core.types import Ints
 
 
+@checked_keywords
 def sparse_slice_grad(backprop_val_grad: Any, input_indices: Any, input_start: "Ints", output_indices: Any) -> Any:
     """Compute TensorFlow's SparseSliceGrad for row partitions of Dask arrays, lazily.
 
@@ -83,6 +85,7 @@ def sparse_slice_grad(backprop_val_grad: Any, input_indices: Any, input_start: "
     return _partition_by_partition("sparse_slice_grad", blocks.sparse_gradient, indices, [taken], grad, start=start)
 
 
+@checked_keywords
 def sparse_slice_grad_by_size(grad: Any, input_indices: Any, start: "Ints", size: "Ints") -> Any:
     """Compute the gradient of a sparse slice from its start and size, for row partitions of Dask arrays, lazily.
 

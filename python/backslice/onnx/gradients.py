@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import InvalidArgumentError
+from ..suggestions import checked_keywords
 from .bodies import inner_slices
 from .gradient_graph import GradientNodes
 from .package import onnx
@@ -13,6 +14,7 @@ from .uses import names_in, uses_outside
 MICROSOFT, BACKSLICE = "com.microsoft", "backslice"
 
 
+@checked_keywords
 def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: str = "_grad") -> GradientNodes:
     """Make the nodes that compute the gradients of a model's slices.
 

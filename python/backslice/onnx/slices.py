@@ -6,6 +6,7 @@ from typing import Any
 
 from .._core import Selection
 from ..errors import Error, InvalidArgumentError
+from ..suggestions import checked_keywords
 from .bodies import STANDARD, is_slice
 from .constants import WrongConstantError, attribute_list, constant_tensors, list_in
 from .inference import inferred_types, shape_in
@@ -75,6 +76,7 @@ class SliceNode:
             raise InvalidArgumentError(f"Slice {self.name!r}: {error}") from error
 
 
+@checked_keywords
 def slice_nodes(model: Any) -> list[SliceNode]:
     """List the Slice nodes of a model's graph, in its order.
 

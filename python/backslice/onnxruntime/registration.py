@@ -5,11 +5,13 @@ from typing import Any
 
 from ..frameworks import check_version, imported
 from ..linking import existing
+from ..suggestions import checked_keywords
 
 OLDEST = (1, 17)
 DOMAIN = "backslice"
 
 
+@checked_keywords
 def library_path() -> str:
     """Return the library with the operators, for ``SessionOptions.register_custom_ops_library``.
 
@@ -34,6 +36,7 @@ def library_path() -> str:
     return existing(path, "has no operators for ONNX Runtime", "them")
 
 
+@checked_keywords
 def session_options() -> Any:
     """Return session options with backslice's operators registered.
 
