@@ -93,11 +93,13 @@ inline constexpr Slot<OrtStatus*(OrtKernelContext*, std::size_t, const std::int6
 inline constexpr Slot<void(OrtStatus*)> kReleaseStatus{93};
 inline constexpr Slot<void(OrtTypeInfo*)> kReleaseTypeInfo{98};
 inline constexpr Slot<void(OrtTensorTypeAndShapeInfo*)> kReleaseTensorTypeAndShapeInfo{99};
+inline constexpr Slot<OrtStatus*(OrtValue*, const std::int64_t* place, std::size_t rank, void**)> kTensorAt{143};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*, std::size_t*)> kGetFloatsAttribute{162};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)> kGetIntegersAttribute{
     163};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t*)> kGetNodeInputCount{230};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, OrtTypeInfo**)> kGetNodeInputType{234};
+inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, OrtTypeInfo**)> kGetNodeOutputType{235};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, int* is_constant, const OrtValue**)>
     kGetConstantInput{249};
 inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size, char**)> kResizeStringElement{252};

@@ -20,13 +20,6 @@ void check_size(const Shape& shape, ElementType type) {
                           " has extents whose product is more than 2**63 - 1 bytes"));
 }
 
-// Versions that cannot infer the type of a result believe the model, and make room for what it declares.
-void check_type(ElementType declared, ElementType type) {
-  if (declared == type) return;
-  refuse(invalid_argument("the model declares the result to be of type ", name_of(declared), ", but it is of type ",
-                          name_of(type)));
-}
-
 // Each of them runs once, although ONNX Runtime may fail after some of them: one that adds must not add twice.
 class Tasks {
  public:
@@ -75,7 +68,8 @@ void* Output::data() const {
   return data;
 }
 
-Call::Call(const Api& api, OrtKernelContext* context) : api_(api), context_(context), threads_(api, context) {
+Call::Call(const Api& api, OrtKernelContext* context, std::optional<ElementType> declared)
+    : api_(api), context_(context), threads_(api, context), declared_(declared) {
   api.require(slots::kGetInputCount, context, &inputs_);
 }
 
@@ -86,9 +80,23 @@ Input Call::input(std::size_t index, std::string name) const {
 }
 
 Input Call::optional_input(std::size_t index, std::string name) const {
+  return Input(api_, value(index), std::move(name));
+}
+
+const OrtValue* Call::value(std::size_t input) const {
   const OrtValue* value = nullptr;
-  if (index < inputs()) api_.require(slots::kGetInput, context_, index, &value);
-  return Input(api_, value, std::move(name));
+  if (input < inputs()) api_.require(slots::kGetInput, context_, input, &value);
+  return value;
+}
+
+const void* Call::element(std::size_t input, std::int64_t index) const {
+  OrtValue* tensor = const_cast<OrtValue*>(value(input));  // it is only read
+  void* found = nullptr;
+  if (tensor == nullptr) return nullptr;
+  OrtStatus* failure = api_.call(slots::kTensorAt, tensor, &index, std::size_t{1}, &found);
+  if (failure == nullptr) return found;
+  api_.call(slots::kReleaseStatus, failure);
+  return nullptr;
 }
 
 Output Call::output(const Shape& shape, ElementType type) const {
@@ -104,8 +112,16 @@ Output Call::output(const Layout& layout, ElementType type) const {
     refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", dims, " and type ", name_of(type),
                               ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
   }
-  check_type(Input(api_, value, "the result").element_type(), type);
+  check_type(value, type);
   return Output(api_, value, type, layout);
+}
+
+// Versions that cannot infer the type of a result believe the model, and make room for what it declares.
+void Call::check_type(const OrtValue* result, ElementType type) const {
+  const ElementType found = declared_ ? *declared_ : Input(api_, result, "the result").element_type();
+  if (found == type) return;
+  refuse(invalid_argument("the model declares the result to be of type ", name_of(found), ", but it is of type ",
+                          name_of(type)));
 }
 
 }  // namespace backslice::onnxruntime

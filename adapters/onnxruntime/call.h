@@ -45,7 +45,8 @@ class Output {
 
 class Call {
  public:
-  Call(const Api& api, OrtKernelContext* context);
+  /// `declared` is the type that the graph gives the output.
+  Call(const Api& api, OrtKernelContext* context, std::optional<ElementType> declared);
 
   std::size_t inputs() const { return inputs_; }
 
@@ -55,6 +56,9 @@ class Call {
   /// An input that may have been left out, by an empty name or by being after the last.
   Input optional_input(std::size_t index, std::string name) const;
 
+  /// Where an element of a 1-D input lies; null where there is no such element.
+  const void* element(std::size_t input, std::int64_t index) const;
+
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
   Output output(const Layout& layout, ElementType type) const;  ///< A contiguous one.
@@ -62,9 +66,13 @@ class Call {
   Context context() { return {.executor = &threads_}; }
 
  private:
+  const OrtValue* value(std::size_t input) const;
+  void check_type(const OrtValue* result, ElementType type) const;
+
   Api api_;
   OrtKernelContext* context_;
   SessionThreads threads_;
+  std::optional<ElementType> declared_;
   std::size_t inputs_ = 0;
 };
 

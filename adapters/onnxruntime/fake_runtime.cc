@@ -53,6 +53,14 @@ class Table {
       std::copy_n(info->dims.begin(), rank, dims);
       return nullptr;
     });
+    set(slots::kTensorAt,
+        [](OrtValue* value, const std::int64_t* place, std::size_t rank, void** element) -> OrtStatus* {
+          if (rank != 1 || value->info.dims.size() != 1 || *place >= value->info.dims[0])
+            return failure("no such place");
+          const std::size_t size = value->info.type == 6 ? 4 : 8;
+          *element = value->data.get() + static_cast<std::size_t>(*place) * size;
+          return nullptr;
+        });
     set(slots::kGetElementCount,
         [](const Info* info, std::size_t* count) -> OrtStatus* { return *count = info->elements(), nullptr; });
   }
@@ -67,10 +75,12 @@ class Table {
         [](const Node*, const char*, std::int64_t*, std::size_t*) { return failure("none"); });
     set(slots::kGetNodeInputCount,
         [](const Node* node, std::size_t* count) -> OrtStatus* { return *count = node->constants.size(), nullptr; });
-    set(slots::kGetNodeInputType, [](const Node*, std::size_t, OrtTypeInfo** type) -> OrtStatus* {
-      *type = new OrtTypeInfo{{1, {}}};  // elements of float32
+    set(slots::kGetNodeInputType, [](const Node* node, std::size_t i, OrtTypeInfo** type) -> OrtStatus* {
+      if (i >= node->declared.size()) return failure("not told");
+      *type = new OrtTypeInfo{node->declared[i]};
       return nullptr;
     });
+    set(slots::kGetNodeOutputType, [](const Node*, std::size_t, OrtTypeInfo**) { return failure("not told"); });
     set(slots::kReleaseTypeInfo, [](OrtTypeInfo* type) { delete type; });
     set(slots::kCastTypeInfo, [](const OrtTypeInfo* type, const OrtTensorTypeAndShapeInfo** tensor) -> OrtStatus* {
       return *tensor = &type->tensor, nullptr;

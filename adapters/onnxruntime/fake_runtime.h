@@ -34,7 +34,8 @@ struct OrtTypeInfo {
 };
 
 struct OrtKernelInfo {
-  std::vector<const OrtValue*> constants;  // one per input; null where it is none
+  std::vector<const OrtValue*> constants;             // one per input; null where it is none
+  std::vector<OrtTensorTypeAndShapeInfo> declared{};  // what the graph says of inputs, if it says it
 };
 
 struct OrtKernelContext {

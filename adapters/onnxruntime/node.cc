@@ -65,17 +65,24 @@ std::size_t Node::inputs() const {
   return count;
 }
 
-std::optional<ElementType> Node::input_type(std::size_t index) const {
+std::optional<Declared> Node::declared(decltype(slots::kGetNodeInputType) slot, std::size_t index) const {
   OrtTypeInfo* info = nullptr;
-  api_.require(slots::kGetNodeInputType, info_, index, &info);
+  if (OrtStatus* failure = api_.call(slot, info_, index, &info)) {  // it was left out
+    api_.call(slots::kReleaseStatus, failure);
+    return std::nullopt;
+  }
   const auto release = [this](OrtTypeInfo* p) { api_.call(slots::kReleaseTypeInfo, p); };
   const std::unique_ptr<OrtTypeInfo, decltype(release)> owned(info, release);
   const OrtTensorTypeAndShapeInfo* tensor = nullptr;  // owned by the other
   api_.require(slots::kCastTypeInfo, info, &tensor);
   if (tensor == nullptr) return std::nullopt;
-  int number = kAnyType;
-  api_.require(slots::kGetTensorElementType, tensor, &number);
-  return element_type(number);
+  Declared found;
+  std::size_t rank = 0;
+  api_.require(slots::kGetTensorElementType, tensor, &found.type);
+  api_.require(slots::kGetDimensionsCount, tensor, &rank);
+  found.dims.resize(rank);
+  if (rank > 0) api_.require(slots::kGetDimensions, tensor, found.dims.data(), rank);
+  return found;
 }
 
 std::optional<std::vector<std::int64_t>> Node::constant_list(std::size_t index) const {

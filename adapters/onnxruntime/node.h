@@ -10,6 +10,13 @@
 
 namespace backslice::onnxruntime {
 
+/// What the graph says of a tensor. An extent that it leaves open is negative; it has no extents where it leaves open
+/// how many there are.
+struct Declared {
+  int type = kAnyType;
+  std::vector<std::int64_t> dims = {};
+};
+
 class Node {
  public:
   Node(const Api& api, const OrtKernelInfo* info) : api_(api), info_(info) {}
@@ -22,8 +29,9 @@ class Node {
   /// How many inputs it has, those in the middle that are left out included.
   std::size_t inputs() const;
 
-  /// The element type that the graph gives an input, if it is one that we know.
-  std::optional<ElementType> input_type(std::size_t index) const;
+  /// What the graph says of an input or of the output, if that is a tensor.
+  std::optional<Declared> input(std::size_t index) const { return declared(slots::kGetNodeInputType, index); }
+  std::optional<Declared> output() const { return declared(slots::kGetNodeOutputType, 0); }
 
   /// An input that is a constant list of integers, if it is one.
   std::optional<std::vector<std::int64_t>> constant_list(std::size_t index) const;
@@ -32,6 +40,7 @@ class Node {
   template <class... Values>
   bool has(Slot<OrtStatus*(const OrtKernelInfo*, const char*, Values...)> slot, const char* name,
            std::type_identity_t<Values>... values) const;
+  std::optional<Declared> declared(decltype(slots::kGetNodeInputType) slot, std::size_t index) const;
   void check_absent(const char* name, const char* expected) const;
 
   Api api_;

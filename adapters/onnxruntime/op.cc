@@ -8,6 +8,7 @@ namespace {
 struct Kernel {
   Api api;
   const OpDescription& description;
+  std::optional<ElementType> result;  // its type, as the graph declares it
   void* state;
 };
 
@@ -26,12 +27,18 @@ int input_type(const OrtCustomOp* op, std::size_t index) {
   return kInt64;
 }
 
+std::optional<ElementType> result_type(const Node& node) {
+  const auto declared = node.output();
+  return declared ? element_type(declared->type) : std::nullopt;
+}
+
 OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKernelInfo* info, void** kernel) {
   const Api api(table);
   return api.guarded([&] {
     const OpDescription& description = op_of(op).description;
-    auto made = std::make_unique<Kernel>(api, description, nullptr);
-    made->state = description.create(Node(api, info));
+    const Node node(api, info);
+    auto made = std::make_unique<Kernel>(api, description, result_type(node), nullptr);
+    made->state = description.create(node);
     *kernel = made.release();
   });
 }
@@ -39,7 +46,7 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKern
 OrtStatus* compute(void* kernel, OrtKernelContext* context) {
   const Kernel& self = *static_cast<const Kernel*>(kernel);
   return self.api.guarded([&] {
-    Call call(self.api, context);
+    Call call(self.api, context, self.result);
     self.description.compute(self.state, call);
   });
 }

@@ -19,27 +19,40 @@ struct Answer {
   std::string error;
 };
 
-/// Runs a kernel on inputs; a null one is left out. `constants` are those that are known when it is made.
-Answer run(const OpDescription& description, std::vector<const OrtValue*> inputs,
-           std::vector<const OrtValue*> constants = {}) {
-  const OrtApi* api = testing::fake_api();
-  const Op op(description, kInt64);
-  void* kernel = nullptr;
-  constants.resize(inputs.size());
-  const OrtKernelInfo node{std::move(constants)};
-  EXPECT_EQ(op.create_kernel_v2(&op, api, &node, &kernel), nullptr);
-  OrtKernelContext context{.inputs = std::move(inputs), .output = {{kFloat, {}}, nullptr}, .item_size = sizeof(float)};
-  OrtStatus* failed = op.kernel_compute_v2(kernel, &context);
-  op.kernel_destroy(kernel);
-  Answer answer;
-  if (failed != nullptr) {
-    answer.error = Api(api).taken(failed).message();
-  } else {
-    const auto* first = reinterpret_cast<const float*>(context.output.data.get());
-    answer.elements.assign(first, first + context.output.info.elements());
+/// A kernel of a node. `constants` are the inputs that are known when it is made.
+class Kernel {
+ public:
+  Kernel(const OpDescription& description, const OrtKernelInfo& node) : op_(description, kInt64) {
+    EXPECT_EQ(op_.create_kernel_v2(&op_, testing::fake_api(), &node, &kernel_), nullptr);
   }
-  EXPECT_EQ(live_statuses(), 0);
-  return answer;
+  Kernel(const Kernel&) = delete;
+  ~Kernel() { op_.kernel_destroy(kernel_); }
+
+  /// A null input is left out.
+  Answer run(std::vector<const OrtValue*> inputs) const {
+    OrtKernelContext context{
+        .inputs = std::move(inputs), .output = {{kFloat, {}}, nullptr}, .item_size = sizeof(float)};
+    OrtStatus* failed = op_.kernel_compute_v2(kernel_, &context);
+    Answer answer;
+    if (failed != nullptr) {
+      answer.error = Api(testing::fake_api()).taken(failed).message();
+    } else {
+      const auto* first = reinterpret_cast<const float*>(context.output.data.get());
+      answer.elements.assign(first, first + context.output.info.elements());
+    }
+    EXPECT_EQ(live_statuses(), 0);
+    return answer;
+  }
+
+ private:
+  Op op_;
+  void* kernel_ = nullptr;
+};
+
+Answer run(const OpDescription& description, const std::vector<const OrtValue*>& inputs,
+           std::vector<const OrtValue*> constants = {}) {
+  constants.resize(inputs.size());
+  return Kernel(description, {std::move(constants), {{kFloat, {}}}}).run(inputs);
 }
 
 using Floats = std::vector<float>;
@@ -56,6 +69,40 @@ TEST(OnnxRuntimeOperators, SliceGradOfConstantsIsPlannedAhead) {
   EXPECT_EQ(run(kSliceGrad, inputs, {nullptr, &shape, &starts, &ends}).elements, Floats({0, 1, 2, 0, 0}));
   const OrtValue more = value<float>(kFloat, {3}, {1, 2, 3});
   EXPECT_NE(run(kSliceGrad, {&more, &shape, &starts, &ends}, {nullptr, &shape, &starts, &ends}).error, "");
+}
+
+// What a node was given before must not show: the arguments of each run count, however often they come.
+void expect_that_each_run_counts(const Kernel& kernel) {
+  const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), more = value<float>(kFloat, {3}, {1, 2, 3}), shape = list({5}),
+                 larger = list({6}), first = list({1}), second = list({2}), end = list({3}), last = list({4});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &first, &end}).elements, Floats({0, 1, 2, 0, 0}));
+  }
+  EXPECT_EQ(kernel.run({&dy, &shape, &second, &last}).elements, Floats({0, 0, 1, 2, 0}));
+  EXPECT_EQ(kernel.run({&dy, &larger, &second, &last}).elements, Floats({0, 0, 1, 2, 0, 0}));
+  for (int i = 0; i < 3; ++i) EXPECT_NE(kernel.run({&more, &larger, &second, &last}).error, "");
+  EXPECT_EQ(kernel.run({&more, &shape, &first, &last}).elements, Floats({0, 1, 2, 3, 0}));
+}
+
+TEST(OnnxRuntimeOperators, SliceGradFollowsArgumentsThatChange) {
+  expect_that_each_run_counts(Kernel(kSliceGrad, {std::vector<const OrtValue*>(4)}));
+}
+
+TEST(OnnxRuntimeOperators, SliceGradFollowsArgumentsOfDeclaredLength) {
+  expect_that_each_run_counts(Kernel(
+      kSliceGrad, {std::vector<const OrtValue*>(4), {{kFloat, {-1}}, {kInt64, {1}}, {kInt64, {1}}, {kInt64, {1}}}}));
+}
+
+TEST(OnnxRuntimeOperators, ListsThatAreShorterThanDeclaredAreNotReadBeyondTheirEnd) {
+  const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({5}), starts = list({1}), ends = list({3}),
+                 none = list({}), matrix = value<std::int64_t>(kInt64, {1, 1}, {1});
+  const std::vector<OrtTensorTypeAndShapeInfo> two = {{kFloat, {-1}}, {kInt64, {2}}, {kInt64, {2}}, {kInt64, {2}}};
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), two});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({0, 1, 2, 0, 0}));
+    EXPECT_NE(kernel.run({&dy, &shape, &none, &ends}).error, "");
+    EXPECT_NE(kernel.run({&dy, &shape, &matrix, &ends}).error.find("starts has shape [1,1]"), std::string::npos);
+  }
 }
 
 TEST(OnnxRuntimeOperators, AGradientOfAnotherSizeIsRefused) {

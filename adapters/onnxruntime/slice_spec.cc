@@ -5,11 +5,6 @@
 namespace backslice::onnxruntime {
 namespace {
 
-std::optional<std::vector<std::int64_t>> optional_list(const Input& input) {
-  if (!input.is_given()) return std::nullopt;
-  return input.list();
-}
-
 void check_elements(const Input& dy, const Shape& expected) {
   if (dy.elements() == expected.elements()) return;
   refuse(invalid_argument(dy.name(), " has ", dy.elements(), " elements (shape ", dy.dims(), "), the slice has ",
@@ -18,23 +13,31 @@ void check_elements(const Input& dy, const Shape& expected) {
 
 }  // namespace
 
-SliceInputs::SliceInputs(const Node& node, std::size_t first) : first_(first) {
-  const std::size_t count = node.inputs();
-  std::optional<std::vector<std::int64_t>> lists[4];
-  for (std::size_t i = 0; i < 4 && first + i < count; ++i) {
-    lists[i] = node.constant_list(first + i);
-    if (!lists[i]) return;  // it changes, or is left out in the middle
-  }
-  if (!lists[1]) return;
-  constant_ = {.starts = *lists[0], .ends = *lists[1], .axes = lists[2], .steps = lists[3]};
-}
+SliceInputs::SliceInputs(const Node& node, std::size_t first)
+    : starts_(node, first, "starts"),
+      ends_(node, first + 1, "ends"),
+      axes_(node, first + 2, "axes"),
+      steps_(node, first + 3, "steps") {}
 
 OnnxSlice SliceInputs::read(const Call& call) const {
-  if (constant_) return *constant_;
-  return {.starts = call.input(first_, "starts").list(),
-          .ends = call.input(first_ + 1, "ends").list(),
-          .axes = optional_list(call.optional_input(first_ + 2, "axes")),
-          .steps = optional_list(call.optional_input(first_ + 3, "steps"))};
+  return {.starts = starts_.read_required(call),
+          .ends = ends_.read_required(call),
+          .axes = axes_.read(call),
+          .steps = steps_.read(call)};
+}
+
+std::optional<OnnxSlice> SliceInputs::constant() const {
+  if (!starts_.is_constant() || !ends_.is_constant() || !axes_.is_constant() || !steps_.is_constant()) {
+    return std::nullopt;
+  }
+  return OnnxSlice{
+      .starts = *starts_.constant(), .ends = *ends_.constant(), .axes = axes_.constant(), .steps = steps_.constant()};
+}
+
+bool SliceInputs::hold(const Call& call, const OnnxSlice& slice) const {
+  const auto pointer = [](const auto& list) { return list ? &*list : nullptr; };
+  return starts_.holds(call, &slice.starts) && ends_.holds(call, &slice.ends) &&
+         axes_.holds(call, pointer(slice.axes)) && steps_.holds(call, pointer(slice.steps));
 }
 
 ConstView shaped_like(const Selection& selection, Input& dy) {

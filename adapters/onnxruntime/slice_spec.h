@@ -3,22 +3,25 @@
 
 #include "backslice/onnx_slice.h"
 #include "backslice/selection.h"
-#include "call.h"
-#include "node.h"
+#include "list_input.h"
 
 namespace backslice::onnxruntime {
 
-/// The inputs `first`, `first` + 1, ... of a node. They are read when the kernel is made where all are constant.
+/// The inputs `first`, `first` + 1, ... of a node.
 class SliceInputs {
  public:
   SliceInputs(const Node& node, std::size_t first);
 
   OnnxSlice read(const Call& call) const;
-  const std::optional<OnnxSlice>& constant() const { return constant_; }
+
+  /// What read() answers at every run, if no run changes that.
+  std::optional<OnnxSlice> constant() const;
+
+  /// Whether read() would answer this.
+  bool hold(const Call& call, const OnnxSlice& slice) const;
 
  private:
-  std::size_t first_;
-  std::optional<OnnxSlice> constant_;
+  ListInput starts_, ends_, axes_, steps_;
 };
 
 /// dY with the shape of the slice, whose elements it has in row-major order, in any shape. Refused where it has more or

@@ -72,6 +72,28 @@ def test_no_threads_but_those_of_the_session(threads: int) -> None:
     assert len(list(Path("/proc/self/task").iterdir())) == before
 
 
+@pytest.mark.parametrize("lengths", [None, ["n"], [1]])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_arguments_that_change_from_run_to_run_count(lengths: Any, index: Any) -> None:
+    """However much the graph tells of them."""
+    type_of = {"dY": FLOAT, "shape": INT64}
+    kind = TensorProto.INT32 if index == np.int32 else INT64
+    inputs = {name: (type_of.get(name, kind), lengths if name in ("starts", "ends") else None) for name in NAMES}
+    node = helper.make_node("SliceGrad", NAMES, ["dX"], domain="com.microsoft")
+    made = session(built([node], inputs, {"dX": (FLOAT, None)}))
+    for rows, start, end in [(6, 1, 3), (6, 1, 3), (6, 1, 3), (6, 2, 3), (7, 2, 3), (7, 2, 3), (6, 1, 3), (6, 1, 3)]:
+        given = feeds(rows, 4, start, end, rows)
+        given |= {name: given[name].astype(index) for name in ("starts", "ends")}
+        assert np.array_equal(made.run(None, given)[0], expected(given))
+    longer = given | {"starts": np.array([1, 0], index), "ends": np.array([3, 2], index)}
+    longer["dY"] = np.ones((2, 2), np.float32)
+    if lengths == [1]:
+        with pytest.raises(Exception, match="invalid dimensions for input"):
+            made.run(None, longer)
+    else:
+        assert np.array_equal(made.run(None, longer)[0], expected(longer))
+
+
 def on_threads(work: Callable[[int], None]) -> None:
     """Runs it for six seeds at once; what fails in one of them fails here."""
     with ThreadPoolExecutor(6) as pool:
