@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tensorflow_packages
 from peer import Peer
 
-collect_ignore = ["in_tensorflow"]  # test_in_tensorflow.py runs it where TensorFlow is
+collect_ignore = ["in_tensorflow", "in_torch"]  # test_in_*.py run them where the frameworks are
 
 
 @pytest.fixture(scope="session")

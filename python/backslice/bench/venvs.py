@@ -16,9 +16,10 @@ REQUIREMENTS = {
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
     "jax": ["jax"],
     "torch": ["torch", "numpy"],
+    "torch-oldest": ["torch==2.11.0", "numpy"],
 }
 # PyTorch's wheel brings several GB of CUDA packages.
-DISK_NEEDED = {"torch": 15 * 10**9}
+DISK_NEEDED = {"torch": 15 * 10**9, "torch-oldest": 15 * 10**9}
 
 
 def cache_folder() -> Path:

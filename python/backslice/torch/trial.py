@@ -1,0 +1,66 @@
+"""Tries the kernels on tensors of a few bytes, to learn how often a gradient is held that nobody else holds."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from . import capture, counting
+
+SMALLEST = 1  # byte; the sizes at which the kernels pay are others
+
+SLICES: dict[str, Callable[[Any], Any]] = {
+    "select_backward": lambda x: x[1],
+    "slice_backward": lambda x: x[1:3],
+    "unfold_backward": lambda x: x.unfold(0, 2, 2),
+    "diagonal_backward": lambda x: x.diagonal(),
+}
+
+
+def measure(ops: Sequence[str]) -> None:
+    """Has `captured` trust what it sees where nobody holds a gradient, if that differs from where somebody does."""
+    with capture.Measurement() as seen:
+        for op in ops:
+            _backward(op)
+            alone = seen.take().get(op)
+            held = [_while_held(op, seen, how) for how in (_by_a_hook, _by_a_view, _by_the_caller)]
+            if alone is not None and all(h is not None and not h.are_within(alone) for h in held):
+                capture.trust({op: alone})
+    counting.reset()
+
+
+def _backward(op: str, use: Callable[[Any], Any] = lambda y: y * 2.0) -> None:
+    with torch.enable_grad(), torch.inference_mode(False):
+        x = torch.ones(4, 4, requires_grad=True)
+        use(SLICES[op](x)).sum().backward()
+
+
+def _while_held(op: str, seen: capture.Measurement, how: Callable[[str], Any]) -> capture.References | None:
+    how(op)
+    return seen.take().get(op)
+
+
+def _by_a_hook(op: str) -> None:
+    kept: list[Any] = []
+
+    def use(y: Any) -> Any:
+        y.register_hook(kept.append)
+        return y * 2.0
+
+    _backward(op, use)
+
+
+def _by_a_view(op: str) -> None:
+    kept: list[Any] = []
+
+    def use(y: Any) -> Any:
+        y.register_hook(lambda gradient: kept.append(gradient.view(-1)))
+        return y * 2.0
+
+    _backward(op, use)
+
+
+def _by_the_caller(op: str) -> None:
+    with torch.enable_grad(), torch.inference_mode(False):
+        y = SLICES[op](torch.ones(4, 4, requires_grad=True))
+        y.backward(torch.ones_like(y))
