@@ -8,7 +8,7 @@ import torch
 
 from .. import to_dlpack
 
-# NumPy's own dtypes, which PyTorch exchanges with it.
+# NumPy's own dtypes.
 NATIVE: dict[Any, Any] = {
     torch.float32: np.dtype(np.float32),
     torch.float64: np.dtype(np.float64),
@@ -25,13 +25,13 @@ NATIVE: dict[Any, Any] = {
     torch.uint64: np.dtype(np.uint64),
     torch.bool: np.dtype(np.bool_),
 }
-# Those that pass as integers of the same size.
+# Those that it has from elsewhere.
 SMALL_FLOATS: dict[Any, Any] = {
     getattr(torch, name): np.dtype(getattr(ml_dtypes, name))
     for name in ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 }
 DTYPES = NATIVE | SMALL_FLOATS
-_INTEGERS = {1: torch.uint8, 2: torch.int16}
+TYPE_CODES = {d: d.str if d.isbuiltin == 1 else f"<V{d.itemsize}" for d in DTYPES.values()}
 
 
 def is_plain(tensor: Any) -> bool:
@@ -45,12 +45,38 @@ def is_plain(tensor: Any) -> bool:
     )
 
 
+class Memory:
+    """A tensor's memory, for NumPy, which keeps this object as long as it needs the memory."""
+
+    __slots__ = ("__array_interface__", "_tensor")
+
+    def __init__(self, tensor: Any, address: int, type_code: str) -> None:
+        self._tensor = tensor
+        size = tensor.element_size()
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": tuple(tensor.shape),
+            "strides": tuple([size * stride for stride in tensor.stride()]),
+            "typestr": type_code,
+            "version": 3,
+        }
+
+
 def as_array(tensor: Any) -> Any:
-    """An array that shares the memory of a plain tensor."""
-    tensor = tensor.detach()
-    if (dtype := SMALL_FLOATS.get(tensor.dtype)) is None:
-        return tensor.numpy()
-    return tensor.view(_INTEGERS[dtype.itemsize]).numpy().view(dtype)
+    """An array that shares the memory of a plain tensor, to read: what is copied on write is not copied for that."""
+    memory = torch._C._data_address(tensor)  # of its storage
+    return _array(tensor, memory + tensor.storage_offset() * tensor.element_size())
+
+
+def as_writable_array(tensor: Any) -> Any:
+    """The same, to write to."""
+    return _array(tensor, tensor.data_ptr())
+
+
+def _array(tensor: Any, address: int) -> Any:
+    dtype = DTYPES[tensor.dtype]
+    array = np.asarray(Memory(tensor, address, TYPE_CODES[dtype]))
+    return array if dtype.isbuiltin == 1 else array.view(dtype)
 
 
 def as_tensor(array: Any) -> Any:

@@ -1,8 +1,12 @@
-"""Takes a gradient that is to be read later: as it is where nobody else can change it meanwhile, else a copy.
+"""Takes a gradient that is to be read later, so that nothing that happens meanwhile changes what is read.
 
-Autograd hands most gradients on and forgets them. Who else holds one shows in the references to the Python object, to
-the tensor behind it and to its memory. How many there are when nobody does depends on the versions of Python and
-PyTorch, so `install()` measures it; where that cannot tell the cases apart, every gradient is copied.
+Autograd hands most gradients on and forgets them: those are taken as they are. Where a program holds one as well, its
+memory is shared until somebody writes to it (PyTorch's copy on write). Where memory may be written to without PyTorch's
+knowing, there is a copy.
+
+Who holds a gradient shows in the references to the Python object, to the tensor behind it and to its memory. How many
+there are when nobody does depends on the versions of Python and PyTorch, so `install()` measures it; where that cannot
+tell the cases apart, every gradient is copied.
 """
 
 import sys
@@ -11,54 +15,74 @@ from typing import Any
 
 import torch
 
+from .. import slice as pooled_slice
 from . import counting
+from .arrays import as_array, as_tensor
 from .plainly import Plainly
+
+# How often the Python object, the tensor and its memory are held.
+References = tuple[int, int, int]
+UNKNOWN: References = (0, 0, 0)
+POOLED = 2**20  # bytes from which on backslice's memory is faster
 
 
 @dataclass(frozen=True, slots=True)
-class References:
-    """How often the Python object, the tensor and its memory are held."""
+class Known:
+    """What is seen where nobody holds a gradient, and where only the caller of the backward pass does."""
 
-    to_object: int
-    to_tensor: int
-    to_memory: int
-
-    def are_within(self, other: "References") -> bool:
-        return (
-            self.to_object <= other.to_object
-            and self.to_tensor <= other.to_tensor
-            and self.to_memory <= other.to_memory
-        )
+    alone: References = UNKNOWN
+    by_caller: References = UNKNOWN
 
 
-NOBODY_ELSE = References(0, 0, 0)  # not known yet: everything is copied
-_nobody_else: dict[str, References] = {}
-_seen: dict[str, References] | None = None  # while they are measured
+NOTHING = Known()
+_known: dict[str, Known] = {}
+_seen: dict[str, References] | None = None  # while it is measured
 
 
 def captured(op: str, dy: Any) -> Any:
     """A tensor with the values of `dy`, which stay as they are.
 
-    Only kernels call it, directly: who calls counts among the references.
+    Only kernels call it, directly: who calls counts among those who hold it.
     """
     storage = dy.untyped_storage()
-    found = References(sys.getrefcount(dy), dy._use_count(), torch._C._storage_Use_Count(storage._cdata))
+    held = (sys.getrefcount(dy), dy._use_count(), torch._C._storage_Use_Count(storage._cdata))
     if _seen is not None:
-        _seen[op] = found
-    # Memory that PyTorch did not allocate may have other owners, of which it does not know.
-    if found.are_within(_nobody_else.get(op, NOBODY_ELSE)) and storage.resizable():
+        _seen[op] = held
+    known = _known.get(op, NOTHING)
+    if are_within(held, known.alone) and storage.resizable():
         return dy
-    counting.count_event("copies")
-    return compact_copy(dy)
-
-
-def compact_copy(tensor: Any) -> Any:
-    """A copy that repeats no element which the tensor repeats by a stride of zero."""
     with Plainly():
-        if 0 not in tensor.stride():
-            return tensor.clone()
-        once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride())
-        return tensor[once].clone().expand(tensor.shape)
+        if _is_known_to_pytorch_only(held, known) and storage.resizable():
+            counting.count_event("shared")
+            return torch._lazy_clone(dy)
+        counting.count_event("copies")
+        return _copy(dy)
+
+
+def are_within(held: References, bound: References) -> bool:
+    return held[0] <= bound[0] and held[1] <= bound[1] and held[2] <= bound[2]
+
+
+def _is_known_to_pytorch_only(held: References, known: Known) -> bool:
+    """Whether nobody but Python code holds it, and so nobody can write to it past PyTorch.
+
+    Memory that was exported to NumPy, or came from there, cannot be resized; what was exported by DLPack is held by
+    the exporter.
+    """
+    to_object, to_tensor, to_memory = held
+    if to_memory > known.alone[2]:
+        return False
+    return to_tensor <= known.alone[1] or (to_tensor <= known.by_caller[1] and to_object >= known.by_caller[0])
+
+
+def _copy(tensor: Any) -> Any:
+    """Of one of each element that the tensor repeats by a stride of zero, repeated again."""
+    once = tensor
+    if 0 in tensor.stride():
+        once = tensor[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride())]
+    if once.numel() * once.element_size() < POOLED:
+        return once.clone().expand(tensor.shape)
+    return as_tensor(pooled_slice(as_array(once), ...)).expand(tensor.shape)
 
 
 class Measurement:
@@ -73,17 +97,15 @@ class Measurement:
         global _seen
         _seen = None
 
-    def take(self) -> dict[str, References]:
-        """What was seen since the last time, per op."""
-        global _seen
+    def take(self, op: str) -> References | None:
+        """What was seen since the last time."""
         assert _seen is not None
-        seen, _seen = _seen, {}
-        return seen
+        return _seen.pop(op, None)
 
 
-def trust(counts: dict[str, References]) -> None:
-    _nobody_else.update(counts)
+def trust(op: str, known: Known) -> None:
+    _known[op] = known
 
 
 def trust_nothing() -> None:
-    _nobody_else.clear()
+    _known.clear()

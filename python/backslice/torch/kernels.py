@@ -17,6 +17,7 @@ from .placement import Placement, is_supported, of_diagonal, of_select, of_slice
 aten = torch.ops.aten
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
+MAX_RANK = 32  # of backslice
 in_use: set[str] = set()  # the ops whose kernels are ours
 SMALL = 2**20  # bytes of the gradient; below, PyTorch's own way is as fast
 
@@ -82,7 +83,8 @@ def kernel(name: str, smallest: int) -> Callable[..., Any]:
             placement = operation.place(shape, *arguments)
             if operation.is_plain_slice or is_supported(placement, dy.shape):
                 counting.count_taken(name)
-                return make(tuple(shape), dy.dtype, sums.placed(placement, sums.leaf(captured(name, dy))))
+                kept = sums.leaf(captured(name, dy))
+                return make(tuple(shape), dy.dtype, sums.placed(placement, kept))
             reason = "windows of windows, or too many of them"
         counting.count_left(name, reason)
         return own(dy, shape, *arguments)
@@ -102,9 +104,7 @@ def _why_not(dy: Any) -> str | None:
         return f"a tensor of {dy.dtype}"
     if not is_plain(dy) or dy.is_inference():
         return "a tensor without ordinary memory"
-    if dy.dim() > 31:
-        return "more than 31 axes"
-    return None
+    return None if dy.dim() < MAX_RANK else "too many axes"
 
 
 def _rule(name: str) -> Callable[..., Any]:

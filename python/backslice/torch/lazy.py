@@ -14,7 +14,11 @@ from .plainly import Plainly
 
 aten = torch.ops.aten
 
-MAX_TERMS = 8192  # a sum of more is computed, and goes on as one term
+# A sum that holds more than this is computed, and goes on as one term. Gradients that are kept take memory that others
+# could use again while it is in the caches; a few large ones are kept nevertheless, since one pass is the fastest.
+MAX_BYTES = 2**23  # or an eighth of the result
+MAX_TERMS = 8192
+FEW_TERMS = 8
 
 
 class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
@@ -48,10 +52,24 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         """The sum as an ordinary tensor without history, computed now if it was not before."""
         with self._computing:
             if self._dense is None:
-                assert self._sum is not None
-                self._dense = sums.evaluate(self._sum, tuple(self.shape), self.dtype)
-                self._sum = None
+                self._dense = self._consumed()
         return self._dense
+
+    def fold(self) -> None:
+        """Computes the sum, and goes on with it as one term."""
+        with self._computing:
+            if self._dense is None:
+                counting.count_event("folds")
+                self._sum = sums.whole(self._consumed())
+
+    def _consumed(self) -> Any:
+        assert self._sum is not None
+        holder, self._sum = [self._sum], None
+        try:
+            return sums.consume(holder, tuple(self.shape), self.dtype)
+        except BaseException:
+            self._sum = holder[0]
+            raise
 
     def settle(self) -> None:
         """Computes the sum, and gives this very object its memory."""
@@ -114,13 +132,17 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
 
 
 def make(shape: Any, dtype: Any, root: sums.Sum) -> Any:
-    """A new one, folded into one term where it has grown past its bound."""
+    """A new one, of the backward pass that runs."""
     lazy = LazySliceGrad(shape, dtype, root)
-    if root.count > MAX_TERMS or root.bytes > lazy.numel() * lazy.element_size():
-        counting.count_event("folds")
-        lazy = LazySliceGrad(shape, dtype, sums.whole(lazy.dense()))
     pending.add(lazy)
     return lazy
+
+
+def _is_full(lazy: Any, root: sums.Sum) -> bool:
+    size = int(lazy.numel() * lazy.element_size())
+    if root.count < FEW_TERMS:
+        return root.bytes > size
+    return root.bytes > max(MAX_BYTES, size // 8) or root.count > MAX_TERMS
 
 
 def sum_of(tensor: Any) -> sums.Sum | None:
@@ -146,11 +168,15 @@ def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
 def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if alpha != 1 or not _are_alike(a, b):
         return None
-    first, second = sum_of(a), sum_of(b)
-    if first is not None and second is not None:
-        return make(a.shape, a.dtype, sums.join(first, second))
     if not pending.is_running():
         return None
+    first, second = sum_of(a), sum_of(b)
+    if first is not None and second is not None:
+        if _is_full(a, first):
+            del first
+            a.fold()
+            first = a._sum
+        return make(a.shape, a.dtype, sums.join(first, second))
     # A dense tensor may change before the sum is read, so it is read now.
     first = first or sums.leaf(_dense_of(a))
     second = second or sums.leaf(_dense_of(b))

@@ -6,6 +6,7 @@ functions of `torch.autograd.Function` are given ordinary tensors, whatever thei
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,25 +18,38 @@ _in_use = 0  # backward passes that need the functions below
 _apply = BackwardCFunction.apply
 
 
+class _Latest(threading.local):
+    """The backward pass that a thread was inside last, so that it is found quickly."""
+
+    task = -1
+    reference: Callable[[], "BackwardPass | None"] = staticmethod(lambda: None)
+
+
+_latest = _Latest()
+
+
 class BackwardPass:
     """One run of autograd's engine, which holds it until it ends, by whatever way."""
 
     def __init__(self) -> None:
-        self._lazy: dict[int, weakref.ref[Any]] = {}
+        self._lazy: list[weakref.ref[Any]] = []
+        self._limit = 64
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
         _use_functions(1)
         weakref.finalize(self, _use_functions, -1)
 
     def add(self, lazy: Any) -> None:
-        key = id(lazy)
-        self._lazy[key] = weakref.ref(lazy, lambda _: self._lazy.pop(key, None))
+        self._lazy.append(weakref.ref(lazy))
+        if len(self._lazy) > self._limit:  # most of them were sums on the way to larger ones
+            self._lazy = [reference for reference in self._lazy if reference() is not None]
+            self._limit = 2 * len(self._lazy) + 64
 
     def settle(self) -> None:
-        for reference in list(self._lazy.values()):
+        alive, self._lazy = self._lazy, []
+        for reference in alive:
             lazy = reference()
             if lazy is not None:
                 lazy.settle()
-        self._lazy.clear()
 
 
 def is_running() -> bool:
@@ -45,12 +59,19 @@ def is_running() -> bool:
 
 def add(lazy: Any) -> None:
     """Have a sum computed at the end of the backward pass that this thread is inside."""
+    _current().add(lazy)
+
+
+def _current() -> BackwardPass:
     task = torch._C._current_graph_task_id()
+    if _latest.task == task and (backward := _latest.reference()) is not None:
+        return backward
     with _lock:
         backward = _running.get(task)
         if backward is None:
             backward = _running[task] = BackwardPass()
-    backward.add(lazy)
+    _latest.task, _latest.reference = task, weakref.ref(backward)
+    return backward
 
 
 def _use_functions(change: int) -> None:

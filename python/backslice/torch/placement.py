@@ -4,6 +4,7 @@ A `Placement` says it as numbers alone, so that slices of slices become one plac
 `backslice.multi_slice_grad` is in `boxes`: a list of plain slices, or none where it walks along a diagonal.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ IndexItem = int | slice
 MAX_BOXES = 1024  # per placement; what takes more is left to PyTorch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Placement:
     """On axis a, element `i` lies at ``starts[a]`` plus ``step * i[d]`` for every step along a in ``columns[d]``."""
 
@@ -32,18 +33,23 @@ class Box:
     index: tuple[IndexItem, ...]  # into the tensor
 
 
+@functools.cache
 def identity(rank: int) -> Placement:
     return Placement((0,) * rank, tuple(((a, 1),) for a in range(rank)))
 
 
 def of_select(rank: int, dim: int, index: int) -> Placement:
-    starts = tuple(index if a == dim else 0 for a in range(rank))
-    return Placement(starts, tuple(((a, 1),) for a in range(rank) if a != dim))
+    whole = identity(rank)
+    return Placement(_at(rank, dim, index), whole.columns[:dim] + whole.columns[dim + 1 :])
 
 
 def of_slice(rank: int, dim: int, start: int, step: int) -> Placement:
-    starts = tuple(start if a == dim else 0 for a in range(rank))
-    return Placement(starts, tuple(((a, step if a == dim else 1),) for a in range(rank)))
+    columns = identity(rank).columns
+    return Placement(_at(rank, dim, start), (*columns[:dim], ((dim, step),), *columns[dim + 1 :]))
+
+
+def _at(rank: int, dim: int, start: int) -> tuple[int, ...]:
+    return (0,) * dim + (start,) + (0,) * (rank - dim - 1)
 
 
 def of_diagonal(rank: int, offset: int, dim1: int, dim2: int) -> Placement:
@@ -95,6 +101,20 @@ def strided_view(placement: Placement, strides: Sequence[int]) -> tuple[int, lis
     """Offset and strides of the slice in a tensor with those strides."""
     offset = sum(start * stride for start, stride in zip(placement.starts, strides, strict=True))
     return offset, [sum(step * strides[axis] for axis, step in column) for column in placement.columns]
+
+
+def index_of(placement: Placement, counts: Sequence[int]) -> tuple[IndexItem, ...] | None:
+    """The slice as one index, where its axes follow those of the tensor in their order, as most do."""
+    index: list[IndexItem] = list(placement.starts)
+    last = -1
+    for column, count in zip(placement.columns, counts, strict=True):
+        axis, step = column[0]
+        if axis <= last:
+            return None
+        start = placement.starts[axis]
+        index[axis] = slice(start, start + (count - 1) * step + 1, step)
+        last = axis
+    return tuple(index)
 
 
 def boxes(placement: Placement, counts: Sequence[int]) -> Iterator[Box]:

@@ -56,8 +56,10 @@ class Status:
         How many lists were added up.
     folds : int
         How many of them because they had grown to their bound.
+    shared : int
+        How many gradients others held too, and would get a copy of if they wrote to them.
     copies : int
-        How many gradients had to be copied, since somebody else held them too.
+        How many gradients had to be copied at once.
     notes : tuple of str
         What holds for all ops.
     """
@@ -65,6 +67,7 @@ class Status:
     rows: tuple[KernelStatus, ...]
     sums: int
     folds: int
+    shared: int
     copies: int
     notes: tuple[str, ...] = NOTES
 
@@ -81,7 +84,8 @@ class Status:
         table = [
             "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[5]]) for line in lines
         ]
-        table += ["", f"{self.sums} sums, {self.folds} of them at their bound; {self.copies} gradients copied"]
+        sums = f"{self.sums} sums, {self.folds} of them at their bound"
+        table += ["", f"{sums}; {self.shared} gradients shared, {self.copies} copied"]
         table += [f"{count} left by {row.op}: {reason}" for row in self.rows for reason, count in row.left.items()]
         return "\n".join([*table, *self.notes])
 
@@ -95,7 +99,8 @@ def status() -> Status:
         One row per op, and counts.
     """
     events = counting.events
-    return Status(tuple(_row(op) for op in OPERATIONS), events["sums"], events["folds"], events["copies"])
+    rows = tuple(_row(op) for op in OPERATIONS)
+    return Status(rows, events["sums"], events["folds"], events["shared"], events["copies"])
 
 
 def _row(op: str) -> KernelStatus:

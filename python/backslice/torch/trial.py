@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 
 from . import capture, counting
 
@@ -21,11 +22,12 @@ def measure(ops: Sequence[str]) -> None:
     """Has `captured` trust what it sees where nobody holds a gradient, if that differs from where somebody does."""
     with capture.Measurement() as seen:
         for op in ops:
-            _backward(op)
-            alone = seen.take().get(op)
-            held = [_while_held(op, seen, how) for how in (_by_a_hook, _by_a_view, _by_the_caller)]
-            if alone is not None and all(h is not None and not h.are_within(alone) for h in held):
-                capture.trust({op: alone})
+            alone, hook, view, caller, export = (
+                _seen(op, seen, how) for how in (_backward, _by_a_hook, _by_a_view, _by_the_caller, _by_an_export)
+            )
+            if alone is None or any(h is None or capture.are_within(h, alone) for h in (hook, view, caller, export)):
+                continue
+            capture.trust(op, capture.Known(alone, caller or capture.UNKNOWN))
     counting.reset()
 
 
@@ -35,9 +37,9 @@ def _backward(op: str, use: Callable[[Any], Any] = lambda y: y * 2.0) -> None:
         use(SLICES[op](x)).sum().backward()
 
 
-def _while_held(op: str, seen: capture.Measurement, how: Callable[[str], Any]) -> capture.References | None:
+def _seen(op: str, seen: capture.Measurement, how: Callable[[str], Any]) -> capture.References | None:
     how(op)
-    return seen.take().get(op)
+    return seen.take(op)
 
 
 def _by_a_hook(op: str) -> None:
@@ -55,6 +57,16 @@ def _by_a_view(op: str) -> None:
 
     def use(y: Any) -> Any:
         y.register_hook(lambda gradient: kept.append(gradient.view(-1)))
+        return y * 2.0
+
+    _backward(op, use)
+
+
+def _by_an_export(op: str) -> None:
+    kept: list[Any] = []
+
+    def use(y: Any) -> Any:
+        y.register_hook(lambda gradient: kept.append(torch.utils.dlpack.to_dlpack(gradient)))
         return y * 2.0
 
     _backward(op, use)
