@@ -51,11 +51,11 @@ def captured(op: str, dy: Any) -> Any:
     known = _known.get(op, NOTHING)
     if are_within(held, known.alone) and storage.resizable():
         return dy
+    if _is_known_to_pytorch_only(held, known) and storage.resizable():
+        counting.count_event("shared")
+        return torch._lazy_clone(dy)
+    counting.count_event("copies")
     with Plainly():
-        if _is_known_to_pytorch_only(held, known) and storage.resizable():
-            counting.count_event("shared")
-            return torch._lazy_clone(dy)
-        counting.count_event("copies")
         return _copy(dy)
 
 

@@ -40,10 +40,10 @@ def install() -> None:
             return
         _refusals.clear()
         _refusals.update(_overridden())
-        _register(trial.SMALLEST)
+        _register(trial.SMALLEST, trial.SMALLEST)
         trial.measure([name for name in OPERATIONS if name not in _refusals])
         _unregister()
-        _register(kernels.SMALL)
+        _register(kernels.SMALL, kernels.MEDIUM)
 
 
 def uninstall() -> None:
@@ -81,12 +81,12 @@ def refusal(op: str) -> str | None:
     return _refusals.get(op)
 
 
-def _register(smallest: int) -> None:
+def _register(smallest: int, medium: int) -> None:
     global _library
     library = torch.library.Library("aten", "IMPL")
     for name in OPERATIONS:
         if name not in _refusals:
-            library.impl(name, kernels.kernel(name, smallest), "CPU", allow_override=True)
+            library.impl(name, kernels.kernel(name, smallest, medium), "CPU", allow_override=True)
             kernels.in_use.add(name)
     _library = library
 

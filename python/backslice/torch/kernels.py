@@ -19,7 +19,10 @@ CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 MAX_RANK = 32  # of backslice
 in_use: set[str] = set()  # the ops whose kernels are ours
-SMALL = 2**20  # bytes of the gradient; below, PyTorch's own way is as fast
+# Sizes of a gradient in bytes. Below the first, PyTorch's own way is as fast however many slices there are; below the
+# second, it is for a single slice.
+SMALL = 3 * 2**20
+MEDIUM = 2**23
 
 
 def _select(shape: Sequence[int], dim: int, index: int) -> Placement:
@@ -71,14 +74,20 @@ def own_kernel(name: str) -> Callable[..., Any]:
     return lambda *arguments: kernel.call_boxed(CPU, *arguments)
 
 
-def kernel(name: str, smallest: int) -> Callable[..., Any]:
-    """A kernel for that op, on the CPU, that takes gradients of that many bytes and more."""
+def kernel(name: str, smallest: int, medium: int) -> Callable[..., Any]:
+    """A kernel for that op, on the CPU.
+
+    It takes gradients of `smallest` bytes and more, the first one of a tensor only from `medium` on.
+    """
     operation, own = OPERATIONS[name], own_kernel(name)
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
-        if math.prod(shape) * dy.element_size() < smallest:
+        size = math.prod(shape) * dy.element_size()
+        if size < smallest:
             return own(dy, shape, *arguments)
         reason = _why_not(dy)
+        if size < medium and reason is None and pending.is_first_of_its_tensor():
+            return own(dy, shape, *arguments)
         if reason is None:
             placement = operation.place(shape, *arguments)
             if operation.is_plain_slice or is_supported(placement, dy.shape):
@@ -102,7 +111,7 @@ def _why_not(dy: Any) -> str | None:
         return f"a tensor of class {type(dy).__name__}"
     if dy.dtype not in DTYPES:
         return f"a tensor of {dy.dtype}"
-    if not is_plain(dy) or dy.is_inference():
+    if dy.is_inference() or (dy.is_complex() and not is_plain(dy)):  # conjugated when it is read
         return "a tensor without ordinary memory"
     return None if dy.dim() < MAX_RANK else "too many axes"
 

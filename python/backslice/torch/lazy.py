@@ -28,6 +28,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     else computes the sum first, once. Whatever is still alive at the end of the pass is computed then.
     """
 
+    _kind: tuple[tuple[int, ...], Any]  # shape and dtype
     _sum: sums.Sum | None
     _dense: Any
     _computing: Any
@@ -38,14 +39,16 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     def __new__(cls: Any, shape: Any, dtype: Any, root: sums.Sum) -> Any:
         self = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=dtype, device="cpu")
         torch._C._set_throw_on_mutable_data_ptr(self)  # rather than a null pointer, for code that looks underneath
-        self._sum, self._dense, self._computing = root, None, threading.Lock()
+        self._kind, self._sum, self._dense, self._computing = (shape, dtype), root, None, threading.Lock()
         return self
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         rule = RULES.get(func)
-        if rule is not None and (result := rule(*args, **(kwargs or {}))) is not None:
-            return result
+        if rule is not None:
+            result = rule(*args, **kwargs) if kwargs else rule(*args)
+            if result is not None:
+                return result
         return _on_ordinary_tensors(func, args, kwargs or {})
 
     def dense(self) -> Any:
@@ -139,15 +142,17 @@ def make(shape: Any, dtype: Any, root: sums.Sum) -> Any:
 
 
 def _is_full(lazy: Any, root: sums.Sum) -> bool:
+    if root.bytes <= MAX_BYTES and root.count <= MAX_TERMS:
+        return False
     size = int(lazy.numel() * lazy.element_size())
     if root.count < FEW_TERMS:
         return root.bytes > size
-    return root.bytes > max(MAX_BYTES, size // 8) or root.count > MAX_TERMS
+    return root.bytes > size // 8 or root.count > MAX_TERMS
 
 
 def sum_of(tensor: Any) -> sums.Sum | None:
     """The sum that a tensor still is."""
-    return tensor._sum if isinstance(tensor, LazySliceGrad) else None
+    return tensor._sum if type(tensor) is LazySliceGrad else None
 
 
 def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
@@ -166,22 +171,27 @@ def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
-    if alpha != 1 or not _are_alike(a, b):
+    if alpha != 1 or not pending.is_running():
         return None
-    if not pending.is_running():
-        return None
+    if sum_of(a) is not None and sum_of(b) is not None:
+        return _joined(a, b) if a._kind == b._kind else None
+    return _added_to_dense(a, b) if _are_alike(a, b) else None
+
+
+def _joined(a: Any, b: Any) -> Any:
+    if _is_full(a, a._sum):
+        a.fold()
+    shape, dtype = a._kind
+    return make(shape, dtype, sums.join(a._sum, b._sum))
+
+
+def _added_to_dense(a: Any, b: Any) -> Any:
     first, second = sum_of(a), sum_of(b)
-    if first is not None and second is not None:
-        if _is_full(a, first):
-            del first
-            a.fold()
-            first = a._sum
-        return make(a.shape, a.dtype, sums.join(first, second))
     # A dense tensor may change before the sum is read, so it is read now.
     first = first or sums.leaf(_dense_of(a))
     second = second or sums.leaf(_dense_of(b))
     dense = sums.evaluate(sums.join(first, second), tuple(a.shape), a.dtype)
-    return make(a.shape, a.dtype, sums.whole(dense))
+    return make(tuple(a.shape), a.dtype, sums.whole(dense))
 
 
 def _dense_of(tensor: Any) -> Any:
@@ -189,9 +199,9 @@ def _dense_of(tensor: Any) -> Any:
 
 
 def _are_alike(a: Any, b: Any) -> bool:
-    return (
-        all(isinstance(t, LazySliceGrad) or is_plain(t) for t in (a, b)) and a.shape == b.shape and a.dtype == b.dtype
-    )
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return (type(a) is LazySliceGrad or is_plain(a)) and (type(b) is LazySliceGrad or is_plain(b))
 
 
 def _add_in_place(a: Any, b: Any, *, alpha: Any = 1) -> Any:

@@ -34,6 +34,7 @@ class BackwardPass:
     def __init__(self) -> None:
         self._lazy: list[weakref.ref[Any]] = []
         self._limit = 64
+        self._receivers: set[Any] = set()
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
         _use_functions(1)
         weakref.finalize(self, _use_functions, -1)
@@ -44,7 +45,14 @@ class BackwardPass:
             self._lazy = [reference for reference in self._lazy if reference() is not None]
             self._limit = 2 * len(self._lazy) + 64
 
+    def is_first_for(self, receiver: Any) -> bool:
+        """Whether nothing was said to go to that input of a node of the graph before."""
+        is_first = receiver not in self._receivers
+        self._receivers.add(receiver)
+        return is_first
+
     def settle(self) -> None:
+        self._receivers.clear()
         alive, self._lazy = self._lazy, []
         for reference in alive:
             lazy = reference()
@@ -60,6 +68,12 @@ def is_running() -> bool:
 def add(lazy: Any) -> None:
     """Have a sum computed at the end of the backward pass that this thread is inside."""
     _current().add(lazy)
+
+
+def is_first_of_its_tensor() -> bool:
+    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
+    node = torch._C._current_autograd_node()
+    return node is not None and _current().is_first_for(node.next_functions[0])
 
 
 def _current() -> BackwardPass:

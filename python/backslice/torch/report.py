@@ -12,7 +12,7 @@ from .kernels import OPERATIONS
 
 NOTES = (
     "Compiled functions, tensors on GPUs, index tensors and masks are PyTorch's own.",
-    "Gradients of less than a megabyte are left to PyTorch and not counted.",
+    "Gradients of less than 3 MB, and single ones of less than 8 MB, are left to PyTorch and not counted.",
 )
 
 
@@ -33,7 +33,7 @@ class KernelStatus:
     taken : int
         How many gradients were kept as a list.
     left : mapping of str to int
-        How many gradients of a megabyte or more were left to PyTorch, per reason.
+        How many gradients that are large enough were left to PyTorch, per reason.
     """
 
     op: str

@@ -144,9 +144,15 @@ def test_small_gradients_are_left_to_pytorch(as_shipped: None) -> None:
     with bt.enabled():
         gradient()
         assert not counting.taken
-        x = leaf(512, 512)
-        (x[3] * 2).sum().backward()
-        assert counting.taken["select_backward"] == 1
+        medium = leaf(4, 256, 512)  # 4 MB
+        (medium[3] * 2).sum().backward()
+        assert not counting.taken
+        sum((medium[t] * t).sum() for t in range(4)).backward()
+        assert counting.taken["select_backward"] == 3
+        assert torch.equal(medium.grad[:, 0, 0], torch.tensor([0, 1, 2, 5], dtype=medium.dtype))
+        large = leaf(8, 256, 512)
+        (large[3] * 2).sum().backward()
+        assert counting.taken["select_backward"] == 4
 
 
 def test_a_model_that_never_slices_enters_no_function_of_ours(installed: None) -> None:

@@ -15,6 +15,7 @@ def small_gradients_too(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     """So that small tensors go the way of large ones."""
     if "as_shipped" not in request.fixturenames:
         monkeypatch.setattr(kernels, "SMALL", 1)
+        monkeypatch.setattr(kernels, "MEDIUM", 1)
 
 
 @pytest.fixture
