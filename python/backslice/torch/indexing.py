@@ -48,11 +48,27 @@ def _entries(items: Sequence[Any], shape: Sequence[Any]) -> Iterator[Entry]:
             continue
         extent = shape[axis]
         if isinstance(item, slice):
-            start, stop, step = item.indices(extent)
-            yield SLICE, start, step, len(range(start, stop, step))
+            yield _slice_entry(item, extent)
         else:
             yield INTEGER, _position(item, axis, extent), 1, 1
         axis += 1
+
+
+def _slice_entry(item: Any, extent: Any) -> Entry:
+    """What `slice.indices` says, which not every compiler traces."""
+    step = 1 if item.step is None else item.step
+    if step == 0:
+        raise ValueError("index has a slice with step 0; expected any other integer")
+    first, last = (0, extent) if step > 0 else (extent - 1, -1)
+    start = first if item.start is None else _within(item.start, extent, step)
+    stop = last if item.stop is None else _within(item.stop, extent, step)
+    count = (stop - start + (step - 1 if step > 0 else step + 1)) // step
+    return SLICE, start, step, max(count, 0)
+
+
+def _within(bound: Any, extent: Any, step: Any) -> Any:
+    lowest, highest = (0, extent) if step > 0 else (-1, extent - 1)
+    return min(max(bound + extent if bound < 0 else bound, lowest), highest)
 
 
 def _position(item: Any, axis: int, extent: Any) -> Any:

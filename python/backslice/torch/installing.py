@@ -84,10 +84,12 @@ def refusal(op: str) -> str | None:
 def _register(smallest: int, medium: int) -> None:
     global _library
     library = torch.library.Library("aten", "IMPL")
-    for name in OPERATIONS:
-        if name not in _refusals:
-            library.impl(name, kernels.kernel(name, smallest, medium), "CPU", allow_override=True)
-            kernels.in_use.add(name)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Overriding a previously registered kernel|.*Warning only once", UserWarning)
+        for name in OPERATIONS:
+            if name not in _refusals:
+                library.impl(name, kernels.kernel(name, smallest, medium), "CPU", allow_override=True)
+                kernels.in_use.add(name)
     _library = library
 
 
