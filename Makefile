@@ -1,7 +1,7 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside TensorFlow, on a quiet machine)
-# make oracle-torch compare with the real PyTorch, the newest and the oldest that is supported; without 15 GB of disk it says that it is skipped
+# make oracle-torch compare with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -24,7 +24,7 @@ FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed oracle-torch sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -98,6 +98,10 @@ oracle: python
 oracle-torch: python
 	$(PY) -m backslice.bench.venvs torch torch-oldest
 	$(PY) -m pytest tests/oracle/test_in_torch.py -rs
+
+oracle-torch-speed: python
+	$(PY) -m backslice.bench.venvs torch
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_torch.py -s -k is_fast
 
 oracle-speed: python
 	$(PY) -m backslice.bench.venvs tensorflow

@@ -1,5 +1,7 @@
 """backslice.torch inside the newest and the oldest PyTorch that it takes: runs the files of in_torch there."""
 
+import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -23,3 +25,19 @@ def test_the_checks_pass_inside_pytorch(venv: str) -> None:
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "passed" in done.stdout and "skipped" not in done.stdout
+
+
+AT_LEAST = {"32 slices": 5, "512 slices": 50, "single slices": 5}
+
+
+@pytest.mark.skipif(not os.environ.get("BACKSLICE_SPEED_TESTS"), reason="make oracle-torch-speed, on a quiet machine")
+def test_the_backward_pass_is_fast() -> None:
+    python = ensure("torch")
+    assert python is not None
+    done = subprocess.run(
+        [python, "speed.py"], capture_output=True, text=True, env=torch_packages.environment(), cwd=FOLDER, check=True
+    )
+    print(done.stdout)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert {what: found[what] for what, least in AT_LEAST.items() if found[what] < least} == {}
+    assert found["small slice, microseconds more"] <= 15
