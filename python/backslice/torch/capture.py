@@ -35,6 +35,8 @@ class Known:
 
 
 NOTHING = Known()
+_share = torch._lazy_clone
+_use_count = torch._C._storage_Use_Count
 _known: dict[str, Known] = {}
 _seen: dict[str, References] | None = None  # while it is measured
 
@@ -45,16 +47,23 @@ def captured(op: str, dy: Any) -> Any:
     Only kernels call it, directly: who calls counts among those who hold it.
     """
     storage = dy.untyped_storage()
-    held = (sys.getrefcount(dy), dy._use_count(), torch._C._storage_Use_Count(storage._cdata))
+    held = (sys.getrefcount(dy), dy._use_count(), _use_count(storage._cdata))
     if _seen is not None:
         _seen[op] = held
     known = _known.get(op, NOTHING)
-    if are_within(held, known.alone) and storage.resizable():
+    if not storage.resizable():
+        return _copied(op, dy)
+    if are_within(held, known.alone):
+        counting.count_taken(op)
         return dy
-    if _is_known_to_pytorch_only(held, known) and storage.resizable():
-        counting.count_event("shared")
-        return torch._lazy_clone(dy)
-    counting.count_event("copies")
+    if _is_known_to_pytorch_only(held, known):
+        counting.count_taken(op, "shared")
+        return _share(dy)
+    return _copied(op, dy)
+
+
+def _copied(op: str, dy: Any) -> Any:
+    counting.count_taken(op, "copies")
     with Plainly():
         return _copy(dy)
 

@@ -91,7 +91,6 @@ def kernel(name: str, smallest: int, medium: int) -> Callable[..., Any]:
         if reason is None:
             placement = operation.place(shape, *arguments)
             if operation.is_plain_slice or is_supported(placement, dy.shape):
-                counting.count_taken(name)
                 kept = sums.leaf(captured(name, dy))
                 return make(tuple(shape), dy.dtype, sums.placed(placement, kept))
             reason = "windows of windows, or too many of them"

@@ -21,6 +21,10 @@ MAX_TERMS = 8192
 FEW_TERMS = 8
 
 
+_wrapper = torch.Tensor._make_wrapper_subclass
+_refuse_access = torch._C._set_throw_on_mutable_data_ptr
+
+
 class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     """What autograd passes on in place of a tensor that is mostly zeros.
 
@@ -34,13 +38,6 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     _computing: Any
 
     __torch_function__ = torch._C._disabled_torch_function_impl
-
-    @staticmethod
-    def __new__(cls: Any, shape: Any, dtype: Any, root: sums.Sum) -> Any:
-        self = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=dtype, device="cpu")
-        torch._C._set_throw_on_mutable_data_ptr(self)  # rather than a null pointer, for code that looks underneath
-        self._kind, self._sum, self._dense, self._computing = (shape, dtype), root, None, threading.Lock()
-        return self
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -58,12 +55,18 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
                 self._dense = self._consumed()
         return self._dense
 
-    def fold(self) -> None:
-        """Computes the sum, and goes on with it as one term."""
+    def fold_if_full(self) -> None:
+        """Computes the sum, and goes on with it as one term, if it holds more than it should."""
         with self._computing:
-            if self._dense is None:
+            if self._sum is not None and self._is_full(self._sum):
                 counting.count_event("folds")
                 self._sum = sums.whole(self._consumed())
+
+    def _is_full(self, root: sums.Sum) -> bool:
+        size = int(self.numel() * self.element_size())
+        if root.count < FEW_TERMS:
+            return root.bytes > size
+        return root.bytes > size // 8 or root.count > MAX_TERMS
 
     def _consumed(self) -> Any:
         assert self._sum is not None
@@ -79,6 +82,12 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         dense = self.dense()
         with Plainly():
             self.data = dense
+
+    def follow(self) -> None:
+        """Takes the shape that an operation in place, such as `transpose_`, gave to what this stands for."""
+        if self._dense.shape != self.shape or self._dense.stride() != self.stride():
+            self.settle()
+            self._kind = (tuple(self.shape), self.dtype)
 
     def ordinary(self) -> Any:
         """An ordinary tensor, with the same history."""
@@ -136,18 +145,11 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
 
 def make(shape: Any, dtype: Any, root: sums.Sum) -> Any:
     """A new one, of the backward pass that runs."""
-    lazy = LazySliceGrad(shape, dtype, root)
+    lazy = _wrapper(LazySliceGrad, shape, dtype=dtype)
+    _refuse_access(lazy)  # rather than give a null pointer to code that looks underneath
+    lazy._kind, lazy._sum, lazy._dense, lazy._computing = (shape, dtype), root, None, threading.Lock()
     pending.add(lazy)
     return lazy
-
-
-def _is_full(lazy: Any, root: sums.Sum) -> bool:
-    if root.bytes <= MAX_BYTES and root.count <= MAX_TERMS:
-        return False
-    size = int(lazy.numel() * lazy.element_size())
-    if root.count < FEW_TERMS:
-        return root.bytes > size
-    return root.bytes > size // 8 or root.count > MAX_TERMS
 
 
 def sum_of(tensor: Any) -> sums.Sum | None:
@@ -166,6 +168,8 @@ def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
         return dense
 
     result = func(*tree_map(ordinary, args), **tree_map(ordinary, kwargs))
+    for value in lazy.values():
+        value.follow()
     # What an operation in place returns is what it was given.
     return tree_map(lambda value: lazy.get(id(value), value), result)
 
@@ -173,16 +177,21 @@ def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
 def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if alpha != 1 or not pending.is_running():
         return None
-    if sum_of(a) is not None and sum_of(b) is not None:
+    if type(a) is type(b) and a._sum is not None and b._sum is not None:
         return _joined(a, b) if a._kind == b._kind else None
     return _added_to_dense(a, b) if _are_alike(a, b) else None
 
 
 def _joined(a: Any, b: Any) -> Any:
-    if _is_full(a, a._sum):
-        a.fold()
+    first = a._sum
+    if first.bytes > MAX_BYTES or first.count > MAX_TERMS:
+        del first
+        a.fold_if_full()
+        first = a._sum
+    if first is None:  # another thread has just read it
+        return None
     shape, dtype = a._kind
-    return make(shape, dtype, sums.join(a._sum, b._sum))
+    return make(shape, dtype, sums.join(first, b._sum))
 
 
 def _added_to_dense(a: Any, b: Any) -> Any:

@@ -15,7 +15,8 @@ from torch.autograd.function import BackwardCFunction
 _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _in_use = 0  # backward passes that need the functions below
-_apply = BackwardCFunction.apply
+_apply: Any = None  # what was there before
+_task = torch._C._current_graph_task_id
 
 
 class _Latest(threading.local):
@@ -37,7 +38,9 @@ class BackwardPass:
         self._receivers: set[Any] = set()
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
         _use_functions(1)
-        weakref.finalize(self, _use_functions, -1)
+
+    def __del__(self) -> None:
+        _use_functions(-1)
 
     def add(self, lazy: Any) -> None:
         self._lazy.append(weakref.ref(lazy))
@@ -62,7 +65,7 @@ class BackwardPass:
 
 def is_running() -> bool:
     """Whether this thread is inside a backward pass."""
-    return bool(torch._C._current_graph_task_id() >= 0)
+    return bool(_task() >= 0)
 
 
 def add(lazy: Any) -> None:
@@ -77,7 +80,7 @@ def is_first_of_its_tensor() -> bool:
 
 
 def _current() -> BackwardPass:
-    task = torch._C._current_graph_task_id()
+    task = _task()
     if _latest.task == task and (backward := _latest.reference()) is not None:
         return backward
     with _lock:
@@ -89,12 +92,12 @@ def _current() -> BackwardPass:
 
 
 def _use_functions(change: int) -> None:
-    global _in_use
+    global _in_use, _apply
     with _lock:
         _in_use += change
-        if _in_use:
-            BackwardCFunction.apply = _apply_to_ordinary
-        else:
+        if _in_use == 1 and change == 1:
+            _apply, BackwardCFunction.apply = BackwardCFunction.apply, _apply_to_ordinary
+        elif _in_use == 0 and BackwardCFunction.apply is _apply_to_ordinary:
             BackwardCFunction.apply = _apply
 
 

@@ -39,8 +39,13 @@ def identity(rank: int) -> Placement:
 
 
 def of_select(rank: int, dim: int, index: int) -> Placement:
+    return Placement(_at(rank, dim, index), _all_but(rank, dim))
+
+
+@functools.cache
+def _all_but(rank: int, dim: int) -> tuple[Column, ...]:
     whole = identity(rank)
-    return Placement(_at(rank, dim, index), whole.columns[:dim] + whole.columns[dim + 1 :])
+    return whole.columns[:dim] + whole.columns[dim + 1 :]
 
 
 def of_slice(rank: int, dim: int, start: int, step: int) -> Placement:
