@@ -1,5 +1,6 @@
 """Tensors as the arrays that backslice takes, and back, without copies, for every dtype."""
 
+import ctypes
 from typing import Any
 
 import ml_dtypes
@@ -31,7 +32,6 @@ SMALL_FLOATS: dict[Any, Any] = {
     for name in ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 }
 DTYPES = NATIVE | SMALL_FLOATS
-TYPE_CODES = {d: d.str if d.isbuiltin == 1 else f"<V{d.itemsize}" for d in DTYPES.values()}
 
 
 def is_plain(tensor: Any) -> bool:
@@ -45,25 +45,14 @@ def is_plain(tensor: Any) -> bool:
     )
 
 
-class Memory:
-    """A tensor's memory, for NumPy, which keeps this object as long as it needs the memory."""
-
-    __slots__ = ("__array_interface__", "_tensor")
-
-    def __init__(self, tensor: Any, address: int, type_code: str) -> None:
-        self._tensor = tensor
-        size = tensor.element_size()
-        self.__array_interface__ = {
-            "data": (address, False),
-            "shape": tuple(tensor.shape),
-            "strides": tuple([size * stride for stride in tensor.stride()]),
-            "typestr": type_code,
-            "version": 3,
-        }
+# All of the address space: arrays are made by address, since PyTorch's own ways refuse some dtypes and copy what is
+# shared copy-on-write. It is read nowhere but where a tensor lies.
+_FIRST = 1  # NumPy takes a null pointer for no memory at all
+_MEMORY: Any = (ctypes.c_char * (2**62)).from_address(_FIRST)
 
 
 def as_array(tensor: Any) -> Any:
-    """An array that shares the memory of a plain tensor, to read: what is copied on write is not copied for that."""
+    """An array in the memory of a plain tensor, to read while that lives: what is shared copy-on-write stays so."""
     memory = torch._C._data_address(tensor)  # of its storage
     return _array(tensor, memory + tensor.storage_offset() * tensor.element_size())
 
@@ -74,9 +63,11 @@ def as_writable_array(tensor: Any) -> Any:
 
 
 def _array(tensor: Any, address: int) -> Any:
-    dtype = DTYPES[tensor.dtype]
-    array = np.asarray(Memory(tensor, address, TYPE_CODES[dtype]))
-    return array if dtype.isbuiltin == 1 else array.view(dtype)
+    if address == 0:  # it has no elements
+        return np.empty(tensor.shape, DTYPES[tensor.dtype])
+    size = tensor.element_size()
+    strides = [size * stride for stride in tensor.stride()]
+    return np.ndarray(tensor.shape, DTYPES[tensor.dtype], _MEMORY, address - _FIRST, strides)
 
 
 def as_tensor(array: Any) -> Any:

@@ -128,8 +128,8 @@ def _first_term(holder: list[Sum]) -> tuple[Any, int]:
 
 def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
     groups = _groups(terms(root, len(shape)))
-    first = _slices(groups.pop(0)) if groups and _are_boxes(groups[0]) else []
-    dx = as_tensor(_gradient_of(first, shape, DTYPES[dtype]))
+    first = groups.pop(0) if groups and _are_boxes(groups[0]) else []
+    dx = as_tensor(_gradient_of(_slices(first), shape, DTYPES[dtype]))
     if not first and groups:  # into zeros: a copy, so that minus zero stays what it is
         dy, placement = groups[0].pop(0)
         _view(dx, dy, placement).copy_(dy)
