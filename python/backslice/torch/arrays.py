@@ -71,7 +71,8 @@ def _array(tensor: Any, address: int) -> Any:
 
 
 def as_tensor(array: Any) -> Any:
-    """A tensor that shares the memory of an array, and returns it to backslice's pool when it dies."""
-    if array.dtype.isbuiltin == 1:
-        return torch.from_numpy(array)
+    """A tensor that shares the memory of an array, and returns it to backslice's pool when it dies.
+
+    That may be on a thread of PyTorch's after Python has ended, which tensors from `torch.from_numpy` do not survive.
+    """
     return torch.from_dlpack(to_dlpack(array))
