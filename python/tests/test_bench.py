@@ -23,7 +23,8 @@ def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
 
 
 def test_unknown_peers_and_workloads_are_one_line_with_a_suggestion(tmp_path):
-    known = "expected one of backslice, numpy, tensorflow, tensorflow_with_backslice, torch, torch_with_backslice, jax, onnxruntime"
+    frameworks = "tensorflow, tensorflow_with_backslice, torch, torch_with_backslice, jax, onnxruntime"
+    known = f"expected one of backslice, numpy, {frameworks}"
     fails(2, f"--peer is 'abacus', {known}\n", "bench", "--peer", "abacus", cwd=tmp_path)
     fails(
         2, f"--peer is 'tensorflw', {known}; did you mean 'tensorflow'?", "bench", "--peer", "tensorflw", cwd=tmp_path
