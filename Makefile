@@ -1,6 +1,6 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
-# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside TensorFlow, on a quiet machine)
+# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
 # make oracle-torch compare with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
@@ -60,7 +60,7 @@ test-python: python
 	$(PY) -m pytest
 
 test-large: python
-	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb"
+	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb or 8_gb"
 
 test-aarch64:
 	@tools/setup.sh $(PYTHON) aarch64
@@ -91,7 +91,7 @@ docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 oracle: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
 
@@ -104,7 +104,7 @@ oracle-torch-speed: python
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_torch.py -s -k is_fast
 
 oracle-speed: python
-	$(PY) -m backslice.bench.venvs tensorflow
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle -s -k is_fast
 
 sanitize: $(VENV)/.requirements
@@ -123,7 +123,7 @@ fuzz: python
 	BACKSLICE_STATE_SECONDS=$(FUZZ_SECONDS) $(PY) -m pytest python/tests/test_containers_state_machine.py
 
 bench: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training jax torch
+	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training jax torch
 	$(VENV)/bin/backslice bench -o build/bench --force
 
 bench-cpp: setup

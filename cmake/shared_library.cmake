@@ -9,6 +9,8 @@ configure_file(cmake/symbols.map.in ${BACKSLICE_SYMBOLS} @ONLY)
 function(backslice_present_as_shared_library target)
   # Not as LINKER:..., which zig does not take from -Xlinker.
   target_link_options(${target} PRIVATE -Wl,--version-script=${BACKSLICE_SYMBOLS})
+  # Whoever unloads it leaves its threads, and what it asked the system to call at exit.
+  target_link_options(${target} PRIVATE -Wl,-z,nodelete)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME backslice
     SOVERSION ${BACKSLICE_ABI_VERSION}

@@ -215,7 +215,7 @@ class Program {
   }
 
   void close(Pair& pair) {
-    pair.array.close();
+    must(pair.array.close().ok(), "any array can be closed");
     pair.model->close();
   }
 
@@ -225,7 +225,7 @@ class Program {
     const auto made = pair.array.grad_with_shape(source, prepend);
     const auto model = pair.model->grad(source, prepend);
     if (!agree(made.status(), model != nullptr, "grad_with_shape")) return;
-    must(made->is_gradient() && pair.array.find_grad(source) == *made, "the gradient is found again");
+    must(made->is_gradient() && pair.array.find_grad(source).value() == *made, "the gradient is found again");
     for (const Pair& known : pairs_) {
       if (known.model == model) return must(known.array == *made, "one accumulator per source");
     }
@@ -233,12 +233,12 @@ class Program {
   }
 
   void check_state(const Pair& pair) {
-    must(pair.array.is_closed() == pair.model->is_closed(), "closed");
+    must(pair.array.is_closed().value() == pair.model->is_closed(), "closed");
     const auto size = pair.array.size();
     if (agree(size.status(), !pair.model->is_closed(), "size")) must(*size == pair.model->size(), "the model's size");
-    must(pair.array.element_shape().to_string() == partial(pair.model->element_shape()).to_string(),
+    must(pair.array.element_shape().value().to_string() == partial(pair.model->element_shape()).to_string(),
          "the element shape is " + partial(pair.model->element_shape()).to_string() + ", not " +
-             pair.array.element_shape().to_string());
+             pair.array.element_shape().value().to_string());
   }
 
   Input& in_;

@@ -94,15 +94,33 @@ def make_source_package(python: Path) -> Path:
     return source
 
 
+def add_licences(source: Path, highway: Path, tools: Path, python: Path) -> None:
+    """Beside our own, those of what is linked into a wheel: pyproject.toml takes every LICENSE."""
+    find = "import importlib.metadata as m; print(m.distribution('{}').locate_file(''))"
+    nanobind, zig = (
+        Path(run(folder, "-c", find.format(name)).strip())
+        for folder, name in ((python, "nanobind"), (tools / "python", "ziglang"))
+    )
+    (text,) = nanobind.glob("nanobind-*/licenses/LICENSE")
+    found = {"highway": highway / "LICENSE", "nanobind": text}
+    found |= {name: zig / "ziglang" / "lib" / name / "LICENSE.TXT" for name in ("libcxx", "libcxxabi", "libunwind")}
+    for name, licence in found.items():
+        shutil.copyfile(licence, source / f"LICENSE.{name}")
+    robin_map = (nanobind / "nanobind/ext/robin_map/include/tsl/robin_map.h").read_text()
+    (source / "LICENSE.robin_map").write_text(robin_map[: robin_map.index("*/") + 2] + "\n")
+
+
 def build(python: Path, source: Path, tools: Path) -> Path:
     """One wheel in dist/, which depends on glibc and the compiler's unwinder alone."""
     folder = WORK / "unrepaired"
     shutil.rmtree(folder, ignore_errors=True)
+    highway = run(ROOT / "tools" / "fetch_highway.sh").strip()
+    add_licences(source, Path(highway), tools, python)
     settings = {
-        "cmake.define.BACKSLICE_HIGHWAY_SOURCE": run(ROOT / "tools" / "fetch_highway.sh").strip(),
+        "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
     }
-    options = [f"-C{key}={value}" for key, value in settings.items()]
+    options = [f"--config-settings={key}={value}" for key, value in settings.items()]
     run(python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, *options, source,
         env=zig_environment(tools))  # fmt: skip
     (unrepaired,) = folder.glob("*.whl")

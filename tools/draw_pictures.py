@@ -13,6 +13,7 @@ import backslice as bs
 import manual_pages
 import numpy as np
 from backslice import dialects, picture
+from backslice.dask.pieces import Chunks, Slice, grid
 from backslice.picture import Cell, Kind, Panel, Picture
 from backslice.picture.containers import of_array, of_entries, of_ragged
 from manual_pages import Marker
@@ -69,6 +70,20 @@ def ragged_gradient(rt: bs.RaggedTensor, pieces: bs.VariantArray, dx: Any) -> Pi
     return Picture("RaggedTensorToVariantGradient", panels, ["The pieces one after the other; zeros for missing ones."])
 
 
+def chunks_that_meet(selection: bs.Selection, dx_chunks: Chunks, dy_chunks: Chunks) -> Picture:
+    """The chunks of dy under letters, and those that each chunk of dx needs."""
+    letters = {block: chr(ord("a") + n) for n, block in enumerate(np.ndindex(*map(len, dy_chunks)))}
+    taken, (rows, columns) = Slice(selection, grid(dx_chunks), grid(dy_chunks)), map(len, dx_chunks)
+    needed = [
+        ["".join(letters[block] for block in taken.dy_blocks((i, j))) for j in range(columns)] for i in range(rows)
+    ]
+    cells = [[Cell(Kind.TAKEN if text else Kind.LEFT, text) for text in row] for row in needed]
+    named = [[Cell(Kind.TAKEN, letters[i, j]) for j in range(len(dy_chunks[1]))] for i in range(len(dy_chunks[0]))]
+    panels = [Panel("dy, chunk by chunk", named), Panel("dx: the chunks of dy that each chunk needs", cells)]
+    title = f"The gradient of {dialects.index_text(selection)}"
+    return Picture(title, panels, ["Chunks of dx without a letter are zeros."])
+
+
 def explained(shape: str, index: str) -> Picture:
     """As `backslice explain SHAPE INDEX` draws it."""
     return picture.of(bs.Selection.from_index(dialects.integers(shape, "shape"), index))
@@ -80,7 +95,8 @@ def must_agree(shown: Any, computed: Any) -> None:
 
 
 DRAWINGS: list[Callable[..., Picture]] = [
-    gradient, tf_gradient, onnx_gradient, sparse_gradient, tensor_array_gradient, ragged_gradient, explained,
+    gradient, tf_gradient, onnx_gradient, sparse_gradient, tensor_array_gradient, ragged_gradient,
+    chunks_that_meet, explained,
 ]  # fmt: skip
 
 

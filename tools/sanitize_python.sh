@@ -19,6 +19,9 @@ left_out=(
   test_bench.py test_docs.py test_examples.py test_stubs.py   # other programs, documentation, types
   'test_cli*.py' test_picture.py                              # the command line and pictures: Python code alone
   test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
+  test_onnxruntime_library.py                                 # nor has it that
+  test_onnx_models.py                                         # Python code alone
+  test_dask_cluster.py test_dask_graph.py test_dask_meetings.py  # Python code alone, and limits of memory and time
   test_tensorflow_compiling.py                                # Python code alone, beside sources that an installation has
   test_ctrl_c.py test_exit.py test_runtime.py test_threads.py # child processes with limits of memory or time, or that fork
   test_forks.py                                               # nor are the sanitizer's own locks free in a child, now and then

@@ -125,7 +125,7 @@ class BACKSLICE_EXPORT TensorArray {
   Result<std::int64_t> size() const;
 
   /// Releases everything. All other operations fail from now on; gradients that were made before still work.
-  void close();
+  Status close();
 
   /// The gradient array of that source; made at the first call, which fixes the size of a dynamic array.
   Result<TensorArray> grad(const std::string& source, const Context& context = {}) {
@@ -135,7 +135,7 @@ class BACKSLICE_EXPORT TensorArray {
   Result<TensorArray> grad_with_shape(const std::string& source, Ints shape_to_prepend, const Context& = {});
 
   /// The gradient of that source if it was made.
-  std::optional<TensorArray> find_grad(std::string_view source) const;
+  Result<std::optional<TensorArray>> find_grad(std::string_view source) const;
 
   /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for
   /// those of a contiguous array. And an array of its own that holds it.
@@ -144,9 +144,9 @@ class BACKSLICE_EXPORT TensorArray {
 
   const std::string& name() const;  ///< "name@source" for gradients.
   DType dtype() const;
-  PartialShape element_shape() const;
+  Result<PartialShape> element_shape() const;
   bool is_gradient() const;
-  bool is_closed() const;
+  Result<bool> is_closed() const;
 
   friend bool operator==(const TensorArray& a, const TensorArray& b) { return a.state_ == b.state_; }
 

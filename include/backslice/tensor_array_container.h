@@ -25,12 +25,12 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& options = {}, const Context& = {});
 
   /// The array of that name, or "name@source" for a gradient that was made of it. A source may hold an '@'.
-  std::optional<TensorArray> find(std::string_view name) const;
+  Result<std::optional<TensorArray>> find(std::string_view name) const;
 
   /// Releases the handle; the array lives on while others hold it. False if there is none of that name.
-  bool remove(std::string_view name);
+  Result<bool> remove(std::string_view name);
 
-  std::vector<std::string> names() const;  ///< Of forward arrays, sorted.
+  Result<std::vector<std::string>> names() const;  ///< Of forward arrays, sorted.
 
  private:
   struct Impl;

@@ -36,8 +36,8 @@ struct HeldArray {
   nb::object guard, array;             // of NumPy,
   std::shared_ptr<void> dlpack_owner;  // or of another library
 
-  HeldArray(nb::object guard, nb::object array, std::shared_ptr<void> dlpack_owner)
-      : guard(std::move(guard)), array(std::move(array)), dlpack_owner(std::move(dlpack_owner)) {}
+  HeldArray(nb::object own_guard, nb::object own_array, std::shared_ptr<void> owner)
+      : guard(std::move(own_guard)), array(std::move(own_array)), dlpack_owner(std::move(owner)) {}
   HeldArray(const HeldArray&) = delete;
   HeldArray& operator=(const HeldArray&) = delete;
   ~HeldArray() {

@@ -10,13 +10,13 @@ namespace backslice::python {
 
 // An array argument (array_argument.h), viewed in place.
 struct InputArray {
-  InputArray(nb::object owner, std::shared_ptr<void> dlpack_owner, nb::object numpy_dtype, const ElementType& type,
-             const ConstView& view)
-      : owner(std::move(owner)),
-        dlpack_owner(std::move(dlpack_owner)),
-        numpy_dtype(std::move(numpy_dtype)),
-        type(type),
-        view(view) {}
+  InputArray(nb::object array, std::shared_ptr<void> foreign, nb::object dtype, const ElementType& element_type,
+             const ConstView& where)
+      : owner(std::move(array)),
+        dlpack_owner(std::move(foreign)),
+        numpy_dtype(std::move(dtype)),
+        type(element_type),
+        view(where) {}
 
   nb::object owner;                    // keeps the memory alive: a NumPy array,
   std::shared_ptr<void> dlpack_owner;  // or another library's

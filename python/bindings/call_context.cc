@@ -1,9 +1,23 @@
 #include "bindings/call_context.h"
 
+#include <utility>
+
 #include "bindings/arguments.h"
 #include "bindings/errors.h"
 
 namespace backslice::python {
+namespace {
+
+thread_local bool runs_serially = false;
+
+}  // namespace
+
+CallContext::CallContext() {
+  cancelled = interruption_.test();
+  if (runs_serially) executor = &serial_executor();
+}
+
+bool set_serial(bool serial) noexcept { return std::exchange(runs_serially, serial); }
 
 Write read_write(nb::handle accumulate, nb::handle out) {
   if (!read_flag(accumulate, "accumulate")) return Write::Overwrite;

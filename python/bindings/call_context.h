@@ -8,10 +8,10 @@
 
 namespace backslice::python {
 
-// Ctrl-C ends the call.
+// Ctrl-C ends the call. Where the calling thread runs serially, it does all of the work itself.
 class CallContext : public Context {
  public:
-  CallContext() { cancelled = interruption_.test(); }
+  CallContext();
 
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -19,6 +19,10 @@ class CallContext : public Context {
  private:
   Interruption interruption_;
 };
+
+// Whether the operations that the calling thread calls run on it alone. Schedulers that keep every core busy with tasks
+// of their own want that. Returns what was set before.
+bool set_serial(bool serial) noexcept;
 
 // How a gradient is written. accumulate=True without out is an InvalidArgumentError.
 Write read_write(nanobind::handle accumulate, nanobind::handle out);

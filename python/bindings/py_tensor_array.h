@@ -136,10 +136,7 @@ class PyTensorArray {
     return unwrap(without_gil([&] { return array_.size(); }));
   }
   void close() {
-    without_gil([&] {
-      array_.close();
-      return 0;
-    });
+    check(without_gil([&] { return array_.close(); }));
   }
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
     const std::string name(read_str(source, "source"));
@@ -156,11 +153,11 @@ class PyTensorArray {
   const TensorArray& array() const { return array_; }
   std::string name() const { return array_.name(); }
   nb::object element_shape() const {
-    return partial_shape_to_python(without_gil([&] { return array_.element_shape(); }));
+    return partial_shape_to_python(unwrap(without_gil([&] { return array_.element_shape(); })));
   }
   std::string repr() const {
-    const bool closed = without_gil([&] { return array_.is_closed(); });
-    const std::string shape = without_gil([&] { return array_.element_shape().to_string(); });
+    const bool closed = unwrap(without_gil([&] { return array_.is_closed(); }));
+    const std::string shape = unwrap(without_gil([&] { return array_.element_shape(); })).to_string();
     return "TensorArray(" + (name().empty() ? "" : "name " + repr_text(new_str(name())) + ", ") +
            (closed ? std::string("closed") : "size " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
            ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ")";
@@ -264,9 +261,9 @@ struct Making {
   std::shared_ptr<ArrayType> type;
   TensorArrayOptions options;
 
-  Making(nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+  Making(nb::handle length, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
          nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous)
-      : size(read_index(size, "size")), type(std::make_shared<ArrayType>(dtype)) {
+      : size(read_index(length, "size")), type(std::make_shared<ArrayType>(dtype)) {
     options.element_shape = read_partial_shape(element_shape, "element_shape");
     options.dynamic_size = read_flag(dynamic_size, "dynamic_size");
     options.clear_after_read = read_flag(clear_after_read, "clear_after_read");

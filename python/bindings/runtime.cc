@@ -9,6 +9,8 @@
 #include "backslice/targets.h"
 #include "bindings/arguments.h"
 #include "bindings/array_argument.h"
+#include "bindings/arrays.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/output_argument.h"
@@ -81,11 +83,23 @@ void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
   without_gil([&] { probe_copy(out.data, from.view.data, bytes, stores); });
 }
 
+// Memory such as results get, with whatever it held before.
+nb::object py_uninitialised(nb::handle shape, nb::handle like) {
+  const auto dims = read_shape(shape, "shape");
+  const InputArray input = ArrayArgument(like, "like").view();
+  if (input.type.is_object) raise_dtype_error("like holds objects, which must not be uninitialised");
+  const Shape made = unwrap(Shape::make(dims));
+  return to_numpy(unwrap(Tensor::make(input.type.dtype, made, input.type.item_size, Contents::Uninitialised)),
+                  input.numpy_dtype);
+}
+
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
   m.def("set_num_threads", py_set_num_threads);
   m.def("get_num_threads", [] { return num_threads(); });
+  m.def("_set_serial", [](nb::handle serial) { return set_serial(read_flag(serial, "serial")); });
+  m.def("_uninitialised", py_uninitialised);
   m.def("pool_stats", py_pool_stats);
   m.def("set_pool_limit", [](nb::handle bytes) { check(set_pool_limit(read_count(bytes, "bytes"))); });
   m.def("trim_pool", [] { trim_pool(); });

@@ -77,6 +77,13 @@ PyObject* no_constructor(PyObject*, PyObject* const*, std::size_t, PyObject*) {
   return nullptr;
 }
 
+// What Python 3.10 calls instead.
+template <std::size_t I>
+int no_initialiser(PyObject*, PyObject*, PyObject*) {
+  set_no_constructor(kSignatures[I]);
+  return -1;
+}
+
 // For subclasses: what their super().__init__() calls, with a tuple and a dict.
 template <std::size_t I>
 int initialise(PyObject* self, PyObject* values, PyObject* keywords) {
@@ -99,12 +106,12 @@ using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 struct Entries {
   Fast function, method;
   vectorcallfunc constructor, no_constructor;
-  initproc initialise;
+  initproc initialise, no_initialiser;
 };
 
 template <std::size_t... I>
 constexpr std::array<Entries, kTargets> make_entries(std::index_sequence<I...>) {
-  return {{{function<I>, method<I>, constructor<I>, no_constructor<I>, initialise<I>}...}};
+  return {{{function<I>, method<I>, constructor<I>, no_constructor<I>, initialise<I>, no_initialiser<I>}...}};
 }
 
 constexpr std::array<Entries, kTargets> kEntries = make_entries(std::make_index_sequence<kTargets>());
@@ -158,7 +165,10 @@ void install_property(PyTypeObject* type, const Signature& signature, Target& ta
 
 void install_class(nb::handle type, const Signature& signature, const Entries& entries) {
   const bool has_constructor = *signature.makers == '\0';
-  if (!has_constructor) reinterpret_cast<PyTypeObject*>(type.ptr())->tp_vectorcall = entries.no_constructor;
+  if (has_constructor) return;
+  auto* const made = reinterpret_cast<PyTypeObject*>(type.ptr());
+  made->tp_vectorcall = entries.no_constructor;
+  made->tp_init = entries.no_initialiser;
 }
 
 void install(nb::handle m, const Signature& signature, Target& target, const Entries& entries) {

@@ -27,14 +27,14 @@ class PyContainer {
     try {
       types_[array.name()] = making.type;
     } catch (...) {
-      container_.remove(array.name());
+      (void)container_.remove(array.name());
       throw;
     }
     return {std::move(array), making.type};
   }
   nb::object find(nb::handle name) {
     const std::string text(read_str(name, "name"));
-    const auto found = without_gil([&] { return container_.find(text); });
+    const auto found = unwrap(without_gil([&] { return container_.find(text); }));
     const auto type = types_.find(text.substr(0, text.find('@')));  // a gradient has its forward array's
     if (!found || type == types_.end()) return nb::none();
     return nb::cast(PyTensorArray(*found, type->second));
@@ -42,10 +42,10 @@ class PyContainer {
   bool remove(nb::handle name) {
     const std::string text(read_str(name, "name"));
     types_.erase(text);
-    return without_gil([&] { return container_.remove(text); });
+    return unwrap(without_gil([&] { return container_.remove(text); }));
   }
   std::vector<std::string> names() const {
-    return without_gil([&] { return container_.names(); });
+    return unwrap(without_gil([&] { return container_.names(); }));
   }
 
  private:

@@ -1,8 +1,11 @@
 """backslice bench, as a user runs it, on two small workloads."""
 
 import json
+import subprocess
+import sys
 
 import backslice as bs
+import pytest
 from backslice.bench import report, runner, workloads
 from command_line import backslice, fails
 
@@ -23,8 +26,7 @@ def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
 
 
 def test_unknown_peers_and_workloads_are_one_line_with_a_suggestion(tmp_path):
-    frameworks = "tensorflow, tensorflow_with_backslice, torch, torch_with_backslice, jax, onnxruntime"
-    known = f"expected one of backslice, numpy, {frameworks}"
+    known = f"expected one of {', '.join(runner.PEERS)}"
     fails(2, f"--peer is 'abacus', {known}\n", "bench", "--peer", "abacus", cwd=tmp_path)
     fails(
         2, f"--peer is 'tensorflw', {known}; did you mean 'tensorflow'?", "bench", "--peer", "tensorflw", cwd=tmp_path
@@ -78,6 +80,54 @@ def test_a_peer_that_dies_is_shown_as_out_of_memory():
     runner.measure(runner.Result(workloads.QUICK[1]), child)  # and it starts again
     assert child.process.poll() is None
     child.stop()
+
+
+DASK_PEERS = ("backslice", "dask_pad", "dask_assignment", "dask_copy")
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_dask_workloads_are_timed_beside_dask_s_own_forms(scheduler):
+    sizes = {"shape": (40, 30), "chunks": (8, 8), "dy_chunks": (8, 8)}
+    some = [workloads.chunked("5:-5", ((5, -5, None),), scheduler=scheduler, threads=1, **sizes)]
+    some += [workloads.chunked("::2", ((None, None, 2),), scheduler=scheduler, threads=1, **sizes)]
+    found = runner.installed_peers()
+    results = runner.run(some, {peer: found[peer] for peer in DASK_PEERS}, rounds=1)
+    assert [result.failures for result in results] == [{}, {}]
+    assert [*results[0].seconds] == [*DASK_PEERS]
+    assert [*results[1].seconds] == ["backslice", "dask_assignment", "dask_copy"]  # da.pad knows no steps
+    assert some[0].output_bytes == 40 * 30 * 4 and results[0].to_dict()["ratios"]["dask_pad"] > 0
+
+
+def test_the_forms_of_the_dask_workloads_compute_the_same():
+    """Of arrays that are narrower."""
+    code = """
+import sys, numpy as np
+from pathlib import Path
+from backslice import bench
+from backslice.bench import workloads
+from backslice.dask import slice_grad
+sys.path.insert(0, str(Path(bench.__file__).parent / "peers"))
+import chunked, dask_pad_peer, dask_assignment_peer
+from slices import index_of
+shape = (32768, 768)
+for workload in workloads.DASK:
+    small = workload.to_dict() | {"shape": shape, "dtype": "uint8", "chunks": (4096, 96), "dy_chunks": (4096, 96)}
+    dy, index, chunks = chunked.lazy_dy(small), index_of(small), ((4096,) * 8, (96,) * 8)
+    expected = np.zeros(shape, "uint8")
+    expected[index] = 1
+    forms = [slice_grad, dask_assignment_peer.assigned]
+    forms += [dask_pad_peer.padded] if dask_pad_peer.prepare_dask(small) else []
+    for form in forms:
+        found = form(dy, shape, index, chunks)
+        assert found.chunks == chunks and np.array_equal(found.compute(), expected), (workload.name, form)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+
+
+def test_without_dask_its_peers_are_left_out(monkeypatch):
+    monkeypatch.setattr(runner.importlib.util, "find_spec", lambda name: None)
+    assert not any(peer.startswith("dask") for peer in runner.installed_peers())
 
 
 def test_workloads_know_their_sizes():

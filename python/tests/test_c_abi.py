@@ -27,7 +27,7 @@ from c_interface import (
 INVALID = 3
 FUNCTIONS = [function for function in functions().values() if function.name not in GETTERS]
 OPTIONAL = {"context", "types", "options", "release", "user", "missing"}
-HANDLES = ["selection", "prepared_slice", "grad_buffer", "ragged", "variant_array", "tensor_array"]
+HANDLES = ["buffer", "selection", "prepared_slice", "grad_buffer", "ragged", "variant_array", "tensor_array"]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,7 @@ def handles():
     return {
         "selection": selection,
         "prepared_slice": Handle(lib.backslice_prepared_slice_make, selection, FLOAT32, 0),
+        "buffer": Handle(lib.backslice_buffer_make, 8, 0, None),
         "grad_buffer": Handle(lib.backslice_grad_buffer_make, ints([4]), FLOAT32, 0, None),
         "ragged": ragged,
         "variant_array": Handle(lib.backslice_ragged_tensor_to_variant, ragged, 1),

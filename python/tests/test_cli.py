@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from command_line import COMMAND, backslice, fails, leftovers
 
-COMMANDS = ("grad", "slice", "sparse-grad", "ragged-grad", "explain", "convert", "check", "doctor", "demo", "targets",
-            "bench")  # fmt: skip
+COMMANDS = ("grad", "slice", "sparse-grad", "ragged-grad", "explain", "convert", "check", "onnx", "doctor", "demo",
+            "targets", "bench")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)], ids=" ".join)

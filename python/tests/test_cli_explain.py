@@ -43,6 +43,11 @@ def test_onnx_tensorflow_and_other_libraries_are_behind_all():
         assert part not in "\n".join(lines("4,6", "1:3"))
 
 
+def test_code_imports_each_name_once():
+    imports = [line.strip() for line in lines("4,6", "1:3", "--all") if line.strip().startswith("from ")]
+    assert imports and len(imports) == len(set(imports))
+
+
 def grid(shown: list[str]) -> list[str]:
     """The rows of shades, without their labels."""
     return [found[1] for line in shown if (found := re.search(r"(?:^|[0-9] )([·░▒▓█]+)$", line))]

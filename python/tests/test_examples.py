@@ -37,10 +37,19 @@ bs.TensorArray = Forgetful
 """
 
 
+# The same for chunks of Dask arrays.
+BROKEN_CHUNKS = """
+import backslice.dask.blocks
+backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, places, *dys: np.zeros(shape)
+"""
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_example_notices_wrong_gradients(example, tmp_path):
     marker = "import numpy as np\n"
     broken = tmp_path / example.name
-    broken.write_text(example.read_text().replace(marker, marker + BROKEN, 1))
+    source = example.read_text()
+    fault = BROKEN_CHUNKS if "backslice.dask" in source else BROKEN
+    broken.write_text(source.replace(marker, marker + fault, 1))
     run = subprocess.run([sys.executable, broken], capture_output=True, text=True, timeout=120)
     assert run.returncode != 0 and ("AssertionError" in run.stderr or "Error" in run.stderr)

@@ -88,3 +88,23 @@ def test_calls_do_not_leak(refused):
 def resident_bytes() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
+
+
+def test_uninitialised_memory_is_such_as_results_get():
+    bs.pool.trim()
+    made = bs._core._uninitialised((1 << 20,), np.empty(0, ">f4"))
+    assert made.dtype == ">f4" and made.shape == (1 << 20,) and made.flags.c_contiguous and made.flags.writeable
+    address, reused = made.ctypes.data, bs.pool.stats()["reused"]
+    del made
+    assert bs._core._uninitialised((1 << 20,), np.empty(0, "f4")).ctypes.data == address
+    assert bs.pool.stats()["reused"] == reused + 1
+    assert bs._core._uninitialised((), np.empty(0, "S3")).shape == ()
+
+
+def test_uninitialised_memory_is_refused_for_objects_and_impossible_shapes():
+    with pytest.raises(bs.DTypeError, match="like holds objects"):
+        bs._core._uninitialised((2,), np.array(["a"], object))
+    with pytest.raises(bs.InvalidArgumentError, match="shape"):
+        bs._core._uninitialised((-1,), np.empty(0))
+    with pytest.raises(bs.ResourceExhaustedError):
+        bs._core._uninitialised((1 << 58,), np.empty(0))

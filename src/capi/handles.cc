@@ -10,6 +10,7 @@ namespace {
 
 const char* name_of(Kind kind) {
   switch (kind) {
+    case Kind::Buffer: return "backslice_buffer";
     case Kind::Selection: return "backslice_selection";
     case Kind::PreparedSlice: return "backslice_prepared_slice";
     case Kind::GradBuffer: return "backslice_grad_buffer";

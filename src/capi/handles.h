@@ -22,6 +22,7 @@ enum class Kind : std::uint64_t {
   Ragged,
   VariantArray,
   TensorArray,
+  Buffer,
 };
 
 // What all handles begin with. A pointer that C holds is always one to this.
@@ -46,6 +47,8 @@ struct Behind {
 };
 template <class C>
 struct HandleOf;
+template <>
+struct HandleOf<backslice_buffer> : Behind<Buffer, Kind::Buffer> {};
 template <>
 struct HandleOf<backslice_selection> : Behind<Selection, Kind::Selection> {};
 template <>

@@ -64,7 +64,7 @@ int32_t backslice_tensor_array_find_grad(const backslice_tensor_array* array, ba
                                          backslice_tensor_array** out) {
   return guarded([&] {
     not_null(out, "out");
-    const auto found = get(array, "array").find_grad(text_of(source, "source"));
+    const auto found = unwrap(get(array, "array").find_grad(text_of(source, "source")));
     if (found) return give(out, *found);
     *out = nullptr;
     return Status();
@@ -88,7 +88,7 @@ int32_t backslice_tensor_array_element_shape(const backslice_tensor_array* array
                                              int32_t* rank) {
   return guarded([&] {
     const ShapeOut out(shape, "shape", rank, "rank");
-    const PartialShape known = get(array, "array").element_shape();
+    const PartialShape known = unwrap(get(array, "array").element_shape());
     if (known.has_rank()) return out.set(known.dims());
     *rank = -1;
     return Status();
@@ -100,12 +100,9 @@ int32_t backslice_tensor_array_is_gradient(const backslice_tensor_array* array, 
 }
 
 int32_t backslice_tensor_array_is_closed(const backslice_tensor_array* array, int32_t* is_closed) {
-  return ask(array, is_closed, "is_closed", [](const TensorArray& of) { return of.is_closed() ? 1 : 0; });
+  return ask(array, is_closed, "is_closed", [](const TensorArray& of) { return unwrap(of.is_closed()) ? 1 : 0; });
 }
 
 int32_t backslice_tensor_array_close(backslice_tensor_array* array) {
-  return guarded([&] {
-    get(array, "array").close();
-    return Status();
-  });
+  return guarded([&] { return get(array, "array").close(); });
 }

@@ -38,28 +38,35 @@ Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, c
   });
 }
 
-std::optional<TensorArray> TensorArrayContainer::find(std::string_view name) const {
-  // A source may hold an '@', the name of a forward array cannot: the first is the one between them.
-  const std::size_t at = name.find(kBeforeSource);
-  const std::lock_guard lock(impl_->mutex);
-  const auto forward = impl_->arrays.find(name.substr(0, at));
-  if (forward == impl_->arrays.end()) return std::nullopt;
-  if (at == std::string_view::npos) return forward->second;
-  return forward->second.find_grad(name.substr(at + 1));
+Result<std::optional<TensorArray>> TensorArrayContainer::find(std::string_view name) const {
+  return without_throwing([&]() -> Result<std::optional<TensorArray>> {
+    // A source may hold an '@', the name of a forward array cannot: the first is the one between them.
+    const std::size_t at = name.find(kBeforeSource);
+    const std::lock_guard lock(impl_->mutex);
+    const auto forward = impl_->arrays.find(name.substr(0, at));
+    if (forward == impl_->arrays.end()) return std::optional<TensorArray>();
+    if (at == std::string_view::npos) return std::optional(forward->second);
+    return forward->second.find_grad(name.substr(at + 1));
+  });
 }
 
-bool TensorArrayContainer::remove(std::string_view name) {
-  decltype(impl_->arrays)::node_type removed;  // released outside the lock: the last handle may free much
-  const std::lock_guard lock(impl_->mutex);
-  if (const auto found = impl_->arrays.find(name); found != impl_->arrays.end()) removed = impl_->arrays.extract(found);
-  return !removed.empty();
+Result<bool> TensorArrayContainer::remove(std::string_view name) {
+  return without_throwing([&]() -> Result<bool> {
+    decltype(impl_->arrays)::node_type removed;  // released outside the lock: the last handle may free much
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->arrays.find(name);
+    if (found != impl_->arrays.end()) removed = impl_->arrays.extract(found);
+    return !removed.empty();
+  });
 }
 
-std::vector<std::string> TensorArrayContainer::names() const {
-  const std::lock_guard lock(impl_->mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, array] : impl_->arrays) names.push_back(name);
-  return names;
+Result<std::vector<std::string>> TensorArrayContainer::names() const {
+  return without_throwing([&]() -> Result<std::vector<std::string>> {
+    const std::lock_guard lock(impl_->mutex);
+    std::vector<std::string> names;
+    for (const auto& [name, array] : impl_->arrays) names.push_back(name);
+    return names;
+  });
 }
 
 }  // namespace backslice

@@ -10,14 +10,14 @@ TEST(TensorArrayContainer, NamesAndFindsArrays) {
   TensorArrayContainer c, other;
   TensorArray a = c.make(1, DType::Float32, {.name = "steps"}).value(),
               b = c.make(1, DType::Float32, {.name = "steps"}).value();
-  EXPECT_THAT(c.names(), ElementsAre("steps_0", "steps_1"));
-  EXPECT_EQ(c.find("steps_1"), b);
-  EXPECT_FALSE(c.find("steps_0@loss"));
+  EXPECT_THAT(c.names().value(), ElementsAre("steps_0", "steps_1"));
+  EXPECT_EQ(c.find("steps_1").value(), b);
+  EXPECT_FALSE(c.find("steps_0@loss").value());
   const TensorArray g = a.grad("loss").value();
-  EXPECT_EQ(c.find("steps_0@loss"), g);
-  EXPECT_FALSE(other.find("steps_0"));
-  EXPECT_TRUE(c.remove("steps_0"));
-  EXPECT_FALSE(c.find("steps_0"));
+  EXPECT_EQ(c.find("steps_0@loss").value(), g);
+  EXPECT_FALSE(other.find("steps_0").value());
+  EXPECT_TRUE(c.remove("steps_0").value());
+  EXPECT_FALSE(c.find("steps_0").value());
 }
 
 TEST(TensorArrayContainer, NamesCannotCollide) {
@@ -35,8 +35,8 @@ TEST(TensorArrayContainer, NamesCannotCollide) {
     const TensorArray forward = all.back();
     for (int k = 0; k < 3; ++k) all.push_back(TensorArray(forward).grad(random_name("x_0@1")).value());
   }
-  for (const TensorArray& array : all) EXPECT_EQ(c.find(array.name()), array) << array.name();
-  EXPECT_EQ(c.names().size(), 300u);
+  for (const TensorArray& array : all) EXPECT_EQ(c.find(array.name()).value(), array) << array.name();
+  EXPECT_EQ(c.names().value().size(), 300u);
 }
 
 }  // namespace

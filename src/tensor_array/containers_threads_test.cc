@@ -38,14 +38,14 @@ TEST(ContainerThreads, NamesAreMadeFoundAndRemovedAtOnce) {
   on_threads(4, [&](int t) {
     for (int i = 0; i < 100; ++i) {
       const TensorArray made = container.make(1, DType::Float32, {.name = "x"}).value();
-      EXPECT_TRUE(container.find(made.name()).has_value());
+      EXPECT_TRUE(container.find(made.name()).value().has_value());
       (void)container.names();
       if ((i + t) % 2 == 0) {
-        EXPECT_TRUE(container.remove(made.name()));
+        EXPECT_TRUE(container.remove(made.name()).value());
       }
     }
   });
-  EXPECT_EQ(container.names().size(), 4 * 50);
+  EXPECT_EQ(container.names().value().size(), 4 * 50);
 }
 
 TEST(ContainerThreads, ManyReadOneRaggedTensor) {

@@ -69,7 +69,7 @@ TEST(TensorArrayContents, ThatDoNotFitAreRefused) {
   }
   contents.elements[0] = {0, *Shape::make({1}), tensor_of<double>({1}, {1}), true, false, false};
   EXPECT_FALSE(TensorArray::restore(contents).ok());
-  a.close();
+  ASSERT_TRUE(a.close().ok());
   EXPECT_TRUE(is_error(a.contents(), kInvalid, "closed"));
 }
 

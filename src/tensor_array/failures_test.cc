@@ -68,7 +68,7 @@ TEST(TensorArray, AFailedWriteDoesNotGrowTheArrayOrFixItsShape) {
   const std::vector<std::int64_t> indices = {5, 5};
   EXPECT_TRUE(is_error(array.scatter(indices, tensor_of(counting<float>(4), {2, 2})), kInvalid, "already"));
   EXPECT_EQ(array.size().value(), 1);
-  EXPECT_FALSE(array.element_shape().has_rank());
+  EXPECT_FALSE(array.element_shape().value().has_rank());
 }
 
 }  // namespace

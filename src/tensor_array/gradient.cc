@@ -72,11 +72,13 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
   });
 }
 
-std::optional<TensorArray> TensorArray::find_grad(std::string_view source) const {
-  const std::shared_lock lock(state_->mutex);
-  const auto made = state_->gradients.find(source);
-  if (made == state_->gradients.end()) return std::nullopt;
-  return TensorArray(made->second);
+Result<std::optional<TensorArray>> TensorArray::find_grad(std::string_view source) const {
+  return without_throwing([&]() -> Result<std::optional<TensorArray>> {
+    const std::shared_lock lock(state_->mutex);
+    const auto made = state_->gradients.find(source);
+    if (made == state_->gradients.end()) return std::optional<TensorArray>();
+    return std::optional(TensorArray(made->second));
+  });
 }
 
 Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float, Ints shape_to_prepend,

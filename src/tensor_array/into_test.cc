@@ -139,11 +139,11 @@ TEST(TensorArrayInto, AGivenShapeBecomesTheArraysOnlyWhenItIsFilled) {
   TensorArray a = array(2);
   std::vector<float> out(3, -1);
   EXPECT_THAT(Ints(a.gather_shape({1}, shape({3})).value()), ElementsAre(1, 3));
-  EXPECT_FALSE(a.element_shape().has_rank());
+  EXPECT_FALSE(a.element_shape().value().has_rank());
   EXPECT_FALSE(a.gather_into({1}, view_of(out, {3}), shape({3})).ok());
-  EXPECT_FALSE(a.element_shape().has_rank());
+  EXPECT_FALSE(a.element_shape().value().has_rank());
   ASSERT_TRUE(a.gather_into({1}, view_of(out, {1, 3}), shape({3})).ok());
-  EXPECT_EQ(a.element_shape().to_string(), "[3]");
+  EXPECT_EQ(a.element_shape().value().to_string(), "[3]");
   EXPECT_THAT(out, ElementsAre(0, 0, 0));
 }
 

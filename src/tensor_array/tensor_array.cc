@@ -86,28 +86,37 @@ Result<std::int64_t> TensorArray::size() const {
   });
 }
 
-void TensorArray::close() {
-  // Let go of outside the lock: what is held may have owners that take their time.
-  SlotTable slots;
-  decltype(State::gradients) gradients;
-  std::optional<Tensor> block;
-  const std::unique_lock lock(state_->mutex);
-  state_->closed = true;
-  slots.swap(state_->slots);
-  gradients.swap(state_->gradients);
-  block.swap(state_->block);
+Status TensorArray::close() {
+  return without_throwing([&] {
+    // Let go of outside the lock: what is held may have owners that take their time.
+    SlotTable slots;
+    decltype(State::gradients) gradients;
+    std::optional<Tensor> block;
+    const std::unique_lock lock(state_->mutex);
+    state_->closed = true;
+    slots.swap(state_->slots);
+    gradients.swap(state_->gradients);
+    block.swap(state_->block);
+    return Status();
+  });
 }
 
 const std::string& TensorArray::name() const { return state_->name(); }
 DType TensorArray::dtype() const { return state_->dtype; }
 bool TensorArray::is_gradient() const { return state_->is_gradient; }
-bool TensorArray::is_closed() const {
-  const std::shared_lock lock(state_->mutex);
-  return state_->closed;
+
+Result<bool> TensorArray::is_closed() const {
+  return without_throwing([&]() -> Result<bool> {
+    const std::shared_lock lock(state_->mutex);
+    return state_->closed;
+  });
 }
-PartialShape TensorArray::element_shape() const {
-  const std::shared_lock lock(state_->mutex);
-  return state_->element_shape;
+
+Result<PartialShape> TensorArray::element_shape() const {
+  return without_throwing([&]() -> Result<PartialShape> {
+    const std::shared_lock lock(state_->mutex);
+    return state_->element_shape;
+  });
 }
 
 }  // namespace backslice

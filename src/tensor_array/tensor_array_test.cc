@@ -154,9 +154,9 @@ TEST(TensorArray, CloseDropsEverythingButGradients) {
   ASSERT_TRUE(a.write(0, v).ok());
   EXPECT_EQ(v.buffer().use_count(), before + 1);
   TensorArray g = a.grad("x").value();
-  a.close();
+  EXPECT_TRUE(a.close().ok());
   EXPECT_EQ(v.buffer().use_count(), before);
-  a.close();
+  EXPECT_TRUE(a.close().ok());
   EXPECT_THAT(message(a.size()), HasSubstr("TensorArray steps has already been closed."));
   for (const Status& s : {a.write(0, v), a.scatter({0}, v), a.split(v, {1}), a.read(0).status(), a.stack().status(),
                           a.concat().status(), a.grad("y").status()}) {

@@ -55,7 +55,7 @@ TEST(TensorArrayThreads, EveryOperationAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  array.close();
+  EXPECT_TRUE(array.close().ok());
 }
 
 }  // namespace

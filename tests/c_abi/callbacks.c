@@ -127,6 +127,38 @@ static void allocators(void) {
   CHECK(arena.alive == 0 && none == NULL);
 }
 
+/* Memory for results of the program's own. */
+static void buffers_of_memory(void) {
+  Arena arena = {0, 0, 0};
+  backslice_allocator allocator = BACKSLICE_ALLOCATOR_INIT;
+  backslice_context context = BACKSLICE_CONTEXT_INIT;
+  backslice_buffer *own = NULL, *pooled = NULL, *none = NULL;
+  void* data = NULL;
+  CHECK_OK(backslice_buffer_make(1000, 1, NULL, &pooled));
+  CHECK_OK(backslice_buffer_data(pooled, &data));
+  CHECK((uintptr_t)data % 64 == 0);
+  for (int i = 0; i < 1000; ++i) CHECK(((char*)data)[i] == 0);
+  memset(data, 1, 1000);
+  backslice_free(pooled);
+  allocator.user = &arena;
+  allocator.allocate = take;
+  allocator.deallocate = give_back;
+  context.allocator = &allocator;
+  CHECK_OK(backslice_buffer_make(1000, 0, &context, &own));
+  CHECK(arena.alive == 1);
+  backslice_free(own);
+  CHECK(arena.alive == 0);
+  CHECK_OK(backslice_buffer_make(0, 0, &context, &own));
+  CHECK_OK(backslice_buffer_data(own, &data));
+  backslice_free(own);
+  CHECK_FAILS(backslice_buffer_make(-1, 0, NULL, &none), BACKSLICE_INVALID_ARGUMENT, "bytes is -1");
+  CHECK_FAILS(backslice_buffer_make(1, 2, NULL, &none), BACKSLICE_INVALID_ARGUMENT, "zeroed");
+  CHECK_FAILS(backslice_buffer_make(INT64_MAX, 0, NULL, &none), BACKSLICE_RESOURCE_EXHAUSTED, "bytes");
+  CHECK_FAILS(backslice_buffer_make(1, 0, NULL, NULL), BACKSLICE_INVALID_ARGUMENT, "out is NULL");
+  CHECK_FAILS(backslice_buffer_data(NULL, &data), BACKSLICE_INVALID_ARGUMENT, "buffer is NULL");
+  CHECK(none == NULL);
+}
+
 static void devices(void) {
   backslice_context context = BACKSLICE_CONTEXT_INIT;
   backslice_grad_buffer* none = NULL;
@@ -153,6 +185,7 @@ int main(void) {
   executors();
   buffers_outlast_executors_that_fail();
   allocators();
+  buffers_of_memory();
   devices();
   free(dy_data);
   free(dx_data);

@@ -117,7 +117,7 @@ std::vector<Operation> array_operations() {
                            },
                            holds(1, 2))},
       {"array_grad", with([=](TensorArray& a) { return a.grad_with_shape(source, {3}).status(); },
-                          [=](TensorArray& a) { EXPECT_TRUE(a.find_grad(source).has_value()); })},
+                          [=](TensorArray& a) { EXPECT_TRUE(a.find_grad(source).value().has_value()); })},
       {"array_grad_write", with_gradient([=](TensorArray& g) { return g.write(0, one); })},
       {"array_grad_scatter", with_gradient([=](TensorArray& g) { return g.scatter(order, three); })},
       {"container",
@@ -126,7 +126,7 @@ std::vector<Operation> array_operations() {
          return Attempt{[=, options = TensorArrayOptions{.name = "a name of some length"}] {
                           return container->make(2, DType::Float32, options).status();
                         },
-                        [=] { EXPECT_THAT(container->names(), ElementsAre("a name of some length_0")); }};
+                        [=] { EXPECT_THAT(container->names().value(), ElementsAre("a name of some length_0")); }};
        }},
   };
 }

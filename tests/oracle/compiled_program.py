@@ -94,11 +94,28 @@ def rows_are_parts_of_the_values_where_aligned(enable: Enable) -> Any:
     return np.array([np.array_equal(values, back), address[0] == address[1]])
 
 
-def pieces(one_buffer: bool, enable: Enable) -> tuple[Any, Any, list[int]]:
+def pieces(one_buffer: bool, enable: Enable, row: int = 48) -> tuple[Any, Any, list[int]]:
     """100,000 rows of 48 floats: each in its own memory, as TensorFlow encodes them, or all in one block."""
-    splits, values = tf.range(0, 4_800_001, 48, dtype=tf.int64), tf.random.stateless_normal([4_800_000], [1, 2])
+    splits, values = tf.range(0, 4_800_001, row, dtype=tf.int64), tf.random.stateless_normal([4_800_000], [1, 2])
     enable(one_buffer)
     return encode([splits], values), splits, [4_800_000]
+
+
+def large_gradients(enable: Enable) -> Any:
+    """Of short rows, and of long ones."""
+    return np.concatenate([large_gradients_of(enable, row) for row in (48, 48_000)])
+
+
+def large_gradients_of(enable: Enable, row: int) -> Any:
+    """Two that are alive at once, and one in memory that an earlier one has left."""
+    encoded, splits, shape = pieces(one_buffer=False, enable=enable, row=row)
+    values = tf.random.stateless_normal(shape, [1, 2])
+    enable(True)
+    first, second = join(encoded, splits, shape), join(encoded, splits, shape)
+    right = [np.array_equal(first, values), np.array_equal(second, values)]
+    del second
+    third = join(encoded, splits, shape)
+    return np.array([*right, np.array_equal(third, values), np.array_equal(first, values)])
 
 
 def seconds_of_gradient(one_buffer: bool) -> Callable[[Enable], Any]:
@@ -140,6 +157,7 @@ RUN: dict[str, Callable[[Enable], Any]] = {
             types_without_a_kernel_when_switched_off,
             invalid_splits_of_a_type_without_a_kernel,
             rows_are_parts_of_the_values_where_aligned,
+            large_gradients,
         )
     },
     **{name: crash(run) for name, run in CRASHES.items()},

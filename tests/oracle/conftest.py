@@ -6,10 +6,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import tensorflow_packages
+import beside
+from backslice.onnxruntime import library_path
 from peer import Peer
 
-collect_ignore = ["in_tensorflow", "in_torch"]  # test_in_*.py run them where the frameworks are
+# The tests named like them run these where the frameworks are.
+collect_ignore = ["in_tensorflow", "in_onnxruntime", "in_torch"]
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +22,7 @@ def tensorflow() -> Iterator[Peer]:
 @pytest.fixture(scope="session")
 def tensorflow_with_backslice() -> Iterator[Peer]:
     """TensorFlow after backslice.tensorflow.install()."""
-    yield from running("tensorflow", "tensorflow_peer.py", tensorflow_packages.environment(BACKSLICE_INSTALL="1"))
+    yield from running("tensorflow", "tensorflow_peer.py", beside.environment(BACKSLICE_INSTALL="1"))
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +33,12 @@ def onnxruntime() -> Iterator[Peer]:
 @pytest.fixture(scope="session")
 def onnxruntime_training() -> Iterator[Peer]:
     yield from running("onnxruntime-training", "onnxruntime_peer.py")
+
+
+@pytest.fixture(scope="session", params=["onnxruntime", "onnxruntime-oldest", "onnxruntime-training"])
+def onnxruntime_with_backslice(request: pytest.FixtureRequest) -> Iterator[Peer]:
+    """The newest ONNX Runtime, the oldest that we support, and the one for training, with backslice's operators."""
+    yield from running(request.param, "onnxruntime_peer.py", {"BACKSLICE_OPERATORS": library_path()})
 
 
 def running(venv: str, script: str, environment: dict[str, str] | None = None) -> Iterator[Peer]:

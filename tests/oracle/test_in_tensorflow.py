@@ -3,16 +3,17 @@
 import subprocess
 from pathlib import Path
 
+import beside
 import pytest
-import tensorflow_packages
+from backslice.bench.venvs import ensure
 
 FOLDER = Path(__file__).with_name("in_tensorflow")
 
 
 def run(*arguments: str) -> str:
     done = subprocess.run(
-        [tensorflow_packages.python(), *arguments],
-        capture_output=True, text=True, timeout=500, env=tensorflow_packages.environment(), cwd=FOLDER,
+        [str(ensure("tensorflow")), *arguments],
+        capture_output=True, text=True, timeout=500, env=beside.environment(), cwd=FOLDER,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     return done.stdout

@@ -216,6 +216,10 @@ def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
     assert results(compiled, "rows_are_parts_of_the_values_where_aligned")[0].tolist() == [True, True]
 
 
+def test_large_gradients_do_not_share_their_memory(compiled: Peer) -> None:
+    assert results(compiled, "large_gradients")[0].tolist() == [True] * 8
+
+
 @pytest.mark.skipif("BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine")
 @pytest.mark.parametrize(("pieces", "least"), [("separate pieces", 5), ("slices of one buffer", 20)])
 def test_the_gradient_of_100_000_rows_is_fast(compiled: Peer, pieces: str, least: float) -> None:

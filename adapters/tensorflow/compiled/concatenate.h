@@ -1,7 +1,9 @@
-// Runs of bytes, one after the other, by backslice's C interface.
+// Runs of bytes, one after the other: short ones as they come, long ones by backslice's C interface, whose kernels know
+// when to write past the caches.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +17,7 @@ class Runs {
   // Null for zeros.
   void push(const char* data, std::int64_t bytes) {
     if (bytes == 0) return;
+    total_ += bytes;
     if (!data_.empty() && goes_on(data)) {
       bytes_.back() += bytes;
     } else {
@@ -26,6 +29,23 @@ class Runs {
   // Precondition: there is room for all of them at `out`.
   absl::Status concatenate(char* out) const {
     if (data_.empty()) return absl::OkStatus();
+    if (total_ / static_cast<std::int64_t>(data_.size()) >= kLong) return concatenate_long(out);
+    for (std::size_t i = 0; i < data_.size(); ++i) {
+      const auto bytes = static_cast<std::size_t>(bytes_[i]);
+      if (data_[i] == nullptr) {
+        std::memset(out, 0, bytes);
+      } else {
+        std::memcpy(out, data_[i], bytes);
+      }
+      out += bytes;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr std::int64_t kLong = 4096;  // bytes: from here on, describing a run to the library costs little
+
+  absl::Status concatenate_long(char* out) const {
     std::vector<backslice_view> views;
     std::vector<std::uint8_t> missing;
     std::vector<std::int64_t> splits(1, 0);
@@ -46,7 +66,6 @@ class Runs {
     return absl::Status(static_cast<absl::StatusCode>(code), backslice_last_error());
   }
 
- private:
   // On the calling thread: which is one of several that do the same.
   class Here {
    public:
@@ -85,6 +104,7 @@ class Runs {
 
   std::vector<const char*> data_;
   std::vector<std::int64_t> bytes_;
+  std::int64_t total_ = 0;
 };
 
 }  // namespace backslice_tensorflow

@@ -13,6 +13,7 @@
 #include "concatenate.h"
 #include "errors.h"
 #include "parallel.h"
+#include "pool_tensor.h"
 #include "tensor_memory.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -54,14 +55,15 @@ class Join {
       context_->set_output(output, part_of_block(block_, data, total * width_, dtype_, shape));
       return absl::OkStatus();
     }
-    Tensor* out = nullptr;
-    TF_RETURN_IF_ERROR(context_->allocate_output(output, shape, &out));
-    for_each_batch(kCyclesToCopy, [&](std::int64_t at, Batch& batch) { return copy(at, batch, data_of(*out)); });
+    char* out = nullptr;
+    TF_RETURN_IF_ERROR(make_output(output, shape, total * width_, &out));
+    for_each_batch(kCyclesToCopy, [&](std::int64_t at, Batch& batch) { return copy(at, batch, out); });
     return first_error();
   }
 
  private:
-  static constexpr std::int64_t kBatch = 512, kAhead = 12, kCyclesToMeasure = 50'000, kCyclesToCopy = 200'000;
+  static constexpr std::int64_t kBatch = 512, kAhead = 12, kCyclesToMeasure = 50'000, kCyclesToCopy = 200'000,
+                                kFromPool = 1 << 18;
 
   struct Batch {
     std::int64_t begin = 0, elements = 0;
@@ -93,6 +95,22 @@ class Join {
   }
 
   std::int64_t end_of(std::int64_t batch) const { return std::min(count_, (batch + 1) * kBatch); }
+
+  // TensorFlow's memory for large tensors is fresh from the system, and the faults of its pages take longer than the
+  // copy.
+  absl::Status make_output(int output, const TensorShape& shape, std::int64_t bytes, char** out) const {
+    if (dtype_ == tensorflow::DT_STRING || bytes < kFromPool) {
+      Tensor* made = nullptr;
+      TF_RETURN_IF_ERROR(context_->allocate_output(output, shape, &made));
+      *out = data_of(*made);
+      return absl::OkStatus();
+    }
+    const auto pooled = pool_tensor(bytes, dtype_, shape);
+    TF_RETURN_IF_ERROR(pooled.status());
+    *out = data_of(*pooled);
+    context_->set_output(output, *pooled);
+    return absl::OkStatus();
+  }
 
   absl::Status measure(std::int64_t at, Batch& batch) const {
     bool is_one_run = true;

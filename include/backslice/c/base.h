@@ -202,6 +202,7 @@ BACKSLICE_C_API int32_t backslice_trim_pool(void);
 
 /* -- Handles */
 
+typedef struct backslice_buffer backslice_buffer;
 typedef struct backslice_selection backslice_selection;
 typedef struct backslice_prepared_slice backslice_prepared_slice;
 typedef struct backslice_grad_buffer backslice_grad_buffer;
@@ -212,6 +213,17 @@ typedef struct backslice_tensor_array backslice_tensor_array;
 /* Ends any handle; NULL is fine. A handle that has ended already is told by backslice_last_error() where the library
  * was built with assertions, and is undefined otherwise, as in free(). */
 BACKSLICE_C_API void backslice_free(void* handle);
+
+/* -- Memory */
+
+/* Memory for results of the caller's, from the pool or from the context's allocator: at least that many bytes at a
+ * multiple of 64, all zero if `zeroed` is 1. Memory of the pool has been touched before, where memory fresh from the
+ * system costs a page fault per 4 KiB. */
+BACKSLICE_C_API int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_context* context,
+                                              backslice_buffer** out);
+
+/* Where it begins. */
+BACKSLICE_C_API int32_t backslice_buffer_data(backslice_buffer* buffer, void** data);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,9 @@ from .internal import __version__ as __version__
 from .internal import _dlpack_capsule as _dlpack_capsule
 from .internal import _numpy_dtype as _numpy_dtype
 from .internal import _register as _register
+from .internal import _set_serial as _set_serial
 from .internal import _slice_grad_into_zeros as _slice_grad_into_zeros
+from .internal import _uninitialised as _uninitialised
 from .many_slices import *
 from .ragged import *
 from .ragged_variants import *

@@ -19,6 +19,12 @@ def _dlpack_capsule(array: NDArray[Any], versioned: bool, is_copy: bool) -> Any:
 def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -> None:
     """Compute ``slice_grad(dy, shape, index, out=out)`` where `out` is all zero already."""
 
+def _set_serial(serial: bool) -> bool:
+    """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
+
+def _uninitialised(shape: Shape, like: NDArray[Any]) -> NDArray[Any]:
+    """Make an array with the dtype of `like`, in memory such as results get; it holds anything until it is filled."""
+
 def probe_memory(dst: NDArray[Any] | None, src: NDArray[Any] | None, streaming: bool) -> None:
     """Zero, copy or read memory as fast as the machine can: the yardstick of the benchmark.
 

@@ -1,6 +1,7 @@
 """Runs the workloads. Each peer has its own process, which stays alive; the peers take turns."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import venvs
-from .workloads import Container, Workload
+from .workloads import AnyWorkload, Container, Workload
 
 # peer: the environment it lives in, None for ours
 PEERS: dict[str, str | None] = {
@@ -23,12 +24,19 @@ PEERS: dict[str, str | None] = {
     "torch_with_backslice": "torch",
     "jax": "jax",
     "onnxruntime": "onnxruntime-training",
+    "onnxruntime_with_backslice": "onnxruntime",
+    "dask_pad": None,
+    "dask_assignment": None,
+    "dask_copy": None,
 }
+
+
+OUT_OF_MEMORY = "out of memory"
 
 
 @dataclass
 class Result:
-    workload: Workload | Container
+    workload: AnyWorkload
     limit: float | None = None  # seconds that the memory alone would take
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -67,8 +75,10 @@ class Child:
             line = ""
         if not line:
             self.stop()
-            return {"error": "out of memory"}  # what ends a process that answered before
+            return {"error": OUT_OF_MEMORY}  # what ends a process that answered before
         reply: dict[str, Any] = json.loads(line)
+        if reply.get("error") == OUT_OF_MEMORY:
+            self.stop()  # what its allocator keeps would be missing for the next workloads
         return reply
 
     def start(self) -> None:
@@ -94,8 +104,13 @@ class Child:
 
 def installed_peers() -> dict[str, Path]:
     """The peers that can run here, with their Pythons."""
-    found = {peer: Path(sys.executable) if venv is None else venvs.find(venv) for peer, venv in PEERS.items()}
+    found = {peer: _own_python(peer) if venv is None else venvs.find(venv) for peer, venv in PEERS.items()}
     return {peer: python for peer, python in found.items() if python is not None}
+
+
+def _own_python(peer: str) -> Path | None:
+    lacking = peer.startswith("dask") and importlib.util.find_spec("dask") is None
+    return None if lacking else Path(sys.executable)
 
 
 def memory_limit() -> int:
@@ -104,7 +119,7 @@ def memory_limit() -> int:
 
 
 def run(
-    workloads: Iterable[Workload | Container],
+    workloads: Iterable[AnyWorkload],
     peers: dict[str, Path],
     rounds: int,
     tick: Callable[[str], None] = lambda _: None,
@@ -148,7 +163,12 @@ def measure_limit(result: Result, child: Child) -> None:
             reply = child.ask({"kind": "limit", "threads": 0, "read_and_write": sizes})
             result.limit = min(reply["seconds"], result.limit or float("inf"))
         return
-    if workload.kind not in ("gradient", "many") or workload.output_bytes < 2**20 or workload.group == "sparse":
+    if (
+        not isinstance(workload, Workload)
+        or workload.kind not in ("gradient", "many")
+        or workload.output_bytes < 2**20
+        or workload.group == "sparse"
+    ):
         return
     copied = workload.selected_bytes
     for streaming in (False, True):

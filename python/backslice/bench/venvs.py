@@ -13,6 +13,7 @@ from pathlib import Path
 REQUIREMENTS = {
     "tensorflow": ["tensorflow-cpu==2.21.0"],
     "onnxruntime": ["onnxruntime==1.31.1", "onnx", "ml_dtypes"],
+    "onnxruntime-oldest": ["onnxruntime==1.17.0", "onnx<1.16", "numpy<2", "ml_dtypes"],
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
     "jax": ["jax"],
     "torch": ["torch", "numpy"],

@@ -12,6 +12,7 @@ import time
 
 SLOW = 5.0  # seconds: a call that takes longer is made once
 ENOUGH = 0.4  # seconds of calls for one result
+PREPARE = {"container": "prepare_container", "dask": "prepare_dask"}  # by kind; all others: prepare
 
 
 def best_time(call):
@@ -31,7 +32,7 @@ def best_time(call):
 
 def answer(peer, workload):
     try:
-        prepare = getattr(peer, "prepare_container", None) if workload["kind"] == "container" else peer.prepare
+        prepare = getattr(peer, PREPARE.get(workload["kind"], "prepare"), None)
         call = prepare and prepare(workload)
         if call is None:
             return {"unsupported": True}
@@ -60,4 +61,5 @@ def main():
         print(json.dumps(answer(peer, json.loads(line))), file=replies, flush=True)
 
 
-main()
+if __name__ == "__main__":  # not in the processes that a peer starts
+    main()

@@ -67,6 +67,32 @@ class Container:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Chunked:
+    """The gradient of a slice of a Dask array, in chunks."""
+
+    name: str
+    shape: tuple[int, ...]
+    index: tuple[Item, ...]
+    chunks: tuple[Any, ...]  # one entry per axis: a size, or a list of all sizes
+    dy_chunks: tuple[Any, ...]
+    scheduler: str = "threads"
+    threads: int = 0  # 0: all; for processes, their number
+    dtype: str = "float32"
+    group: str = "dask"
+    kind: str = "dask"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def output_bytes(self) -> int:
+        return Workload(self.name, self.shape, self.index, dtype=self.dtype).output_bytes
+
+
+AnyWorkload = Workload | Container | Chunked
+
+
 def dense(name: str, shape: tuple[int, ...], *index: Item, **more: Any) -> Workload:
     return Workload(name, shape, index, **more)
 
@@ -163,5 +189,33 @@ RAGGED = [
 
 CONTAINERS = [*SPARSE, *ARRAYS, *RAGGED]
 
-ALL_WORKLOADS: list[Workload | Container] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS]
-QUICK: list[Workload | Container] = [DENSE[-1], SMALL[0]]
+LARGE, SIDE = (32768, 32768), 4096  # 4 GiB in chunks of 64 MiB
+
+
+def chunked(text: str, index: tuple[Item, ...], **more: Any) -> Chunked:
+    scheduler, threads = more.get("scheduler", "threads"), more.get("threads", 0)
+    how = f"1 {scheduler.rstrip('s')}" if threads == 1 else scheduler
+    shape, sides = more.pop("shape", LARGE), (SIDE, SIDE)
+    chunks, dy_chunks = more.pop("chunks", sides), more.pop("dy_chunks", sides)
+    name = f"dask, {how}: ({','.join(map(str, shape))})[{text}]"
+    return Chunked(name, shape, index, chunks, dy_chunks, **more)
+
+
+BORDER: Item = (100, -100, None)
+PADDED = (100, *[SIDE] * 7, SIDE - 200, 100)  # what da.pad makes of the chunks of such a dy
+DASK = [
+    chunked("100:-100,100:-100", (BORDER, BORDER)),
+    chunked("100:-100,100:-100", (BORDER, BORDER), threads=1),
+    chunked("8192:24576", ((8192, 24576, None),)),
+    chunked("1000:,:", ((1000, None, None),)),
+    chunked("::-1,100:-100", ((None, None, -1), BORDER)),
+    chunked("::2,::2", ((None, None, 2), (None, None, 2))),
+    chunked("100:-100 of chunks (1024,32768)", (BORDER,), chunks=(1024, 32768), dy_chunks=(1024, 32768)),
+    chunked("100:-100,100:-100 in the chunks of da.pad", (BORDER, BORDER), chunks=(PADDED, PADDED)),
+    chunked("100:-100,100:-100", (BORDER, BORDER), shape=(4096, 4096), chunks=(256, 256), dy_chunks=(256, 256)),
+    chunked("100:-100,100:-100", (BORDER, BORDER), shape=(8192, 8192), scheduler="processes",
+            chunks=(2048, 2048), dy_chunks=(2048, 2048)),
+]  # fmt: skip
+
+ALL_WORKLOADS: list[AnyWorkload] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS, *DASK]
+QUICK: list[AnyWorkload] = [DENSE[-1], SMALL[0]]

@@ -253,6 +253,24 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command("onnx")
+def onnx_model(
+    model: Path = typer.Argument(metavar="MODEL", help="An .onnx file, of any opset."),
+    as_json: bool = JSON,
+) -> None:
+    """List the slices of an ONNX model.
+
+    With pictures, and what their gradients cost.
+
+    Example: backslice onnx model.onnx
+    """
+    from . import onnx_models as command
+    from .console import console
+
+    told = command.facts(model)
+    _tell(command.for_json(told) if as_json else {}, as_json, lambda: command.show(told, console()))
+
+
 @app.command("doctor")
 def doctor(as_json: bool = JSON) -> None:
     """Check the installation, for bug reports.

@@ -126,9 +126,10 @@ def show_code(selection: bs.Selection, dialect: str, console: Console, indent: s
         console.print(Text(indent + problem, style="yellow"))
         if dialect == "tf":
             return
-    for gradient in (False, True):
-        for line in dialects.code(selection, dialect, gradient).splitlines():
-            console.print(Text(indent + line, style="cyan"), soft_wrap=True)
+    forward, gradient = (dialects.code(selection, dialect, gradient).splitlines() for gradient in (False, True))
+    imported = {line for line in forward if line.startswith("from ")}
+    for line in [*forward, *(line for line in gradient if line not in imported)]:
+        console.print(Text(indent + line, style="cyan"), soft_wrap=True)
 
 
 def heading(console: Console, text: str) -> None:

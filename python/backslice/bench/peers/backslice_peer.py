@@ -38,6 +38,14 @@ def prepare(workload):
     return lambda: bs.multi_slice_grad(shape, slices)
 
 
+def prepare_dask(workload):
+    import backslice.dask
+    from chunked import measured
+
+    bs.pool.trim()
+    return measured(workload, backslice.dask.slice_grad)
+
+
 def describe(workload):
     """How a gradient of one slice is made, as the library says: what it says is what runs."""
     if workload["kind"] != "gradient":

@@ -5,13 +5,23 @@ import onnxruntime as ort
 from onnx import TensorProto, helper
 from slices import index_of, result_shape
 
-TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+TYPES = {
+    "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16,
+    "uint8": TensorProto.UINT8, "int64": TensorProto.INT64,
+}  # fmt: skip
 END = 2**63 - 1
 
 
 def prepare(workload):
-    if workload["kind"] != "gradient" or workload["dtype"] not in TYPES or workload["threads"] == 1:
+    if workload["kind"] != "gradient" or workload["dtype"] not in ("float32", "float64"):
         return None
+    inputs = inputs_of(workload)
+    if inputs["steps"][-1] < 0 and len(inputs["steps"]) == len(workload["shape"]):
+        return None  # it fails on a negative step of the innermost axis
+    return runner("SliceGrad", "com.microsoft", inputs, workload)
+
+
+def inputs_of(workload):
     starts, ends, steps = [], [], []
     for item in index_of(workload):
         item = slice(item, item + 1) if isinstance(item, int) else item
@@ -19,16 +29,36 @@ def prepare(workload):
         starts.append(item.start if item.start is not None else (END if backwards else 0))
         ends.append(item.stop if item.stop is not None else END)
         steps.append(item.step or 1)
-    if steps[-1] < 0 and len(steps) == len(workload["shape"]):
-        return None  # it fails on a negative step of the innermost axis
     lists = {"starts": starts, "ends": ends, "axes": list(range(len(steps))), "steps": steps}
     inputs = {"dY": np.ones(result_shape(workload), workload["dtype"]), "shape": np.array(workload["shape"])}
-    inputs |= {name: np.array(values) for name, values in lists.items()}
-    types = [TYPES[workload["dtype"]]] + [TensorProto.INT64] * 5
-    infos = [helper.make_tensor_value_info(name, t, None) for name, t in zip(inputs, types)]
-    node = helper.make_node("SliceGrad", list(inputs), ["dX"], domain="com.microsoft")
-    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("dX", types[0], None)])
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    return inputs | {name: np.array(values) for name, values in lists.items()}
+
+
+def runner(operator, domain, inputs, workload, library=None):
+    """Runs a session of one node, whose gradients are inputs and all else constant."""
+    given = {name: array for name, array in inputs.items() if name.startswith("dY")}
+    constants = [
+        helper.make_tensor(name, TensorProto.INT64, array.shape, array.ravel())
+        for name, array in inputs.items()
+        if name not in given
+    ]
+    element = TYPES[workload["dtype"]]
+    infos = [helper.make_tensor_value_info(name, element, array.shape) for name, array in given.items()]
+    result = helper.make_tensor_value_info("dX", element, None)
+    node = helper.make_node(operator, list(inputs), ["dX"], domain=domain)
+    opsets = [helper.make_opsetid(name, v) for name, v in (("", 13), ("com.microsoft", 1), ("backslice", 1))]
+    graph = helper.make_graph([node], "g", infos, [result], constants)
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, inputs)
+    session = ort.InferenceSession(
+        model.SerializeToString(), options_for(workload, library), providers=["CPUExecutionProvider"]
+    )
+    return lambda: session.run(None, given)
+
+
+def options_for(workload, library):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = workload["threads"]
+    if library:
+        options.register_custom_ops_library(library)
+    return options

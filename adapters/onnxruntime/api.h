@@ -1,0 +1,65 @@
+// The functions of the ONNX Runtime that called us.
+#pragma once
+
+#include <utility>
+
+#include "backslice/result.h"
+#include "c_api.h"
+#include "core/boundary.h"
+
+namespace backslice::onnxruntime {
+
+/// Ends a kernel early, from wherever it is, with an error of ours or of ONNX Runtime's.
+[[noreturn]] inline void refuse(Status status) { throw StatusException(std::move(status)); }
+
+/// The value of a result; ends the kernel where there is none.
+template <class T>
+T unwrap(Result<T>&& result) {
+  if (!result.ok()) refuse(std::move(result).status());
+  return *std::move(result);
+}
+
+inline void check(Status status) {
+  if (!status.ok()) refuse(std::move(status));
+}
+
+/// A table of functions. Several may be loaded in one process.
+class Api {
+ public:
+  explicit Api(const OrtApi* table) : table_(table) {}
+
+  const OrtApi* table() const { return table_; }
+
+  template <class R, class... Parameters>
+  R call(Slot<R(Parameters...)> slot, std::type_identity_t<Parameters>... arguments) const {
+    using Function = R (*)(Parameters...);
+    return reinterpret_cast<const Function*>(table_)[slot.place](arguments...);
+  }
+
+  /// The same for a function that can fail: its error ends the kernel.
+  template <class... Parameters>
+  void require(Slot<OrtStatus*(Parameters...)> slot, std::type_identity_t<Parameters>... arguments) const {
+    if (OrtStatus* failure = call(slot, arguments...)) refuse(taken(failure));
+  }
+
+  /// Hands our error to ONNX Runtime.
+  OrtStatus* status_of(const Status& status) const noexcept;
+
+  /// The Status of an error of ONNX Runtime's, which it releases.
+  Status taken(OrtStatus* failure) const;
+
+  /// Runs `body`, which may throw: nothing reaches ONNX Runtime but its own kind of error, or null.
+  template <class Body>
+  OrtStatus* guarded(const Body& body) const noexcept {
+    const Status status = without_throwing([&] {
+      body();
+      return Status();
+    });
+    return status.ok() ? nullptr : status_of(status);
+  }
+
+ private:
+  const OrtApi* table_;
+};
+
+}  // namespace backslice::onnxruntime

@@ -1,0 +1,71 @@
+// One run of a kernel: what it is given, where its result goes, and on which threads it runs.
+#pragma once
+
+#include <optional>
+
+#include "backslice/context.h"
+#include "backslice/tensor.h"
+#include "input.h"
+
+namespace backslice::onnxruntime {
+
+/// The threads of the session: its loops run on them, and on no others. A session of one thread has none but the
+/// caller.
+class SessionThreads : public Executor {
+ public:
+  SessionThreads(const Api& api, const OrtKernelContext* context) : api_(api), context_(context) {}
+
+  /// ONNX Runtime does not tell how many there are: as many as backslice would use itself, at most.
+  int concurrency() const override { return num_threads(); }
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override;
+
+ private:
+  Api api_;
+  const OrtKernelContext* context_;
+};
+
+/// The result of a kernel, in ONNX Runtime's memory. Elements that it keeps in a form of its own are written when all
+/// is well, by finish().
+class Output {
+ public:
+  Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout);
+
+  const View& view() const { return view_; }
+  void finish();
+
+ private:
+  void* data() const;
+
+  Api api_;
+  OrtValue* value_;
+  ElementType type_;
+  std::optional<Tensor> elements_;
+  View view_;
+};
+
+class Call {
+ public:
+  Call(const Api& api, OrtKernelContext* context);
+
+  std::size_t inputs() const { return inputs_; }
+
+  /// An input, which the node must have.
+  Input input(std::size_t index, std::string name) const;
+
+  /// An input that may have been left out, by an empty name or by being after the last.
+  Input optional_input(std::size_t index, std::string name) const;
+
+  /// The output, for elements of that type.
+  Output output(const Shape& shape, ElementType type) const;
+  Output output(const Layout& layout, ElementType type) const;  ///< A contiguous one.
+
+  Context context() { return {.executor = &threads_}; }
+
+ private:
+  Api api_;
+  OrtKernelContext* context_;
+  SessionThreads threads_;
+  std::size_t inputs_ = 0;
+};
+
+}  // namespace backslice::onnxruntime

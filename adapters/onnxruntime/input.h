@@ -1,0 +1,61 @@
+// An input of a kernel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "backslice/view.h"
+#include "element_types.h"
+#include "texts.h"
+
+namespace backslice::onnxruntime {
+
+/// An input tensor, or one that was left out. `name` is what messages call it. Views of it hold as long as it does.
+class Input {
+ public:
+  Input(const Api& api, const OrtValue* value, std::string name);
+  Input(Input&&) = default;
+
+  bool is_given() const { return value_ != nullptr; }
+  const std::string& name() const { return name_; }
+  int type() const { return type_; }
+  ElementType element_type() const;
+  std::vector<std::int64_t> dims() const;
+  std::int64_t elements() const;
+
+  /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
+  ConstView view();
+
+  /// The elements in row-major order, with a contiguous layout of as many.
+  ConstView view_as(const Layout& layout);
+
+  /// Refuses what is no list: 1-D.
+  void check_list() const;
+
+  /// The elements of a list, 1-D, of int32 or int64.
+  std::vector<std::int64_t> list() const;
+
+  /// The elements of an integer tensor of any shape, in row-major order.
+  std::vector<std::int64_t> integers() const;
+
+ private:
+  struct Release {
+    Api api;
+    void operator()(OrtTensorTypeAndShapeInfo* info) const { api.call(slots::kReleaseTensorTypeAndShapeInfo, info); }
+  };
+
+  const void* data() const;
+  const void* readable(ElementType type);
+
+  Api api_;
+  const OrtValue* value_;
+  std::string name_;
+  std::unique_ptr<OrtTensorTypeAndShapeInfo, Release> info_;
+  int type_ = kAnyType;
+  std::vector<std::byte> unpacked_;
+  Texts texts_;
+};
+
+}  // namespace backslice::onnxruntime

@@ -1,0 +1,92 @@
+// Where ONNX Runtime enters the library: it loads it and calls RegisterCustomOps.
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/errors.h"
+#include "operators.h"
+
+namespace backslice::onnxruntime {
+namespace {
+
+struct Member {
+  const char* domain;
+  const OpDescription& op;
+};
+
+const Member kMembers[] = {
+    {"com.microsoft", kSliceGrad},  {"backslice", kStridedSliceGrad}, {"backslice", kSliceGradAccumulate},
+    {"backslice", kMultiSliceGrad}, {"backslice", kSparseSliceGrad},  {"backslice", kRaggedGradient},
+};
+
+bool has_indices(const OpDescription& op) {
+  return std::ranges::any_of(op.inputs, [](const InputDescription& input) { return input.type == InputType::Index; });
+}
+
+/// Our operators as one ONNX Runtime sees them. Sessions refer to them until they end, which may be after anything that
+/// could tell us, so they are kept until the process ends.
+class Domains {
+ public:
+  explicit Domains(const Api& api) : api_(api) {
+    for (const auto& [domain, op] : kMembers) {
+      add(domain, ops_.emplace_back(op, kInt64));
+      if (has_indices(op)) add(domain, ops_.emplace_back(op, kInt32));
+    }
+  }
+
+  void add_to(OrtSessionOptions* options) const {
+    for (const auto& [name, domain] : domains_) api_.require(slots::kAddCustomOpDomain, options, domain);
+  }
+
+ private:
+  void add(const char* name, const Op& op) {
+    OrtCustomOpDomain*& domain = domains_[name];
+    if (domain == nullptr) api_.require(slots::kCreateCustomOpDomain, name, &domain);
+    api_.require(slots::kCustomOpDomainAdd, domain, &op);
+  }
+
+  Api api_;
+  std::deque<Op> ops_;
+  std::map<std::string, OrtCustomOpDomain*> domains_;
+};
+
+/// The one of this ONNX Runtime; a process may have loaded several.
+const Domains& domains_of(const Api& api) {
+  static std::mutex mutex;
+  static auto& made = *new std::map<const OrtApi*, std::unique_ptr<Domains>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Domains>& domains = made[api.table()];
+  if (domains == nullptr) domains = std::make_unique<Domains>(api);
+  return *domains;
+}
+
+/// Whether a version such as "1.16.3" lacks our interface, whose version is the minor one. Others are asked for it: one
+/// that lacks it would write to the error output.
+bool is_too_old(const char* version) {
+  unsigned major = 0, minor = 0;
+  return std::sscanf(version, "%u.%u", &major, &minor) == 2 && (major < 1 || (major == 1 && minor < kApi));
+}
+
+OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
+  const char* version = base.get_version_string();
+  const OrtApi* table = is_too_old(version) ? nullptr : base.get_api(kApi);
+  if (table != nullptr) {
+    const Api api(table);
+    return api.guarded([&] { domains_of(api).add_to(options); });
+  }
+  const Api oldest(base.get_api(1));  // there always is one, and it can say so
+  return oldest.guarded([&] {
+    refuse(invalid_argument("backslice's operators need ONNX Runtime 1.", kApi, " or later, but this is ", version));
+  });
+}
+
+}  // namespace
+}  // namespace backslice::onnxruntime
+
+extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(OrtSessionOptions* options,
+                                                                               const OrtApiBase* base) {
+  return backslice::onnxruntime::register_ops(options, *base);
+}

@@ -1,0 +1,78 @@
+// backslice::RaggedGradient: the gradients of the rows of a ragged tensor, one after the other, with zeros for rows
+// that have none.
+#include <algorithm>
+
+#include "backslice/ragged_variant.h"
+#include "core/errors.h"
+#include "operators.h"
+
+namespace backslice::onnxruntime {
+namespace {
+
+// A tensor in the memory of an input, which outlives it. It is only read.
+Tensor borrowed(const ConstView& view) {
+  auto* data = const_cast<std::byte*>(view.data);
+  return Tensor::of(Buffer::wrap(nullptr, data), View{data, view.dtype, view.layout});
+}
+
+class RaggedGradient {
+ public:
+  explicit RaggedGradient(const Node& node) : missing_(node.integers("missing")) { std::ranges::sort(missing_); }
+
+  void compute(Call& call) const {
+    Input splits = call.input(0, "row_splits");
+    splits.check_list();
+    const std::vector<std::int64_t> shape = call.input(1, "dense_values_shape").list();
+    std::vector<Input> inputs;
+    for (std::size_t i = kFirst; i < call.inputs(); ++i) {
+      inputs.push_back(call.input(i, "pieces[" + std::to_string(i - kFirst) + "]"));
+    }
+    if (inputs.empty()) refuse(invalid_argument("there are no pieces, expected at least one"));
+    const VariantArray encoded = rows(inputs);
+    Output values = call.output(unwrap(Shape::make(shape, "dense_values_shape")), inputs[0].element_type());
+    check(ragged_tensor_to_variant_gradient_into(encoded, {borrowed(splits.view())}, shape, values.view(),
+                                                 Write::Overwrite, call.context()));
+    values.finish();
+  }
+
+ private:
+  static constexpr std::size_t kFirst = 2;  // of the pieces
+
+  // The pieces in the places of the rows that have one.
+  VariantArray rows(std::vector<Input>& inputs) const {
+    const auto count = static_cast<std::int64_t>(inputs.size() + missing_.size());
+    std::vector<std::optional<RaggedTensor>> elements(static_cast<std::size_t>(count));
+    auto next = inputs.begin();
+    for (std::int64_t row = 0; row < count && next != inputs.end(); ++row) {
+      if (std::ranges::binary_search(missing_, row)) continue;
+      elements[static_cast<std::size_t>(row)] = unwrap(RaggedTensor::make(borrowed((next++)->view()), {}));
+    }
+    check_missing(count);
+    return unwrap(VariantArray::make(std::move(elements), {count}));
+  }
+
+  void check_missing(std::int64_t count) const {
+    for (const std::int64_t row : missing_) {
+      if (row < 0 || row >= count) {
+        refuse(invalid_argument("missing has ", row, ", expected rows from 0 to ", count - 1, ": there are ",
+                                count - static_cast<std::int64_t>(missing_.size()), " pieces and ", missing_.size(),
+                                " missing ones"));
+      }
+    }
+    if (const auto twice = std::ranges::adjacent_find(missing_); twice != missing_.end()) {
+      refuse(invalid_argument("missing has ", *twice, " twice"));
+    }
+  }
+
+  std::vector<std::int64_t> missing_;
+};
+
+constexpr InputDescription kInputs[] = {{InputType::Index},            // row_splits
+                                        {InputType::Int64},            // dense_values_shape
+                                        {InputType::Any, kVariadic}};  // pieces
+
+}  // namespace
+
+constexpr OpDescription kRaggedGradient = describe<RaggedGradient>("RaggedGradient", kInputs);
+
+}  // namespace backslice::onnxruntime

@@ -1,0 +1,32 @@
+#include "backslice/buffer.h"
+
+#include "capi/context.h"
+#include "capi/handles.h"
+
+using namespace backslice;
+using namespace backslice::capi;
+
+namespace {
+
+Allocator& allocator_of(const Context& context) {
+  return context.allocator != nullptr ? *context.allocator : pool_allocator();
+}
+
+}  // namespace
+
+int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_context* context, backslice_buffer** out) {
+  return guarded([&] {
+    not_null(out, "out");
+    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0");
+    const Contents contents = flag_of(zeroed, "zeroed") ? Contents::Zero : Contents::Uninitialised;
+    const CallContext call(context);
+    return give(out, call.value(allocator_of(call).allocate(bytes, contents)));
+  });
+}
+
+int32_t backslice_buffer_data(backslice_buffer* buffer, void** data) {
+  return guarded([&] {
+    not_null(data, "data") = get(buffer, "buffer").data();
+    return Status();
+  });
+}

@@ -1,0 +1,51 @@
+"""backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of two versions."""
+
+import subprocess
+from pathlib import Path
+
+import beside
+import onnx
+import pytest
+from backslice.bench.venvs import ensure
+from backslice.onnxruntime import library_path
+from onnx import TensorProto, helper
+
+FOLDER = Path(__file__).with_name("in_onnxruntime")
+
+
+@pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-oldest"])
+def test_the_checks_pass_inside_onnx_runtime(venv: str) -> None:
+    quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-c", "pytest.ini"]
+    done = subprocess.run(
+        [str(ensure(venv)), "-m", "pytest", *quiet, "."],
+        capture_output=True, text=True, timeout=300, env=beside.environment(), cwd=FOLDER,
+    )  # fmt: skip
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "passed" in done.stdout and "skipped" not in done.stdout
+
+
+def test_a_program_without_python(tmp_path: Path) -> None:
+    """In C++, with the shared library that the newest wheel has."""
+    [runtime] = ensure("onnxruntime").parents[1].glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
+    sources = [FOLDER / "session.cc", "-I", FOLDER.parents[2] / "adapters" / "onnxruntime"]
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    compiler = ["c++", "-std=c++20", *warnings, *map(str, sources), "-o", str(tmp_path / "session"), "-ldl"]
+    subprocess.run(compiler, check=True, timeout=120)
+    model = saved_gradient(tmp_path)
+    program = [str(tmp_path / "session"), str(runtime), library_path(), str(model)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def saved_gradient(folder: Path) -> Path:
+    """A model of dX, the gradient of x[1:3] of shape [4, 2]."""
+    constants = {"shape": [4, 2], "starts": [1], "ends": [3]}
+    node = helper.make_node("SliceGrad", ["dY", *constants], ["dX"], domain="com.microsoft")
+    floats = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("dY", "dX")]
+    tensors = [helper.make_tensor(name, TensorProto.INT64, [len(v)], v) for name, v in constants.items()]
+    graph = helper.make_graph([node], "g", floats[:1], floats[1:], tensors)
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    onnx.save(model, folder / "gradient.onnx")
+    return folder / "gradient.onnx"

@@ -1,0 +1,43 @@
+"""SliceGrad inside the training wheel: backslice's kernel against its own."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backslice.bench.venvs import ensure
+from backslice.onnxruntime import library_path
+
+PROGRAM = Path(__file__).with_name("onnxruntime_speed.py")
+LEAST = {"crop": 2.0, "inner step": 3.0}  # times as fast, by how the name begins; all others as fast
+
+pytestmark = pytest.mark.skipif(
+    "BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine"
+)
+
+
+def measured(name: str) -> Any:
+    """In a process of its own, so that no gradient depends on what those before it left behind."""
+    command = [str(ensure("onnxruntime-training")), str(PROGRAM), library_path(), name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def test_every_gradient_is_fast() -> None:
+    slow = []
+    for name in measured("names"):
+        theirs, ours = measured(name)
+        print(f"{name}: ONNX Runtime {theirs * 1e6:.1f} us, backslice {ours * 1e6:.1f} us, {theirs / ours:.2f} times")
+        least = next((times for kind, times in LEAST.items() if name.startswith(kind)), 1.0)
+        if theirs / ours < least:
+            slow.append(f"{name}: {theirs / ours:.2f} times as fast, expected {least}")
+    assert not slow, slow
+
+
+def test_a_small_node_is_fast() -> None:
+    slice_node, ours, theirs = (seconds * 1e6 for seconds in measured("nodes"))
+    print(f"one node: Slice {slice_node:.2f} us, SliceGrad of backslice {ours:.2f} us, of ONNX Runtime {theirs:.2f} us")
+    assert ours - slice_node < 5
