@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from .. import slice as pooled_slice
-from . import counting
+from . import counting, pending
 from .arrays import as_array, as_tensor
 from .plainly import Plainly
 
@@ -56,7 +56,7 @@ def captured(op: str, dy: Any) -> Any:
     if are_within(held, known.alone):
         counting.count_taken(op)
         return dy
-    if _is_known_to_pytorch_only(held, known):
+    if _is_known_to_pytorch_only(dy, held, known):
         counting.count_taken(op, "shared")
         return _share(dy)
     return _copied(op, dy)
@@ -72,16 +72,16 @@ def are_within(held: References, bound: References) -> bool:
     return held[0] <= bound[0] and held[1] <= bound[1] and held[2] <= bound[2]
 
 
-def _is_known_to_pytorch_only(held: References, known: Known) -> bool:
-    """Whether nobody but Python code holds it, and so nobody can write to it past PyTorch.
+def _is_known_to_pytorch_only(dy: Any, held: References, known: Known) -> bool:
+    """Whether nobody but Python code, and the engine where the caller gave it, holds it: nobody writes past PyTorch.
 
     Memory that was exported to NumPy, or came from there, cannot be resized; what was exported by DLPack is held by
     the exporter.
     """
-    to_object, to_tensor, to_memory = held
+    _, to_tensor, to_memory = held
     if to_memory > known.alone[2]:
         return False
-    return to_tensor <= known.alone[1] or (to_tensor <= known.by_caller[1] and to_object >= known.by_caller[0])
+    return to_tensor <= known.alone[1] or (to_tensor <= known.by_caller[1] and pending.was_given(dy))
 
 
 def _copy(tensor: Any) -> Any:

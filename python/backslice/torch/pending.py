@@ -4,6 +4,7 @@ So nothing that happens after it can change them, and what it returns has memory
 functions of `torch.autograd.Function` are given ordinary tensors, whatever their code does with them.
 """
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -17,6 +18,7 @@ _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDi
 _in_use = 0  # backward passes that need the functions below
 _apply: Any = None  # what was there before
 _task = torch._C._current_graph_task_id
+_ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 
 
 class _Latest(threading.local):
@@ -36,6 +38,7 @@ class BackwardPass:
         self._lazy: list[weakref.ref[Any]] = []
         self._limit = 64
         self._receivers: set[Any] = set()
+        self.given = _given_by_the_caller()
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
         _use_functions(1)
 
@@ -77,6 +80,25 @@ def is_first_of_its_tensor() -> bool:
     """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
     node = torch._C._current_autograd_node()
     return node is not None and _current().is_first_for(node.next_functions[0])
+
+
+def was_given(dy: Any) -> bool:
+    """Whether the caller of the backward pass that this thread is inside gave it as a gradient of an output."""
+    return id(dy) in _current().given
+
+
+def _given_by_the_caller() -> frozenset[int]:
+    """The identities of those gradients: PyTorch's frame holds them while the pass runs.
+
+    None where it is not on this thread's stack.
+    """
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not _ENGINE_CALL:
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return frozenset()
+    gradients = next(iter(frame.f_locals.get("args", ())), ())
+    return frozenset(map(id, gradients))
 
 
 def _current() -> BackwardPass:

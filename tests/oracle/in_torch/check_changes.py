@@ -32,8 +32,10 @@ def changed_later(keep: Any, change: Any) -> Any:
     x = leaf(4, 7, 3)
     y = Later.apply(x, lambda: None)
     kept: list[Any] = []
-    first = Later.apply(x * 1, lambda: [change(k) for k in kept])  # made before the slices: its turn comes after theirs
-    parts = [y[:, t] * 1 for t in (1, 2, 1)]
+    first = Later.apply(
+        x * 1, lambda: [change(k[0] if isinstance(k, list) else k) for k in kept]
+    )  # made before the slices: its turn comes after theirs
+    parts = [y[:, t] for t in (1, 2, 1)]
     for part in parts:
         part.register_hook(lambda g: kept.append(keep(g)))
     (sum((p * (i + 2)).sum() for i, p in enumerate(parts)) + (first * 5).sum()).backward()
@@ -51,6 +53,7 @@ KEEP = {
     "a DLPack import": lambda g: torch.from_dlpack(g),
     "NumPy's DLPack import": lambda g: torch.from_numpy(np.from_dlpack(g)),
     "a DLPack capsule and the gradient": lambda g: (torch.from_dlpack(torch.utils.dlpack.to_dlpack(g)), g)[0],
+    "a DLPack import and the gradient, twice": lambda g: [torch.from_dlpack(torch.utils.dlpack.to_dlpack(g)), g, g],
     "its storage": lambda g: torch.empty(0, dtype=g.dtype).set_(g.untyped_storage()),
 }
 
@@ -67,16 +70,18 @@ def test_a_gradient_is_given_by_the_caller_who_changes_it_in_a_hook() -> None:
         dy = torch.ones(4, 3, dtype=x.dtype)
         memory = np.ones((4, 3))
         others = [torch.from_numpy(memory), torch.ones(8, 3, dtype=x.dtype)[::2]]
+        exported = torch.ones(4, 3, dtype=x.dtype)
+        imported = torch.from_dlpack(exported)
         y = Later.apply(x, lambda: None)
 
         def change() -> None:
-            for tensor in (dy, *others):
+            for tensor in (dy, *others, imported):
                 tensor.fill_(7)
             memory[:] = 8
 
         z = Later.apply(x * 1, change)
-        parts = [y[:, t] for t in range(3)]
-        return torch.autograd.grad([*parts, z], x, [dy, *others, torch.ones_like(z)])[0]
+        parts = [y[:, t] for t in range(4)]
+        return torch.autograd.grad([*parts, z], x, [dy, *others, exported, torch.ones_like(z)])[0]
 
     same_both_ways(run)
 
