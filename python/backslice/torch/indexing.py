@@ -98,7 +98,7 @@ def forward_index(entries: Entries) -> tuple[tuple[Any, ...], list[int]]:
     for kind, start, step, count in entries:
         if kind == SLICE and step < 0 and count > 0:
             start, step = start + (count - 1) * step, -step
-            turned.append(axis)
+            turned += [axis] if count > 1 else []
         if kind == SLICE:
             index.append(slice(start, start + (count - 1) * step + 1, step) if count > 0 else slice(0, 0))
         else:

@@ -1,19 +1,25 @@
 """Slices whose gradient is one pass over the tensor, however many there are."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .indexing import Entries, entries_of, flattened, forward_index, result_shape, with_batch
+from .. import slice as pooled_slice
+from .arrays import DTYPES, as_array, as_tensor
+from .indexing import Entries, array_index, entries_of, flattened, forward_index, result_shape, with_batch
 from .operators import pad_sum
+
+PLAIN = torch._C._dispatch_keys(torch.empty(0)).raw_repr()  # nothing but memory of the CPU is behind such a tensor
+POOLED = 2**24  # bytes of a copy from which on backslice's memory is faster
 
 
 def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
     """Take many slices of one tensor.
 
-    The values are those of ``[x[index] for index in indices]``, and share the memory of `x` where all steps are
-    positive. The gradient of all of them is one pass that writes every element once, where PyTorch makes a tensor of
+    The values are those of ``[x[index] for index in indices]``, and share the memory of `x` unless an axis is turned
+    around, which PyTorch's tensors can only be as copies. The gradient of all of them is one pass that writes every element once, where PyTorch makes a tensor of
     the size of `x` per slice and adds them up. It works without :func:`install`.
 
     Parameters
@@ -60,7 +66,7 @@ def slice(x: Any, index: Any) -> Any:
     Returns
     -------
     torch.Tensor
-        ``x[index]``: a view of `x` where all steps are positive.
+        ``x[index]``: a view of `x`, or a copy where a negative step turns an axis around.
     """
     return _slices(x, (entries_of(index, x.shape),))[0]
 
@@ -108,6 +114,20 @@ def _taken(x: Any, entries: Entries) -> Any:
     return x[index].flip(turned) if turned else x[index]
 
 
+def _values(x: Any, entries: Entries) -> Any:
+    """The same without history, copied by all cores where a large part is to be turned around."""
+    if any(step < 0 for _, _, step, _ in entries) and not torch.compiler.is_compiling() and _is_plain(x):
+        size = math.prod(result_shape(entries)) * x.element_size()
+        if size >= POOLED and forward_index(entries)[1]:
+            return as_tensor(pooled_slice(as_array(x), array_index(entries)))
+    return _taken(x, entries)
+
+
+def _is_plain(x: Any) -> bool:
+    is_exact = type(x) in (torch.Tensor, torch.nn.Parameter) and x.dtype in DTYPES and x.layout is torch.strided
+    return is_exact and torch._C._dispatch_keys(x).raw_repr() == PLAIN
+
+
 def _slices(x: Any, many: tuple[Entries, ...]) -> Any:
     # What is compiled must not have a rule for forward mode.
     return (_MultiSlice if torch.compiler.is_compiling() else _MultiSliceWithTangent).apply(x, many)
@@ -130,7 +150,7 @@ def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> 
 class _MultiSlice(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(x: Any, many: tuple[Entries, ...]) -> Any:
-        return tuple(_taken(x, entries) for entries in many)
+        return tuple(_values(x, entries) for entries in many)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
