@@ -19,8 +19,9 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
     """Take many slices of one tensor.
 
     The values are those of ``[x[index] for index in indices]``, and share the memory of `x` unless an axis is turned
-    around, which PyTorch's tensors can only be as copies. The gradient of all of them is one pass that writes every element once, where PyTorch makes a tensor of
-    the size of `x` per slice and adds them up. It works without :func:`install`.
+    around, which PyTorch's tensors can only be as copies. The gradient of all of them is one pass that writes every
+    element once, where PyTorch makes a tensor of the size of `x` per slice and adds them up. It works without
+    :func:`install`.
 
     Parameters
     ----------
