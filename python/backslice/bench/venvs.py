@@ -48,7 +48,8 @@ def ensure(name: str) -> Path | None:
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
         print(
-            f"*** SKIPPED {name}: it needs {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free ***", flush=True
+            f"*** SKIPPED {name}: it needs {needed // 10**9:.0f} GB of disk, {free // 10**9:.0f} GB are free ***",
+            flush=True,
         )
         return None
     print(f"Installing {name} into {folder}", flush=True)

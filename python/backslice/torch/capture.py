@@ -47,9 +47,7 @@ def captured(op: str, dy: Any) -> Any:
     Only kernels call it, directly: who calls counts among those who hold it.
     """
     storage = dy.untyped_storage()
-    held = (sys.getrefcount(dy), dy._use_count(), _use_count(storage._cdata))
-    if _seen is not None:
-        _seen[op] = held
+    held = _references(op, dy, storage)
     known = _known.get(op, NOTHING)
     if not storage.resizable():
         return _copied(op, dy)
@@ -60,6 +58,23 @@ def captured(op: str, dy: Any) -> Any:
         counting.count_taken(op, "shared")
         return _share(dy)
     return _copied(op, dy)
+
+
+def is_alone(op: str, gradient: Any) -> bool:
+    """Whether nobody but the engine has that gradient, so that it may be written to.
+
+    Only the rule of one operation calls it, directly.
+    """
+    storage = gradient.untyped_storage()
+    held = _references(op, gradient, storage)
+    return storage.resizable() and are_within(held, _known.get(op, NOTHING).alone)
+
+
+def _references(op: str, dy: Any, storage: Any) -> References:
+    held = (sys.getrefcount(dy), dy._use_count(), _use_count(storage._cdata))
+    if _seen is not None:
+        _seen[op] = held
+    return held
 
 
 def _copied(op: str, dy: Any) -> Any:

@@ -20,7 +20,7 @@ CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 MAX_RANK = 32  # of backslice
 in_use: set[str] = set()  # the ops whose kernels are ours
 # Sizes of a gradient in bytes. Below the first, PyTorch's own way is as fast however many slices there are; below the
-# second, it is for a single slice.
+# second, it is for a single slice, so that the first one of a tensor is left to it.
 SMALL = 3 * 2**20
 MEDIUM = 2**23
 

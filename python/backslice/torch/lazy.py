@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from . import counting, pending, sums
+from . import capture, counting, pending, sums
 from .arrays import is_plain
 from .placement import Placement, is_supported
 from .plainly import Plainly
@@ -196,11 +196,20 @@ def _joined(a: Any, b: Any) -> Any:
 
 def _added_to_dense(a: Any, b: Any) -> Any:
     first, second = sum_of(a), sum_of(b)
+    if second is not None and type(a) is torch.Tensor and capture.is_alone("add", a) and _is_free_to_change(a):
+        return make(tuple(a.shape), a.dtype, sums.join(sums.whole(a), second))
     # A dense tensor may change before the sum is read, so it is read now.
     first = first or sums.leaf(_dense_of(a))
     second = second or sums.leaf(_dense_of(b))
     dense = sums.evaluate(sums.join(first, second), tuple(a.shape), a.dtype)
     return make(tuple(a.shape), a.dtype, sums.whole(dense))
+
+
+def _is_free_to_change(a: Any) -> bool:
+    """Whether a gradient that nobody has but who adds to it may become the memory of the sum."""
+    if a.requires_grad or torch.is_grad_enabled() or torch._debug_has_internal_overlap(a) != 0:
+        return False
+    return pending.is_engine_adding()
 
 
 def _dense_of(tensor: Any) -> Any:

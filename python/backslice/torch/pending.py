@@ -18,6 +18,7 @@ _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDi
 _in_use = 0  # backward passes that need the functions below
 _apply: Any = None  # what was there before
 _task = torch._C._current_graph_task_id
+_SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 _ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 
 
@@ -80,6 +81,20 @@ def is_first_of_its_tensor() -> bool:
     """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
     node = torch._C._current_autograd_node()
     return node is not None and _current().is_first_for(node.next_functions[0])
+
+
+def is_engine_adding() -> bool:
+    """Whether the engine itself called the rule that asks, to add the gradient of a slice to what came before it.
+
+    Otherwise Python code did, or the formula of a node, which may add to something that they keep.
+    """
+    node = torch._C._current_autograd_node()
+    if node is None or node.name() not in _SLICES:  # whose formulas add nothing
+        return False
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals["__name__"] == "backslice.torch.lazy":
+        frame = frame.f_back
+    return frame is not None and frame.f_code is _ENGINE_CALL
 
 
 def was_given(dy: Any) -> bool:

@@ -28,7 +28,38 @@ def measure(ops: Sequence[str]) -> None:
             if alone is None or any(h is None or capture.are_within(h, alone) for h in (hook, view, caller, export)):
                 continue
             capture.trust(op, capture.Known(alone, caller or capture.UNKNOWN))
+        if "select_backward" in ops:
+            _measure_sums(seen)
     counting.reset()
+
+
+def _measure_sums(seen: capture.Measurement) -> None:
+    """The same for a gradient to which that of a slice is added."""
+    kept: list[Any] = []
+    holders: list[Callable[[Any], Any]] = [
+        kept.append,
+        lambda gradient: kept.append(gradient.view(-1)),
+        lambda gradient: kept.append(torch.utils.dlpack.to_dlpack(gradient)),
+    ]
+    _add_a_slice()
+    alone = seen.take("add")
+    for hold in holders:
+        _add_a_slice(hold)
+        held = seen.take("add")
+        if alone is None or held is None or capture.are_within(held, alone):
+            return
+    if alone is not None:
+        capture.trust("add", capture.Known(alone))
+
+
+def _add_a_slice(hold: Callable[[Any], Any] | None = None) -> None:
+    with torch.enable_grad(), torch.inference_mode(False):
+        x = torch.ones(4, 4, requires_grad=True)
+        part = x[1]
+        doubled = x * 2.0  # made last: its gradient comes first
+        if hold is not None:
+            doubled.grad_fn.register_hook(lambda gradients, _: hold(gradients[0]))
+        (part.sum() + doubled.sum()).backward()
 
 
 def _backward(op: str, use: Callable[[Any], Any] = lambda y: y * 2.0) -> None:

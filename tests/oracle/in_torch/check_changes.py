@@ -344,3 +344,80 @@ def test_inference_mode_and_no_grad_around_the_pass(installed: None) -> None:
         loss.backward()
     expected = torch.autograd.grad(slices_of(x), x)[0]
     assert torch.equal(x.grad, expected)
+
+
+class Gives(torch.autograd.Function):
+    """Its gradient is new, and shown to somebody before it is passed on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, show: Any) -> Any:
+        ctx.show = show
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        gradient = dy * 2
+        ctx.show(gradient)
+        return gradient, None
+
+
+def dense_then_slices(show: Any) -> Any:
+    x = leaf(4, 7, 3)
+    y = x * 1
+    parts = [y[:, t] * (t + 1) for t in (1, 2, 1)]
+    total = Gives.apply(y, show).square().sum()  # made last: its gradient comes first
+    (total + sum(part.sum() for part in parts)).backward()
+    return x.grad
+
+
+def test_slices_are_added_to_a_gradient_that_nobody_has(installed: None) -> None:
+    addresses: list[int] = []
+    counting.reset()
+    x = leaf(4, 7, 3)
+    parts = [x[:, t] * (t + 1) for t in (1, 2, 1)]
+    total = Gives.apply(x, lambda g: addresses.append(g.data_ptr())).square().sum()
+    (total + sum(part.sum() for part in parts)).backward()
+    assert [x.grad.data_ptr()] == addresses and counting.events["sums"] == 1
+    assert torch.equal(x.grad[:, 0], 8 * x.detach()[:, 0]) and torch.equal(x.grad[:, 1], 8 * x.detach()[:, 1] + 4)
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_slices_are_not_added_to_a_gradient_that_somebody_keeps_as(keep: str) -> None:
+    def run() -> Any:
+        kept: list[Any] = []
+        dx = dense_then_slices(lambda g: kept.append(KEEP[keep](g)))
+        return dx, kept
+
+    same_both_ways(run)
+
+
+def test_slices_are_not_added_to_what_a_hook_adds_them_to() -> None:
+    def run() -> Any:
+        exported: list[Any] = []
+
+        def new(g: Any) -> Any:
+            made = torch.ones(g.shape, dtype=g.dtype)
+            exported.append(torch.from_dlpack(torch.utils.dlpack.to_dlpack(made)))
+            return made
+
+        x = leaf(4, 7, 3)
+        y = x * 1
+        y.register_hook(lambda g: new(g) + g)
+        slices_of(y).backward()
+        return x.grad, exported
+
+    same_both_ways(run)
+
+
+def test_the_graph_may_be_used_again_after_slices_were_added_to_a_gradient() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        total = sum((y[:, t] * (t + 1)).sum() for t in range(7)) + (y + y.relu()).pow(2).sum() + y.exp().sum().floor()
+        found = []
+        for _ in range(3):
+            total.backward(retain_graph=True)
+            found.append(torch.autograd.grad(total, x, retain_graph=True)[0])
+        return x.grad, found
+
+    same_both_ways(run)
