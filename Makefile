@@ -1,6 +1,7 @@
 # make run      install what is missing, build, and show a tour of the five operations
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
+# make oracle-torch compare with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -24,7 +25,7 @@ FUZZ_SECONDS ?= 60
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -93,7 +94,15 @@ docs-serve: docs
 oracle: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
-	$(PY) -m pytest tests/oracle
+	$(PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
+
+oracle-torch: python
+	$(PY) -m backslice.bench.venvs torch torch-oldest
+	$(PY) -m pytest tests/oracle/test_in_torch.py -rs
+
+oracle-torch-speed: python
+	$(PY) -m backslice.bench.venvs torch
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_torch.py -s -k is_fast
 
 oracle-speed: python
 	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training

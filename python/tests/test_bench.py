@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import backslice as bs
 import pytest
-from backslice.bench import report, runner, workloads
+from backslice.bench import report, runner, venvs, workloads
 from command_line import backslice, fails
 
 
@@ -128,6 +129,14 @@ for workload in workloads.DASK:
 def test_without_dask_its_peers_are_left_out(monkeypatch):
     monkeypatch.setattr(runner.importlib.util, "find_spec", lambda name: None)
     assert not any(peer.startswith("dask") for peer in runner.installed_peers())
+
+
+@pytest.mark.parametrize("name", ["torch", "torch-oldest"])
+def test_too_little_disk_for_pytorch_is_said_loudly(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(venvs.shutil, "disk_usage", lambda _: SimpleNamespace(free=14.9e9))
+    assert venvs.ensure(name) is None and not venvs.find(name)
+    assert capsys.readouterr().out == f"*** SKIPPED {name}: it needs 15 GB of disk, 14 GB are free ***\n"
 
 
 def test_workloads_know_their_sizes():

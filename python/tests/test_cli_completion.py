@@ -34,7 +34,10 @@ def completed(*words: str) -> list[str]:
         (("backslice", "s"), ["slice", "sparse-grad"]),
         (("backslice", "convert", "4,6", "1", "--t"), ["--tf", "--to"]),
         (("backslice", "convert", "4,6", "1", "--to", ""), ["python", "tf", "onnx", "all"]),
-        (("backslice", "bench", "--peer", "t"), ["tensorflow", "tensorflow_with_backslice", "torch"]),
+        (
+            ("backslice", "bench", "--peer", "t"),
+            ["tensorflow", "tensorflow_with_backslice", "torch", "torch_with_backslice"],
+        ),
         (("backslice", "sparse-grad", "a.npz", "--order", "i"), ["in_order"]),
         (("backslice", "grad", "dy.npy", "--dtype", "b"), ["bfloat16"]),
         (("backslice", "grad", "d"), [""]),

@@ -12,9 +12,9 @@ QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBL
 
 
 @cache
-def folder() -> Path:
+def folder(*lacking: str) -> Path:
     made = Path(mkdtemp(prefix="backslice-beside-"))
-    for name in ADDED:
+    for name in (*ADDED, *lacking):
         spec = find_spec(name)
         assert spec is not None and spec.origin is not None, name
         module = Path(spec.origin)
@@ -23,5 +23,6 @@ def folder() -> Path:
     return made
 
 
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | QUIET | {"PYTHONPATH": str(folder())} | more
+def environment(*lacking: str, **more: str) -> dict[str, str]:
+    """For a peer's Python; `lacking` are packages that this peer does not bring, although backslice needs them."""
+    return os.environ | QUIET | {"PYTHONPATH": str(folder(*lacking))} | more

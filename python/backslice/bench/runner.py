@@ -21,6 +21,7 @@ PEERS: dict[str, str | None] = {
     "tensorflow": "tensorflow",
     "tensorflow_with_backslice": "tensorflow",
     "torch": "torch",
+    "torch_with_backslice": "torch",
     "jax": "jax",
     "onnxruntime": "onnxruntime-training",
     "onnxruntime_with_backslice": "onnxruntime",

@@ -17,9 +17,10 @@ REQUIREMENTS = {
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
     "jax": ["jax"],
     "torch": ["torch", "numpy"],
+    "torch-oldest": ["torch==2.11.0", "numpy"],
 }
 # PyTorch's wheel brings several GB of CUDA packages.
-DISK_NEEDED = {"torch": 15 * 10**9}
+DISK_NEEDED = {"torch": 15 * 10**9, "torch-oldest": 15 * 10**9}
 
 
 def cache_folder() -> Path:
@@ -47,7 +48,8 @@ def ensure(name: str) -> Path | None:
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
         print(
-            f"*** SKIPPED {name}: it needs {needed / 1e9:.0f} GB of disk, {free / 1e9:.0f} GB are free ***", flush=True
+            f"*** SKIPPED {name}: it needs {needed // 10**9:.0f} GB of disk, {free // 10**9:.0f} GB are free ***",
+            flush=True,
         )
         return None
     print(f"Installing {name} into {folder}", flush=True)

@@ -1,20 +1,8 @@
 """TensorFlow after backslice.tensorflow.install(): the same calls as TensorFlow alone, many slices by multi_slice."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import tensorflow as tf
+from package import load_package
 from slices import result_shape
-
-
-def load_package():
-    """This package, without the rest of the environment that it is installed in."""
-    folder = Path(__file__).parents[2]
-    spec = importlib.util.spec_from_file_location("backslice", folder / "__init__.py")
-    module = sys.modules["backslice"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
 
 load_package()
 import backslice.tensorflow as bst  # noqa: E402

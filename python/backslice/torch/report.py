@@ -1,0 +1,115 @@
+"""Whose kernels are in use, what they did, and what they left to PyTorch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from .. import __version__
+from . import counting, installing, kernels
+from .asking import is_ours
+from .kernels import OPERATIONS
+
+NOTES = (
+    "Compiled functions, tensors on GPUs, index tensors and masks are PyTorch's own.",
+    "Gradients of less than 3 MB, and single ones of less than 8 MB, are left to PyTorch and not counted.",
+)
+
+
+@dataclass(frozen=True)
+class KernelStatus:
+    """Whose kernel an op runs on the CPU, and what it did since the process started.
+
+    Attributes
+    ----------
+    op : str
+        The name of the op.
+    kernel : str
+        ``"backslice"`` or ``"PyTorch"``.
+    version : str
+        The version of whichever it is.
+    reason : str
+        Why it is that one.
+    taken : int
+        How many gradients were kept as a list.
+    left : mapping of str to int
+        How many gradients that are large enough were left to PyTorch, per reason.
+    """
+
+    op: str
+    kernel: str
+    version: str
+    reason: str
+    taken: int = 0
+    left: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Status:
+    """What :func:`status` returns. Printed, it is a table.
+
+    Attributes
+    ----------
+    rows : tuple of KernelStatus
+        One per op.
+    sums : int
+        How many lists were added up.
+    folds : int
+        How many of them because they had grown to their bound.
+    shared : int
+        How many gradients others held too, and would get a copy of if they wrote to them.
+    copies : int
+        How many gradients had to be copied at once.
+    notes : tuple of str
+        What holds for all ops.
+    """
+
+    rows: tuple[KernelStatus, ...]
+    sums: int
+    folds: int
+    shared: int
+    copies: int
+    notes: tuple[str, ...] = NOTES
+
+    def __getitem__(self, op: str) -> KernelStatus:
+        return next(row for row in self.rows if row.op == op)
+
+    def __str__(self) -> str:
+        lines = [("op", "kernel", "version", "taken", "left", "reason")]
+        lines += [
+            (row.op, row.kernel, row.version, str(row.taken), str(sum(row.left.values())), row.reason)
+            for row in self.rows
+        ]
+        widths = [max(len(line[column]) for line in lines) for column in range(5)]
+        table = [
+            "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[5]]) for line in lines
+        ]
+        sums = f"{self.sums} sums, {self.folds} of them at their bound"
+        table += ["", f"{sums}; {self.shared} gradients shared, {self.copies} copied"]
+        table += [f"{count} left by {row.op}: {reason}" for row in self.rows for reason, count in row.left.items()]
+        return "\n".join([*table, *self.notes])
+
+
+def status() -> Status:
+    """Tell whose kernel PyTorch takes for each op on the CPU, why, and what it did.
+
+    Returns
+    -------
+    Status
+        One row per op, and counts.
+    """
+    events = counting.events
+    rows = tuple(_row(op) for op in OPERATIONS)
+    return Status(rows, events["sums"], events["folds"], events["shared"], events["copies"])
+
+
+def _row(op: str) -> KernelStatus:
+    taken, left = counting.taken[op], dict(counting.left.get(op, {}))
+    reason = installing.refusal(op)
+    if reason is None and not installing.is_installed():
+        reason = "install() has not been called, or was undone"
+    if reason is None and not is_ours(op, kernels.SMALL):
+        reason = "another library's kernel came after backslice's"
+    if reason is not None:
+        return KernelStatus(op, "PyTorch", str(torch.__version__), reason, taken, left)
+    return KernelStatus(op, "backslice", __version__, "installed", taken, left)

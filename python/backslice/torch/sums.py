@@ -1,0 +1,204 @@
+"""Sums of slice gradients that have not been computed yet.
+
+A sum is a tree: leaves are gradients of slices, `Join` adds two sums, `Placed` is a sum of a slice, seen from the
+tensor that the slice was taken from. Making one takes constant time whatever it holds; reading it takes one pass.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .. import multi_slice_grad, slice_grad
+from . import counting
+from .arrays import DTYPES, as_array, as_tensor, as_writable_array
+from .placement import Placement, boxes, compose, identity, index_of, strided_view, walks_along_axes
+from .plainly import Plainly
+
+
+@dataclass(slots=True)
+class Leaf:
+    dy: Any
+    version: int  # of dy when it was taken
+    is_whole: bool  # a sum that was made, in memory of its own
+    count: int
+    bytes: int  # kept alive until the sum is made
+
+
+@dataclass(slots=True)
+class Placed:
+    placement: Placement
+    child: "Sum"
+    count: int
+    bytes: int
+
+
+@dataclass(slots=True)
+class Join:
+    first: "Sum"
+    second: "Sum"
+    count: int
+    bytes: int
+
+
+Sum = Leaf | Placed | Join
+Term = tuple[Any, Placement]
+
+
+def leaf(dy: Any) -> Leaf:
+    return Leaf(dy, dy._version, False, 1, dy.untyped_storage().nbytes())
+
+
+def whole(sum_so_far: Any) -> Leaf:
+    """A sum that has been made, and goes on as one term. Its memory does not count: it is the result's so far."""
+    return Leaf(sum_so_far, sum_so_far._version, True, 1, 0)
+
+
+def placed(placement: Placement, child: Sum) -> Placed:
+    return Placed(placement, child, child.count, child.bytes)
+
+
+def join(first: Sum, second: Sum) -> Join:
+    return Join(first, second, first.count + second.count, first.bytes + second.bytes)
+
+
+def terms(root: Sum, rank: int) -> list[Term]:
+    """The slices of a sum in the order in which they are added, each with its place in the whole."""
+    found: list[Term] = []
+    waiting: list[tuple[Sum, Placement | None]] = [(root, None)]
+    while waiting:
+        node, outer = waiting.pop()
+        if isinstance(node, Join):
+            waiting += [(node.second, outer), (node.first, outer)]
+        elif isinstance(node, Placed):
+            waiting.append((node.child, node.placement if outer is None else compose(outer, node.placement)))
+        else:
+            found.append((_unchanged(node), identity(rank) if outer is None else outer))
+    return found
+
+
+def _unchanged(node: Leaf) -> Any:
+    if node.dy._version != node.version:
+        raise RuntimeError(
+            "a gradient of a slice was changed in place before it was added to the gradient of the tensor that was "
+            "sliced, through memory that backslice took for its own; please report how, and use "
+            "backslice.torch.uninstall() meanwhile"
+        )
+    return node.dy
+
+
+def evaluate(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new tensor with the sum, in memory of backslice's pool."""
+    counting.count_event("sums")
+    with Plainly():
+        return _evaluated(root, shape, dtype)
+
+
+def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any) -> Any:
+    """The same for a sum that is needed no more, whose only reference `holder` has.
+
+    What was made of it before is added to, if no other sum has it.
+    """
+    made = _own_memory(holder)
+    if made is None:
+        return evaluate(holder[0], shape, dtype)
+    counting.count_event("sums")
+    with Plainly():
+        _add_all(terms(holder[0], len(shape))[1:], made)
+    return made
+
+
+def _own_memory(holder: list[Sum]) -> Any:
+    """The first term of a sum, if it was made by one and nobody else has it."""
+    first, references = _first_term(holder)
+    is_own = isinstance(first, Leaf) and first.is_whole and references <= _ONE_REFERENCE
+    return first.dy if is_own else None
+
+
+def _first_term(holder: list[Sum]) -> tuple[Any, int]:
+    """It, and how many references there are to it or to a sum that begins with it."""
+    node = holder[0]
+    references = sys.getrefcount(node)
+    while isinstance(node, Join):
+        node = node.first
+        references = max(references, sys.getrefcount(node))
+    return node, references
+
+
+def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
+    groups = _groups(terms(root, len(shape)))
+    first = groups.pop(0) if groups and _are_boxes(groups[0]) else []
+    dx = as_tensor(_gradient_of(_slices(first), shape, DTYPES[dtype]))
+    if not first and groups:  # into zeros: a copy, so that minus zero stays what it is
+        dy, placement = groups[0].pop(0)
+        _view(dx, dy, placement).copy_(dy)
+    for group in groups:
+        _add(group, dx)
+    return dx
+
+
+def accumulate(root: Sum, out: Any) -> None:
+    """Adds the sum to a tensor, touching only what the slices take."""
+    counting.count_event("sums")
+    with Plainly():
+        _add_all(terms(root, out.dim()), out)
+
+
+def _add_all(some_terms: list[Term], out: Any) -> None:
+    for group in _groups(some_terms):
+        _add(group, out)
+
+
+def _groups(all_terms: list[Term]) -> list[list[Term]]:
+    """Runs of terms that are written together."""
+    groups: list[list[Term]] = []
+    was_along_axes = None
+    for term in all_terms:
+        if not term[0].numel():
+            continue
+        is_along_axes = walks_along_axes(term[1])
+        if is_along_axes != was_along_axes:
+            groups.append([])
+        groups[-1].append(term)
+        was_along_axes = is_along_axes
+    return groups
+
+
+def _are_boxes(group: list[Term]) -> bool:
+    return bool(group) and walks_along_axes(group[0][1])
+
+
+def _add(group: list[Term], out: Any) -> None:
+    if _are_boxes(group):
+        _gradient_of(_slices(group), tuple(out.shape), None, out=as_writable_array(out), accumulate=True)
+        return
+    for dy, placement in group:
+        _view(out, dy, placement).add_(dy)
+
+
+def _gradient_of(slices: list[tuple[Any, Any]], shape: tuple[int, ...], dtype: Any, **options: Any) -> Any:
+    if len(slices) != 1:
+        return multi_slice_grad(shape, slices, dtype=dtype, **options)
+    ((index, dy),) = slices
+    return slice_grad(dy, shape, index, **options)
+
+
+def _slices(group: list[Term]) -> list[tuple[Any, Any]]:
+    slices = []
+    for dy, placement in group:
+        array = as_array(dy)
+        if (index := index_of(placement, array.shape)) is not None:
+            slices.append((index, array))
+        else:
+            slices += [(box.index, array[(*box.part, ...)].transpose(box.order)) for box in boxes(placement, dy.shape)]
+    return slices
+
+
+def _view(dx: Any, dy: Any, placement: Placement) -> Any:
+    offset, strides = strided_view(placement, dx.stride())
+    return torch.as_strided(dx, dy.shape, strides, dx.storage_offset() + offset)
+
+
+# Python's versions differ in what they count.
+_ONE_REFERENCE = _first_term([join(Leaf(None, 0, True, 1, 0), Leaf(None, 0, False, 1, 0))])[1]

@@ -1,0 +1,24 @@
+"""What importing backslice.torch says where PyTorch is missing."""
+
+import subprocess
+import sys
+
+
+def run(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_without_pytorch() -> None:
+    said = run("""
+import sys
+sys.modules["torch"] = None
+try:
+    import backslice.torch
+except ImportError as error:
+    print(type(error).__name__, error)
+""")
+    assert said.startswith("ImportError backslice.torch needs PyTorch") and "pip install torch" in said
+
+
+def test_importing_backslice_does_not_import_pytorch() -> None:
+    assert run("import backslice, sys; print([name for name in sys.modules if 'torch' in name])") == "[]\n"

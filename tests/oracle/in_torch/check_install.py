@@ -1,0 +1,179 @@
+"""Installing and uninstalling, what status tells, and when the kernels step aside."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import backslice.torch as bt
+import pytest
+import torch
+from backslice.torch import counting, kernels, versions
+from compare import leaf, slices_of
+
+OPS = ("select_backward", "slice_backward", "unfold_backward", "diagonal_backward")
+
+
+def owners() -> set[str]:
+    return {bt.status()[op].kernel for op in OPS}
+
+
+def gradient() -> Any:
+    torch.manual_seed(0)
+    x = leaf(4, 7, 3)
+    slices_of(x).backward()
+    return x.grad
+
+
+def test_nothing_changes_before_install() -> None:
+    assert owners() == {"PyTorch"}
+    gradient()
+    assert not counting.taken
+    assert "install() has not been called" in bt.status()["slice_backward"].reason
+
+
+def test_install_and_uninstall_say_so_and_give_equal_gradients() -> None:
+    before = gradient()
+    for _ in range(3):
+        bt.install()
+        assert owners() == {"backslice"}
+        assert torch.equal(gradient(), before)
+        bt.uninstall()
+        assert owners() == {"PyTorch"}
+        assert torch.equal(gradient(), before)
+    assert all(counting.taken[op] > 0 for op in OPS)
+
+
+def test_installing_twice_and_uninstalling_twice_are_harmless() -> None:
+    bt.install()
+    bt.install()
+    assert owners() == {"backslice"}
+    bt.uninstall()
+    bt.uninstall()
+    assert owners() == {"PyTorch"}
+
+
+def test_enabled_leaves_things_as_they_were() -> None:
+    with bt.enabled():
+        assert owners() == {"backslice"}
+        with bt.enabled():
+            pass
+        assert owners() == {"backslice"}
+    assert owners() == {"PyTorch"}
+    with pytest.raises(KeyError), bt.enabled():
+        raise KeyError
+    assert owners() == {"PyTorch"}
+
+
+def test_status_is_a_table_with_counts(installed: None) -> None:
+    gradient()
+    status = bt.status()
+    assert status["select_backward"].taken > 7 and status.sums > 0
+    lines = str(status).splitlines()
+    assert lines[0].split()[:2] == ["op", "kernel"] and lines[1].split()[:2] == ["select_backward", "backslice"]
+    assert "sums" in str(status)
+
+
+def test_an_unknown_version_keeps_its_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in ("1.13.1", "2.10.9", "2.16.0a0+git123", "3.0.0", "nightly"):
+        monkeypatch.setattr(torch, "__version__", version)
+        assert versions.why_not() is not None
+        with pytest.warns(RuntimeWarning, match=r"its own kernels stay in use"):
+            bt.install()
+        assert owners() == {"PyTorch"} and "is not one that backslice knows" in bt.status()["slice_backward"].reason
+        bt.uninstall()
+    monkeypatch.setattr(torch, "__version__", "2.15.1+cpu")
+    assert versions.why_not() is None
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_another_librarys_kernel_stays_in_use(op: str) -> None:
+    other = torch.library.Library("aten", "IMPL")
+    entered = []
+    own = kernels.own_kernel(op)
+    other.impl(op, lambda *arguments: entered.append(op) or own(*arguments), "CPU", allow_override=True)
+    try:
+        bt.install()
+        expected = gradient()
+        assert bt.status()[op].kernel == "PyTorch" and "another library" in bt.status()[op].reason
+        assert entered and not counting.taken[op] and len(owners()) == 2
+    finally:
+        bt.uninstall()
+        other._destroy()
+    assert torch.equal(gradient(), expected)
+
+
+def test_another_librarys_kernel_that_comes_later_is_told(installed: None) -> None:
+    other = torch.library.Library("aten", "IMPL")
+    other.impl("slice_backward", lambda dy, shape, *_: dy.new_zeros(shape), "CPU", allow_override=True)
+    try:
+        assert bt.status()["slice_backward"].kernel == "PyTorch"
+        assert "came after" in bt.status()["slice_backward"].reason
+    finally:
+        other._destroy()
+    assert owners() == {"backslice"}
+
+
+class Tagged(torch.Tensor):
+    """A subclass that nobody knows."""
+
+
+def test_unknown_subclasses_are_left_to_pytorch(installed: None) -> None:
+    x = leaf(4, 7, 3)
+    (x[:, 1] * 2).backward(torch.ones(4, 3, dtype=x.dtype).as_subclass(Tagged))
+    assert not isinstance(x.grad, Tagged) and x.grad[:, 1].eq(2).all()
+    dy = torch.ones(4, 3, dtype=x.dtype).as_subclass(Tagged)
+    torch.autograd.grad(x[:, 1], x, dy)
+    assert bt.status()["select_backward"].left == {"a tensor of class Tagged": 1}
+    assert "1 left by select_backward: a tensor of class Tagged" in str(bt.status())
+
+
+def test_calls_outside_a_backward_pass_are_left_to_pytorch(installed: None) -> None:
+    dx = torch.ops.aten.slice_backward(torch.ones(2), (4,), 0, 1, 3, 1)
+    assert type(dx) is torch.Tensor and dx.tolist() == [0, 1, 1, 0]
+    assert bt.status()["slice_backward"].left == {"called outside a backward pass": 1}
+
+
+def test_dtypes_that_are_not_known_are_left_to_pytorch(installed: None) -> None:
+    x = torch.zeros(6, dtype=torch.complex32, requires_grad=True)
+    torch.autograd.grad(x[1:3], x, torch.ones(2, dtype=torch.complex32))
+    assert bt.status()["slice_backward"].left == {"a tensor of torch.complex32": 1}
+
+
+def test_small_gradients_are_left_to_pytorch(as_shipped: None) -> None:
+    with bt.enabled():
+        gradient()
+        assert not counting.taken
+        medium = leaf(4, 256, 512)  # 4 MB
+        (medium[3] * 2).sum().backward()
+        assert not counting.taken
+        sum((medium[t] * t).sum() for t in range(4)).backward()
+        assert counting.taken["select_backward"] == 3
+        assert torch.equal(medium.grad[:, 0, 0], torch.tensor([0, 1, 2, 5], dtype=medium.dtype))
+        large = leaf(8, 256, 512)
+        (large[3] * 2).sum().backward()
+        assert counting.taken["select_backward"] == 4
+
+
+def test_a_model_that_never_slices_enters_no_function_of_ours(installed: None) -> None:
+    model = torch.nn.Sequential(torch.nn.Conv1d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(20, 5))
+    entered = []
+    sys.setprofile(lambda frame, event, _: entered.append(frame.f_code.co_filename) if event == "call" else None)
+    try:
+        for _ in range(3):
+            model(torch.randn(2, 3, 7)).square().sum().backward()
+    finally:
+        sys.setprofile(None)
+    assert entered and not [name for name in entered if name.startswith(os.path.dirname(bt.__file__))]
+
+
+def test_importing_changes_nothing() -> None:
+    program = """
+import torch
+before = [torch._C._dispatch_dump(f"aten::{op}_backward") for op in ("select", "slice", "unfold", "diagonal")]
+apply = torch.autograd.function.BackwardCFunction.apply
+import backslice.torch
+assert before == [torch._C._dispatch_dump(f"aten::{op}_backward") for op in ("select", "slice", "unfold", "diagonal")]
+assert torch.autograd.function.BackwardCFunction.apply is apply
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
