@@ -12,9 +12,9 @@ QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBL
 
 
 @cache
-def folder() -> Path:
+def folder(*more: str) -> Path:
     made = Path(mkdtemp(prefix="backslice-beside-"))
-    for name in ADDED:
+    for name in (*ADDED, *more):
         spec = find_spec(name)
         assert spec is not None and spec.origin is not None, name
         module = Path(spec.origin)
@@ -23,5 +23,6 @@ def folder() -> Path:
     return made
 
 
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | QUIET | {"PYTHONPATH": str(folder())} | more
+def environment(*modules: str, **more: str) -> dict[str, str]:
+    """Variables for a process in the peer's environment, with these modules of ours too."""
+    return os.environ | QUIET | {"PYTHONPATH": str(folder(*modules))} | more
