@@ -1,6 +1,8 @@
 #include "api.h"
 
 #include <memory>
+#include <new>
+#include <string>
 
 namespace backslice::onnxruntime {
 namespace {
@@ -14,10 +16,23 @@ int error_code(StatusCode code) {
   }
 }
 
+// With the name that ONNX gives strings.
+std::string in_terms_of_onnx(std::string message) {
+  constexpr std::string_view ours = "dtype string_view", theirs = "dtype string";
+  const std::size_t place = message.find(ours);
+  if (place != std::string::npos) message.replace(place, ours.size(), theirs);
+  return message;
+}
+
 }  // namespace
 
 OrtStatus* Api::status_of(const Status& status) const noexcept {
-  return call(slots::kCreateStatus, error_code(status.code()), status.message().c_str());
+  const auto made = [&](const char* message) { return call(slots::kCreateStatus, error_code(status.code()), message); };
+  try {
+    return made(in_terms_of_onnx(status.message()).c_str());
+  } catch (const std::bad_alloc&) {
+    return made(status.message().c_str());
+  }
 }
 
 Status Api::taken(OrtStatus* failure) const {

@@ -100,20 +100,26 @@ const void* Call::element(std::size_t input, std::int64_t index) const {
 }
 
 Output Call::output(const Shape& shape, ElementType type) const {
-  check_size(shape, type);
-  return output(contiguous_layout(shape, item_size(type.dtype)), type);
+  OrtValue* made = result(shape, type);
+  return Output(api_, made, type, contiguous_layout(shape, item_size(type.dtype)));
 }
 
-Output Call::output(const Layout& layout, ElementType type) const {
+void* Call::plain_output(const Shape& shape, ElementType type) const {
+  void* data = nullptr;
+  api_.require(slots::kGetTensorMutableData, result(shape, type), &data);
+  return data;
+}
+
+OrtValue* Call::result(const Shape& shape, ElementType type) const {
   OrtValue* value = nullptr;
-  const Ints dims(layout.shape);
-  check_size(layout.shape, type);
+  const Ints dims(shape);
+  check_size(shape, type);
   if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
     refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", dims, " and type ", name_of(type),
                               ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
   }
   check_type(value, type);
-  return Output(api_, value, type, layout);
+  return value;
 }
 
 // Versions that cannot infer the type of a result believe the model, and make room for what it declares.

@@ -61,12 +61,15 @@ class Call {
 
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
-  Output output(const Layout& layout, ElementType type) const;  ///< A contiguous one.
+
+  /// Its memory, for elements that ONNX Runtime holds as we do.
+  void* plain_output(const Shape& shape, ElementType type) const;
 
   Context context() { return {.executor = &threads_}; }
 
  private:
   const OrtValue* value(std::size_t input) const;
+  OrtValue* result(const Shape& shape, ElementType type) const;
   void check_type(const OrtValue* result, ElementType type) const;
 
   Api api_;

@@ -25,6 +25,9 @@ class Input {
   std::vector<std::int64_t> dims() const;
   std::int64_t elements() const;
 
+  /// Where ONNX Runtime holds the elements, in row-major order.
+  const void* data() const;
+
   /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
   ConstView view();
 
@@ -46,7 +49,6 @@ class Input {
     void operator()(OrtTensorTypeAndShapeInfo* info) const { api.call(slots::kReleaseTensorTypeAndShapeInfo, info); }
   };
 
-  const void* data() const;
   const void* readable(ElementType type);
 
   Api api_;

@@ -1,7 +1,5 @@
 #include "list_input.h"
 
-#include <algorithm>
-
 #include "core/errors.h"
 
 namespace backslice::onnxruntime {
@@ -11,6 +9,16 @@ template <class Use>
 auto with_integers(int type, const void* elements, std::size_t count, const Use& use) {
   if (type == kInt32) return use(std::span(static_cast<const std::int32_t*>(elements), count));
   return use(std::span(static_cast<const std::int64_t*>(elements), count));
+}
+
+// A loop: lists are too short to call memcmp for.
+template <class Integers>
+bool are_equal(Integers integers, const std::vector<std::int64_t>& list) {
+  if (integers.size() != list.size()) return false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (integers[i] != list[i]) return false;
+  }
+  return true;
 }
 
 // Whether the graph tells how many elements there are, of which type.
@@ -50,7 +58,7 @@ bool ListInput::holds(const Call& call, const std::vector<std::int64_t>* list) c
   if (is_constant_) return true;
   if (const void* elements = declared_elements(call)) {
     return with_integers(declared_.type, elements, static_cast<std::size_t>(declared_.dims[0]),
-                         [&](auto integers) { return list != nullptr && std::ranges::equal(integers, *list); });
+                         [&](auto integers) { return list != nullptr && are_equal(integers, *list); });
   }
   const auto found = read(call);
   return found && list != nullptr ? *found == *list : !found && list == nullptr;

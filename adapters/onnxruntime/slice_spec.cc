@@ -3,16 +3,6 @@
 #include "core/errors.h"
 
 namespace backslice::onnxruntime {
-namespace {
-
-void check_elements(const Input& dy, const Shape& expected) {
-  if (dy.elements() == expected.elements()) return;
-  refuse(invalid_argument(dy.name(), " has ", dy.elements(), " elements (shape ", dy.dims(), "), the slice has ",
-                          expected.elements(), " (shape ", Ints(expected), "); they must agree"));
-}
-
-}  // namespace
-
 SliceInputs::SliceInputs(const Node& node, std::size_t first)
     : starts_(node, first, "starts"),
       ends_(node, first + 1, "ends"),
@@ -40,13 +30,16 @@ bool SliceInputs::hold(const Call& call, const OnnxSlice& slice) const {
          axes_.holds(call, pointer(slice.axes)) && steps_.holds(call, pointer(slice.steps));
 }
 
-ConstView shaped_like(const Selection& selection, Input& dy) {
-  return shaped_like(contiguous_layout(selection.result_shape(), item_size(dy.element_type().dtype)), dy);
+void check_elements(const Input& dy, const Shape& slice) {
+  const std::int64_t elements = dy.elements();
+  if (elements == slice.elements()) return;
+  refuse(invalid_argument(dy.name(), " has ", elements, " elements (shape ", dy.dims(), "), the slice has ",
+                          slice.elements(), " (shape ", Ints(slice), "); they must agree"));
 }
 
-ConstView shaped_like(const Layout& slice, Input& dy) {
-  check_elements(dy, slice.shape);
-  return dy.view_as(slice);
+ConstView shaped_like(const Selection& selection, Input& dy) {
+  check_elements(dy, selection.result_shape());
+  return dy.view_as(contiguous_layout(selection.result_shape(), item_size(dy.element_type().dtype)));
 }
 
 }  // namespace backslice::onnxruntime

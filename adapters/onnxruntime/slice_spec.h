@@ -24,9 +24,11 @@ class SliceInputs {
   ListInput starts_, ends_, axes_, steps_;
 };
 
-/// dY with the shape of the slice, whose elements it has in row-major order, in any shape. Refused where it has more or
-/// fewer.
+/// Refuses a dY that has more or fewer elements than the slice, of which it has the elements in row-major order, in any
+/// shape.
+void check_elements(const Input& dy, const Shape& slice);
+
+/// dY, so checked, with the shape of the slice.
 ConstView shaped_like(const Selection& selection, Input& dy);
-ConstView shaped_like(const Layout& slice, Input& dy);
 
 }  // namespace backslice::onnxruntime

@@ -37,6 +37,9 @@ class BACKSLICE_EXPORT PreparedSlice {
   /// out[selection] += dy
   Status accumulate(const ConstView& dy, const View& out, const Context& = {}) const;
 
+  /// The gradient in memory that is laid out as y() and x(), where views need not be made and compared.
+  Status gradient(const void* dy, void* out, const Context& = {}) const;
+
   const Selection& selection() const;
   DType dtype() const;
   const Layout& x() const;  ///< Also dx's.

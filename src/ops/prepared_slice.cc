@@ -1,6 +1,7 @@
 #include "backslice/prepared_slice.h"
 
 #include "core/errors.h"
+#include "core/items.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -12,6 +13,7 @@ struct PreparedSlice::Impl {
   DType dtype;
   Layout x, y;
   Schedule forward, gradient, addition;
+  bool has_plain_gradient;  // x and y are contiguous, and the gradient depends on nothing but where they lie
 };
 
 namespace {
@@ -47,6 +49,20 @@ Status check_prepared(const ConstView& view, const char* argument, DType dtype, 
   return check_input(view, argument);
 }
 
+// Whether the memory passes every check of check_prepared().
+bool is_usable(const void* data, DType dtype) {
+  const auto alignment = are_bytes(dtype) ? 1 : static_cast<std::uintptr_t>(operations_of(dtype).alignment);
+  return data != nullptr && reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
+}
+
+bool are_apart(const void* a, const Layout& in_a, const void* b, const Layout& in_b) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
+  const auto bytes = [](const Layout& layout) {
+    return static_cast<std::uintptr_t>(layout.shape.elements() * layout.item_size);
+  };
+  return first < second ? second - first >= bytes(in_a) : first - second >= bytes(in_b);
+}
+
 void run(decltype(fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
          const Context& context) {
   kernel(schedule.plan, src.dtype, dst.data, src.data, Call(context).kernel(schedule));
@@ -71,9 +87,11 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
     if (x.item_size != y.item_size) {
       return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size);
     }
+    const bool is_plain =
+        is_contiguous(x) && is_contiguous(y) && check_gradient_dtype(dtype, selection, Write::Overwrite).ok();
     auto impl = std::make_shared<Impl>(Impl{selection, dtype, x, y, schedule_slice(selection, y, x, dtype),
                                             schedule_gradient(selection, x, y, Write::Overwrite, dtype),
-                                            schedule_gradient(selection, x, y, Write::Accumulate, dtype)});
+                                            schedule_gradient(selection, x, y, Write::Accumulate, dtype), is_plain});
     return PreparedSlice(std::move(impl));
   });
 }
@@ -97,6 +115,20 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
     run(fill, impl_->gradient, dy, out, context);
+    return Status();
+  });
+}
+
+Status PreparedSlice::gradient(const void* dy, void* out, const Context& context) const {
+  const Impl& slice = *impl_;
+  const auto* from = static_cast<const std::byte*>(dy);
+  auto* to = static_cast<std::byte*>(out);
+  if (!slice.has_plain_gradient || !is_usable(dy, slice.dtype) || !is_usable(out, slice.dtype) ||
+      !are_apart(dy, slice.y, out, slice.x)) {  // then the views tell what is wrong, or that nothing is
+    return gradient(ConstView{from, slice.dtype, slice.y}, View{to, slice.dtype, slice.x}, context);
+  }
+  return without_throwing([&] {
+    fill(slice.gradient.plan, slice.dtype, to, from, Call(context).kernel(slice.gradient));
     return Status();
   });
 }

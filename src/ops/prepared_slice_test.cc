@@ -96,6 +96,43 @@ TEST(PreparedSlice, RefusesWhatNoGradientHas) {
           .ok());
 }
 
+TEST(PreparedSlice, TakesMemoryWithoutViews) {
+  const PreparedSlice middle = PreparedSlice::make(at({4}, "1:3"), DType::Float32).value();
+  const std::vector<float> dy = {1, 2};
+  std::vector<float> dx(4, -1);
+  ASSERT_TRUE(middle.gradient(dy.data(), dx.data()).ok());
+  EXPECT_THAT(dx, ElementsAre(0, 1, 2, 0));
+}
+
+TEST(PreparedSlice, ChecksMemoryWithoutViews) {
+  constexpr auto kInvalid = StatusCode::InvalidArgument;
+  const PreparedSlice middle = PreparedSlice::make(at({4}, "1:3"), DType::Float32).value();
+  std::vector<float> memory(8);
+  std::byte* bytes = reinterpret_cast<std::byte*>(memory.data());
+  EXPECT_TRUE(is_error(middle.gradient(nullptr, bytes), kInvalid, "data is null"));
+  EXPECT_TRUE(is_error(middle.gradient(bytes + 1, bytes + 16), kInvalid, "must be aligned"));
+  EXPECT_TRUE(is_error(middle.gradient(bytes, bytes + 4), kInvalid, "shares memory"));
+  EXPECT_TRUE(is_error(middle.gradient(bytes + 12, bytes), kInvalid, "shares memory"));
+  EXPECT_TRUE(middle.gradient(bytes + 16, bytes).ok());
+  EXPECT_TRUE(middle.gradient(bytes, bytes + 8).ok());
+  const PreparedSlice powers = PreparedSlice::make(at({4}, "1:3"), DType::Float8E8M0FNU).value();
+  EXPECT_TRUE(is_error(powers.gradient(bytes, bytes + 8), kInvalid, "has no zero"));
+  const PreparedSlice nothing = PreparedSlice::make(at({0}, ":"), DType::Float32).value();
+  EXPECT_TRUE(nothing.gradient(nullptr, static_cast<void*>(nullptr)).ok());
+}
+
+TEST(PreparedSlice, TakesMemoryOfAnyLayoutWithoutViews) {
+  const Selection all = Selection::all(*Shape::make({3}));
+  Layout apart = contiguous_layout(all.shape(), 4);
+  apart.strides[0] = 8;
+  const PreparedSlice spread =
+      PreparedSlice::make(all, DType::Float32, apart, contiguous_layout(all.shape(), 4)).value();
+  const std::vector<float> dy = {1, 2, 3};
+  std::vector<float> dx(5, -1);
+  ASSERT_TRUE(spread.gradient(dy.data(), dx.data()).ok());
+  EXPECT_THAT(dx, ElementsAre(1, -1, 2, -1, 3));
+}
+
 TEST(PreparedSlice, MovesStrings) {
   const PreparedSlice last = PreparedSlice::make(at({3}, "2"), DType::String).value();
   const std::vector<std::string> x = {"a", "b", "c"};

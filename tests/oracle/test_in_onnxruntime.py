@@ -1,4 +1,4 @@
-"""backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of two versions."""
+"""backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of three versions."""
 
 import subprocess
 from pathlib import Path
@@ -13,24 +13,29 @@ from onnx import TensorProto, helper
 FOLDER = Path(__file__).with_name("in_onnxruntime")
 
 
-@pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-oldest"])
+@pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-oldest", "onnxruntime-training"])
 def test_the_checks_pass_inside_onnx_runtime(venv: str) -> None:
+    lacking = ["ml_dtypes"] if venv == "onnxruntime-training" else []
     quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-c", "pytest.ini"]
     done = subprocess.run(
         [str(ensure(venv)), "-m", "pytest", *quiet, "."],
-        capture_output=True, text=True, timeout=300, env=beside.environment(), cwd=FOLDER,
+        capture_output=True, text=True, timeout=300, env=beside.environment(*lacking), cwd=FOLDER,
     )  # fmt: skip
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "passed" in done.stdout and "skipped" not in done.stdout
 
 
-def test_a_program_without_python(tmp_path: Path) -> None:
-    """In C++, with the shared library that the newest wheel has."""
+LANGUAGES = {"session.c": ["cc", "-std=c11"], "session.cc": ["c++", "-std=c++20"]}
+
+
+@pytest.mark.parametrize("source", LANGUAGES)
+def test_a_program_without_python(tmp_path: Path, source: str) -> None:
+    """In C and in C++, with the shared library that the newest wheel has."""
     [runtime] = ensure("onnxruntime").parents[1].glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
-    sources = [FOLDER / "session.cc", "-I", FOLDER.parents[2] / "adapters" / "onnxruntime"]
+    sources = [FOLDER / source, "-I", FOLDER.parents[2] / "adapters" / "onnxruntime"]
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    compiler = ["c++", "-std=c++20", *warnings, *map(str, sources), "-o", str(tmp_path / "session"), "-ldl"]
+    compiler = [*LANGUAGES[source], *warnings, *map(str, sources), "-o", str(tmp_path / "session"), "-ldl"]
     subprocess.run(compiler, check=True, timeout=120)
     model = saved_gradient(tmp_path)
     program = [str(tmp_path / "session"), str(runtime), library_path(), str(model)]
