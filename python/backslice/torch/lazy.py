@@ -217,6 +217,8 @@ def _dense_of(tensor: Any) -> Any:
 
 
 def _are_alike(a: Any, b: Any) -> bool:
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return False  # a number
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     return (type(a) is LazySliceGrad or is_plain(a)) and (type(b) is LazySliceGrad or is_plain(b))

@@ -451,3 +451,17 @@ def test_lazy_gradients_do_not_outlive_their_pass(installed: None) -> None:
     slices_of(y).backward()
     assert isinstance(kept[0], LazySliceGrad) or type(kept[0]) is torch.Tensor
     assert torch.Tensor.data_ptr(kept[0]) != 0
+
+
+def test_hooks_that_add_numbers() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        for add in (lambda g: g + 1, lambda g: 2.5 + g, lambda g: g - 1, lambda g: torch.add(g, 1, alpha=3)):
+            y.register_hook(add)
+        y.register_hook(lambda g: g.clone().add_(2))
+        slices_of(y).backward()
+        z = torch.autograd.grad(slices_of(x), x)[0]
+        return x.grad, z + 1, z.add_(1), z + torch.tensor(2), z + torch.ones(3), z + z.bool()
+
+    same_both_ways(run)
