@@ -1,0 +1,12 @@
+// What the library exports: one function per handler, which python/backslice/jax/library.py registers with XLA.
+#pragma once
+
+#include "backslice/export.h"
+#include "xla/ffi/api/c_api.h"
+
+extern "C" {
+
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice(XLA_FFI_CallFrame* frame);
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_grad(XLA_FFI_CallFrame* frame);
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_add(XLA_FFI_CallFrame* frame);
+}

@@ -1,0 +1,68 @@
+"""What the primitives become in a compiled program: a call of a handler, or JAX's own operations."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.interpreters import mlir
+
+from . import library as _library  # noqa: F401  registers the handlers
+from . import native
+from .selections import Selections, attribute
+
+# Below, a call costs more than it saves: XLA fuses its own operations with what is around them.
+LEAST_BYTES_OF_GRADIENTS = 1 << 16
+LEAST_BYTES_OF_SLICES = 1 << 20
+
+
+def has_whole_bytes(dtype: Any) -> bool:
+    """Whether XLA gives each element its own bytes, rather than packing several into one."""
+    kind = jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo
+    if jnp.issubdtype(dtype, jnp.complexfloating) or jnp.issubdtype(dtype, jnp.bool_):
+        return True
+    return int(kind(dtype).bits) >= 8
+
+
+def _bytes(aval: Any) -> int:
+    return math.prod(aval.shape) * np.dtype(aval.dtype).itemsize
+
+
+def _slices_are_large(ctx: Any, selections: Selections) -> bool:
+    return sum(map(_bytes, ctx.avals_out)) >= LEAST_BYTES_OF_SLICES
+
+
+def _gradient_is_large(ctx: Any, selections: Selections) -> bool:
+    """XLA's own operations touch the whole gradient for every slice."""
+    [dx] = ctx.avals_out
+    if dx.dtype == bool and len(selections) > 1:  # whose sum is XLA's alone
+        return False
+    return len(selections) * _bytes(dx) >= LEAST_BYTES_OF_GRADIENTS
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a primitive is lowered: for any device, and for the CPU."""
+
+    native: Any
+    on_cpu: Any
+
+
+def _rules(target: str, by_jax: Any, pays: Callable[[Any, Selections], bool], **options: Any) -> Rules:
+    own = mlir.lower_fun(by_jax, multiple_results=by_jax is native.slices)
+    call = jax.ffi.ffi_lowering(target, **options)
+
+    def on_cpu(ctx: Any, *operands: Any, selections: Selections) -> Any:
+        if has_whole_bytes(ctx.avals_in[-1].dtype) and pays(ctx, selections):
+            return call(ctx, *operands, slices=attribute(selections))
+        return own(ctx, *operands, selections=selections)
+
+    return Rules(own, on_cpu)
+
+
+MULTI_SLICE = _rules("backslice_multi_slice", native.slices, _slices_are_large)
+MULTI_SLICE_GRAD = _rules("backslice_multi_slice_grad", native.gradient, _gradient_is_large)
+MULTI_SLICE_ADD = _rules("backslice_multi_slice_add", native.added, _gradient_is_large, operand_output_aliases={0: 0})
