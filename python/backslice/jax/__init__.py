@@ -7,6 +7,7 @@ On CPUs they run backslice's kernels, on XLA's threads; on other devices they ar
 """
 
 from . import library as _library  # noqa: F401  first: it says what is missing
+from .fuse import fuse_slices
 from .slices import multi_slice, multi_slice_grad, slice, slice_grad
 
-__all__ = ["multi_slice", "multi_slice_grad", "slice", "slice_grad"]
+__all__ = ["fuse_slices", "multi_slice", "multi_slice_grad", "slice", "slice_grad"]

@@ -2,6 +2,7 @@
 
 import operator
 from builtins import slice as _slice
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from .._core import Selection
 
 Selections = tuple[Selection, ...]
+Axis = tuple[int, int, int]
 
 
 def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:
@@ -48,17 +50,37 @@ def _known(value: Any, name: str) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def batched(selection: Selection, size: int) -> Selection:
+def batched(taken: Selection, size: int) -> Selection:
     """The same slice of every array of a batch, which is a leading axis."""
-    return Selection.from_index((size, *selection.shape), (_slice(None), *selection.to_index()))
+    return Selection.from_index((size, *taken.shape), (_slice(None), *taken.to_index()))
+
+
+def selection(shape: Sequence[int], axes: Sequence[Axis], result_axes: Sequence[int]) -> Selection:
+    """From the normal form: (start, step, count) per axis, and for each axis of the result its axis, or -1."""
+    items: list[Any] = []
+    kept = [axis for axis in result_axes if axis >= 0]
+    new_axes = [0] * (len(shape) + 1)  # before each axis that is kept
+    for position, axis in enumerate(result_axes):
+        if axis < 0:
+            new_axes[next((a for a in result_axes[position:] if a >= 0), len(shape))] += 1
+    for axis, taken in enumerate(axes):
+        items += [None] * new_axes[axis] + [_range(*taken) if axis in kept else taken[0]]
+    return Selection.from_index(shape, (*items, *[None] * new_axes[len(shape)]))
+
+
+def _range(start: int, step: int, count: int) -> _slice:
+    if count == 0:
+        return _slice(0, 0)
+    stop = start + step * (count - 1) + (1 if step > 0 else -1)
+    return _slice(start, None if stop < 0 else stop, step)
 
 
 def attribute(selections: Selections) -> NDArray[np.int64]:
     """One list of integers; adapters/jax/selections.h describes it."""
     shape = selections[0].shape
     numbers = [len(selections), len(shape), *shape]
-    for selection in selections:
-        for axis in selection.axes:
+    for taken in selections:
+        for axis in taken.axes:
             numbers += axis
-        numbers += [len(selection.result_axes), *selection.result_axes]
+        numbers += [len(taken.result_axes), *taken.result_axes]
     return np.array(numbers, np.int64)
