@@ -13,7 +13,12 @@ except ImportError as error:
         f"backslice.jax needs JAX, which cannot be imported here; `pip install jax` installs it ({error})"
     ) from error
 
-HANDLERS = ("backslice_multi_slice", "backslice_multi_slice_grad", "backslice_multi_slice_add")
+HANDLERS = (
+    "backslice_multi_slice",
+    "backslice_multi_slice_grad",
+    "backslice_multi_slice_add",
+    "backslice_sparse_slice_grad",
+)
 PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")
 
 

@@ -28,7 +28,7 @@ def has_whole_bytes(dtype: Any) -> bool:
 
 
 def _bytes(aval: Any) -> int:
-    return math.prod(aval.shape) * np.dtype(aval.dtype).itemsize
+    return int(math.prod(aval.shape) * np.dtype(aval.dtype).itemsize)
 
 
 def _slices_are_large(ctx: Any, selections: Selections) -> bool:

@@ -22,7 +22,7 @@ multi_slice_grad_p = Primitive("backslice_multi_slice_grad")
 multi_slice_add_p = Primitive("backslice_multi_slice_add")
 
 
-def _like(aval: Any, shape: tuple[int, ...]) -> Any:
+def like(aval: Any, shape: tuple[int, ...]) -> Any:
     """An array of another shape that varies over the same axes of a mesh."""
     sharding = aval.sharding.update(spec=PartitionSpec(*[None] * len(shape)))
     return aval.update(shape=shape, weak_type=False, sharding=sharding)
@@ -31,19 +31,21 @@ def _like(aval: Any, shape: tuple[int, ...]) -> Any:
 # --- abstract evaluation
 
 
-@multi_slice_p.def_abstract_eval
 def _multi_slice_avals(x: Any, *, selections: Selections) -> list[Any]:
-    return [_like(x, selection.result_shape) for selection in selections]
+    return [like(x, selection.result_shape) for selection in selections]
 
 
-@multi_slice_grad_p.def_abstract_eval
 def _multi_slice_grad_aval(*dys: Any, selections: Selections) -> Any:
-    return _like(dys[0], selections[0].shape)
+    return like(dys[0], selections[0].shape)
 
 
-@multi_slice_add_p.def_abstract_eval
 def _multi_slice_add_aval(total: Any, *dys: Any, selections: Selections) -> Any:
     return total.update(weak_type=False)
+
+
+multi_slice_p.def_abstract_eval(_multi_slice_avals)
+multi_slice_grad_p.def_abstract_eval(_multi_slice_grad_aval)
+multi_slice_add_p.def_abstract_eval(_multi_slice_add_aval)
 
 
 # --- derivatives: all three are linear
@@ -94,7 +96,7 @@ def _multi_slice_add_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, sel
     return result, multi_slice_add_p.bind(total, *moving, selections=taken)
 
 
-ad.deflinear2(multi_slice_p, _multi_slice_transpose)
+ad.deflinear2(multi_slice_p, _multi_slice_transpose)  # for its jvp
 ad.primitive_transposes[multi_slice_p] = _multi_slice_transpose
 ad.primitive_jvps[multi_slice_grad_p] = _multi_slice_grad_jvp
 ad.primitive_transposes[multi_slice_grad_p] = _multi_slice_grad_transpose
