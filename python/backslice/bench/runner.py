@@ -22,6 +22,7 @@ PEERS: dict[str, str | None] = {
     "tensorflow_with_backslice": "tensorflow",
     "torch": "torch",
     "jax": "jax",
+    "jax_with_backslice": "jax",
     "onnxruntime": "onnxruntime-training",
     "onnxruntime_with_backslice": "onnxruntime",
     "dask_pad": None,
