@@ -9,5 +9,7 @@ extern "C" {
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_grad(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_add(XLA_FFI_CallFrame* frame);
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_shard_of_gradient(XLA_FFI_CallFrame* frame);
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_slices_of_shard(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_sparse_slice_grad(XLA_FFI_CallFrame* frame);
 }

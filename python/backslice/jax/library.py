@@ -17,6 +17,8 @@ HANDLERS = (
     "backslice_multi_slice",
     "backslice_multi_slice_grad",
     "backslice_multi_slice_add",
+    "backslice_shard_of_gradient",
+    "backslice_slices_of_shard",
     "backslice_sparse_slice_grad",
 )
 PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")

@@ -11,7 +11,7 @@ import numpy as np
 from jax.interpreters import mlir
 
 from . import library as _library  # noqa: F401  registers the handlers
-from . import native
+from . import native, sharding
 from .selections import Selections, attribute
 
 # Below, a call costs more than it saves: XLA fuses its own operations with what is around them.
@@ -51,18 +51,33 @@ class Rules:
     on_cpu: Any
 
 
-def _rules(target: str, by_jax: Any, pays: Callable[[Any, Selections], bool], **options: Any) -> Rules:
+def _is_partitioned(ctx: Any) -> bool:
+    """Whether XLA will divide the program among devices; inside shard_map it is divided already."""
+    context = ctx.module_context.axis_context
+    return isinstance(context, mlir.ShardingContext) and context.num_devices > 1
+
+
+def _rules(target: str, by_jax: Any, sharded: Any, pays: Callable[[Any, Selections], bool], **options: Any) -> Rules:
     own = mlir.lower_fun(by_jax, multiple_results=by_jax is native.slices)
     call = jax.ffi.ffi_lowering(target, **options)
 
     def on_cpu(ctx: Any, *operands: Any, selections: Selections) -> Any:
         if has_whole_bytes(ctx.avals_in[-1].dtype) and pays(ctx, selections):
+            if _is_partitioned(ctx):
+                return mlir.lower_fun(sharded(selections), multiple_results=by_jax is native.slices)(ctx, *operands)
             return call(ctx, *operands, slices=attribute(selections))
         return own(ctx, *operands, selections=selections)
 
     return Rules(own, on_cpu)
 
 
-MULTI_SLICE = _rules("backslice_multi_slice", native.slices, _slices_are_large)
-MULTI_SLICE_GRAD = _rules("backslice_multi_slice_grad", native.gradient, _gradient_is_large)
-MULTI_SLICE_ADD = _rules("backslice_multi_slice_add", native.added, _gradient_is_large, operand_output_aliases={0: 0})
+def _sharded_addition(selections: Selections) -> Any:
+    gradient = sharding.sharded_gradient(selections)
+    return lambda total, *dys: jax.lax.add(total, gradient(*dys))
+
+
+MULTI_SLICE = _rules("backslice_multi_slice", native.slices, sharding.sharded_slices, _slices_are_large)
+MULTI_SLICE_GRAD = _rules("backslice_multi_slice_grad", native.gradient, sharding.sharded_gradient, _gradient_is_large)
+MULTI_SLICE_ADD = _rules(
+    "backslice_multi_slice_add", native.added, _sharded_addition, _gradient_is_large, operand_output_aliases={0: 0}
+)

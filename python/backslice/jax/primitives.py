@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+from jax._src.dispatch import prim_requires_devices_during_lowering  # which JAX has no public name for
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.interpreters.xla import apply_primitive
@@ -157,5 +158,6 @@ for _primitive, _rules in (
     _primitive.def_impl(
         lambda *arguments, _primitive=_primitive, **params: apply_primitive(_primitive, *arguments, **params)
     )
+    prim_requires_devices_during_lowering.add(_primitive)  # to be partitioned among them
     mlir.register_lowering(_primitive, _rules.native)
     mlir.register_lowering(_primitive, _rules.on_cpu, platform="cpu")
