@@ -5,7 +5,7 @@ a shard of a gradient is what the slices place into its box, of dy's that every 
 the shards of what each has of it, so that only selected elements are exchanged.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -18,7 +18,7 @@ from .selections import Selections, attribute, selection
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 
 
-def sharded_gradient(selections: Selections) -> Callable[..., Any]:
+def sharded_gradient(selections: Selections) -> Any:
     """multi_slice_grad, for any sharding of its result."""
 
     def partition(mesh: Mesh, dys: Sequence[Any], dx: Any) -> Any:
@@ -33,19 +33,19 @@ def sharded_gradient(selections: Selections) -> Callable[..., Any]:
 
         return mesh, local, NamedSharding(mesh, spec), tuple(_of_slices(mesh, spec, selections))
 
-    @custom_partitioning
-    def gradient(*dys: Any) -> Any:
+    def complete(*dys: Any) -> Any:
         return jax.ffi.ffi_call("backslice_multi_slice_grad", _like(selections, dys[0].dtype))(
             *dys, slices=attribute(selections)
         )
 
+    gradient: Any = custom_partitioning(complete)
     gradient.def_partition(
         partition=partition, sharding_rule=f"{_slices_rule(selections)} -> {_array_rule(selections)}"
     )
     return gradient
 
 
-def sharded_slices(selections: Selections) -> Callable[[Any], list[Any]]:
+def sharded_slices(selections: Selections) -> Any:
     """multi_slice, for any sharding of its array."""
 
     def partition(mesh: Mesh, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
@@ -63,11 +63,11 @@ def sharded_slices(selections: Selections) -> Callable[[Any], list[Any]]:
 
         return mesh, local, _of_slices(mesh, spec, selections), (NamedSharding(mesh, spec),)
 
-    @custom_partitioning
-    def slices(x: Any) -> Any:
+    def complete(x: Any) -> Any:
         shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in selections]
         return jax.ffi.ffi_call("backslice_multi_slice", shapes)(x, slices=attribute(selections))
 
+    slices: Any = custom_partitioning(complete)
     slices.def_partition(partition=partition, sharding_rule=f"{_array_rule(selections)} -> {_slices_rule(selections)}")
     return slices
 
