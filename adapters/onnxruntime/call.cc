@@ -18,6 +18,13 @@ void check_size(const Shape& shape, ElementType type) {
                           " has extents whose product is more than 2**63 - 1 bytes"));
 }
 
+// Versions that cannot infer the type of a result believe the model, and make room for what it declares.
+void check_type(ElementType declared, ElementType type) {
+  if (declared == type) return;
+  refuse(invalid_argument("the model declares the result to be of type ", name_of(declared), ", but it is of type ",
+                          name_of(type)));
+}
+
 }  // namespace
 
 void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
@@ -83,6 +90,7 @@ Output Call::output(const Layout& layout, ElementType type) const {
     refuse(resource_exhausted("ONNX Runtime cannot allocate the result of shape ", dims, " and type ", name_of(type),
                               ": ", api_.taken(failure).message()));
   }
+  check_type(Input(api_, value, "the result").element_type(), type);
   return Output(api_, value, type, layout);
 }
 

@@ -77,7 +77,7 @@ PyObject* no_constructor(PyObject*, PyObject* const*, std::size_t, PyObject*) {
   return nullptr;
 }
 
-// What Python 3.10 calls instead, and subclasses of classes that have no constructor.
+// What Python 3.10 calls instead.
 template <std::size_t I>
 int no_initialiser(PyObject*, PyObject*, PyObject*) {
   set_no_constructor(kSignatures[I]);

@@ -23,7 +23,9 @@ def gradient():
 
 
 def run(program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM + program], capture_output=True, text=True, timeout=120)
+    # From 3.12 on, Python warns of every fork of a process with threads.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM + program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and not done.stderr, (done.returncode, done.stderr)
 
 

@@ -17,7 +17,7 @@ def gradient():
 
 
 def run(program: str, **environment: str) -> str:
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]  # of forks, from Python 3.12 on
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=120)
     assert done.returncode == 0 and not done.stderr, done.stderr  # the library never prints, nor what it is built on
     return done.stdout.strip()

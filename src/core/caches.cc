@@ -1,5 +1,6 @@
 #include "core/caches.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -24,8 +25,9 @@ std::int64_t size_of_level(int level, std::int64_t unknown) {
 
 }  // namespace
 
-std::int64_t last_level_cache() {
-  static const std::int64_t bytes = size_of_level(3, 16 << 20);
+std::int64_t cache_for_results() {
+  constexpr std::int64_t kUnknown = 16 << 20, kMost = 32 << 20;
+  static const std::int64_t bytes = std::min(size_of_level(3, kUnknown) / 2, kMost);
   return bytes;
 }
 

@@ -1,11 +1,14 @@
-// The size of this machine's cache.
+// What this machine's caches have room for.
 #pragma once
 
 #include <cstdint>
 
 namespace backslice {
 
-// In bytes: the last level, which all cores share. Asked of the system once; 16 MiB where it does not know.
-std::int64_t last_level_cache();
+// In bytes: a result up to this size is written into the caches, where its reader finds it. That is half of the last
+// level, since what the result is made from takes room too. And never more than 32 MiB, because virtual machines are
+// told of a level that they share with many others: on one that was told of 300 MiB, writing past the caches took half
+// the time from 64 MiB on.
+std::int64_t cache_for_results();
 
 }  // namespace backslice

@@ -120,7 +120,7 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
     if (!shape.ok()) return shape.status();
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
     const Call call(context);  // whatever is looked up once is looked up here, where it may fail
-    last_level_cache();
+    cache_for_results();
     auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
     GradBuffer buffer(*std::move(tensor));

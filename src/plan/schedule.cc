@@ -16,7 +16,7 @@ constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 Manner manner_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_per_byte) {
   if (bytes == 0) return {};
   const std::int64_t work = work_of(bytes, work_per_byte);
-  if (std::max(whole, bytes) > last_level_cache()) return {Strategy::Streaming, Stores::Streaming, work};
+  if (std::max(whole, bytes) > cache_for_results()) return {Strategy::Streaming, Stores::Streaming, work};
   return {Strategy::Cached, Stores::Ordinary, work};
 }
 

@@ -62,7 +62,7 @@ TEST(Schedule, WorkThatDoesNotFitIsAsMuchAsFits) {
 // A region of a tensor that is larger than the caches is not in them either, however small it is.
 TEST(Schedule, PartsOfLargeTensorsAreStreamed) {
   const Layout part = contiguous_layout(*Shape::make({100}), 4);
-  const std::int64_t large = 2 * last_level_cache();
+  const std::int64_t large = 2 * cache_for_results();
   for (const Schedule& schedule :
        {schedule_copy(part, part, DType::Float32, large), schedule_zero(part, DType::Float32, large)}) {
     EXPECT_EQ(schedule.strategy, Strategy::Streaming);
