@@ -36,21 +36,28 @@ def _slice(x: Any, selection: Selection) -> Any:
 def _expand(dy: Any, selection: Selection) -> Any:
     """dy where the slice takes its elements from, and zeros around it."""
     taken = _in_order(jax.lax.reshape(dy, [count for _, _, count in selection.axes]), selection)
-    padding = [_padding(*axis, extent) for axis, extent in zip(selection.axes, selection.shape, strict=True)]
+    padding = []
+    for axis, (start, step, count) in enumerate(selection.axes):
+        taken = _spread(taken, axis, abs(step))
+        first = min(start, start + step * max(count - 1, 0)) if count else 0
+        padding.append((first, selection.shape[axis] - first - taken.shape[axis], 0))
     return jax.lax.pad(taken, jnp.zeros((), dy.dtype), padding)
+
+
+def _spread(taken: Any, axis: int, step: int) -> Any:
+    """Zeros after each element along an axis. (XLA partitions a pad with zeros in between wrongly.)"""
+    count = taken.shape[axis]
+    if step == 1 or count < 2:
+        return taken
+    before, after = taken.shape[:axis], taken.shape[axis + 1 :]
+    apart = jax.lax.reshape(taken, (*before, count, 1, *after))
+    padding = [(0, step - 1 if a == axis + 1 else 0, 0) for a in range(apart.ndim)]
+    return jax.lax.reshape(jax.lax.pad(apart, jnp.zeros((), taken.dtype), padding), (*before, count * step, *after))
 
 
 def _in_order(taken: Any, selection: Selection) -> Any:
     """Between the order of the array and that of the slice: they differ on axes that are walked backwards."""
     return jax.lax.rev(taken, [axis for axis, (_, step, _) in enumerate(selection.axes) if step < 0])
-
-
-def _padding(start: int, step: int, count: int, extent: int) -> tuple[int, int, int]:
-    """Before, after and between."""
-    if count == 0:
-        return 0, extent, 0
-    first, last = sorted((start, start + step * (count - 1)))
-    return first, extent - 1 - last, abs(step) - 1
 
 
 def _add(a: Any, b: Any) -> Any:
