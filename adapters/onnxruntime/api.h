@@ -3,22 +3,15 @@
 
 #include <utility>
 
-#include "backslice/result.h"
 #include "c_api.h"
 #include "core/boundary.h"
 
 namespace backslice::onnxruntime {
 
-/// Ends a kernel early, from wherever it is, with an error of ours or of ONNX Runtime's.
-[[noreturn]] inline void refuse(Status status) { throw StatusException(std::move(status)); }
+using throwing::refuse;
+using throwing::unwrap;
 
-/// The value of a result; ends the kernel where there is none.
-template <class T>
-T unwrap(Result<T>&& result) {
-  if (!result.ok()) refuse(std::move(result).status());
-  return *std::move(result);
-}
-
+/// Ends the kernel unless all is well.
 inline void check(Status status) {
   if (!status.ok()) refuse(std::move(status));
 }

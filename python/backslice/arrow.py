@@ -12,8 +12,10 @@ from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, InvalidArgumentError, UnimplementedError
 from .nested_lists import from_levels
+from .suggestions import checked_keywords
 
 
+@checked_keywords
 def to_arrow(rt: RaggedTensor) -> Any:
     """Convert a ragged tensor to an Arrow array.
 
@@ -65,6 +67,7 @@ def _values_to_arrow(rt: RaggedTensor) -> Any:
     )
 
 
+@checked_keywords
 def from_arrow(array: Any) -> RaggedTensor:
     """Convert an Arrow array of lists to a ragged tensor.
 

@@ -12,10 +12,12 @@ from ._core import RaggedTensor
 from .conversion import without_loss
 from .errors import DTypeError, UnimplementedError
 from .nested_lists import from_levels
+from .suggestions import checked_keywords
 
 _STRINGS = {"string": "char", "bytestring": "byte"}
 
 
+@checked_keywords
 def to_awkward(rt: RaggedTensor) -> Any:
     """Convert a ragged tensor to an ``ak.Array``.
 
@@ -72,6 +74,7 @@ def _strings_to_awkward(rt: RaggedTensor) -> Any:
     return ak.contents.ListOffsetArray(ak.index.Index64(offsets), content, parameters={"__array__": name})
 
 
+@checked_keywords
 def from_awkward(array: Any) -> RaggedTensor:
     """Convert an ``ak.Array`` of lists to a ragged tensor.
 

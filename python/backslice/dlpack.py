@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import _dlpack_capsule
+from .suggestions import checked_keywords
 
 if TYPE_CHECKING:  # the package is imported without it
     from numpy.typing import NDArray
@@ -52,6 +53,7 @@ class DLPackArray:
         return _dlpack_capsule(self._array.copy() if copy else self._array, versioned, bool(copy))
 
 
+@checked_keywords
 def to_dlpack(a: NDArray[Any]) -> DLPackArray:
     """Export an array's memory to other libraries.
 

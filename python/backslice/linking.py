@@ -6,6 +6,7 @@ The library is the one that this package uses itself: whoever loads it shares it
 from pathlib import Path
 
 from .errors import FailedPreconditionError
+from .suggestions import checked_keywords
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -19,6 +20,7 @@ def _existing(path: Path) -> str:
     return str(path)
 
 
+@checked_keywords
 def get_include() -> str:
     """Return the folder of the C headers, for a compiler's ``-I``.
 
@@ -38,6 +40,7 @@ def get_include() -> str:
     return _existing(_PACKAGE / "include")
 
 
+@checked_keywords
 def get_library() -> str:
     """Return the shared library that this package uses, to link with or for ``ctypes.CDLL``.
 
@@ -62,6 +65,7 @@ def get_library() -> str:
     return _existing(libraries[0] if libraries else _PACKAGE / "lib" / "libbackslice.so")
 
 
+@checked_keywords
 def get_cmake_dir() -> str:
     """Return the folder of the CMake package, for ``-D backslice_ROOT``.
 

@@ -15,6 +15,7 @@ import numpy as np
 from ._core import RaggedTensor, _numpy_dtype
 from .conversion import as_array, refuse_masked
 from .errors import DTypeError, InvalidArgumentError
+from .suggestions import checked_keywords
 
 if TYPE_CHECKING:  # the package is imported without it
     from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the package is imported without it
 _MOST_LISTS = 1000  # levels of splits
 
 
+@checked_keywords
 def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTensor:
     """Make a ragged tensor from the lengths of its rows.
 
@@ -74,6 +76,7 @@ def _splits(lengths: Any, number: int) -> NDArray[Any]:
     return np.concatenate([np.zeros(1, dtype), np.cumsum(array, dtype=dtype)])
 
 
+@checked_keywords
 def from_list(rows: Sequence[Any], dtype: DType | None = None, ragged_rank: int | None = None) -> RaggedTensor:
     """Make a ragged tensor from nested lists.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .errors import DTypeError, InvalidArgumentError
+from .suggestions import checked_keywords
 
 _FORMATS = ("coo", "csr", "csc")
 
@@ -48,6 +49,7 @@ def _with_data(a: Any, data: NDArray[Any]) -> Any:
     return type(a)((data, a.indices, a.indptr), shape=a.shape)
 
 
+@checked_keywords
 def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     """Slice a sparse array by a window.
 
@@ -80,6 +82,7 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     return _like(a, data, coords, tuple(shape.tolist()))
 
 
+@checked_keywords
 def sparse_slice_grad(
     grad: Any, a: Any, start: Sequence[int], *, order: Literal["in_order", "any"] = "in_order"
 ) -> Any:
@@ -118,6 +121,7 @@ def sparse_slice_grad(
     return _with_data(a, _core.sparse_slice_grad(taken.data, input_coords, start, output_coords, order=order))
 
 
+@checked_keywords
 def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     """The gradient of :func:`sparse_slice`, from the gradients of the slice's values alone.
 
@@ -154,6 +158,7 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
     return _with_data(a, _core.sparse_slice_grad_by_size(values, _coords(entries), start, size))
 
 
+@checked_keywords
 def ragged_from_csr(a: Any) -> Any:
     """The rows of a CSR array as a ragged tensor over the same data.
 
@@ -184,6 +189,7 @@ def ragged_from_csr(a: Any) -> Any:
     return RaggedTensor(a.data[: a.indptr[-1]], [a.indptr])
 
 
+@checked_keywords
 def csr_from_ragged(rt: Any, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
     """A CSR array over the values of a ragged tensor.
 

@@ -21,7 +21,7 @@ std::int64_t read_item(nb::handle item, const char* argument, std::size_t positi
   const auto where = [&] { return std::string(argument) + "[" + std::to_string(position) + "]"; };
   std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(item, value, overflow)) {
+  if (!read_int(item, argument, value, overflow)) {
     if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
       raise_invalid_argument(std::string(argument) + " must be 1-D, but " + where() + " is a " + type_text(item));
     }
@@ -126,13 +126,21 @@ bool convert_int(nb::handle object, std::int64_t& value, int& overflow) {
 
 }  // namespace
 
-bool read_int(nb::handle object, std::int64_t& value, int& overflow) {
+bool read_int(nb::handle object, const char* argument, std::int64_t& value, int& overflow) {
   try {
     return convert_int(object, value, overflow);
   } catch (nb::python_error& error) {
-    refuse_tracer(object, "an integer argument");
+    refuse_tracer(object, argument);
     raise_dtype_error_from(error, type_text(object) + ".__index__ failed: " + message_of(error));
   }
+}
+
+std::int64_t require_int(nb::handle object, const char* argument, int& overflow) {
+  std::int64_t value = 0;
+  if (!read_int(object, argument, value, overflow)) {
+    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  }
+  return value;
 }
 
 bool find_int(nb::handle object, std::int64_t& value, int& overflow) {
@@ -221,10 +229,8 @@ Dims read_dims(nb::handle object, const char* argument) {
 }
 
 std::int32_t read_mask(nb::handle object, const char* argument) {
-  std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(object, value, overflow))
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
+  const std::int64_t value = require_int(object, argument, overflow);
   const auto mask = static_cast<std::int32_t>(value);
   if (overflow != 0 || mask != value) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which does not fit int32");

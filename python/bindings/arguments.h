@@ -46,7 +46,10 @@ std::int32_t read_mask(nb::handle object, const char* argument);
 
 // A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. What __index__ raises
 // becomes the cause of a DTypeError. Integers past int64 saturate and set `overflow` to -1 or 1.
-bool read_int(nb::handle object, std::int64_t& value, int& overflow);
+bool read_int(nb::handle object, const char* argument, std::int64_t& value, int& overflow);
+
+// The same where nothing else will do: "threads is 'two', expected an int".
+std::int64_t require_int(nb::handle object, const char* argument, int& overflow);
 
 // The same for objects that may be something else: false when __index__ raises an ordinary error, too.
 bool find_int(nb::handle object, std::int64_t& value, int& overflow);

@@ -13,7 +13,7 @@ namespace {
 void read_bound(nb::handle bound, std::optional<std::int64_t>& read) {
   if (bound.is_none()) return;
   int overflow = 0;
-  if (!read_int(bound, read.emplace(), overflow)) {
+  if (!read_int(bound, "index", read.emplace(), overflow)) {
     raise_dtype_error("slice bound " + repr_text(bound) + " is not an integer or None");
   }
 }
@@ -54,7 +54,7 @@ IndexItem read_item(nb::handle item) {
   refuse_advanced(item);
   std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(item, value, overflow)) {
+  if (!read_int(item, "index", value, overflow)) {
     raise_dtype_error("index item " + repr_text(item) + " is not an integer, a slice, None or ...");
   }
   if (overflow != 0) raise_out_of_range("index " + repr_text(item) + " is out of bounds");

@@ -47,8 +47,6 @@ inline nb::object partial_shape_to_python(const PartialShape& shape) {
 }
 
 inline std::int64_t read_index(nb::handle object, const char* argument) {
-  std::int64_t value = 0;
-  int overflow = 0;
   if (PyArray_Check(object.ptr()) && PyArray_NDIM(as_array(object)) > 0) {
     raise_invalid_argument(std::string(argument) + " must be a scalar, got shape " +
                            repr_text(attribute(object, "shape")));
@@ -56,10 +54,8 @@ inline std::int64_t read_index(nb::handle object, const char* argument) {
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     raise_invalid_argument(std::string(argument) + " must be a scalar, got " + repr_text(object));
   }
-  if (!read_int(object, value, overflow)) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
-  }
-  return value;
+  int overflow = 0;
+  return require_int(object, argument, overflow);
 }
 
 // What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.

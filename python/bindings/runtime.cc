@@ -22,12 +22,8 @@ namespace backslice::python {
 namespace {
 
 std::int64_t read_count(nb::handle object, const char* argument) {
-  std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(object, value, overflow)) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
-  }
-  return value;
+  return require_int(object, argument, overflow);
 }
 
 void py_set_num_threads(nb::handle threads) {

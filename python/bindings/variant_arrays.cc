@@ -244,11 +244,8 @@ PyVariants py_to_variant(nb::handle rt, nb::handle batched_input) {
 }
 
 int read_rank(nb::handle object, const char* argument) {
-  std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(object, value, overflow)) {
-    raise_dtype_error(std::string(argument) + " is " + repr_text(object) + ", expected an int");
-  }
+  const std::int64_t value = require_int(object, argument, overflow);
   if (value < -1 || value > 1000)
     raise_invalid_argument(std::string(argument) + " is " + repr_text(object) + ", which is no ragged rank");
   return static_cast<int>(value);

@@ -109,7 +109,10 @@ CALLS = {
     r"slices\[0\].dy": lambda t: bs.multi_slice_grad((4,), [("1:3", t)]),
     "begin": lambda t: bs.strided_slice(DY, t, [2], [1]),
     "input_indices": lambda t: bs.sparse_slice_grad(DY, t, [0], [[0], [1]]),
-    "an integer argument": lambda t: bs.slice(DY, t[0].astype(int)),
+    "index": lambda t: bs.slice(DY, t[0].astype(int)),
+    r"index(?= )": lambda t: bs.slice(DY, slice(t[0].astype(int), None)),
+    "new_axis_mask": lambda t: bs.strided_slice(DY, [0], [2], [1], new_axis_mask=t[0].astype(int)),
+    "start": lambda t: bs.sparse_slice_grad(DY, [[0]], [t[0].astype(int)], [[0], [1]]),
 }
 
 

@@ -13,6 +13,9 @@
 
 namespace backslice::capi {
 
+using throwing::refuse;
+using throwing::unwrap;
+
 // Keeps the error for this thread and returns its code. Needs no memory.
 std::int32_t remember(const Status& status) noexcept;
 
@@ -21,16 +24,6 @@ template <class Body>
 std::int32_t guarded(const Body& body) noexcept {
   const Status status = without_throwing([&]() -> Status { return body(); });
   return status.ok() ? 0 : remember(status);
-}
-
-// Ends the call with this error.
-[[noreturn]] inline void refuse(Status status) { throw StatusException(std::move(status)); }
-
-// The value of a result; ends the call where there is none.
-template <class T>
-T unwrap(Result<T>&& result) {
-  if (!result.ok()) refuse(std::move(result).status());
-  return *std::move(result);
 }
 
 }  // namespace backslice::capi

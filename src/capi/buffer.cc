@@ -2,17 +2,10 @@
 
 #include "capi/context.h"
 #include "capi/handles.h"
+#include "ops/call.h"
 
 using namespace backslice;
 using namespace backslice::capi;
-
-namespace {
-
-Allocator& allocator_of(const Context& context) {
-  return context.allocator != nullptr ? *context.allocator : pool_allocator();
-}
-
-}  // namespace
 
 int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_context* context, backslice_buffer** out) {
   return guarded([&] {
@@ -20,7 +13,7 @@ int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_con
     if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0");
     const Contents contents = flag_of(zeroed, "zeroed") ? Contents::Zero : Contents::Uninitialised;
     const CallContext call(context);
-    return give(out, call.value(allocator_of(call).allocate(bytes, contents)));
+    return give(out, call.value(Call(call).allocator.allocate(bytes, contents)));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "backslice/result.h"
 #include "backslice/status.h"
 
 namespace backslice {
@@ -22,6 +23,21 @@ class StatusException : public std::exception {
  private:
   Status status_;
 };
+
+// For code that a body of without_throwing() calls, however deep: a namespace brings them in by name.
+namespace throwing {
+
+// Ends the operation with this error.
+[[noreturn]] inline void refuse(Status status) { throw StatusException(std::move(status)); }
+
+// The value of a result; ends the operation where there is none.
+template <class T>
+T unwrap(Result<T>&& result) {
+  if (!result.ok()) refuse(std::move(result).status());
+  return *std::move(result);
+}
+
+}  // namespace throwing
 
 // The first exception of a thread needs memory, and where there is none for it the process ends. So what might throw on
 // this thread later takes that memory now.

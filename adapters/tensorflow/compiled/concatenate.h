@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "backslice/c/ragged_variant.h"
+#include "errors.h"
 
 namespace backslice_tensorflow {
 
@@ -59,11 +60,9 @@ class Runs {
     backslice_view row_splits = bytes_view(reinterpret_cast<const char*>(splits.data()), &length);
     row_splits.dtype = BACKSLICE_INT64;
     const backslice_view whole = bytes_view(out, &splits.back());
-    const std::int32_t code =
-        backslice_ragged_pieces_gradient_into(views.data(), missing.data(), length - 1, &row_splits, 1,
-                                              {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE, here().context());
-    if (code == BACKSLICE_OK) return absl::OkStatus();
-    return absl::Status(static_cast<absl::StatusCode>(code), backslice_last_error());
+    return status_of(backslice_ragged_pieces_gradient_into(views.data(), missing.data(), length - 1, &row_splits, 1,
+                                                           {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE,
+                                                           here().context()));
   }
 
   // On the calling thread: which is one of several that do the same.

@@ -1,8 +1,11 @@
 // Errors as TensorFlow has them.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "backslice/c/base.h"
 
 namespace backslice_tensorflow {
 
@@ -14,6 +17,12 @@ absl::Status invalid_argument(const Parts&... parts) {
 template <class... Parts>
 absl::Status resource_exhausted(const Parts&... parts) {
   return absl::ResourceExhaustedError(absl::StrCat(parts...));
+}
+
+// How a function of backslice's C interface ended: its codes are TensorFlow's.
+inline absl::Status status_of(std::int32_t code) {
+  return code == BACKSLICE_OK ? absl::OkStatus()
+                              : absl::Status(static_cast<absl::StatusCode>(code), backslice_last_error());
 }
 
 }  // namespace backslice_tensorflow

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "backslice/c/base.h"
+#include "errors.h"
 #include "tensor_memory.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace backslice_tensorflow {
 
@@ -32,9 +33,7 @@ class PoolMemory : public TensorBuffer {
 inline absl::StatusOr<Tensor> pool_tensor(std::int64_t bytes, DataType dtype, const TensorShape& shape) {
   backslice_buffer* memory = nullptr;
   void* data = nullptr;
-  if (const std::int32_t code = backslice_buffer_make(bytes, 0, nullptr, &memory); code != BACKSLICE_OK) {
-    return absl::Status(static_cast<absl::StatusCode>(code), backslice_last_error());
-  }
+  TF_RETURN_IF_ERROR(status_of(backslice_buffer_make(bytes, 0, nullptr, &memory)));
   backslice_buffer_data(memory, &data);
   auto* const buffer = new PoolMemory(memory, data, bytes);
   Tensor tensor(dtype, shape, buffer);
