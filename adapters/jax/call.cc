@@ -10,14 +10,14 @@ namespace {
 // XLA's own complaint about an argument that a call does not have; we only ask for those that it has.
 template <class T>
 T from_xla(xla::ffi::ErrorOr<T> value) {
-  if (!value.has_value()) throw StatusException({StatusCode::Internal, value.error().message()});
+  if (!value.has_value()) refuse({StatusCode::Internal, value.error().message()});
   return *value;
 }
 
 }  // namespace
 
 void check(const Status& status) {
-  if (!status.ok()) throw StatusException(status);
+  if (!status.ok()) refuse(status);
 }
 
 std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name) {

@@ -10,14 +10,11 @@
 
 namespace backslice::jax {
 
+using throwing::refuse;
+using throwing::unwrap;
+
 /// Ends the operation with the error, if there is one.
 void check(const Status& status);
-
-template <class T>
-T unwrap(Result<T> result) {
-  if (!result) throw StatusException(result.status());
-  return std::move(*result);
-}
 
 /// The arguments from `first` on; `name` with their numbers is for messages.
 std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name);

@@ -27,7 +27,7 @@ xla::ffi::Error multi_slice(xla::ffi::ThreadPool threads, xla::ffi::Span<const s
     const std::vector<Selection> selections = unwrap(read_selections({slices.begin(), slices.size()}));
     const std::vector<View> results = results_of(rets);
     if (results.size() != selections.size())
-      check(invalid_argument("there are ", results.size(), " results, expected one per slice: ", selections.size()));
+      refuse(invalid_argument("there are ", results.size(), " results, expected one per slice: ", selections.size()));
     PoolExecutor pool(threads);
     fill(selections, unwrap(view_of(x, "x")), results, pool);
   });

@@ -16,7 +16,7 @@ std::vector<SliceGradient> gradients_of(std::span<const std::int64_t> slices, co
   std::vector<Selection> selections = unwrap(read_selections(slices));
   const std::vector<ConstView> views = views_of(dys, "dy");
   if (views.size() != selections.size())
-    check(invalid_argument("there are ", views.size(), " dy's, expected one per slice: ", selections.size()));
+    refuse(invalid_argument("there are ", views.size(), " dy's, expected one per slice: ", selections.size()));
   std::vector<SliceGradient> gradients;
   gradients.reserve(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) gradients.push_back({std::move(selections[i]), views[i]});

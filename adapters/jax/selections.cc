@@ -29,7 +29,7 @@ class Reader {
 
  private:
   [[noreturn]] static void malformed() {
-    throw StatusException(invalid_argument("the attribute `slices` is malformed: it was made by another version"));
+    throwing::refuse(invalid_argument("the attribute `slices` is malformed: it was made by another version"));
   }
 
   std::span<const std::int64_t> left_;
@@ -41,9 +41,7 @@ Selection read_selection(Reader& reader, const Shape& shape) {
     const Ints axis = reader.take(3);
     axes.push_back({.start = axis[0], .step = axis[1], .count = axis[2]});
   }
-  const Result<Selection> made = Selection::make(shape, axes, reader.take(reader.count()));
-  if (!made) throw StatusException(made.status());
-  return *made;
+  return throwing::unwrap(Selection::make(shape, axes, reader.take(reader.count())));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::vector<Range> box(const Selection& of, const Shape& local, const ShardNumbe
 
 void check_count(std::size_t given, std::size_t slices) {
   if (given != slices || slices == 0)
-    check(invalid_argument("there are ", given, " arrays, expected one per slice: ", slices));
+    refuse(invalid_argument("there are ", given, " arrays, expected one per slice: ", slices));
 }
 
 xla::ffi::Error shard_of_gradient(xla::ffi::ThreadPool threads, Numbers slices, ShardNumbers shard,
