@@ -77,7 +77,7 @@ def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any]) -> l
 
 
 def _apply(eqn: Any, arguments: list[Any]) -> list[Any]:
-    rule = RULES.get(eqn.primitive)
+    rule = RULES.get(eqn.primitive) or NAMED_RULES.get(eqn.primitive.name)
     results = rule(eqn, *arguments) if rule else None
     if results is not None:
         return results
@@ -180,7 +180,25 @@ def _maker(selections: list[Any], has_base: bool) -> Callable[[Any], Sum]:
     return lambda flat: Sum(tuple((taken, next(flat)) for taken in selections), next(flat) if has_base else None)
 
 
+def _shard_map(eqn: Any, *arguments: Any) -> list[Any] | None:
+    """Made anew with a body that is fused."""
+    params = dict(eqn.params)
+    inner, manual = params.pop("jaxpr"), params.pop("newly_manual_axes", None)
+    if manual is None or not _places(inner):
+        return None
+
+    def body(*values: Any) -> tuple[Any, ...]:
+        return tuple(_arrays(evaluate(inner, (), values)))
+
+    return list(jax.shard_map(body, axis_names=manual, **params)(*_arrays(arguments)))
+
+
 # --- operations that place elements
+
+
+def _varying(eqn: Any, operand: Any) -> list[Any] | None:
+    """Inside shard_map JAX marks the zeros of a pad as different on each device."""
+    return [Sum((), plain=lambda: _bind(eqn.primitive, [operand], eqn.params)[0])] if _is_zero(operand) else None
 
 
 def _pad(eqn: Any, operand: Any, value: Any) -> list[Any] | None:
@@ -191,6 +209,8 @@ def _pad(eqn: Any, operand: Any, value: Any) -> list[Any] | None:
 
 
 def _is_zero(value: Any) -> bool:
+    if isinstance(value, Sum):
+        return not value.terms and value.base is None
     return not isinstance(value, jax.core.Tracer) and np.ndim(value) == 0 and bool(np.asarray(value) == 0)
 
 
@@ -257,4 +277,11 @@ RULES: dict[Primitive, Callable[..., list[Any] | None]] = {
     reshape_p: _unit_axes,
     rev_p: _rev,
     squeeze_p: _unit_axes,
+}
+
+# Of those JAX has no public names.
+NAMED_RULES: dict[str, Callable[..., list[Any] | None]] = {
+    "pcast": _varying,
+    "pvary": _varying,
+    "shard_map": _shard_map,
 }

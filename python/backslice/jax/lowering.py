@@ -54,7 +54,15 @@ class Rules:
 def _is_partitioned(ctx: Any) -> bool:
     """Whether XLA will divide the program among devices; inside shard_map it is divided already."""
     context = ctx.module_context.axis_context
-    return isinstance(context, mlir.ShardingContext) and context.num_devices > 1
+    return isinstance(context, mlir.ShardingContext) and context.num_devices != 1
+
+
+def _can_be_called(ctx: Any) -> bool:
+    """Not inside a shard_map over some axes of a mesh only, where XLA divides the program along the others."""
+    context = ctx.module_context.axis_context
+    if isinstance(context, mlir.SPMDAxisContext):
+        return bool(context.manual_axes == frozenset(context.mesh.axis_names))
+    return sharding.IS_POSSIBLE or not _is_partitioned(ctx)
 
 
 def _rules(target: str, by_jax: Any, sharded: Any, pays: Callable[[Any, Selections], bool], **options: Any) -> Rules:
@@ -62,7 +70,7 @@ def _rules(target: str, by_jax: Any, sharded: Any, pays: Callable[[Any, Selectio
     call = jax.ffi.ffi_lowering(target, **options)
 
     def on_cpu(ctx: Any, *operands: Any, selections: Selections) -> Any:
-        if has_whole_bytes(ctx.avals_in[-1].dtype) and pays(ctx, selections):
+        if has_whole_bytes(ctx.avals_in[-1].dtype) and pays(ctx, selections) and _can_be_called(ctx):
             if _is_partitioned(ctx):
                 return mlir.lower_fun(sharded(selections), multiple_results=by_jax is native.slices)(ctx, *operands)
             return call(ctx, *operands, slices=attribute(selections))

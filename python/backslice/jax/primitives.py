@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax._src.dispatch import prim_requires_devices_during_lowering  # which JAX has no public name for
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.interpreters.xla import apply_primitive
 from jax.sharding import PartitionSpec
 
-from . import lowering
+from . import lowering, sharding
 from .selections import Selections, batched
 
 multi_slice_p = Primitive("backslice_multi_slice")
@@ -25,8 +24,8 @@ multi_slice_add_p = Primitive("backslice_multi_slice_add")
 
 def like(aval: Any, shape: tuple[int, ...]) -> Any:
     """An array of another shape that varies over the same axes of a mesh."""
-    sharding = aval.sharding.update(spec=PartitionSpec(*[None] * len(shape)))
-    return aval.update(shape=shape, weak_type=False, sharding=sharding)
+    unsharded = aval.sharding.update(spec=PartitionSpec(*[None] * len(shape)))
+    return aval.update(shape=shape, weak_type=False, sharding=unsharded)
 
 
 # --- abstract evaluation
@@ -158,6 +157,6 @@ for _primitive, _rules in (
     _primitive.def_impl(
         lambda *arguments, _primitive=_primitive, **params: apply_primitive(_primitive, *arguments, **params)
     )
-    prim_requires_devices_during_lowering.add(_primitive)  # to be partitioned among them
+    sharding.will_be_partitioned(_primitive)
     mlir.register_lowering(_primitive, _rules.native)
     mlir.register_lowering(_primitive, _rules.on_cpu, platform="cpu")

@@ -18,6 +18,24 @@ from .selections import Selections, attribute, selection
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 
 
+def _registry() -> set[Any] | None:
+    """JAX's set of primitives that must know the devices while they are lowered. It has no public name."""
+    try:
+        from jax._src import dispatch
+    except ImportError:
+        return None
+    return getattr(dispatch, "prim_requires_devices_during_lowering", None)
+
+
+_needing_devices = _registry()
+IS_POSSIBLE = _needing_devices is not None  # otherwise XLA partitions JAX's own operations
+
+
+def will_be_partitioned(primitive: Any) -> None:
+    if _needing_devices is not None:
+        _needing_devices.add(primitive)
+
+
 def sharded_gradient(selections: Selections) -> Any:
     """multi_slice_grad, for any sharding of its result."""
 

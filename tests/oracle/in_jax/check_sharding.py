@@ -4,11 +4,13 @@ import os
 
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
 
+import backslice as bs
 import backslice.jax as bsj
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from backslice.jax import sharding
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -32,15 +34,15 @@ def compiled(f, *arguments, **shardings):
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_gradients_of_sharded_arrays(mesh, way: str, spec: P) -> None:
-    sharding = NamedSharding(mesh, spec)
+    wanted = NamedSharding(mesh, spec)
     dys = [jnp.asarray(X[index]) for index in INDICES]
     f = compiled(
-        lambda *dys: bsj.multi_slice_grad(SHAPE, list(zip(INDICES, dys, strict=True))), *dys, out_shardings=sharding
+        lambda *dys: bsj.multi_slice_grad(SHAPE, list(zip(INDICES, dys, strict=True))), *dys, out_shardings=wanted
     )
     if way == "handlers":
         assert "all-gather" not in f.as_text()
     result = f(*dys)
-    assert result.sharding.is_equivalent_to(sharding, 3)
+    assert result.sharding.is_equivalent_to(wanted, 3)
     np.testing.assert_array_equal(result, bsj.multi_slice_grad(SHAPE, list(zip(INDICES, dys, strict=True))))
 
 
@@ -86,3 +88,54 @@ def test_shard_map(mesh) -> None:
         rows, columns = (slice(n * k, n * (k + 1)) for n, k in zip((4, 4), block, strict=True))
         expected[rows, columns][1:3, ::2] = 2 * X[rows, columns][1:3, ::2]
     np.testing.assert_array_equal(jax.jit(f)(x), expected)
+
+
+def in_shard_map(f, mesh, **options):
+    return jax.shard_map(f, mesh=mesh, in_specs=P("a"), out_specs=P("a"), **options)
+
+
+@pytest.mark.parametrize("axes", [{"a", "b"}, {"a"}], ids=["all axes", "some axes"])
+@pytest.mark.parametrize("where", ["grad inside", "grad outside"])
+def test_fuse_slices_reaches_into_shard_map(mesh, axes: set[str], where: str) -> None:
+    def loss(x):
+        return sum(t * jnp.sum(jnp.sin(x[1:, t]), keepdims=True) for t in range(8)).reshape(1)
+
+    if where == "grad inside":
+        f = in_shard_map(jax.grad(lambda x: loss(x)[0]), mesh, axis_names=axes)
+    else:
+        f = jax.grad(lambda x: jnp.sum(in_shard_map(loss, mesh, axis_names=axes)(x)))
+    x = jax.device_put(X[:, :, 0], NamedSharding(mesh, P("a")))
+    fused = str(jax.make_jaxpr(bsj.fuse_slices(f))(x))
+    assert fused.count("= backslice_multi_slice_grad") == 1 and "= pad[" not in fused
+    np.testing.assert_allclose(jax.jit(bsj.fuse_slices(f))(x), jax.jit(f)(x), rtol=1e-12)
+
+
+def test_slices_inside_a_shard_map_over_some_axes(mesh) -> None:
+    f = in_shard_map(jax.grad(lambda x: jnp.sum(bsj.slice(x, "1:3, ::2") ** 3)), mesh, axis_names={"a"})
+    x = jax.device_put(X, NamedSharding(mesh, P("a", "b")))
+    expected = in_shard_map(jax.grad(lambda x: jnp.sum(x[1:3, ::2] ** 3)), mesh, axis_names={"a"})
+    compiled_text = compiled(f, x).as_text()
+    assert "all-gather" not in compiled_text
+    np.testing.assert_allclose(jax.jit(f)(x), jax.jit(expected)(jax.device_put(X)), rtol=1e-12)
+
+
+def test_versions_of_jax_that_hide_what_partitioning_needs(mesh, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharding, "IS_POSSIBLE", False)
+    dy = jnp.asarray(X[INDICES[0]])
+    f = compiled(lambda dy: bsj.slice_grad(dy, SHAPE, INDICES[0]), dy, out_shardings=NamedSharding(mesh, P("a", "b")))
+    np.testing.assert_array_equal(f(dy), bs.slice_grad(X[INDICES[0]], SHAPE, INDICES[0]))
+
+
+@pytest.mark.parametrize("shape", [(10, 7), (3, 8), (16, 5)], ids=str)
+@pytest.mark.parametrize("spec", [P("a", "b"), P(None, "a"), P(("a", "b"))], ids=str)
+def test_shards_that_are_uneven(mesh, shape: tuple[int, int], spec: P) -> None:
+    def gradient(f):
+        def loss(x):
+            x = jax.lax.with_sharding_constraint(jnp.sin(x), NamedSharding(mesh, spec))
+            return sum(jnp.sum(y**3) for y in f(x, [np.s_[1:, ::2], np.s_[-1], np.s_[:, 2:4]]))
+
+        return jax.jit(jax.grad(loss))
+
+    x = jnp.asarray(X.ravel()[: shape[0] * shape[1]].reshape(shape))
+    expected = gradient(lambda x, indices: [x[index] for index in indices])
+    np.testing.assert_allclose(gradient(bsj.multi_slice)(x), expected(x), rtol=1e-12)
