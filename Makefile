@@ -92,7 +92,7 @@ docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 oracle: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
+	$(PY) -m backslice.bench.venvs jax tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
 

@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +27,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "back
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 MOST_BYTES = 3_000_000
 TAG = f"manylinux_2_28_{platform.machine()}"
+JAXLIB = "jaxlib==0.10.2"  # whose headers the handlers for JAX are compiled against
 BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0"]  # those of pyproject.toml
 
 
@@ -80,6 +83,22 @@ def zig_environment(tools: Path) -> dict[str, str]:
     }
 
 
+def xla_headers() -> Path:
+    """A folder with jaxlib's headers and its licence, from its wheel: which Python that is for does not matter."""
+    folder = CACHE / JAXLIB.replace("==", "-")
+    if not (folder / ".ready").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as downloads:
+            options = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "-d", downloads]
+            run(sys.executable, "-m", "pip", "download", "-q", *options, JAXLIB)
+            (wheel,) = Path(downloads).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                wanted = [name for name in archive.namelist() if "/include/" in name or name.endswith("LICENSE.txt")]
+                archive.extractall(folder, wanted)
+        (folder / ".ready").touch()
+    return folder
+
+
 def make_source_package(python: Path) -> Path:
     """The sdist in dist/, unpacked: wheels are built from what it holds, so that it is known to hold everything."""
     shutil.rmtree(DIST, ignore_errors=True)
@@ -94,7 +113,7 @@ def make_source_package(python: Path) -> Path:
     return source
 
 
-def add_licences(source: Path, highway: Path, tools: Path, python: Path) -> None:
+def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Path) -> None:
     """Beside our own, those of what is linked into a wheel: pyproject.toml takes every LICENSE."""
     find = "import importlib.metadata as m; print(m.distribution('{}').locate_file(''))"
     nanobind, zig = (
@@ -102,7 +121,8 @@ def add_licences(source: Path, highway: Path, tools: Path, python: Path) -> None
         for folder, name in ((python, "nanobind"), (tools / "python", "ziglang"))
     )
     (text,) = nanobind.glob("nanobind-*/licenses/LICENSE")
-    found = {"highway": highway / "LICENSE", "nanobind": text}
+    (of_xla,) = xla.glob("jaxlib-*/licenses/LICENSE.txt")
+    found = {"highway": highway / "LICENSE", "nanobind": text, "xla": of_xla}
     found |= {name: zig / "ziglang" / "lib" / name / "LICENSE.TXT" for name in ("libcxx", "libcxxabi", "libunwind")}
     for name, licence in found.items():
         shutil.copyfile(licence, source / f"LICENSE.{name}")
@@ -115,9 +135,11 @@ def build(python: Path, source: Path, tools: Path) -> Path:
     folder = WORK / "unrepaired"
     shutil.rmtree(folder, ignore_errors=True)
     highway = run(ROOT / "tools" / "fetch_highway.sh").strip()
-    add_licences(source, Path(highway), tools, python)
+    xla = xla_headers()
+    add_licences(source, Path(highway), xla, tools, python)
     settings = {
         "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
+        "cmake.define.BACKSLICE_JAXLIB_INCLUDE": xla / "jaxlib" / "include",
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
     }
     options = [f"--config-settings={key}={value}" for key, value in settings.items()]

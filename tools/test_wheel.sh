@@ -20,7 +20,7 @@ installed=$folder/venv/bin/python
 "$installed" - <<'END'
 from importlib.metadata import files
 
-linked = {"highway", "libcxx", "libcxxabi", "libunwind", "nanobind", "robin_map"}
+linked = {"highway", "libcxx", "libcxxabi", "libunwind", "nanobind", "robin_map", "xla"}
 missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files("backslice")}
 assert not missing, f"the wheel lacks {sorted(missing)}"
 END

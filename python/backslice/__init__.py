@@ -59,6 +59,7 @@ from .errors import (
     UnimplementedError,
 )
 from .linking import get_cmake_dir, get_include, get_library
+from .memory import keep_memory
 from .protocols import array_as as _array_as
 from .protocols import reduced as _reduced
 
@@ -83,6 +84,7 @@ __all__ = [
     "get_include",
     "get_library",
     "get_num_threads",
+    "keep_memory",
     "multi_slice_grad",
     "onnx_slice",
     "onnx_slice_grad",

@@ -1,6 +1,8 @@
 """backslice beside a peer: the peer's environment, with this package and pytest added to it."""
 
+import atexit
 import os
+import shutil
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,7 @@ QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBL
 @cache
 def folder(*lacking: str) -> Path:
     made = Path(mkdtemp(prefix="backslice-beside-"))
+    atexit.register(shutil.rmtree, made)
     for name in (*ADDED, *lacking):
         spec = find_spec(name)
         assert spec is not None and spec.origin is not None, name

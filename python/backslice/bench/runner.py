@@ -23,6 +23,7 @@ PEERS: dict[str, str | None] = {
     "torch": "torch",
     "torch_with_backslice": "torch",
     "jax": "jax",
+    "jax_with_backslice": "jax",
     "onnxruntime": "onnxruntime-training",
     "onnxruntime_with_backslice": "onnxruntime",
     "dask_pad": None,

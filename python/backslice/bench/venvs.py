@@ -15,7 +15,7 @@ REQUIREMENTS = {
     "onnxruntime": ["onnxruntime==1.31.1", "onnx", "ml_dtypes"],
     "onnxruntime-oldest": ["onnxruntime==1.17.0", "onnx<1.16", "numpy<2", "ml_dtypes"],
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
-    "jax": ["jax"],
+    "jax": ["jax==0.10.2; python_version < '3.12'", "jax==0.11.2; python_version >= '3.12'"],
     "torch": ["torch", "numpy"],
     "torch-oldest": ["torch==2.11.0", "numpy"],
 }

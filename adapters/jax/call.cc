@@ -1,0 +1,49 @@
+#include "call.h"
+
+#include <string>
+
+#include "huge_pages.h"
+
+namespace backslice::jax {
+namespace {
+
+// XLA's own complaint about an argument that a call does not have; we only ask for those that it has.
+template <class T>
+T from_xla(xla::ffi::ErrorOr<T> value) {
+  if (!value.has_value()) refuse({StatusCode::Internal, value.error().message()});
+  return *value;
+}
+
+}  // namespace
+
+void check(const Status& status) {
+  if (!status.ok()) refuse(status);
+}
+
+std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name) {
+  std::vector<ConstView> views;
+  views.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto buffer = from_xla(arguments.get<xla::ffi::AnyBuffer>(i));
+    views.push_back(unwrap(view_of(buffer, std::string(name) + "[" + std::to_string(i) + "]")));
+  }
+  return views;
+}
+
+View result_of(xla::ffi::Result<xla::ffi::AnyBuffer>& result) {
+  const View view = unwrap(view_of(*result, "the result"));
+  expect_writes(view);
+  return view;
+}
+
+std::vector<View> results_of(const xla::ffi::RemainingRets& results) {
+  std::vector<View> views;
+  views.reserve(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto result = from_xla(results.get<xla::ffi::AnyBuffer>(i));
+    views.push_back(result_of(result));
+  }
+  return views;
+}
+
+}  // namespace backslice::jax

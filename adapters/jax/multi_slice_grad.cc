@@ -1,0 +1,69 @@
+// backslice_multi_slice_grad: the sum of the gradients of slices of one tensor.
+// backslice_multi_slice_add: the same added to a tensor, which XLA hands over as the result.
+#include <cstring>
+
+#include "backslice/multi_slice.h"
+#include "call.h"
+#include "core/errors.h"
+#include "handlers.h"
+#include "pool_executor.h"
+#include "selections.h"
+
+namespace backslice::jax {
+namespace {
+
+std::vector<SliceGradient> gradients_of(std::span<const std::int64_t> slices, const xla::ffi::RemainingArgs& dys) {
+  std::vector<Selection> selections = unwrap(read_selections(slices));
+  const std::vector<ConstView> views = views_of(dys, "dy");
+  if (views.size() != selections.size())
+    refuse(invalid_argument("there are ", views.size(), " dy's, expected one per slice: ", selections.size()));
+  std::vector<SliceGradient> gradients;
+  gradients.reserve(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) gradients.push_back({std::move(selections[i]), views[i]});
+  return gradients;
+}
+
+void fill(std::span<const SliceGradient> gradients, const View& dx, Write write, const xla::ffi::ThreadPool& threads) {
+  PoolExecutor pool(threads);
+  const Context context{.executor = &pool};
+  if (gradients.size() == 1) {
+    return check(slice_grad_into(gradients[0].selection, gradients[0].dy, dx, write, context));
+  }
+  check(multi_slice_grad_into(dx.shape(), gradients, dx, write, context));
+}
+
+xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, xla::ffi::Span<const std::int64_t> slices,
+                                 xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> dx) {
+  return guarded(
+      [&] { fill(gradients_of({slices.begin(), slices.size()}, dys), result_of(dx), Write::Overwrite, threads); });
+}
+
+xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, xla::ffi::Span<const std::int64_t> slices,
+                                xla::ffi::AnyBuffer sum, xla::ffi::RemainingArgs dys,
+                                xla::ffi::Result<xla::ffi::AnyBuffer> result) {
+  return guarded([&] {
+    const View out = unwrap(view_of(*result, "the result"));
+    if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
+      std::memcpy(out.data, sum.untyped_data(), sum.size_bytes());
+    }
+    fill(gradients_of({slices.begin(), slices.size()}, dys), out, Write::Accumulate, threads);
+  });
+}
+
+}  // namespace
+}  // namespace backslice::jax
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(backslice_multi_slice_grad, backslice::jax::multi_slice_grad,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Attr<xla::ffi::Span<const std::int64_t>>("slices")
+                                  .RemainingArgs()
+                                  .Ret<xla::ffi::AnyBuffer>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(backslice_multi_slice_add, backslice::jax::multi_slice_add,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Attr<xla::ffi::Span<const std::int64_t>>("slices")
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .RemainingArgs()
+                                  .Ret<xla::ffi::AnyBuffer>());

@@ -1,0 +1,23 @@
+"""Slices and their gradients in JAX, one pass over memory each.
+
+>>> import backslice.jax as bsj
+>>> steps = bsj.multi_slice(x, [(slice(None), t) for t in range(512)])
+
+On CPUs they run backslice's kernels, on XLA's threads; on other devices they are JAX's own operations.
+"""
+
+from . import library as _library  # noqa: F401  first: it says what is missing
+from .fuse import fuse_slices
+from .ragged import ragged_gradient
+from .slices import multi_slice, multi_slice_grad, slice, slice_grad
+from .sparse import sparse_slice_grad
+
+__all__ = [
+    "fuse_slices",
+    "multi_slice",
+    "multi_slice_grad",
+    "ragged_gradient",
+    "slice",
+    "slice_grad",
+    "sparse_slice_grad",
+]

@@ -1,0 +1,69 @@
+"""The library with the handlers, registered with XLA. Importing this module imports JAX."""
+
+import ctypes
+import re
+from pathlib import Path
+
+OLDEST = (0, 10)
+
+try:
+    import jax
+    import jaxlib
+except ImportError as error:
+    raise ImportError(
+        f"backslice.jax needs JAX, which cannot be imported here; `pip install jax` installs it ({error})"
+    ) from error
+
+HANDLERS = (
+    "backslice_multi_slice",
+    "backslice_multi_slice_grad",
+    "backslice_multi_slice_add",
+    "backslice_shard_of_gradient",
+    "backslice_slices_of_shard",
+    "backslice_sparse_slice_grad",
+)
+PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")
+
+
+def _check_version() -> None:
+    if tuple(int(part) for part in jaxlib.__version__.split(".")[:2]) < OLDEST:
+        raise ImportError(
+            f"backslice.jax needs jaxlib {OLDEST[0]}.{OLDEST[1]} or later, but {jaxlib.__version__} is installed"
+        )
+
+
+def _register() -> ctypes.CDLL:
+    """The library, which stays loaded as long as the process: XLA keeps the addresses of its functions."""
+    if not PATH.exists():
+        raise ImportError(
+            f"{PATH} does not exist: this build of backslice has no handlers for JAX. They are compiled where jaxlib's "
+            "headers are: install backslice's wheel, or install jaxlib first and build with `pip install "
+            "--no-build-isolation`"
+        )
+    try:
+        library = ctypes.CDLL(str(PATH))
+        _check_interface(*divmod(library.backslice_xla_interface(), 1000))
+        for name in HANDLERS:
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu")
+    except Exception as error:  # jaxlib's own types of error differ from version to version
+        raise ImportError(
+            f"backslice's handlers cannot be registered with jaxlib {jaxlib.__version__}; they are known to work with "
+            f"jaxlib 0.10 to 0.12 where they are compiled with the headers of an older or of the same one ({error})"
+        ) from error
+    return library
+
+
+def _check_interface(major: int, minor: int) -> None:
+    """XLA says itself that handlers are too new for it, but only when it starts, and then nothing of JAX works."""
+    header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
+    text = header.read_text() if header.exists() else ""
+    found = [int(number) for number in re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", text)]
+    if found and (found[0] != major or found[1] < minor):
+        raise ValueError(
+            f"they are compiled for version {major}.{minor} of XLA's interface, but this jaxlib has "
+            f"{found[0]}.{found[1]}"
+        )
+
+
+_check_version()
+_library = _register()

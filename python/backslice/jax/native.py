@@ -1,0 +1,64 @@
+"""Slices and their gradients by JAX's own operations: where arrays are small, where XLA packs their elements, and on
+devices for which there are no handlers."""
+
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._core import Selection
+from .selections import Selections
+
+
+def slices(x: Any, *, selections: Selections) -> list[Any]:
+    return [_slice(x, selection) for selection in selections]
+
+
+def gradient(*dys: Any, selections: Selections) -> Any:
+    return reduce(_add, [_expand(dy, selection) for dy, selection in zip(dys, selections, strict=True)])
+
+
+def added(total: Any, *dys: Any, selections: Selections) -> Any:
+    return reduce(_add, [_expand(dy, selection) for dy, selection in zip(dys, selections, strict=True)], total)
+
+
+def _slice(x: Any, selection: Selection) -> Any:
+    first = [min(start, start + step * max(count - 1, 0)) for start, step, count in selection.axes]
+    last = [max(start, start + step * max(count - 1, 0)) for start, step, count in selection.axes]
+    limits = [
+        low + (high - low + 1) * bool(axis[2]) for low, high, axis in zip(first, last, selection.axes, strict=True)
+    ]
+    taken = jax.lax.slice(x, first, limits, [abs(step) for _, step, _ in selection.axes])
+    return jax.lax.reshape(_in_order(taken, selection), selection.result_shape)
+
+
+def _expand(dy: Any, selection: Selection) -> Any:
+    """dy where the slice takes its elements from, and zeros around it."""
+    taken = _in_order(jax.lax.reshape(dy, [count for _, _, count in selection.axes]), selection)
+    padding = []
+    for axis, (start, step, count) in enumerate(selection.axes):
+        taken = _spread(taken, axis, abs(step))
+        first = min(start, start + step * max(count - 1, 0)) if count else 0
+        padding.append((first, selection.shape[axis] - first - taken.shape[axis], 0))
+    return jax.lax.pad(taken, jnp.zeros((), dy.dtype), padding)
+
+
+def _spread(taken: Any, axis: int, step: int) -> Any:
+    """Zeros after each element along an axis. (XLA partitions a pad with zeros in between wrongly.)"""
+    count = taken.shape[axis]
+    if step == 1 or count < 2:
+        return taken
+    before, after = taken.shape[:axis], taken.shape[axis + 1 :]
+    apart = jax.lax.reshape(taken, (*before, count, 1, *after))
+    padding = [(0, step - 1 if a == axis + 1 else 0, 0) for a in range(apart.ndim)]
+    return jax.lax.reshape(jax.lax.pad(apart, jnp.zeros((), taken.dtype), padding), (*before, count * step, *after))
+
+
+def _in_order(taken: Any, selection: Selection) -> Any:
+    """Between the order of the array and that of the slice: they differ on axes that are walked backwards."""
+    return jax.lax.rev(taken, [axis for axis, (_, step, _) in enumerate(selection.axes) if step < 0])
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a | b if a.dtype == bool else jax.lax.add(a, b)

@@ -1,0 +1,86 @@
+"""Selections as XLA's calls take them, and what the rules of the primitives make of them."""
+
+import operator
+from builtins import slice as _slice
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Selection
+
+Selections = tuple[Selection, ...]
+Axis = tuple[int, int, int]
+
+
+def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:
+    """What an index takes of an array of that shape. Its numbers must be known while JAX traces."""
+    if isinstance(index, Selection):
+        if index.shape != shape:
+            raise ValueError(f"{name} is a Selection of a tensor of shape {index.shape}, but the array has {shape}")
+        return index
+    if isinstance(index, str):
+        return Selection.from_index(shape, index)
+    items = index if isinstance(index, tuple) else (index,)
+    return Selection.from_index(shape, tuple(_item(item, f"{name}[{i}]") for i, item in enumerate(items)))
+
+
+def _item(item: Any, name: str) -> Any:
+    if isinstance(item, _slice):
+        bounds = (("start", item.start), ("stop", item.stop), ("step", item.step))
+        return _slice(*(None if bound is None else _known(bound, f"{name}.{part}") for part, bound in bounds))
+    return _known(item, name)
+
+
+def _known(value: Any, name: str) -> Any:
+    """An integer of JAX's as Python's; what is no number is for Selection to judge."""
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(
+            f"{name} is a traced value ({value.aval}), expected an integer that is known while tracing; x[...] and "
+            "jax.lax.dynamic_slice take traced ones"
+        )
+    if isinstance(value, jax.Array | np.ndarray | list):
+        if shape := np.shape(value):
+            raise TypeError(f"{name} has shape {shape}, expected one integer; x[...] takes lists and arrays")
+        return operator.index(value)  # type: ignore[arg-type]
+    return value
+
+
+@lru_cache(maxsize=4096)
+def batched(taken: Selection, size: int) -> Selection:
+    """The same slice of every array of a batch, which is a leading axis."""
+    return Selection.from_index((size, *taken.shape), (_slice(None), *taken.to_index()))
+
+
+def selection(shape: Sequence[int], axes: Sequence[Axis], result_axes: Sequence[int]) -> Selection:
+    """From the normal form: (start, step, count) per axis, and for each axis of the result its axis, or -1."""
+    items: list[Any] = []
+    kept = [axis for axis in result_axes if axis >= 0]
+    new_axes = [0] * (len(shape) + 1)  # before each axis that is kept
+    for position, axis in enumerate(result_axes):
+        if axis < 0:
+            new_axes[next((a for a in result_axes[position:] if a >= 0), len(shape))] += 1
+    for axis, taken in enumerate(axes):
+        items += [None] * new_axes[axis] + [_range(*taken) if axis in kept else taken[0]]
+    return Selection.from_index(shape, (*items, *[None] * new_axes[len(shape)]))
+
+
+def _range(start: int, step: int, count: int) -> _slice:
+    if count == 0:
+        return _slice(0, 0)
+    stop = start + step * (count - 1) + (1 if step > 0 else -1)
+    return _slice(start, None if stop < 0 else stop, step)
+
+
+def attribute(selections: Selections) -> NDArray[np.int64]:
+    """One list of integers; adapters/jax/selections.h describes it."""
+    shape = selections[0].shape
+    numbers = [len(selections), len(shape), *shape]
+    for taken in selections:
+        for axis in taken.axes:
+            numbers += axis
+        numbers += [len(taken.result_axes), *taken.result_axes]
+    return np.array(numbers, np.int64)

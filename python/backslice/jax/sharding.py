@@ -1,0 +1,178 @@
+"""The primitives in programs that XLA partitions: each device computes its own shard.
+
+Axes that every slice takes whole may be sharded alike in the array and in its slices. Along the others, which are cut,
+a shard of a gradient is what the slices place into its box, of dy's that every device has; and a slice is the sum over
+the shards of what each has of it, so that only selected elements are exchanged.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from .selections import Selections, attribute, selection
+
+Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
+
+
+def _registry() -> set[Any] | None:
+    """JAX's set of primitives that must know the devices while they are lowered. It has no public name."""
+    try:
+        from jax._src import dispatch
+    except ImportError:
+        return None
+    return getattr(dispatch, "prim_requires_devices_during_lowering", None)
+
+
+_needing_devices = _registry()
+IS_POSSIBLE = _needing_devices is not None  # otherwise XLA partitions JAX's own operations
+
+
+def will_be_partitioned(primitive: Any) -> None:
+    if _needing_devices is not None:
+        _needing_devices.add(primitive)
+
+
+def sharded_gradient(selections: Selections) -> Any:
+    """multi_slice_grad, for any sharding of its result."""
+
+    def partition(mesh: Mesh, dys: Sequence[Any], dx: Any) -> Any:
+        spec = _spec(mesh, dx)
+
+        def local(*parts: Any) -> Any:
+            result = jax.ShapeDtypeStruct(_local_shape(mesh, spec, dx.shape), dx.dtype)
+            slices = attribute(_localised(mesh, spec, selections))
+            return jax.ffi.ffi_call("backslice_shard_of_gradient", result)(
+                _shard(spec, selections), *parts, slices=slices
+            )
+
+        return mesh, local, NamedSharding(mesh, spec), tuple(_of_slices(mesh, spec, selections))
+
+    def complete(*dys: Any) -> Any:
+        return jax.ffi.ffi_call("backslice_multi_slice_grad", _like(selections, dys[0].dtype))(
+            *dys, slices=attribute(selections)
+        )
+
+    gradient: Any = custom_partitioning(complete)
+    gradient.def_partition(
+        partition=partition, sharding_rule=f"{_slices_rule(selections)} -> {_array_rule(selections)}"
+    )
+    return gradient
+
+
+def sharded_slices(selections: Selections) -> Any:
+    """multi_slice, for any sharding of its array."""
+
+    def partition(mesh: Mesh, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
+        [x] = arguments
+        spec = _spec(mesh, x)
+        cut = tuple(name for axis in _cut(selections) for name in _names(spec[axis]))
+        inside = _localised(mesh, spec, selections)
+
+        def local(part: Any) -> Any:
+            shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in inside]
+            parts = jax.ffi.ffi_call("backslice_slices_of_shard", shapes)(
+                _shard(spec, selections), part, slices=attribute(inside)
+            )
+            return [_united(part, cut) for part in parts] if cut else parts
+
+        return mesh, local, _of_slices(mesh, spec, selections), (NamedSharding(mesh, spec),)
+
+    def complete(x: Any) -> Any:
+        shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in selections]
+        return jax.ffi.ffi_call("backslice_multi_slice", shapes)(x, slices=attribute(selections))
+
+    slices: Any = custom_partitioning(complete)
+    slices.def_partition(partition=partition, sharding_rule=f"{_array_rule(selections)} -> {_slices_rule(selections)}")
+    return slices
+
+
+def _like(selections: Selections, dtype: Any) -> Any:
+    return jax.ShapeDtypeStruct(selections[0].shape, dtype)
+
+
+def _cut(selections: Selections) -> list[int]:
+    """The axes that some slice does not take whole."""
+    shape = selections[0].shape
+    return [axis for axis, n in enumerate(shape) if any(taken.axes[axis] != (0, 1, n) for taken in selections)]
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    return () if entry is None else entry if isinstance(entry, tuple) else (entry,)
+
+
+def _parts(mesh: Mesh, entry: Entry) -> int:
+    count = 1
+    for name in _names(entry):
+        count *= mesh.shape[name]
+    return count
+
+
+def _spec(mesh: Mesh, array: Any) -> PartitionSpec:
+    """How an array is sharded, one entry per axis; an axis whose shards would be uneven is not."""
+    entries = array.sharding.spec if isinstance(array.sharding, NamedSharding) else ()
+    entries = (*entries, *[None] * (len(array.shape) - len(entries)))
+    return PartitionSpec(*(e if n % _parts(mesh, e) == 0 else None for e, n in zip(entries, array.shape, strict=True)))
+
+
+def _local_shape(mesh: Mesh, spec: PartitionSpec, shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(extent // _parts(mesh, entry) for entry, extent in zip(spec, shape, strict=True))
+
+
+def _shard(spec: PartitionSpec, selections: Selections) -> Any:
+    """The number of this device's shard along each axis, as the handlers count: those taken whole are their own."""
+    cut = _cut(selections)
+    numbers = [
+        jax.lax.axis_index(_names(entry)) if axis in cut and entry is not None else jnp.int32(0)
+        for axis, entry in enumerate(spec)
+    ]
+    return jnp.stack([number.astype(jnp.int32) for number in numbers]) if numbers else jnp.zeros(0, jnp.int32)
+
+
+def _localised(mesh: Mesh, spec: PartitionSpec, selections: Selections) -> Selections:
+    """The slices of an array that is as large as the shard along the axes that are taken whole."""
+    cut, old = _cut(selections), selections[0].shape
+    local = _local_shape(mesh, spec, old)
+    shape = [n if axis in cut else local[axis] for axis, n in enumerate(old)]
+    return tuple(
+        selection(
+            shape,
+            [taken.axes[axis] if axis in cut else (0, 1, n) for axis, n in enumerate(shape)],
+            taken.result_axes,
+        )
+        for taken in selections
+    )
+
+
+def _of_slices(mesh: Mesh, spec: PartitionSpec, selections: Selections) -> list[NamedSharding]:
+    cut = _cut(selections)
+    return [
+        NamedSharding(mesh, PartitionSpec(*(None if a < 0 or a in cut else spec[a] for a in taken.result_axes)))
+        for taken in selections
+    ]
+
+
+def _array_rule(selections: Selections) -> str:
+    return " ".join(f"x{axis}" for axis in range(len(selections[0].shape)))
+
+
+def _slices_rule(selections: Selections) -> str:
+    """Axes that are taken whole have the array's name, the others a name of their own."""
+    cut = _cut(selections)
+    return ", ".join(
+        " ".join(f"y{i}n{j}" if a < 0 or a in cut else f"x{a}" for j, a in enumerate(taken.result_axes))
+        for i, taken in enumerate(selections)
+    )
+
+
+def _united(part: Any, names: tuple[str, ...]) -> Any:
+    """The sum over the shards, of which one has each element and the others zero bits: -0.0 stays as it is."""
+    if jnp.issubdtype(part.dtype, jnp.complexfloating):
+        return jax.lax.complex(_united(part.real, names), _united(part.imag, names))
+    bits = jnp.dtype(f"uint{8 * part.dtype.itemsize}")
+    if part.dtype == jnp.bool_:
+        return jax.lax.psum(part.astype(bits), names).astype(part.dtype)
+    return jax.lax.bitcast_convert_type(jax.lax.psum(jax.lax.bitcast_convert_type(part, bits), names), part.dtype)

@@ -1,0 +1,72 @@
+"""What importing backslice.jax says where JAX is missing, too old or unlike what is known, or has no handlers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAKE = """
+import sys, types
+jax, jaxlib = types.ModuleType("jax"), types.ModuleType("jaxlib")
+jaxlib.__version__ = {version!r}
+def refuse(*arguments, **keywords):
+    raise RuntimeError("FFI API version 7 is not supported")
+jax.ffi = types.SimpleNamespace(
+    register_ffi_target=refuse, pycapsule=lambda function: None, include_dir=lambda: {headers!r}
+)
+sys.modules.update(jax=jax, jaxlib=jaxlib)
+"""
+
+
+def fake(version: str, headers: str = "/nowhere") -> str:
+    return FAKE.format(version=version, headers=headers)
+
+
+def imported(before: str) -> str:
+    """What the import raises."""
+    program = f"""
+import sys
+{before}
+try:
+    import backslice.jax
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_without_jax() -> None:
+    said = imported("sys.modules['jax'] = None")
+    assert said.startswith("ImportError backslice.jax needs JAX") and "pip install jax" in said
+
+
+@pytest.mark.parametrize("version", ["0.4.30", "0.9.2"])
+def test_with_a_version_that_is_too_old(version: str) -> None:
+    assert f"needs jaxlib 0.10 or later, but {version} is installed" in imported(fake(version))
+
+
+def test_with_a_version_that_refuses_the_handlers() -> None:
+    said = imported(fake("9.1.0"))
+    assert "cannot be registered with jaxlib 9.1.0" in said and "0.10 to 0.12" in said and "version 7" in said
+
+
+@pytest.mark.parametrize("version", [(0, 1), (1, 0)])
+def test_with_a_version_whose_interface_is_older_or_another(tmp_path: Path, version: tuple[int, int]) -> None:
+    header = tmp_path / "xla" / "ffi" / "api" / "c_api.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define XLA_FFI_API_MAJOR {}\n#define XLA_FFI_API_MINOR {}\n".format(*version))
+    said = imported(fake("0.10.9", str(tmp_path)))
+    assert "cannot be registered with jaxlib 0.10.9" in said and "this jaxlib has {}.{}".format(*version) in said
+
+
+def test_without_handlers() -> None:
+    hidden = "import pathlib; pathlib.Path.exists = lambda path: False"
+    said = imported(fake("0.10.2") + hidden)
+    assert "libbackslice_jax.so does not exist" in said and "--no-build-isolation" in said
+
+
+def test_importing_backslice_does_not_import_jax() -> None:
+    program = "import backslice, sys; print([name for name in sys.modules if 'jax' in name])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,141 @@
+"""Sharded arrays, on eight devices of the CPU: each shard is computed where it lies."""
+
+import os
+
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+
+import backslice as bs
+import backslice.jax as bsj
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from backslice.jax import sharding
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+SHAPE = (16, 8, 6)
+X = np.random.default_rng(0).normal(size=SHAPE)
+INDICES = [np.s_[3:11, :, ::2], np.s_[::-2, :, None, 1], np.s_[5]]
+SPECS = [P("a"), P(None, "a"), P("a", "b"), P("b", "a"), P(("a", "b")), P(None, ("a", "b")), P(None, None, "b"), P()]
+
+pytestmark = pytest.mark.usefixtures("way")
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    assert jax.device_count() == 8
+    return jax.make_mesh((4, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+
+
+def compiled(f, *arguments, **shardings):
+    return jax.jit(f, **shardings).lower(*arguments).compile()
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_gradients_of_sharded_arrays(mesh, way: str, spec: P) -> None:
+    wanted = NamedSharding(mesh, spec)
+    dys = [jnp.asarray(X[index]) for index in INDICES]
+    f = compiled(
+        lambda *dys: bsj.multi_slice_grad(SHAPE, list(zip(INDICES, dys, strict=True))), *dys, out_shardings=wanted
+    )
+    if way == "handlers":
+        assert "all-gather" not in f.as_text()
+    result = f(*dys)
+    assert result.sharding.is_equivalent_to(wanted, 3)
+    np.testing.assert_array_equal(result, bsj.multi_slice_grad(SHAPE, list(zip(INDICES, dys, strict=True))))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_slices_of_sharded_arrays(mesh, way: str, spec: P) -> None:
+    x = jax.device_put(X, NamedSharding(mesh, spec))
+    f = compiled(lambda x: bsj.multi_slice(x, INDICES), x)
+    if way == "handlers":
+        assert "all-gather" not in f.as_text()
+    for got, index in zip(f(x), INDICES, strict=True):
+        np.testing.assert_array_equal(got, X[index])
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_grad_and_vmap_of_sharded_functions(mesh, spec: P) -> None:
+    def loss(slices):
+        return sum(jnp.sum(jnp.sin(y)) for y in slices)
+
+    x = jax.device_put(X, NamedSharding(mesh, spec))
+    f = jax.jit(jax.grad(lambda x: loss(bsj.multi_slice(x, INDICES))))
+    expected = jax.grad(lambda x: loss([x[i] for i in INDICES]))
+    np.testing.assert_allclose(f(x), expected(X), rtol=1e-12)
+    batch = jax.device_put(np.stack([X, 2 * X]), NamedSharding(mesh, P("b", *[e if e == "a" else None for e in spec])))
+    np.testing.assert_allclose(jax.jit(jax.vmap(f))(batch), jax.vmap(expected)(np.stack([X, 2 * X])), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "bfloat16", "float32", "complex64", "float8_e5m2"])
+def test_selected_elements_are_exchanged_as_they_are(mesh, dtype: str) -> None:
+    values = jnp.asarray(np.where(X > 0, -0.0, X), dtype)
+    x = jax.device_put(values, NamedSharding(mesh, P("a", "b")))
+    got = jax.jit(lambda x: bsj.slice(x, np.s_[2:14:3, 1:7]))(x)
+    assert np.asarray(got).tobytes() == np.asarray(values[2:14:3, 1:7]).tobytes()
+
+
+def test_shard_map(mesh) -> None:
+    spec = P("a", "b")
+    f = jax.shard_map(
+        jax.grad(lambda x: jnp.sum(bsj.slice(x, np.s_[1:3, ::2]) ** 2)), mesh=mesh, in_specs=spec, out_specs=spec
+    )
+    x = jax.device_put(X, NamedSharding(mesh, spec))
+    expected = np.zeros(SHAPE)
+    for block in np.ndindex(4, 2):
+        rows, columns = (slice(n * k, n * (k + 1)) for n, k in zip((4, 4), block, strict=True))
+        expected[rows, columns][1:3, ::2] = 2 * X[rows, columns][1:3, ::2]
+    np.testing.assert_array_equal(jax.jit(f)(x), expected)
+
+
+def in_shard_map(f, mesh, **options):
+    return jax.shard_map(f, mesh=mesh, in_specs=P("a"), out_specs=P("a"), **options)
+
+
+@pytest.mark.parametrize("axes", [{"a", "b"}, {"a"}], ids=["all axes", "some axes"])
+@pytest.mark.parametrize("where", ["grad inside", "grad outside"])
+def test_fuse_slices_reaches_into_shard_map(mesh, axes: set[str], where: str) -> None:
+    def loss(x):
+        return sum(t * jnp.sum(jnp.sin(x[1:, t]), keepdims=True) for t in range(8)).reshape(1)
+
+    if where == "grad inside":
+        f = in_shard_map(jax.grad(lambda x: loss(x)[0]), mesh, axis_names=axes)
+    else:
+        f = jax.grad(lambda x: jnp.sum(in_shard_map(loss, mesh, axis_names=axes)(x)))
+    x = jax.device_put(X[:, :, 0], NamedSharding(mesh, P("a")))
+    fused = str(jax.make_jaxpr(bsj.fuse_slices(f))(x))
+    assert fused.count("= backslice_multi_slice_grad") == 1 and "= pad[" not in fused
+    np.testing.assert_allclose(jax.jit(bsj.fuse_slices(f))(x), jax.jit(f)(x), rtol=1e-12)
+
+
+def test_slices_inside_a_shard_map_over_some_axes(mesh) -> None:
+    f = in_shard_map(jax.grad(lambda x: jnp.sum(bsj.slice(x, "1:3, ::2") ** 3)), mesh, axis_names={"a"})
+    x = jax.device_put(X, NamedSharding(mesh, P("a", "b")))
+    expected = in_shard_map(jax.grad(lambda x: jnp.sum(x[1:3, ::2] ** 3)), mesh, axis_names={"a"})
+    compiled_text = compiled(f, x).as_text()
+    assert "all-gather" not in compiled_text
+    np.testing.assert_allclose(jax.jit(f)(x), jax.jit(expected)(jax.device_put(X)), rtol=1e-12)
+
+
+def test_versions_of_jax_that_hide_what_partitioning_needs(mesh, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharding, "IS_POSSIBLE", False)
+    dy = jnp.asarray(X[INDICES[0]])
+    f = compiled(lambda dy: bsj.slice_grad(dy, SHAPE, INDICES[0]), dy, out_shardings=NamedSharding(mesh, P("a", "b")))
+    np.testing.assert_array_equal(f(dy), bs.slice_grad(X[INDICES[0]], SHAPE, INDICES[0]))
+
+
+@pytest.mark.parametrize("shape", [(10, 7), (3, 8), (16, 5)], ids=str)
+@pytest.mark.parametrize("spec", [P("a", "b"), P(None, "a"), P(("a", "b"))], ids=str)
+def test_shards_that_are_uneven(mesh, shape: tuple[int, int], spec: P) -> None:
+    def gradient(f):
+        def loss(x):
+            x = jax.lax.with_sharding_constraint(jnp.sin(x), NamedSharding(mesh, spec))
+            return sum(jnp.sum(y**3) for y in f(x, [np.s_[1:, ::2], np.s_[-1], np.s_[:, 2:4]]))
+
+        return jax.jit(jax.grad(loss))
+
+    x = jnp.asarray(X.ravel()[: shape[0] * shape[1]].reshape(shape))
+    expected = gradient(lambda x, indices: [x[index] for index in indices])
+    np.testing.assert_allclose(gradient(bsj.multi_slice)(x), expected(x), rtol=1e-12)

@@ -1,0 +1,16 @@
+import jax
+import pytest
+from backslice.jax import lowering
+
+jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_enable_x64", True)
+
+
+@pytest.fixture(params=["handlers", "native"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to run a slice, whatever its size: by a handler, and by JAX's own operations."""
+    least = 0 if request.param == "handlers" else 1 << 60
+    monkeypatch.setattr(lowering, "LEAST_BYTES_OF_SLICES", least)
+    monkeypatch.setattr(lowering, "LEAST_BYTES_OF_GRADIENTS", least)
+    jax.clear_caches()
+    return request.param
