@@ -16,8 +16,11 @@ using throwing::unwrap;
 /// Ends the operation with the error, if there is one.
 void check(const Status& status);
 
-/// The arguments from `first` on; `name` with their numbers is for messages.
+/// The arguments; `name` with their numbers is for messages.
 std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name);
+
+/// The arrays that the arguments hold one after the other along their first axis: `parts` has how many each holds.
+std::vector<ConstView> parts_of(std::span<const ConstView> arguments, std::span<const std::int64_t> parts);
 
 /// All results, with huge pages where they are large.
 std::vector<View> results_of(const xla::ffi::RemainingRets& results);

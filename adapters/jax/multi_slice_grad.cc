@@ -12,9 +12,11 @@
 namespace backslice::jax {
 namespace {
 
-std::vector<SliceGradient> gradients_of(std::span<const std::int64_t> slices, const xla::ffi::RemainingArgs& dys) {
-  std::vector<Selection> selections = unwrap(read_selections(slices));
-  const std::vector<ConstView> views = views_of(dys, "dy");
+using Numbers = xla::ffi::Span<const std::int64_t>;
+
+std::vector<SliceGradient> gradients_of(Numbers slices, Numbers parts, const xla::ffi::RemainingArgs& dys) {
+  std::vector<Selection> selections = unwrap(read_selections({slices.begin(), slices.size()}));
+  const std::vector<ConstView> views = parts_of(views_of(dys, "dy"), {parts.begin(), parts.size()});
   if (views.size() != selections.size())
     refuse(invalid_argument("there are ", views.size(), " dy's, expected one per slice: ", selections.size()));
   std::vector<SliceGradient> gradients;
@@ -32,21 +34,19 @@ void fill(std::span<const SliceGradient> gradients, const View& dx, Write write,
   check(multi_slice_grad_into(dx.shape(), gradients, dx, write, context));
 }
 
-xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, xla::ffi::Span<const std::int64_t> slices,
+xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, Numbers slices, Numbers parts,
                                  xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> dx) {
-  return guarded(
-      [&] { fill(gradients_of({slices.begin(), slices.size()}, dys), result_of(dx), Write::Overwrite, threads); });
+  return guarded([&] { fill(gradients_of(slices, parts, dys), result_of(dx), Write::Overwrite, threads); });
 }
 
-xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, xla::ffi::Span<const std::int64_t> slices,
-                                xla::ffi::AnyBuffer sum, xla::ffi::RemainingArgs dys,
-                                xla::ffi::Result<xla::ffi::AnyBuffer> result) {
+xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, Numbers slices, Numbers parts, xla::ffi::AnyBuffer sum,
+                                xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> result) {
   return guarded([&] {
     const View out = unwrap(view_of(*result, "the result"));
     if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
       std::memcpy(out.data, sum.untyped_data(), sum.size_bytes());
     }
-    fill(gradients_of({slices.begin(), slices.size()}, dys), out, Write::Accumulate, threads);
+    fill(gradients_of(slices, parts, dys), out, Write::Accumulate, threads);
   });
 }
 
@@ -57,6 +57,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(backslice_multi_slice_grad, backslice::jax::multi_
                               xla::ffi::Ffi::Bind()
                                   .Ctx<xla::ffi::ThreadPool>()
                                   .Attr<xla::ffi::Span<const std::int64_t>>("slices")
+                                  .Attr<xla::ffi::Span<const std::int64_t>>("parts")
                                   .RemainingArgs()
                                   .Ret<xla::ffi::AnyBuffer>());
 
@@ -64,6 +65,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(backslice_multi_slice_add, backslice::jax::multi_s
                               xla::ffi::Ffi::Bind()
                                   .Ctx<xla::ffi::ThreadPool>()
                                   .Attr<xla::ffi::Span<const std::int64_t>>("slices")
+                                  .Attr<xla::ffi::Span<const std::int64_t>>("parts")
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .RemainingArgs()
                                   .Ret<xla::ffi::AnyBuffer>());

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters import mlir
 
+from . import grouping, native, sharding
 from . import library as _library  # noqa: F401  registers the handlers
-from . import native, sharding
 from .selections import Selections, attribute
 
 # Below, a call costs more than it saves: XLA fuses its own operations with what is around them.
@@ -25,6 +25,10 @@ def has_whole_bytes(dtype: Any) -> bool:
     if jnp.issubdtype(dtype, jnp.complexfloating) or jnp.issubdtype(dtype, jnp.bool_):
         return True
     return int(kind(dtype).bits) >= 8
+
+
+def _like(aval: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype)
 
 
 def _bytes(aval: Any) -> int:
@@ -65,18 +69,37 @@ def _can_be_called(ctx: Any) -> bool:
     return sharding.IS_POSSIBLE or not _is_partitioned(ctx)
 
 
-def _rules(target: str, by_jax: Any, sharded: Any, pays: Callable[[Any, Selections], bool], **options: Any) -> Rules:
-    own = mlir.lower_fun(by_jax, multiple_results=by_jax is native.slices)
-    call = jax.ffi.ffi_lowering(target, **options)
+def _rules(by_jax: Any, call: Any, sharded: Any, pays: Callable[[Any, Selections], bool]) -> Rules:
+    several = by_jax is native.slices
+    own = mlir.lower_fun(by_jax, multiple_results=several)
 
     def on_cpu(ctx: Any, *operands: Any, selections: Selections) -> Any:
         if has_whole_bytes(ctx.avals_in[-1].dtype) and pays(ctx, selections) and _can_be_called(ctx):
             if _is_partitioned(ctx):
-                return mlir.lower_fun(sharded(selections), multiple_results=by_jax is native.slices)(ctx, *operands)
-            return call(ctx, *operands, slices=attribute(selections))
+                return mlir.lower_fun(sharded(selections), multiple_results=several)(ctx, *operands)
+            return call(ctx, *operands, selections=selections)
         return own(ctx, *operands, selections=selections)
 
     return Rules(own, on_cpu)
+
+
+def _slices(ctx: Any, x: Any, *, selections: Selections) -> Any:
+    return jax.ffi.ffi_lowering("backslice_multi_slice")(ctx, x, slices=attribute(selections))
+
+
+def _gradient(ctx: Any, *dys: Any, selections: Selections) -> Any:
+    parts = grouping.parts_of(dys)
+    call = jax.ffi.ffi_call("backslice_multi_slice_grad", _like(ctx.avals_out[0]))
+    attributes = {"slices": attribute(selections), "parts": np.array(parts)}
+    return mlir.lower_fun(lambda *dys: call(*grouping.joined(dys, parts), **attributes), False)(ctx, *dys)
+
+
+def _addition(ctx: Any, total: Any, *dys: Any, selections: Selections) -> Any:
+    parts = grouping.parts_of(dys)
+    call = jax.ffi.ffi_call("backslice_multi_slice_add", _like(ctx.avals_out[0]), input_output_aliases={0: 0})
+    attributes = {"slices": attribute(selections), "parts": np.array(parts)}
+    added = mlir.lower_fun(lambda total, *dys: call(total, *grouping.joined(dys, parts), **attributes), False)
+    return added(ctx, total, *dys)
 
 
 def _sharded_addition(selections: Selections) -> Any:
@@ -84,8 +107,6 @@ def _sharded_addition(selections: Selections) -> Any:
     return lambda total, *dys: jax.lax.add(total, gradient(*dys))
 
 
-MULTI_SLICE = _rules("backslice_multi_slice", native.slices, sharding.sharded_slices, _slices_are_large)
-MULTI_SLICE_GRAD = _rules("backslice_multi_slice_grad", native.gradient, sharding.sharded_gradient, _gradient_is_large)
-MULTI_SLICE_ADD = _rules(
-    "backslice_multi_slice_add", native.added, _sharded_addition, _gradient_is_large, operand_output_aliases={0: 0}
-)
+MULTI_SLICE = _rules(native.slices, _slices, sharding.sharded_slices, _slices_are_large)
+MULTI_SLICE_GRAD = _rules(native.gradient, _gradient, sharding.sharded_gradient, _gradient_is_large)
+MULTI_SLICE_ADD = _rules(native.added, _addition, _sharded_addition, _gradient_is_large)

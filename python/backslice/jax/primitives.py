@@ -159,4 +159,4 @@ for _primitive, _rules in (
     )
     sharding.will_be_partitioned(_primitive)
     mlir.register_lowering(_primitive, _rules.native)
-    mlir.register_lowering(_primitive, _rules.on_cpu, platform="cpu")
+    mlir.register_lowering(_primitive, _rules.on_cpu, platform="cpu", cacheable=False)  # it looks at its operands

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -53,7 +54,7 @@ def sharded_gradient(selections: Selections) -> Any:
 
     def complete(*dys: Any) -> Any:
         return jax.ffi.ffi_call("backslice_multi_slice_grad", _like(selections, dys[0].dtype))(
-            *dys, slices=attribute(selections)
+            *dys, slices=attribute(selections), parts=np.ones(len(dys), np.int64)
         )
 
     gradient: Any = custom_partitioning(complete)
