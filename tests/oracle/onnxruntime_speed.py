@@ -2,7 +2,8 @@
 
 python onnxruntime_speed.py LIBRARY NAME
 
-NAME is that of a gradient, "nodes" for what one node of a large graph costs, or "names" for all names.
+NAME is that of a gradient, "names" for all names, "nodes" for what one node of a large graph costs, or "nodes with
+arguments" for one whose arguments are inputs of the graph.
 """
 
 import json
@@ -11,7 +12,7 @@ import time
 
 import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 END = 2**63 - 1
 ALL = (0, END, 1)
@@ -76,15 +77,18 @@ def gradient(shape, spec, dtype, library):
     return runner(made, {"dY": dy}, ["dX"])
 
 
-def many(op, library):
-    """NODES nodes on a small tensor, none of which the optimiser can join."""
+def many(op, library, are_inputs=False):
+    """NODES nodes on a small tensor, none of which the optimiser can join. Their arguments are inputs or constants."""
     shape, spec = (8, 8), [(2, 6, 1)] * 2
     given = {f"i{k}": np.ones(shape if op == "Slice" else (4, 4), np.float32) for k in range(NODES)}
+    tensors = constants(shape, spec)
+    if are_inputs:
+        given |= {tensor.name: numpy_helper.to_array(tensor) for tensor in tensors}
     more = ["starts", "ends", "axes", "steps"] if op == "Slice" else ["shape", "starts", "ends", "axes", "steps"]
     domain = "" if op == "Slice" else "com.microsoft"
     nodes = [helper.make_node(op, [f"i{k}", *more], [f"o{k}"], domain=domain) for k in range(NODES)]
     outputs = [f"o{k}" for k in range(NODES)]
-    return runner(session(nodes, given, constants(shape, spec), outputs, library), given, outputs)
+    return runner(session(nodes, given, [] if are_inputs else tensors, outputs, library), given, outputs)
 
 
 def best(calls, seconds=1.0):
@@ -107,6 +111,9 @@ def measured(library, name):
         return list(GRADIENTS)
     if name == "nodes":
         times = best([many("Slice", ""), many("SliceGrad", library), many("SliceGrad", "")])
+        return [seconds / NODES for seconds in times]
+    if name == "nodes with arguments":
+        times = best([many("SliceGrad", library, True), many("SliceGrad", "", True)])
         return [seconds / NODES for seconds in times]
     return best([gradient(*GRADIENTS[name], ""), gradient(*GRADIENTS[name], library)])
 
