@@ -108,6 +108,8 @@ def _why_not(dy: Any) -> str | None:
         return "called outside a backward pass"
     if type(dy) is not torch.Tensor:
         return f"a tensor of class {type(dy).__name__}"
+    if not pending.is_called_by_engine():
+        return "called by Python code, as by tensor subclasses and modes"
     if dy.dtype not in DTYPES:
         return f"a tensor of {dy.dtype}"
     if dy.is_inference() or (dy.is_complex() and not is_plain(dy)):  # conjugated when it is read

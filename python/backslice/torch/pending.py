@@ -18,6 +18,7 @@ _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDi
 _in_use = 0  # backward passes that need the functions below
 _apply: Any = None  # what was there before
 _task = torch._C._current_graph_task_id
+_OWN_MODULES = frozenset(f"{__package__}.{module}" for module in ("kernels", "lazy", "pending"))
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 _ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 
@@ -89,12 +90,18 @@ def is_engine_adding() -> bool:
     Otherwise Python code did, or the formula of a node, which may add to something that they keep.
     """
     node = torch._C._current_autograd_node()
-    if node is None or node.name() not in _SLICES:  # whose formulas add nothing
-        return False
+    return node is not None and node.name() in _SLICES and is_called_by_engine()  # whose formulas add nothing
+
+
+def is_called_by_engine() -> bool:
+    """Whether no Python code stands between the engine and the kernel or rule that asks.
+
+    A tensor subclass, a mode or a hook would: what they hold, and how, nobody can tell.
+    """
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals["__name__"] == "backslice.torch.lazy":
+    while frame is not None and frame.f_globals.get("__name__") in _OWN_MODULES:
         frame = frame.f_back
-    return frame is not None and frame.f_code is _ENGINE_CALL
+    return frame is None or frame.f_code is _ENGINE_CALL  # it has threads of its own too
 
 
 def was_given(dy: Any) -> bool:

@@ -3,13 +3,18 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import backslice.torch as bt
 import pytest
 import torch
 from backslice.torch import counting, kernels, versions
-from compare import leaf, slices_of
+from compare import assert_equal, leaf, slices_of
+from torch import distributed
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
 OPS = ("select_backward", "slice_backward", "unfold_backward", "diagonal_backward")
 
@@ -126,6 +131,43 @@ def test_unknown_subclasses_are_left_to_pytorch(installed: None) -> None:
     torch.autograd.grad(x[:, 1], x, dy)
     assert bt.status()["select_backward"].left == {"a tensor of class Tagged": 1}
     assert "1 left by select_backward: a tensor of class Tagged" in str(bt.status())
+
+
+def test_calls_from_hooks_are_left_to_pytorch(installed: None) -> None:
+    found: list[Any] = []
+    x = leaf(4)
+    y = x * 1
+    y.register_hook(lambda g: found.append(torch.ops.aten.slice_backward(g[1:3].clone(), (4,), 0, 1, 3, 1)))
+    y.sum().backward()
+    assert type(found[0]) is torch.Tensor and found[0].tolist() == [0, 1, 1, 0]
+    assert bt.status()["slice_backward"].left == {"called by Python code, as by tensor subclasses and modes": 1}
+
+
+@pytest.fixture
+def mesh(tmp_path: Path) -> Iterator[Any]:
+    distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,))
+    distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("placement", [Replicate(), Shard(0), Shard(2)], ids=str)
+def test_distributed_tensors_have_equal_gradients(placement: Any, mesh: Any) -> None:
+    """PyTorch runs some of their operations without Python: those are taken, on the plain tensors that they hold."""
+
+    def run() -> Any:
+        x = distribute_tensor(leaf(4, 7, 3).detach(), mesh, [placement]).requires_grad_()
+        kept: list[Any] = []
+        parts = [x[:, t] * (t + 1) for t in (1, 2, 1)] + [x[1:3, 2]]
+        parts[0].register_hook(kept.append)
+        (sum((part * part).sum() for part in parts) + (x * x).sum()).backward()
+        again = torch.autograd.grad(sum(x[:, t].sum() for t in range(3)), x)[0]
+        return [gradient.full_tensor() for gradient in (x.grad, again, *kept)]
+
+    torch.manual_seed(0)
+    without = run()
+    torch.manual_seed(0)
+    with bt.enabled():
+        assert_equal(run(), without)
 
 
 def test_calls_outside_a_backward_pass_are_left_to_pytorch(installed: None) -> None:
