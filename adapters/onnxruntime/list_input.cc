@@ -39,10 +39,6 @@ ListInput::ListInput(const Node& node, std::size_t index, const char* name)
 
 std::optional<std::vector<std::int64_t>> ListInput::read(const Call& call) const {
   if (is_constant_) return constant_;
-  if (const void* elements = declared_elements(call)) {
-    return with_integers(declared_.type, elements, static_cast<std::size_t>(declared_.dims[0]),
-                         [](auto integers) { return std::vector<std::int64_t>(integers.begin(), integers.end()); });
-  }
   const Input input = call.optional_input(index_, name_);
   if (!input.is_given()) return std::nullopt;
   return input.list();
@@ -65,7 +61,8 @@ bool ListInput::holds(const Call& call, const std::vector<std::int64_t>* list) c
 }
 
 // Where the graph tells the length, asking for the last element finds out that there are no fewer. That there are no
-// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors.
+// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors; where a graph says what is not
+// so, read() has seen all of the list.
 const void* ListInput::declared_elements(const Call& call) const {
   if (declared_.dims.empty()) return nullptr;
   const void* last = call.element(index_, declared_.dims[0] - 1);

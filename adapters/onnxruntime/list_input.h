@@ -1,5 +1,5 @@
 // An input of a node that is a list of integers, read at every run. ONNX Runtime takes longer to describe a tensor than
-// a small gradient takes to compute, so what the graph says of a list is not asked again.
+// a small gradient takes to compute, so what the graph says of a list is not asked again while it stays the same.
 #pragma once
 
 #include "call.h"

@@ -105,6 +105,16 @@ TEST(OnnxRuntimeOperators, ListsThatAreShorterThanDeclaredAreNotReadBeyondTheirE
   }
 }
 
+TEST(OnnxRuntimeOperators, ListsThatAreLongerThanDeclaredAreReadToTheirEnd) {
+  const OrtValue dy = value<float>(kFloat, {1, 2}, {1, 2}), shape = list({2, 3}), starts = list({1, 0}),
+                 ends = list({2, 2});
+  const std::vector<OrtTensorTypeAndShapeInfo> one = {{kFloat, {-1, -1}}, {kInt64, {1}}, {kInt64, {1}}, {kInt64, {1}}};
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), one});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({0, 0, 0, 1, 2, 0}));
+  }
+}
+
 TEST(OnnxRuntimeOperators, AGradientOfAnotherSizeIsRefused) {
   const OrtValue dy = value<float>(kFloat, {3}, {1, 2, 3}), shape = list({5}), starts = list({1}), ends = list({3});
   EXPECT_NE(run(kSliceGrad, {&dy, &shape, &starts, &ends}).error.find("dY has 3 elements"), std::string::npos);
