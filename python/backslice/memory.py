@@ -4,6 +4,7 @@ import ctypes
 from typing import Any
 
 from .errors import UnimplementedError
+from .suggestions import checked_keywords
 
 # mallopt's parameters, and what they are when a program starts.
 _MMAP_MAX, _TRIM_THRESHOLD = -4, -1
@@ -11,6 +12,7 @@ _DEFAULTS = {"M_MMAP_MAX": 65536, "M_TRIM_THRESHOLD": 128 * 1024}
 _KEEPING = {"M_MMAP_MAX": 0, "M_TRIM_THRESHOLD": 2**31 - 1}
 
 
+@checked_keywords
 def keep_memory(keep: bool = True) -> dict[str, int]:
     """Let the process keep the memory of large arrays that are freed, for all libraries in it.
 

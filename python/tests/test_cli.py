@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -49,11 +50,13 @@ def test_examples_of_the_help_parse():
 
 
 def test_version_starts_fast():
+    """In time of the processor, whatever else it does."""
     times = []
     for _ in range(5):
-        began = time.perf_counter()
+        began = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert backslice("--version").stdout.strip() == bs.__version__
-        times.append(time.perf_counter() - began)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(ended.ru_utime - began.ru_utime + ended.ru_stime - began.ru_stime)
     assert min(times) < 0.3
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -54,13 +55,17 @@ def _remove_unless_locked(path: str) -> bool:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or _may_be_about_to_be_locked(found):
             return False
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.unlink(path)
         return True
     finally:
         os.close(handle)
+
+
+def _may_be_about_to_be_locked(found: os.stat_result) -> bool:
+    return found.st_size == 0 and time.time() - found.st_mtime < 1
 
 
 def _stem(target: Path) -> str:
