@@ -21,6 +21,8 @@ left_out=(
   test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
   test_onnxruntime_library.py                                 # nor has it that
   'test_onnx_*models.py'                                      # Python code alone
+  test_jax_import.py                                          # the library of handlers, which this build has not
+  test_keep_memory.py                                         # glibc's memory, where the sanitizer has its own
   test_dask_cluster.py test_dask_graph.py test_dask_meetings.py  # Python code alone, and limits of memory and time
   test_tensorflow_compiling.py                                # Python code alone, beside sources that an installation has
   test_ctrl_c.py test_exit.py test_runtime.py test_threads.py # child processes with limits of memory or time, or that fork
