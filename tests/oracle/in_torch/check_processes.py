@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 PARALLEL = """
-import os, sys, tempfile
+import gc, os, sys, tempfile
 import torch, torch.distributed as dist, torch.multiprocessing as mp
 from torch.nn.parallel import DistributedDataParallel
 
@@ -47,6 +47,7 @@ def main(rank, file):
     dist.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
     weights(rank, False)
     weights(rank, True)
+    gc.collect()  # models keep the group's threads, which need Python to let go of what they did
     dist.destroy_process_group()
 
 if __name__ == "__main__":
