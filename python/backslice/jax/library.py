@@ -4,15 +4,12 @@ import ctypes
 import re
 from pathlib import Path
 
+from ..frameworks import imported
+
 OLDEST = (0, 10)
 
-try:
-    import jax
-    import jaxlib
-except ImportError as error:
-    raise ImportError(
-        f"backslice.jax needs JAX, which cannot be imported here; `pip install jax` installs it ({error})"
-    ) from error
+jax = imported("jax", "backslice.jax needs JAX")  # which needs jaxlib
+jaxlib = imported("jaxlib", "backslice.jax needs JAX")
 
 HANDLERS = (
     "backslice_multi_slice",

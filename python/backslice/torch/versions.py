@@ -1,12 +1,8 @@
 """Which PyTorch this is. Importing this module imports PyTorch."""
 
-try:
-    import torch
-except ImportError as error:
-    raise ImportError(
-        f"backslice.torch needs PyTorch, which cannot be imported here; `pip install torch` installs it ({error})"
-    ) from error
+from ..frameworks import imported
 
+torch = imported("torch", "backslice.torch needs PyTorch")
 OLDEST, NEWEST = (2, 11), (2, 15)  # that the kernels were tested with
 
 
