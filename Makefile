@@ -2,6 +2,7 @@
 # make test     the same set-up, then every C++ and Python test
 # make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
 # make oracle-torch compare with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
+# make oracle-jax compare with the newest and the oldest JAX that is supported, where CPython 3.12 is found (make oracle-jax-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
@@ -10,9 +11,13 @@
 # make docs     build the manual into build/site and check every link in it
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
+# make explorer build the slice explorer, one HTML file, into build/explorer; it needs emscripten
+# make explorer-test try the explorer in a browser, with 10,000 random slices
 # make test-large the tests that need 12 GB of disk
 # make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
+# make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make bench-cuda: its speed)
+# make cuda-bundle those tests, the benchmark and their libraries as build/cuda-bundle.tar.gz, to run on another machine
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -22,10 +27,13 @@ PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
+# Clones share what ccache has, wherever they are.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 docs docs-test docs-serve oracle oracle-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -74,7 +82,16 @@ $(VENV)/.docs-requirements: pyproject.toml $(VENV)/.requirements
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs)
 	@touch $@
 
-docs: python $(VENV)/.docs-requirements
+explorer: setup
+	@tools/setup.sh $(PYTHON) explorer
+	$(PYTHON) explorer/build.py
+
+explorer-test: explorer python
+	@tools/setup.sh $(PYTHON) docs-test
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
+	$(PY) -m pytest tests/explorer
+
+docs: explorer python $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs
 	@mkdir -p build/doxygen
 	doxygen docs/Doxyfile
@@ -95,6 +112,19 @@ oracle: python
 	$(PY) -m backslice.bench.venvs jax tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 	$(PY) -m pip install -q awkward pyarrow
 	$(PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
+
+# The package for the newest JAX's Python has handlers compiled against the oldest headers, as a wheel has.
+oracle-jax: python
+	$(PY) -m backslice.bench.venvs jax jax-newest
+	newest=$$($(PY) -c "from backslice.bench.venvs import find; print(find('jax-newest'))") && \
+	headers=$$($(PY) adapters/jax/find_headers.py) && \
+	$$newest -m pip install -q --no-build-isolation --no-deps --upgrade --target build/for-newest-jax \
+	  -C cmake.define.BACKSLICE_JAXLIB_INCLUDE=$$headers . && \
+	BACKSLICE_FOR_NEWEST_JAX=$(CURDIR)/build/for-newest-jax $(PY) -m pytest tests/oracle/test_in_jax.py -rs
+
+oracle-jax-speed: python
+	$(PY) -m backslice.bench.venvs jax
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_jax.py -s -k is_fast
 
 oracle-torch: python
 	$(PY) -m backslice.bench.venvs torch torch-oldest
@@ -132,6 +162,23 @@ bench-cpp: setup
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
+cuda-bundle: setup
+	cmake --preset cuda
+	cmake --build --preset cuda
+	tools/cuda_bundle.sh build/cuda
+
+build/cuda-bundle/run.sh: cuda-bundle
+	tar -C build -xzf build/cuda-bundle.tar.gz
+
+test-cuda: build/cuda-bundle/run.sh
+	build/cuda-bundle/run.sh tests
+
+sanitize-cuda: build/cuda-bundle/run.sh
+	build/cuda-bundle/run.sh sanitize
+
+bench-cuda: build/cuda-bundle/run.sh
+	build/cuda-bundle/run.sh bench
+
 abi-check: setup
 	cmake --preset dev
 	cmake --build --preset dev --target backslice_shared
@@ -140,10 +187,10 @@ abi-check: setup
 abi-update: setup
 	tools/abi.py update
 
-wheel: setup
+wheel: explorer
 	$(PYTHON) tools/build_wheel.py $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
 
-wheels: setup
+wheels: explorer
 	$(PYTHON) tools/build_wheel.py --all
 
 lint: python

@@ -90,6 +90,7 @@ cpp_id_attributes = ["BACKSLICE_EXPORT"]
 html_theme = "pydata_sphinx_theme"
 html_title = "backslice"
 html_static_path = ["static"]
+html_extra_path = ["../build/explorer/slice_explorer.html"]  # make explorer builds it
 html_css_files = ["manual.css"]
 html_show_sourcelink = False
 html_copy_source = False

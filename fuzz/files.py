@@ -1,5 +1,5 @@
 """Gives damaged files to every command that reads files. Each must succeed with a valid result, or fail with one line
-and leave nothing behind.
+(below it, the text that was misread with carets under it) and leave nothing behind.
 
     python fuzz/files.py --seconds 60 --seed 0
 
@@ -37,6 +37,7 @@ DTYPES = ["bfloat16", "float8_e5m2", "qint8", "float32", "object", "S3", "nope"]
 INDICES = ["...", "...", "...", "0", "::2", "None, ..., ::-1", "0:0", "1:, 0", "5"]
 IN_A_PROCESS = 400  # one in so many runs in its own process
 LONGEST_SECONDS = 20
+ERROR = re.compile(r"backslice: error: .+\n(  .+\n  +\^+\n)?")
 
 
 class Hang(BaseException):
@@ -90,8 +91,8 @@ def fault(command: list[str], code: int, out: bytes, error: str) -> str | None:
     if left:
         return f"left behind: {left}"
     disagrees = command[0] == "check" and code == 1 and out and not error
-    if code and not disagrees and not re.fullmatch(r"backslice: error: .+\n", error):
-        return f"not one line: {error!r}"
+    if code and not disagrees and not ERROR.fullmatch(error):
+        return f"not one line, with carets or without: {error!r}"
     if command[0] == "check":
         return None
     target = command[command.index("-o") + 1]

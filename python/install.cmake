@@ -4,6 +4,9 @@
 # Those use the C interface alone: the compiler of a wheel may have another C++ standard library than theirs.
 install(TARGETS _core LIBRARY DESTINATION backslice COMPONENT python)
 
+# The page that `backslice explore` opens, where `make explorer` has built it; source packages carry it along.
+install(FILES ${PROJECT_SOURCE_DIR}/build/explorer/slice_explorer.html DESTINATION backslice/explorer COMPONENT python OPTIONAL)
+
 if(library_type STREQUAL "SHARED_LIBRARY")
   # A wheel has no symbolic links, so the library has one name: the one that programs load it by.
   set_target_properties(backslice PROPERTIES VERSION ${BACKSLICE_ABI_VERSION})

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test]; with a second word, also what the tests for 64-bit ARM, the
-# fuzzers, the manual or the manual's tests need.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer]; with a second word, also what the tests for 64-bit
+# ARM, the fuzzers, the manual, the manual's tests or the slice explorer need.
 set -eu
 
 python=$1
@@ -50,6 +50,10 @@ fi
 if [ "${2:-}" = docs-test ]; then
   need chromium command -v chromium
   need fonts-dejavu-core [ -d /usr/share/fonts/truetype/dejavu ]
+fi
+if [ "${2:-}" = explorer ]; then
+  need emscripten command -v em++
+  need node-typescript command -v tsc
 fi
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then

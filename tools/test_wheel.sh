@@ -25,6 +25,7 @@ missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files(
 assert not missing, f"the wheel lacks {sorted(missing)}"
 END
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
+(cd "$folder" && "$folder/venv/bin/backslice" explore 4,6 "1:3, ::2" --file --no-browser)
 
 # Not here, because they are about the source tree, or need more than a wheel brings:
 left_out=(

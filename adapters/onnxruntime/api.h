@@ -16,12 +16,17 @@ inline void check(Status status) {
   if (!status.ok()) refuse(std::move(status));
 }
 
-/// A table of functions. Several may be loaded in one process.
+/// A table of functions, of that version of the interface. Several may be loaded in one process.
 class Api {
  public:
-  explicit Api(const OrtApi* table) : table_(table) {}
+  explicit Api(const OrtApi* table, std::uint32_t version = kApi) : table_(table), version_(version) {}
 
   const OrtApi* table() const { return table_; }
+
+  template <class Function>
+  bool has(Slot<Function> slot) const {
+    return version_ >= slot.since;
+  }
 
   template <class R, class... Parameters>
   R call(Slot<R(Parameters...)> slot, std::type_identity_t<Parameters>... arguments) const {
@@ -53,6 +58,7 @@ class Api {
 
  private:
   const OrtApi* table_;
+  std::uint32_t version_;
 };
 
 }  // namespace backslice::onnxruntime

@@ -55,13 +55,17 @@ struct OrtCustomOp {
 
 namespace backslice::onnxruntime {
 
-/// The version of the interface that we use, that of ONNX Runtime 1.17. Later ones have it too.
+/// The version of the interface that we need, that of ONNX Runtime 1.17. Later ones have it too.
 inline constexpr std::uint32_t kApi = 17;
 
-/// A function of ONNX Runtime's: its place in the table, and its type.
+/// The latest one that has something more that we use.
+inline constexpr std::uint32_t kLatestApi = 24;
+
+/// A function of ONNX Runtime's: its place in the table, its type, and since when it is there.
 template <class Function>
 struct Slot {
   std::size_t place;
+  std::uint32_t since = kApi;
 };
 
 namespace slots {
@@ -106,6 +110,8 @@ inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size,
 inline constexpr Slot<OrtStatus*(const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t count,
                                  std::size_t batches, void* argument)>
     kParallelFor{274};
+inline constexpr Slot<OrtStatus*(const OrtValue*, int* type, const std::int64_t** dims, std::size_t* rank)>
+    kGetTypeAndShape{414, 24};
 
 }  // namespace slots
 

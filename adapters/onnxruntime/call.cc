@@ -8,18 +8,6 @@
 namespace backslice::onnxruntime {
 namespace {
 
-// Strides are products of extents. And some versions of ONNX Runtime crash on empty results that would be too large if
-// they were not empty.
-void check_size(const Shape& shape, ElementType type) {
-  std::optional<std::int64_t> bytes = item_size(type.dtype);
-  for (const std::int64_t extent : shape) {
-    if (bytes && extent > 0) bytes = checked_multiply(*bytes, extent);
-  }
-  if (bytes) return;
-  refuse(invalid_argument("the result of shape ", Ints(shape), " and type ", name_of(type),
-                          " has extents whose product is more than 2**63 - 1 bytes"));
-}
-
 // Each of them runs once, although ONNX Runtime may fail after some of them: one that adds must not add twice.
 class Tasks {
  public:
@@ -68,9 +56,14 @@ void* Output::data() const {
   return data;
 }
 
-Call::Call(const Api& api, OrtKernelContext* context, std::optional<ElementType> declared)
-    : api_(api), context_(context), threads_(api, context), declared_(declared) {
-  api.require(slots::kGetInputCount, context, &inputs_);
+// Strides are products of extents. And some versions of ONNX Runtime crash on empty results that would be too large if
+// they were not empty.
+bool fits(const Shape& shape, ElementType type) {
+  std::optional<std::int64_t> bytes = item_size(type.dtype);
+  for (const std::int64_t extent : shape) {
+    if (bytes && extent > 0) bytes = checked_multiply(*bytes, extent);
+  }
+  return bytes.has_value();
 }
 
 Input Call::input(std::size_t index, std::string name) const {
@@ -83,37 +76,20 @@ Input Call::optional_input(std::size_t index, std::string name) const {
   return Input(api_, value(index), std::move(name));
 }
 
-const OrtValue* Call::value(std::size_t input) const {
-  const OrtValue* value = nullptr;
-  if (input < inputs()) api_.require(slots::kGetInput, context_, input, &value);
-  return value;
-}
-
-const void* Call::element(std::size_t input, std::int64_t index) const {
-  OrtValue* tensor = const_cast<OrtValue*>(value(input));  // it is only read
-  void* found = nullptr;
-  if (tensor == nullptr) return nullptr;
-  OrtStatus* failure = api_.call(slots::kTensorAt, tensor, &index, std::size_t{1}, &found);
-  if (failure == nullptr) return found;
-  api_.call(slots::kReleaseStatus, failure);
-  return nullptr;
-}
-
 Output Call::output(const Shape& shape, ElementType type) const {
-  OrtValue* made = result(shape, type);
+  if (!fits(shape, type)) {
+    refuse(invalid_argument("the result of shape ", Ints(shape), " and type ", name_of(type),
+                            " has extents whose product is more than 2**63 - 1 bytes"));
+  }
+  OrtValue* made = room_for(shape, type);
   return Output(api_, made, type, contiguous_layout(shape, item_size(type.dtype)));
 }
 
-void* Call::plain_output(const Shape& shape, ElementType type) const {
-  void* data = nullptr;
-  api_.require(slots::kGetTensorMutableData, result(shape, type), &data);
-  return data;
-}
+void* Call::plain_output(const Shape& shape, ElementType type) const { return data(room_for(shape, type)); }
 
-OrtValue* Call::result(const Shape& shape, ElementType type) const {
+OrtValue* Call::room_for(const Shape& shape, ElementType type) const {
   OrtValue* value = nullptr;
   const Ints dims(shape);
-  check_size(shape, type);
   if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
     refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", dims, " and type ", name_of(type),
                               ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));

@@ -43,11 +43,16 @@ class Output {
   View view_;
 };
 
+/// Whether ONNX Runtime can make a result of that shape.
+bool fits(const Shape& shape, ElementType type);
+
 class Call {
  public:
-  /// `declared` is the type that the graph gives the output.
-  Call(const Api& api, OrtKernelContext* context, std::optional<ElementType> declared);
+  /// Of a node with so many inputs. `declared` is the type that the graph gives the output.
+  Call(const Api& api, OrtKernelContext* context, std::size_t inputs, std::optional<ElementType> declared)
+      : api_(api), context_(context), threads_(api, context), inputs_(inputs), declared_(declared) {}
 
+  const Api& api() const { return api_; }
   std::size_t inputs() const { return inputs_; }
 
   /// An input, which the node must have.
@@ -56,27 +61,37 @@ class Call {
   /// An input that may have been left out, by an empty name or by being after the last.
   Input optional_input(std::size_t index, std::string name) const;
 
-  /// Where an element of a 1-D input lies; null where there is no such element.
-  const void* element(std::size_t input, std::int64_t index) const;
+  /// An input, whatever it is; null where it was left out.
+  const OrtValue* value(std::size_t input) const {
+    const OrtValue* value = nullptr;
+    if (input < inputs_) api_.require(slots::kGetInput, context_, input, &value);
+    return value;
+  }
+
+  /// Where ONNX Runtime holds the elements of a tensor, in row-major order.
+  void* data(const OrtValue* tensor) const {
+    void* data = nullptr;
+    api_.require(slots::kGetTensorMutableData, tensor, &data);
+    return data;
+  }
 
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
 
-  /// Its memory, for elements that ONNX Runtime holds as we do.
+  /// Its memory, for elements that ONNX Runtime holds as we do. Precondition: it fits.
   void* plain_output(const Shape& shape, ElementType type) const;
 
   Context context() { return {.executor = &threads_}; }
 
  private:
-  const OrtValue* value(std::size_t input) const;
-  OrtValue* result(const Shape& shape, ElementType type) const;
+  OrtValue* room_for(const Shape& shape, ElementType type) const;
   void check_type(const OrtValue* result, ElementType type) const;
 
   Api api_;
   OrtKernelContext* context_;
   SessionThreads threads_;
+  std::size_t inputs_;
   std::optional<ElementType> declared_;
-  std::size_t inputs_ = 0;
 };
 
 }  // namespace backslice::onnxruntime

@@ -55,10 +55,21 @@ class Table {
     });
     set(slots::kTensorAt,
         [](OrtValue* value, const std::int64_t* place, std::size_t rank, void** element) -> OrtStatus* {
-          if (rank != 1 || value->info.dims.size() != 1 || *place >= value->info.dims[0])
-            return failure("no such place");
-          const std::size_t size = value->info.type == 6 ? 4 : 8;
-          *element = value->data.get() + static_cast<std::size_t>(*place) * size;
+          const auto& dims = value->info.dims;
+          if (rank != dims.size()) return failure("another rank");
+          std::int64_t offset = 0;
+          for (std::size_t axis = 0; axis < rank; ++axis) {
+            if (place[axis] >= dims[axis]) return failure("no such place");
+            offset = offset * dims[axis] + place[axis];
+          }
+          *element = value->data.get() + offset * (value->info.type == 7 ? 8 : 4);
+          return nullptr;
+        });
+    set(slots::kGetTypeAndShape,
+        [](const OrtValue* value, int* type, const std::int64_t** dims, std::size_t* rank) -> OrtStatus* {
+          *type = value->info.type;
+          *dims = value->info.dims.data();
+          *rank = value->info.dims.size();
           return nullptr;
         });
     set(slots::kGetElementCount,
@@ -118,7 +129,7 @@ class Table {
         });
   }
 
-  std::array<Any, 300> functions_{};
+  std::array<Any, 415> functions_{};
 };
 
 }  // namespace

@@ -14,35 +14,14 @@ std::vector<std::int64_t> widened(const void* data, std::int64_t count) {
 }  // namespace
 
 Input::Input(const Api& api, const OrtValue* value, std::string name)
-    : api_(api), value_(value), name_(std::move(name)), info_(nullptr, Release{api}) {
-  if (value == nullptr) return;
-  int is_tensor = 0;
-  api.require(slots::kIsTensor, value, &is_tensor);
-  if (is_tensor == 0) refuse(invalid_argument(name_, " is not a dense tensor, expected one"));
-  OrtTensorTypeAndShapeInfo* info = nullptr;
-  api.require(slots::kGetTensorTypeAndShape, value, &info);
-  info_.reset(info);
-  api.require(slots::kGetTensorElementType, info, &type_);
-}
-
-std::vector<std::int64_t> Input::dims() const {
-  std::size_t rank = 0;
-  api_.require(slots::kGetDimensionsCount, info_.get(), &rank);
-  std::vector<std::int64_t> dims(rank);
-  if (rank > 0) api_.require(slots::kGetDimensions, info_.get(), dims.data(), rank);
-  return dims;
+    : api_(api), value_(value), name_(std::move(name)) {
+  if (value != nullptr) info_ = TensorInfo(api, value, name_);
 }
 
 ElementType Input::element_type() const {
-  const auto type = onnxruntime::element_type(type_);
-  if (!type) refuse(invalid_argument(name_, " has elements of ONNX's type ", type_, ", which backslice does not know"));
-  return *type;
-}
-
-std::int64_t Input::elements() const {
-  std::size_t count = 0;
-  api_.require(slots::kGetElementCount, info_.get(), &count);
-  return static_cast<std::int64_t>(count);
+  const auto found = onnxruntime::element_type(type());
+  if (found) return *found;
+  refuse(invalid_argument(name_, " has elements of ONNX's type ", type(), ", which backslice does not know"));
 }
 
 const void* Input::data() const {
@@ -73,9 +52,9 @@ const void* Input::readable(ElementType type) {
 }
 
 std::vector<std::int64_t> Input::integers() const {
-  if (type_ == kInt64) return widened<std::int64_t>(data(), elements());
-  if (type_ == kInt32) return widened<std::int32_t>(data(), elements());
-  refuse(invalid_argument(name_, " has elements of ONNX's type ", type_, ", expected int32 or int64"));
+  if (type() == kInt64) return widened<std::int64_t>(data(), elements());
+  if (type() == kInt32) return widened<std::int32_t>(data(), elements());
+  refuse(invalid_argument(name_, " has elements of ONNX's type ", type(), ", expected int32 or int64"));
 }
 
 std::vector<std::int64_t> Input::list() const {
@@ -84,9 +63,7 @@ std::vector<std::int64_t> Input::list() const {
 }
 
 void Input::check_list() const {
-  std::size_t rank = 0;
-  api_.require(slots::kGetDimensionsCount, info_.get(), &rank);
-  if (rank == 1) return;
+  if (info_.rank() == 1) return;
   refuse(invalid_argument(name_, " has shape ", Ints(dims()), ", expected a list: one axis"));
 }
 

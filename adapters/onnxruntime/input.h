@@ -8,6 +8,7 @@
 #include "api.h"
 #include "backslice/view.h"
 #include "element_types.h"
+#include "tensor_info.h"
 #include "texts.h"
 
 namespace backslice::onnxruntime {
@@ -20,10 +21,10 @@ class Input {
 
   bool is_given() const { return value_ != nullptr; }
   const std::string& name() const { return name_; }
-  int type() const { return type_; }
+  int type() const { return info_.type(); }
   ElementType element_type() const;
-  std::vector<std::int64_t> dims() const;
-  std::int64_t elements() const;
+  std::vector<std::int64_t> dims() const { return info_.dims(); }
+  std::int64_t elements() const { return info_.elements(); }
 
   /// Where ONNX Runtime holds the elements, in row-major order.
   const void* data() const;
@@ -44,18 +45,12 @@ class Input {
   std::vector<std::int64_t> integers() const;
 
  private:
-  struct Release {
-    Api api;
-    void operator()(OrtTensorTypeAndShapeInfo* info) const { api.call(slots::kReleaseTensorTypeAndShapeInfo, info); }
-  };
-
   const void* readable(ElementType type);
 
   Api api_;
   const OrtValue* value_;
   std::string name_;
-  std::unique_ptr<OrtTensorTypeAndShapeInfo, Release> info_;
-  int type_ = kAnyType;
+  TensorInfo info_;
   std::vector<std::byte> unpacked_;
   Texts texts_;
 };

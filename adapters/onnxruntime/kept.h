@@ -1,25 +1,32 @@
-// A value that several threads may want at once: one of them has it, the others find none and go on without.
+// A value that several threads may want at once: one of them has it, the others go on without.
 #pragma once
 
 #include <atomic>
-#include <memory>
 
 namespace backslice::onnxruntime {
 
 template <class T>
 class Kept {
  public:
-  Kept() = default;
-  Kept(const Kept&) = delete;
-  ~Kept() { take(); }
+  /// The value, for as long as this lives, or nothing where another thread has it.
+  class Hold {
+   public:
+    explicit Hold(Kept& kept) : kept_(kept.is_held_.exchange(true, std::memory_order_acquire) ? nullptr : &kept) {}
+    Hold(const Hold&) = delete;
+    ~Hold() {
+      if (kept_ != nullptr) kept_->is_held_.store(false, std::memory_order_release);
+    }
 
-  std::unique_ptr<T> take() { return std::unique_ptr<T>(value_.exchange(nullptr, std::memory_order_acquire)); }
-  void put(std::unique_ptr<T> value) {
-    const std::unique_ptr<T> before(value_.exchange(value.release(), std::memory_order_acq_rel));
-  }
+    explicit operator bool() const { return kept_ != nullptr; }
+    T& operator*() const { return kept_->value_; }
+
+   private:
+    Kept* kept_;
+  };
 
  private:
-  std::atomic<T*> value_ = nullptr;
+  std::atomic<bool> is_held_ = false;
+  T value_;
 };
 
 }  // namespace backslice::onnxruntime

@@ -32,8 +32,8 @@ class Domains {
  public:
   explicit Domains(const Api& api) : api_(api) {
     for (const auto& [domain, op] : kMembers) {
-      add(domain, ops_.emplace_back(op, kInt64));
-      if (has_indices(op)) add(domain, ops_.emplace_back(op, kInt32));
+      add(domain, ops_.emplace_back(api, op, kInt64));
+      if (has_indices(op)) add(domain, ops_.emplace_back(api, op, kInt32));
     }
   }
 
@@ -63,18 +63,21 @@ const Domains& domains_of(const Api& api) {
   return *domains;
 }
 
-/// Whether a version such as "1.16.3" lacks our interface, whose version is the minor one. Others are asked for it: one
-/// that lacks it would write to the error output.
-bool is_too_old(const char* version) {
+/// The version of the interface to ask for, of a version such as "1.16.3", whose interface is that of the minor one; 0
+/// where it is too old. One that lacks what it is asked for would write to the error output.
+std::uint32_t interface_of(const char* version) {
   unsigned major = 0, minor = 0;
-  return std::sscanf(version, "%u.%u", &major, &minor) == 2 && (major < 1 || (major == 1 && minor < kApi));
+  if (std::sscanf(version, "%u.%u", &major, &minor) != 2 || major > 1) return kApi;
+  if (major < 1 || minor < kApi) return 0;
+  return minor < kLatestApi ? kApi : kLatestApi;
 }
 
 OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
   const char* version = base.get_version_string();
-  const OrtApi* table = is_too_old(version) ? nullptr : base.get_api(kApi);
+  const std::uint32_t interface = interface_of(version);
+  const OrtApi* table = interface == 0 ? nullptr : base.get_api(interface);
   if (table != nullptr) {
-    const Api api(table);
+    const Api api(table, interface);
     return api.guarded([&] { domains_of(api).add_to(options); });
   }
   const Api oldest(base.get_api(1));  // there always is one, and it can say so

@@ -13,7 +13,7 @@ auto with_integers(int type, const void* elements, std::size_t count, const Use&
 
 // A loop: lists are too short to call memcmp for.
 template <class Integers>
-bool are_equal(Integers integers, const std::vector<std::int64_t>& list) {
+bool are_equal(Integers integers, std::span<const std::int64_t> list) {
   if (integers.size() != list.size()) return false;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (integers[i] != list[i]) return false;
@@ -21,24 +21,29 @@ bool are_equal(Integers integers, const std::vector<std::int64_t>& list) {
   return true;
 }
 
-// Whether the graph tells how many elements there are, of which type.
-bool is_list(const Declared& tensor) {
-  return (tensor.type == kInt32 || tensor.type == kInt64) && tensor.dims.size() == 1 && tensor.dims[0] > 0;
-}
+bool are_integers(int type) { return type == kInt32 || type == kInt64; }
 
 }  // namespace
 
 ListInput::ListInput(const Node& node, std::size_t index, const char* name)
-    : index_(index), name_(name), is_constant_(index >= node.inputs()) {
+    : index_(static_cast<std::uint32_t>(index)), name_(name), is_constant_(index >= node.inputs()) {
   if (is_constant_) return;  // left out
-  constant_ = node.constant_list(index);
-  is_constant_ = constant_.has_value();
-  declared_ = node.input(index).value_or(Declared{});
-  if (!is_list(declared_)) declared_ = {};
+  if (auto list = node.constant_list(index)) {
+    constant_ = std::make_unique<const std::vector<std::int64_t>>(*std::move(list));
+    is_constant_ = true;
+  }
+  const auto declared = node.input(index);
+  if (!declared || !are_integers(declared->type) || declared->dims.size() != 1) return;
+  type_ = declared->type;
+  length_ = std::max<std::int64_t>(declared->dims[0], 0);
+}
+
+std::optional<std::vector<std::int64_t>> ListInput::constant() const {
+  return constant_ != nullptr ? std::optional(*constant_) : std::nullopt;
 }
 
 std::optional<std::vector<std::int64_t>> ListInput::read(const Call& call) const {
-  if (is_constant_) return constant_;
+  if (is_constant_) return constant();
   const Input input = call.optional_input(index_, name_);
   if (!input.is_given()) return std::nullopt;
   return input.list();
@@ -50,26 +55,30 @@ std::vector<std::int64_t> ListInput::read_required(const Call& call) const {
   return *std::move(list);
 }
 
-bool ListInput::holds(const Call& call, const std::vector<std::int64_t>* list) const {
-  if (is_constant_) return true;
-  if (const void* elements = declared_elements(call)) {
-    return with_integers(declared_.type, elements, static_cast<std::size_t>(declared_.dims[0]),
-                         [&](auto integers) { return list != nullptr && are_equal(integers, *list); });
-  }
-  const auto found = read(call);
-  return found && list != nullptr ? *found == *list : !found && list == nullptr;
+bool ListInput::is_left_out(const Call& call) const {
+  return is_constant_ ? constant_ == nullptr : call.value(index_) == nullptr;
+}
+
+bool ListInput::holds_described(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const {
+  const TensorInfo info(call.api(), value, name_);
+  if (info.rank() != 1 || !are_integers(info.type())) return false;
+  return with_integers(info.type(), call.data(value), static_cast<std::size_t>(info.elements()),
+                       [&](auto integers) { return are_equal(integers, list); });
 }
 
 // Where the graph tells the length, asking for the last element finds out that there are no fewer. That there are no
-// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors; where a graph says what is not
-// so, read() has seen all of the list.
-const void* ListInput::declared_elements(const Call& call) const {
-  if (declared_.dims.empty()) return nullptr;
-  const void* last = call.element(index_, declared_.dims[0] - 1);
-  if (last == nullptr) return nullptr;
-  const auto size = static_cast<std::size_t>(declared_.dims[0] - 1);
-  return declared_.type == kInt32 ? static_cast<const void*>(static_cast<const std::int32_t*>(last) - size)
-                                  : static_cast<const std::int64_t*>(last) - size;
+// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors.
+bool ListInput::holds_declared(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const {
+  const Api& api = call.api();
+  const std::int64_t index = length_ - 1;
+  void* last = nullptr;
+  if (OrtStatus* failure = api.call(slots::kTensorAt, const_cast<OrtValue*>(value), &index, std::size_t{1}, &last)) {
+    api.call(slots::kReleaseStatus, failure);
+    return false;
+  }
+  const std::int64_t size = type_ == kInt32 ? sizeof(std::int32_t) : sizeof(std::int64_t);
+  return with_integers(type_, static_cast<const std::byte*>(last) - index * size, list.size(),
+                       [&](auto integers) { return are_equal(integers, list); });
 }
 
 }  // namespace backslice::onnxruntime

@@ -1,6 +1,8 @@
-// An input of a node that is a list of integers, read at every run. ONNX Runtime takes longer to describe a tensor than
-// a small gradient takes to compute, so what the graph says of a list is not asked again while it stays the same.
+// An input of a node that is a list of integers, read at every run. Before 1.24, ONNX Runtime takes longer to describe
+// a tensor than a small gradient takes to compute, so what the graph says of a list is not asked again while it holds.
 #pragma once
+
+#include <span>
 
 #include "call.h"
 #include "node.h"
@@ -13,23 +15,35 @@ class ListInput {
 
   /// Whether read() answers constant() at every run.
   bool is_constant() const { return is_constant_; }
-  const std::optional<std::vector<std::int64_t>>& constant() const { return constant_; }
+  std::optional<std::vector<std::int64_t>> constant() const;
 
   /// Nothing where it was left out.
   std::optional<std::vector<std::int64_t>> read(const Call& call) const;
   std::vector<std::int64_t> read_required(const Call& call) const;
 
-  /// Whether read() would answer this list, or nothing if it is null, without making one.
-  bool holds(const Call& call, const std::vector<std::int64_t>* list) const;
+  /// Whether read() would answer this list. May say no where it would.
+  bool holds(const Call& call, std::span<const std::int64_t> list) const {
+    if (is_constant_) return constant_ != nullptr;
+    const OrtValue* value = call.value(index_);
+    if (value == nullptr) return false;
+    const bool is_told = length_ > 0 && static_cast<std::size_t>(length_) == list.size();
+    return is_told && !call.api().has(slots::kGetTypeAndShape) ? holds_declared(call, value, list)
+                                                               : holds_described(call, value, list);
+  }
+
+  bool is_left_out(const Call& call) const;
 
  private:
-  const void* declared_elements(const Call& call) const;
+  bool holds_described(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const;
+  bool holds_declared(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const;
 
-  std::size_t index_;
+  // In as few cache lines as possible: a graph may have many nodes.
+  std::uint32_t index_;
+  int type_ = kAnyType;      // as the graph tells
+  std::int64_t length_ = 0;  // the same; 0 where it does not tell that this is a list of so many integers
   const char* name_;
   bool is_constant_;
-  std::optional<std::vector<std::int64_t>> constant_;
-  Declared declared_;
+  std::unique_ptr<const std::vector<std::int64_t>> constant_;  // null where it is left out, too
 };
 
 }  // namespace backslice::onnxruntime

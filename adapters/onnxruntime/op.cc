@@ -8,6 +8,7 @@ namespace {
 struct Kernel {
   Api api;
   const OpDescription& description;
+  std::size_t inputs;
   std::optional<ElementType> result;  // its type, as the graph declares it
   void* state;
 };
@@ -32,12 +33,13 @@ std::optional<ElementType> result_type(const Node& node) {
   return declared ? element_type(declared->type) : std::nullopt;
 }
 
-OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKernelInfo* info, void** kernel) {
-  const Api api(table);
+// The table that it is given is of the version that an operator declares; ours may have more.
+OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi*, const OrtKernelInfo* info, void** kernel) {
+  const Api& api = op_of(op).api;
   return api.guarded([&] {
     const OpDescription& description = op_of(op).description;
     const Node node(api, info);
-    auto made = std::make_unique<Kernel>(api, description, result_type(node), nullptr);
+    auto made = std::make_unique<Kernel>(api, description, node.inputs(), result_type(node), nullptr);
     made->state = description.create(node);
     *kernel = made.release();
   });
@@ -46,7 +48,7 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi* table, const OrtKern
 OrtStatus* compute(void* kernel, OrtKernelContext* context) {
   const Kernel& self = *static_cast<const Kernel*>(kernel);
   return self.api.guarded([&] {
-    Call call(self.api, context, self.result);
+    Call call(self.api, context, self.inputs, self.result);
     self.description.compute(self.state, call);
   });
 }
@@ -59,8 +61,8 @@ void destroy_kernel(void* kernel) {
 
 }  // namespace
 
-Op::Op(const OpDescription& what, int index_type_number)
-    : OrtCustomOp{}, description(what), index_type(index_type_number) {
+Op::Op(const Api& runtime, const OpDescription& what, int index_type_number)
+    : OrtCustomOp{}, api(runtime), description(what), index_type(index_type_number) {
   version = kApi;
   get_name = [](const OrtCustomOp* op) { return op_of(op).description.name; };
   get_execution_provider_type = [](const OrtCustomOp*) -> const char* { return nullptr; };  // the CPU's

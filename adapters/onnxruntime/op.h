@@ -39,10 +39,11 @@ constexpr OpDescription describe(const char* name, std::span<const InputDescript
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }
 
-/// An operator as ONNX Runtime takes it: one with indices of that type.
+/// An operator as one ONNX Runtime takes it: with indices of that type.
 struct Op : OrtCustomOp {
-  Op(const OpDescription& what, int index_type_number);
+  Op(const Api& runtime, const OpDescription& what, int index_type_number);
 
+  Api api;
   const OpDescription& description;
   int index_type;
 };

@@ -14,6 +14,17 @@ using testing::value;
 
 constexpr int kFloat = 1;
 
+/// In what each version of the interface that we use more of has.
+class OnnxRuntimeOperators : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  OnnxRuntimeOperators() { version = GetParam(); }
+  ~OnnxRuntimeOperators() override { version = kApi; }
+
+ public:
+  static inline std::uint32_t version = kApi;
+};
+INSTANTIATE_TEST_SUITE_P(Versions, OnnxRuntimeOperators, ::testing::Values(kApi, kLatestApi));
+
 struct Answer {
   std::vector<float> elements;
   std::string error;
@@ -22,7 +33,8 @@ struct Answer {
 /// A kernel of a node. `constants` are the inputs that are known when it is made.
 class Kernel {
  public:
-  Kernel(const OpDescription& description, const OrtKernelInfo& node) : op_(description, kInt64) {
+  Kernel(const OpDescription& description, const OrtKernelInfo& node)
+      : op_(Api(testing::fake_api(), OnnxRuntimeOperators::version), description, kInt64) {
     EXPECT_EQ(op_.create_kernel_v2(&op_, testing::fake_api(), &node, &kernel_), nullptr);
   }
   Kernel(const Kernel&) = delete;
@@ -57,13 +69,13 @@ Answer run(const OpDescription& description, const std::vector<const OrtValue*>&
 
 using Floats = std::vector<float>;
 
-TEST(OnnxRuntimeOperators, SliceGradWritesAroundTheSlice) {
+TEST_P(OnnxRuntimeOperators, SliceGradWritesAroundTheSlice) {
   const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({5}), starts = list({3}), ends = list({0}),
                  steps = list({-2});
   EXPECT_EQ(run(kSliceGrad, {&dy, &shape, &starts, &ends, nullptr, &steps}).elements, Floats({0, 2, 0, 1, 0}));
 }
 
-TEST(OnnxRuntimeOperators, SliceGradOfConstantsIsPlannedAhead) {
+TEST_P(OnnxRuntimeOperators, SliceGradOfConstantsIsPlannedAhead) {
   const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({5}), starts = list({1}), ends = list({3});
   const std::vector<const OrtValue*> inputs = {&dy, &shape, &starts, &ends};
   EXPECT_EQ(run(kSliceGrad, inputs, {nullptr, &shape, &starts, &ends}).elements, Floats({0, 1, 2, 0, 0}));
@@ -84,16 +96,16 @@ void expect_that_each_run_counts(const Kernel& kernel) {
   EXPECT_EQ(kernel.run({&more, &shape, &first, &last}).elements, Floats({0, 1, 2, 3, 0}));
 }
 
-TEST(OnnxRuntimeOperators, SliceGradFollowsArgumentsThatChange) {
+TEST_P(OnnxRuntimeOperators, SliceGradFollowsArgumentsThatChange) {
   expect_that_each_run_counts(Kernel(kSliceGrad, {std::vector<const OrtValue*>(4)}));
 }
 
-TEST(OnnxRuntimeOperators, SliceGradFollowsArgumentsOfDeclaredLength) {
+TEST_P(OnnxRuntimeOperators, SliceGradFollowsArgumentsOfDeclaredLength) {
   expect_that_each_run_counts(Kernel(
       kSliceGrad, {std::vector<const OrtValue*>(4), {{kFloat, {-1}}, {kInt64, {1}}, {kInt64, {1}}, {kInt64, {1}}}}));
 }
 
-TEST(OnnxRuntimeOperators, ListsThatAreShorterThanDeclaredAreNotReadBeyondTheirEnd) {
+TEST_P(OnnxRuntimeOperators, ListsThatAreShorterThanDeclaredAreNotReadBeyondTheirEnd) {
   const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({5}), starts = list({1}), ends = list({3}),
                  none = list({}), matrix = value<std::int64_t>(kInt64, {1, 1}, {1});
   const std::vector<OrtTensorTypeAndShapeInfo> two = {{kFloat, {-1}}, {kInt64, {2}}, {kInt64, {2}}, {kInt64, {2}}};
@@ -105,7 +117,7 @@ TEST(OnnxRuntimeOperators, ListsThatAreShorterThanDeclaredAreNotReadBeyondTheirE
   }
 }
 
-TEST(OnnxRuntimeOperators, ListsThatAreLongerThanDeclaredAreReadToTheirEnd) {
+TEST_P(OnnxRuntimeOperators, ListsThatAreLongerThanDeclaredAreReadToTheirEnd) {
   const OrtValue dy = value<float>(kFloat, {1, 2}, {1, 2}), shape = list({2, 3}), starts = list({1, 0}),
                  ends = list({2, 2});
   const std::vector<OrtTensorTypeAndShapeInfo> one = {{kFloat, {-1, -1}}, {kInt64, {1}}, {kInt64, {1}}, {kInt64, {1}}};
@@ -115,24 +127,77 @@ TEST(OnnxRuntimeOperators, ListsThatAreLongerThanDeclaredAreReadToTheirEnd) {
   }
 }
 
-TEST(OnnxRuntimeOperators, AGradientOfAnotherSizeIsRefused) {
+// Older versions are believed that no list is longer than the graph says.
+class OnnxRuntimeOfToday : public OnnxRuntimeOperators {};
+INSTANTIATE_TEST_SUITE_P(Latest, OnnxRuntimeOfToday, ::testing::Values(kLatestApi));
+
+TEST_P(OnnxRuntimeOfToday, ListsThatBecomeLongerThanDeclaredAreReadToTheirEnd) {
+  const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({5}), starts = list({1}), ends = list({3}),
+                 matrix = list({5, 1}), two_starts = list({1, 0}), two_ends = list({3, 1});
+  const std::vector<OrtTensorTypeAndShapeInfo> one = {{kFloat, {2}}, {kInt64, {1}}, {kInt64, {1}}, {kInt64, {1}}};
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), one});
+  for (int i = 0; i < 3; ++i) kernel.run({&dy, &shape, &starts, &ends});
+  EXPECT_EQ(kernel.run({&dy, &shape, &two_starts, &ends}).elements, Floats());
+  EXPECT_EQ(kernel.run({&dy, &matrix, &two_starts, &two_ends}).elements, Floats({0, 1, 2, 0, 0}));
+}
+
+TEST_P(OnnxRuntimeOperators, ManyArgumentsAreComparedToTheLast) {
+  const OrtValue dy = value<float>(kFloat, {1, 1, 1, 2}, {1, 2}), shape = list({1, 1, 1, 4}),
+                 starts = list({0, 0, 0, 1}), ends = list({1, 1, 1, 3}), axes = list({0, 1, 2, 3}),
+                 ones = list({1, 1, 1, 1}), last = list({1, 1, 1, 4}), twos = list({1, 1, 1, 2});
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(6)});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends, &axes, &ones}).elements, Floats({0, 1, 2, 0}));
+  }
+  EXPECT_EQ(kernel.run({&dy, &shape, &starts, &last, &axes, &twos}).elements, Floats({0, 1, 0, 2}));
+  EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends, &axes, nullptr}).elements, Floats({0, 1, 2, 0}));
+}
+
+// The graph may say what is not so; nothing is read that is not there.
+TEST_P(OnnxRuntimeOperators, AGradientThatIsSmallerThanDeclaredIsRefused) {
+  const OrtValue dy = value<float>(kFloat, {2, 2}, {1, 2, 3, 4}), shape = list({3, 2}), starts = list({1}),
+                 ends = list({3}), row = value<float>(kFloat, {1, 2}, {1, 2}), flat = value<float>(kFloat, {2}, {1, 2}),
+                 column = value<float>(kFloat, {2, 1}, {1, 2}), square = value<float>(kFloat, {4}, {1, 2, 3, 4}),
+                 wide = value<float>(kFloat, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const std::vector<OrtTensorTypeAndShapeInfo> told = {{kFloat, {2, 2}}, {kInt64, {2}}, {kInt64, {1}}, {kInt64, {1}}};
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), told});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({0, 0, 1, 2, 3, 4}));
+    EXPECT_EQ(kernel.run({&square, &shape, &starts, &ends}).elements, Floats({0, 0, 1, 2, 3, 4}));
+    for (const OrtValue* other : {&row, &flat, &column, &wide}) {
+      EXPECT_NE(kernel.run({other, &shape, &starts, &ends}).error.find("dY has"), std::string::npos);
+    }
+  }
+}
+
+TEST_P(OnnxRuntimeOperators, AGradientOfAnotherTypeIsNotReadAsIfItHadThis) {
+  const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), integers = list({1, 2}), shape = list({3}), starts = list({0}),
+                 ends = list({2});
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4)});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({1, 2, 0}));
+    EXPECT_NE(kernel.run({&integers, &shape, &starts, &ends}).error, "");  // the result is declared to be float
+  }
+}
+
+TEST_P(OnnxRuntimeOperators, AGradientOfAnotherSizeIsRefused) {
   const OrtValue dy = value<float>(kFloat, {3}, {1, 2, 3}), shape = list({5}), starts = list({1}), ends = list({3});
   EXPECT_NE(run(kSliceGrad, {&dy, &shape, &starts, &ends}).error.find("dY has 3 elements"), std::string::npos);
 }
 
-TEST(OnnxRuntimeOperators, StridedSliceGradTakesTensorFlowsArguments) {
+TEST_P(OnnxRuntimeOperators, StridedSliceGradTakesTensorFlowsArguments) {
   const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), shape = list({4}), begin = list({-3}), end = list({3}),
                  strides = list({1});
   EXPECT_EQ(run(kStridedSliceGrad, {&shape, &begin, &end, &strides, &dy}).elements, Floats({0, 1, 2, 0}));
 }
 
-TEST(OnnxRuntimeOperators, SliceGradAccumulateAddsToACopy) {
+TEST_P(OnnxRuntimeOperators, SliceGradAccumulateAddsToACopy) {
   const OrtValue dy = value<float>(kFloat, {2}, {1, 2}), dx = value<float>(kFloat, {3}, {10, 20, 30}),
                  starts = list({1}), ends = list({3});
   EXPECT_EQ(run(kSliceGradAccumulate, {&starts, &ends, nullptr, nullptr, &dx, &dy}).elements, Floats({10, 21, 32}));
 }
 
-TEST(OnnxRuntimeOperators, MultiSliceGradAddsUp) {
+TEST_P(OnnxRuntimeOperators, MultiSliceGradAddsUp) {
   const OrtValue shape = list({3}), first = value<float>(kFloat, {2}, {1, 2}),
                  second = value<float>(kFloat, {2}, {3, 4}), starts = value<std::int64_t>(kInt64, {2, 1}, {0, 1}),
                  ends = value<std::int64_t>(kInt64, {2, 1}, {2, 3});
@@ -140,13 +205,13 @@ TEST(OnnxRuntimeOperators, MultiSliceGradAddsUp) {
             Floats({1, 5, 4}));
 }
 
-TEST(OnnxRuntimeOperators, SparseSliceGradFindsTheEntries) {
+TEST_P(OnnxRuntimeOperators, SparseSliceGradFindsTheEntries) {
   const OrtValue grad = value<float>(kFloat, {1}, {7}), input = value<std::int64_t>(kInt64, {2, 1}, {0, 3}),
                  start = list({2}), output = value<std::int64_t>(kInt64, {1, 1}, {1});
   EXPECT_EQ(run(kSparseSliceGrad, {&grad, &input, &start, &output}).elements, Floats({0, 7}));
 }
 
-TEST(OnnxRuntimeOperators, RaggedGradientJoinsThePieces) {
+TEST_P(OnnxRuntimeOperators, RaggedGradientJoinsThePieces) {
   const OrtValue splits = list({0, 2, 3}), shape = list({3}), first = value<float>(kFloat, {2}, {1, 2}),
                  second = value<float>(kFloat, {1}, {3});
   EXPECT_EQ(run(kRaggedGradient, {&splits, &shape, &first, &second}).elements, Floats({1, 2, 3}));

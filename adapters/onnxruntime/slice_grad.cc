@@ -1,7 +1,10 @@
-#include "backslice/prepared_slice.h"
+#include <algorithm>
+
 #include "backslice/slice.h"
+#include "gradient_input.h"
 #include "kept.h"
 #include "operators.h"
+#include "planned_gradient.h"
 #include "slice_spec.h"
 
 namespace backslice::onnxruntime {
@@ -9,70 +12,80 @@ namespace {
 
 /// The arguments of a run, and the plan for them: made once they come a second time.
 struct Run {
+  Run(std::vector<std::int64_t> its_shape, OnnxSlice its_slice)
+      : lists(kept(its_shape, its_slice)), shape(std::move(its_shape)), slice(std::move(its_slice)) {}
+
+  Selection selection() const { return unwrap(Selection::from_onnx(shape, slice)); }
+
+  KeptLists lists;
+  std::optional<PlannedGradient> planned;
   std::vector<std::int64_t> shape;
   OnnxSlice slice;
-  std::optional<PreparedSlice> prepared;
 };
 
 class SliceGrad {
  public:
-  explicit SliceGrad(const Node& node) : shape_(node, 1, "shape"), slice_(node, 2) {
+  explicit SliceGrad(const Node& node) : shape_(node, 1, "shape"), slice_(node, 2), dy_(node, 0) {
     const auto slice = slice_.constant();
-    const auto type = node.input(0);
-    if (!slice || !shape_.constant() || !type) return;
+    const auto dy = node.input(0);
+    if (!slice || !shape_.constant() || !dy) return;
     const Result<Selection> selection = Selection::from_onnx(*shape_.constant(), *slice);
-    const auto element = element_type(type->type);
-    if (selection.ok() && element) prepared_ = prepared(*selection, *element);  // what is wrong is told when it runs
+    if (selection.ok()) planned_ = PlannedGradient::make(*selection, dy->type);  // what is wrong is told when it runs
   }
 
   void compute(Call& call) const {
-    Input dy = call.input(0, "dY");
-    if (prepared_) return compute(call, dy, *prepared_);
-    std::unique_ptr<Run> last = last_.take();
-    if (last && shape_.holds(call, &last->shape) && slice_.hold(call, last->slice)) {
-      compute_again(call, dy, *last);
-    } else {
-      if (!last) last = std::make_unique<Run>();
-      *last = {shape_.read_required(call), slice_.read(call), std::nullopt};
-      compute(call, dy, unwrap(Selection::from_onnx(last->shape, last->slice)));
-    }
-    last_.put(std::move(last));
+    prefetch();
+    const OrtValue* dy = call.value(0);
+    if (dy == nullptr) return compute_once(call);  // which refuses it
+    if (planned_) return compute_planned(call, dy);
+    const Kept<std::optional<Run>>::Hold last(last_);
+    if (!last) return compute_once(call);
+    std::optional<Run>& run = *last;
+    if (run && slice_.hold(call, shape_, run->lists)) return compute_again(call, dy, *run);
+    std::vector<std::int64_t> shape = shape_.read_required(call);
+    OnnxSlice slice = slice_.read(call);
+    const Selection selection = unwrap(Selection::from_onnx(shape, slice));
+    run.emplace(std::move(shape), std::move(slice));  // which are short, or they would have been refused
+    compute(call, selection);
   }
 
  private:
-  // Nothing for elements that ONNX Runtime keeps in a form of its own.
-  static std::optional<PreparedSlice> prepared(const Selection& selection, ElementType type) {
-    if (!type.is_plain()) return std::nullopt;
-    Result<PreparedSlice> made = PreparedSlice::make(selection, type.dtype);
-    return made.ok() ? std::optional(*std::move(made)) : std::nullopt;
+  // A graph may have many nodes, so what each of them needs is no longer in the nearest cache when its turn comes.
+  void prefetch() const {
+    constexpr std::size_t kBytes = std::min<std::size_t>(sizeof(SliceGrad), 640);  // what a small gradient uses
+    for (std::size_t at = 0; at < kBytes; at += 64) __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
   }
 
-  static void compute_again(Call& call, Input& dy, Run& run) {
-    if (!run.prepared) {
-      const Selection selection = unwrap(Selection::from_onnx(run.shape, run.slice));
-      run.prepared = prepared(selection, dy.element_type());
-      if (!run.prepared) return compute(call, dy, selection);
-    }
-    compute(call, dy, *run.prepared);
+  void compute_planned(Call& call, const OrtValue* dy) const {
+    const TensorInfo info(call.api(), dy, "dY");
+    if (!planned_->takes(info.type(), info.elements())) return compute_once(call);  // which refuses it
+    planned_->run(call, dy);
   }
 
-  static void compute(Call& call, Input& dy, const Selection& selection) {
+  void compute_again(Call& call, const OrtValue* dy, Run& run) const {
+    if (run.planned && dy_.fits(call, dy, *run.planned)) return run.planned->run(call, dy);
+    const Selection selection = run.selection();
+    run.planned = PlannedGradient::make(selection, TensorInfo(call.api(), dy, "dY").type());
+    compute(call, selection);
+  }
+
+  void compute_once(Call& call) const {
+    compute(call, unwrap(Selection::from_onnx(shape_.read_required(call), slice_.read(call))));
+  }
+
+  static void compute(Call& call, const Selection& selection) {
+    Input dy = call.input(0, "dY");
     const ConstView gradient = shaped_like(selection, dy);
     Output dx = call.output(selection.shape(), dy.element_type());
     check(slice_grad_into(selection, gradient, dx.view(), Write::Overwrite, call.context()));
     dx.finish();
   }
 
-  static void compute(Call& call, Input& dy, const PreparedSlice& prepared) {
-    check_elements(dy, prepared.y().shape);
-    void* dx = call.plain_output(prepared.x().shape, {prepared.dtype()});
-    check(prepared.gradient(dy.data(), dx, call.context()));
-  }
-
   ListInput shape_;
   SliceInputs slice_;
-  std::optional<PreparedSlice> prepared_;  // where nothing of the slice changes
-  mutable Kept<Run> last_;
+  GradientInput dy_;
+  std::optional<PlannedGradient> planned_;  // where nothing of the slice changes
+  mutable Kept<std::optional<Run>> last_;   // elsewhere
 };
 
 constexpr InputDescription kInputs[] = {{InputType::Any},                // dY

@@ -24,10 +24,14 @@ std::optional<OnnxSlice> SliceInputs::constant() const {
       .starts = *starts_.constant(), .ends = *ends_.constant(), .axes = axes_.constant(), .steps = steps_.constant()};
 }
 
-bool SliceInputs::hold(const Call& call, const OnnxSlice& slice) const {
-  const auto pointer = [](const auto& list) { return list ? &*list : nullptr; };
-  return starts_.holds(call, &slice.starts) && ends_.holds(call, &slice.ends) &&
-         axes_.holds(call, pointer(slice.axes)) && steps_.holds(call, pointer(slice.steps));
+KeptLists kept(const std::vector<std::int64_t>& shape, const OnnxSlice& slice) {
+  KeptLists lists;
+  lists.add(shape);
+  lists.add(slice.starts);
+  lists.add(slice.ends);
+  lists.add(slice.axes);
+  lists.add(slice.steps);
+  return lists;
 }
 
 void check_elements(const Input& dy, const Shape& slice) {

@@ -3,7 +3,7 @@
 
 #include "backslice/onnx_slice.h"
 #include "backslice/selection.h"
-#include "list_input.h"
+#include "kept_lists.h"
 
 namespace backslice::onnxruntime {
 
@@ -17,12 +17,17 @@ class SliceInputs {
   /// What read() answers at every run, if no run changes that.
   std::optional<OnnxSlice> constant() const;
 
-  /// Whether read() would answer this.
-  bool hold(const Call& call, const OnnxSlice& slice) const;
+  /// Whether read() would give the lists that were kept, `shape` first. May say no where it would.
+  bool hold(const Call& call, const ListInput& shape, const KeptLists& lists) const {
+    return lists.are_held_by(call, shape, starts_, ends_, axes_, steps_);
+  }
 
  private:
   ListInput starts_, ends_, axes_, steps_;
 };
+
+/// What hold() compares.
+KeptLists kept(const std::vector<std::int64_t>& shape, const OnnxSlice& slice);
 
 /// Refuses a dY that has more or fewer elements than the slice, of which it has the elements in row-major order, in any
 /// shape.

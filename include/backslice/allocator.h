@@ -1,7 +1,7 @@
 /// @file
 /// Allocator: where results get their memory.
 ///
-/// The default is a pool that keeps the memory of dead results for the next ones (buffer_pool.h). A framework that has
+/// The default is a pool that keeps the memory of released results for later ones (buffer_pool.h). A framework that has
 /// its own memory derives from Allocator and passes it in a Context:
 ///
 ///     class Arena final : public Allocator {
@@ -35,6 +35,9 @@ class BACKSLICE_EXPORT Allocator {
   /// Whether Contents::Zero costs nothing until the memory is touched, as pages fresh from the system do. A gradient
   /// that is nearly all zero is then made from such memory.
   virtual bool has_free_zeros() const { return false; }
+
+  /// Where the memory is. Buffers that it gives say the same. Used where an operation's arguments are on that device.
+  virtual Device device() const { return {}; }
 };
 
 /// The process's pool.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "backslice/device.h"
 #include "backslice/export.h"
 
 namespace backslice {
@@ -19,14 +20,14 @@ class BACKSLICE_EXPORT Buffer {
   Buffer() = default;  ///< No memory.
 
   /// Memory that `owner` keeps alive.
-  static Buffer wrap(std::shared_ptr<void> owner, std::byte* data) {
-    return Buffer(std::shared_ptr<std::byte>(std::move(owner), data));
+  static Buffer wrap(std::shared_ptr<void> owner, std::byte* data, Device device = {}) {
+    return Buffer(std::shared_ptr<std::byte>(std::move(owner), data), device);
   }
 
   /// Memory that `release` gives back when the last copy goes.
   template <class Release>
-  static Buffer own(std::byte* data, Release release) {
-    return Buffer(std::shared_ptr<std::byte>(data, std::move(release)));
+  static Buffer own(std::byte* data, Release release, Device device = {}) {
+    return Buffer(std::shared_ptr<std::byte>(data, std::move(release)), device);
   }
 
   /// Whether both are the same block.
@@ -35,12 +36,14 @@ class BACKSLICE_EXPORT Buffer {
   }
 
   std::byte* data() const { return block_.get(); }
+  Device device() const { return device_; }
   long use_count() const { return block_.use_count(); }
 
  private:
-  explicit Buffer(std::shared_ptr<std::byte> block) : block_(std::move(block)) {}
+  Buffer(std::shared_ptr<std::byte> block, Device device) : block_(std::move(block)), device_(device) {}
 
   std::shared_ptr<std::byte> block_;
+  Device device_;
 };
 
 }  // namespace backslice

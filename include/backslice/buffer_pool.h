@@ -16,7 +16,7 @@ namespace backslice {
 
 /// What the pool holds and has done so far.
 struct PoolStats {
-  std::int64_t bytes_in_use = 0;  ///< In blocks that somebody owns.
+  std::int64_t bytes_in_use = 0;  ///< In blocks that still have an owner.
   std::int64_t bytes_kept = 0;    ///< In blocks that wait for the next owner.
   std::int64_t limit = 0;         ///< Of bytes_kept.
   std::int64_t mapped = 0;        ///< Blocks taken from the system so far.

@@ -1,5 +1,5 @@
 /// @file
-/// CooIndices: where the entries of a sparse (COO) tensor lie, in memory that somebody else owns.
+/// CooIndices: where the entries of a sparse (COO) tensor lie, in borrowed memory.
 ///
 /// One row per entry, one int32 or int64 column per axis. The rows may be a matrix of any strides, as in TensorFlow, or
 /// one vector per axis, as in SciPy; neither is copied.
@@ -36,6 +36,7 @@ class BACKSLICE_EXPORT CooIndices {
   std::int64_t rows() const { return rows_; }
   int rank() const { return columns_.size(); }
   DType dtype() const { return dtype_; }  ///< Int32 or Int64.
+  Device device() const { return device_; }
   const Column& column(int axis) const { return columns_[axis]; }
   bool is_columns() const { return is_columns_; }  ///< Made from columns.
 
@@ -48,6 +49,7 @@ class BACKSLICE_EXPORT CooIndices {
   InlineVector<Column> columns_;
   std::int64_t rows_ = 0;
   DType dtype_ = DType::Int64;
+  Device device_;
   bool is_columns_ = false;
 };
 

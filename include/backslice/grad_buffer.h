@@ -25,7 +25,8 @@ class BACKSLICE_EXPORT GradBuffer {
   GradBuffer(GradBuffer&&) = default;
   GradBuffer& operator=(GradBuffer&&) = default;
 
-  /// All zero. `item_size` is for DType::Bytes only; float8_e8m0fnu has no zero and is refused.
+  /// All zero, in memory of the context's allocator, and so on its device. `item_size` is for DType::Bytes only;
+  /// float8_e8m0fnu has no zero and is refused.
   static Result<GradBuffer> make(DType dtype, Ints shape, std::int64_t item_size = 0, const Context& = {});
 
   /// The content becomes the gradient of this slice: dy where selected, zero elsewhere.
@@ -34,8 +35,8 @@ class BACKSLICE_EXPORT GradBuffer {
   /// The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
   Status add(const Selection& selection, const ConstView& dy, const Context& = {});
 
-  /// The content becomes zero. It cannot be cancelled.
-  void zero(const Context& = {});
+  /// The content becomes zero. It cannot be cancelled, and fails on a device only.
+  Status zero(const Context& = {});
 
   /// The gradient as it is now.
   ConstView view() const { return tensor_.view(); }

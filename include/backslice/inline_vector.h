@@ -45,6 +45,8 @@ class InlineVector {
     std::copy(items_ + 1, items_ + size_, items_);
     --size_;
   }
+  T* data() { return items_; }
+  const T* data() const { return items_; }
   const T* begin() const { return items_; }
   const T* end() const { return items_ + size_; }
   T* begin() { return items_; }

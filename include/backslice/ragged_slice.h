@@ -35,16 +35,15 @@ BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Index& i
 BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
                                           const Context& = {});
 
-/// The gradient of the slice's values with respect to rt's: grad_values where values were taken, zero elsewhere.
-/// `grad_values` has the dtype of rt's values and the shape of the slice's.
-BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index,
-                                                  const ConstView& grad_values, const Context& = {});
-BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows,
-                                                  const ConstView& grad_values, const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& grad_values,
+/// The gradient of the slice's values with respect to rt's: dy where values were taken, zero elsewhere.
+/// `dy` has the dtype of rt's values and the shape of the slice's.
+BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& dy,
+                                                  const Context& = {});
+BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
+                                                  const Context& = {});
+BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& dy,
                                                const View& out, Write write = Write::Overwrite, const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows,
-                                               const ConstView& grad_values, const View& out,
-                                               Write write = Write::Overwrite, const Context& = {});
+BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
+                                               const View& out, Write write = Write::Overwrite, const Context& = {});
 
 }  // namespace backslice

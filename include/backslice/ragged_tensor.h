@@ -8,7 +8,9 @@
 ///     values 1 2 3 4 5, splits 0 2 2 5:     [[1, 2], [], [3, 4, 5]]
 ///
 /// A RaggedTensor that exists is valid: it is checked once, when it is made. It shares the memory of its values and
-/// owns its splits, so that nothing done to the caller's arrays afterwards can make it invalid.
+/// owns its splits, so that nothing done to the caller's arrays afterwards can make it invalid. Values may be on a CUDA
+/// device; the splits are always in the CPU's memory, and lists of splits that are given on a device are copied from
+/// it, which waits for its stream.
 #pragma once
 
 #include <vector>
@@ -36,6 +38,7 @@ class BACKSLICE_EXPORT RaggedTensor {
   const Tensor& values() const { return values_; }
   const std::vector<Tensor>& nested_row_splits() const { return splits_; }  ///< Read-only.
   DType dtype() const { return values_.dtype(); }
+  Device device() const { return values_.device(); }  ///< Of the values.
   DType splits_dtype() const { return splits_.empty() ? DType::Int64 : splits_[0].dtype(); }
 
   /// How many rows the outermost axis has. Precondition: it has one (not a scalar of ragged rank 0).
@@ -61,7 +64,7 @@ class BACKSLICE_EXPORT RaggedTensor {
   Result<RaggedTensor> row(std::int64_t i, const Context& = {}) const;
 
   /// The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
-  /// int32 in one and int64 in the other.
+  /// int32 in one and int64 in the other. Values on a device are copied from it to be compared.
   bool equals(const RaggedTensor& other) const;
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 

@@ -25,6 +25,7 @@ struct RaggedSize {
   DType dtype = DType::Float32;
   std::int64_t item_size = 0;         ///< Of the values, in bytes.
   DType splits_dtype = DType::Int64;  ///< Of what would be made; the caller's memory may have the other.
+  Device device = {};                 ///< Where the values are; splits are always the CPU's.
 };
 
 /// Lists of splits, outermost first, each a vector of int32 or int64, and values: of exactly that size, any strides.

@@ -64,11 +64,13 @@ class BACKSLICE_EXPORT Selection {
   static Result<Selection> from_onnx(Ints shape, const OnnxSlice& slice);
   static Result<Selection> from_index(Ints shape, const Index& index);
 
-  /// From the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2").
+  /// From the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2"). An error has the span of
+  /// the item that it is about.
   template <std::convertible_to<std::string_view> Text>
   static Result<Selection> from_index(Ints shape, const Text& text) {
-    return parse_index(text).and_then([&](const Index& index) { return from_index(shape, index); });
+    return parse_index_text(text).and_then([&](const IndexText& index) { return from_index_text(shape, index); });
   }
+  static Result<Selection> from_index_text(Ints shape, const IndexText& index);
 
   /// From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the
   /// rest of the axis. Nothing counts from the end, and what does not fit is refused: InvalidArgument.

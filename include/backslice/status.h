@@ -7,10 +7,21 @@
 ///
 ///     if (Status s = strided_slice_grad_into(shape, spec, dy, out); !s.ok()) log(s.to_string());
 ///     // InvalidArgument: strides[0] must be non-zero (axis 0)
+///
+/// Where one argument is to blame, the Status also says which, as a value: argument() is "strides", position() is 0. Of
+/// text, span() is the part to blame, and marked() shows it:
+///
+///     Result<Selection> s = Selection::from_index({4, 6}, text);
+///     if (!s && s.status().span()) log(marked(text, *s.status().span()));
+///     // 1:3, 9
+///     //      ^
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +45,16 @@ enum class StatusCode : std::uint8_t {
 BACKSLICE_EXPORT std::string_view to_string(StatusCode code);
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, StatusCode code);
 
+/// A part of a text: the bytes from begin to end, which is not included.
+struct TextSpan {
+  std::size_t begin = 0, end = 0;
+  friend bool operator==(const TextSpan&, const TextSpan&) = default;
+};
+
+/// The text on one line and carets on the next, under the part. Long texts are cut around it; characters that are not
+/// printed are shown as blanks.
+BACKSLICE_EXPORT std::string marked(std::string_view text, TextSpan part);
+
 /// Success, or a code and a message.
 class [[nodiscard]] BACKSLICE_EXPORT Status {
  public:
@@ -52,10 +73,28 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
     return std::move(*this);
   }
 
+  /// The argument to blame, as the message calls it; empty where it is none or more than one.
+  std::string_view argument() const { return place_ ? std::string_view(place_->argument) : std::string_view(); }
+  /// The entry of that argument: of a list its place in it, of an index the item, of a shape the axis.
+  std::optional<std::int64_t> position() const { return place_ ? place_->position : std::nullopt; }
+  /// The part of the text that the argument, or its entry, was read from.
+  std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }
+
+  /// The same error with its place, which replaces the one it had. Allocates.
+  Status at(std::string_view argument, std::optional<std::int64_t> position = {},
+            std::optional<TextSpan> span = {}) &&;
+
  private:
+  struct Place {
+    std::string argument;
+    std::optional<std::int64_t> position;
+    std::optional<TextSpan> span;
+  };
+
   StatusCode code_ = StatusCode::Ok;
   bool about_dtype_ = false;
   std::string message_;
+  std::shared_ptr<const Place> place_;  // most are successes, which have none
 };
 
 /// What to_string() says.

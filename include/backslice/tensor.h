@@ -58,6 +58,7 @@ class BACKSLICE_EXPORT Tensor {
   const Shape& shape() const { return view_.shape(); }
   const std::byte* data() const { return view_.data; }
   DType dtype() const { return view_.dtype; }
+  Device device() const { return view_.device; }
   const Buffer& buffer() const { return buffer_; }
 
   /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie

@@ -28,6 +28,10 @@
 ///     Result<Shape> shape = dsteps->read_shape(0);
 ///     Status filled = dsteps->read_into(0, out);                    // clears the element, if it succeeds
 ///
+/// Elements may be on a CUDA device, which the options name. Operations that copy or add elements are queued on the
+/// Context's stream; elements are held by reference, so what wrote them must be queued before, on it or on a stream
+/// that it waits for.
+///
 /// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to
 /// different indices do not wait for each other.
 #pragma once
@@ -59,6 +63,7 @@ struct TensorArrayOptions {
   bool contiguous = false;                ///< One block, made at once: writes copy into it, stack() is free.
   std::string name = {};                  ///< For messages.
   std::int64_t item_size = 0;             ///< For DType::Bytes only.
+  Device device = {};                     ///< Where all elements are; what was not written is made there.
 };
 
 /// All that an array holds, as a value: to save it, or to make another array of it. Its gradients are not part of it.
@@ -138,12 +143,13 @@ class BACKSLICE_EXPORT TensorArray {
   Result<std::optional<TensorArray>> find_grad(std::string_view source) const;
 
   /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for
-  /// those of a contiguous array. And an array of its own that holds it.
+  /// those of a contiguous array. restore() makes a new array from it.
   Result<TensorArrayContents> contents(const Context& = {}) const;
   static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 
   const std::string& name() const;  ///< "name@source" for gradients.
   DType dtype() const;
+  Device device() const;  ///< Where its elements are.
   Result<PartialShape> element_shape() const;
   bool is_gradient() const;
   Result<bool> is_closed() const;

@@ -47,6 +47,7 @@ class BACKSLICE_EXPORT VariantArray {
     bool missing = true;
     DType dtype = DType::Float32;
     std::int64_t item_size = 0;
+    Device device = {};
   };
   Piece piece(std::int64_t i) const;
 

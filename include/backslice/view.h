@@ -1,5 +1,5 @@
 /// @file
-/// View and ConstView: tensors in memory that somebody else owns.
+/// View and ConstView: tensors in borrowed memory.
 ///
 /// A view is a pointer to the first element, an element type and a Layout: extents and byte strides. Strides of an
 /// input may be anything (zero, negative, unaligned); an output must not overlap itself.
@@ -20,6 +20,7 @@
 #include <span>
 #include <type_traits>
 
+#include "backslice/device.h"
 #include "backslice/dtype.h"
 #include "backslice/dtype_of.h"
 #include "backslice/shape.h"
@@ -64,8 +65,8 @@ BACKSLICE_EXPORT Result<Layout> contiguous_layout_of(DType dtype, const Shape& s
 /// A contiguous layout of `shape`, if that has exactly `count` elements.
 BACKSLICE_EXPORT Result<Layout> layout_of_memory(std::size_t count, DType dtype, Ints shape, std::size_t item_size);
 
-/// Whether elements of that type, size and alignment can be read from the memory one after the other.
-BACKSLICE_EXPORT Status check_elements(const void* data, DType dtype, const Layout& layout, DType wanted,
+/// Whether elements of that type, size and alignment can be read by the CPU, one after the other.
+BACKSLICE_EXPORT Status check_elements(const void* data, DType dtype, const Layout& layout, Device device, DType wanted,
                                        std::size_t item_size, std::size_t alignment);
 
 }  // namespace detail
@@ -76,6 +77,7 @@ struct BasicView {
   Byte* data = nullptr;
   DType dtype = DType::Float32;
   Layout layout;
+  Device device = {};  ///< Where the memory is.
 
   /// `T` as the elements of this kind of view have it.
   template <class T>
@@ -96,13 +98,15 @@ struct BasicView {
   }
 
   /// Of memory without gaps. `item_size` is needed for DType::Bytes only.
-  static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0) {
-    return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size));
+  static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0,
+                                      Device device = {}) {
+    return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size), device);
   }
 
   /// Of memory with byte strides of any value, from the first element on.
-  static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0) {
-    return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size));
+  static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0,
+                                   Device device = {}) {
+    return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size), device);
   }
 
   const Shape& shape() const { return layout.shape; }
@@ -111,10 +115,10 @@ struct BasicView {
   std::int64_t elements() const { return layout.shape.elements(); }
 
   /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
-  /// one after the other.
+  /// one after the other; Unimplemented where they are not in the CPU's memory.
   template <ElementType T>
   Result<std::span<Qualified<T>>> elements() const {
-    Status usable = detail::check_elements(data, dtype, layout, dtype_of<T>, sizeof(T), alignof(T));
+    Status usable = detail::check_elements(data, dtype, layout, device, dtype_of<T>, sizeof(T), alignof(T));
     if (!usable.ok()) return usable;
     return std::span<Qualified<T>>(reinterpret_cast<Qualified<T>*>(data), static_cast<std::size_t>(elements()));
   }
@@ -122,13 +126,13 @@ struct BasicView {
   operator BasicView<const std::byte, const void>() const
     requires(!std::is_const_v<Byte>)
   {
-    return {data, dtype, layout};
+    return {data, dtype, layout, device};
   }
 
  private:
-  static Result<BasicView> with_layout(Void* data, DType dtype, Result<Layout> layout) {
+  static Result<BasicView> with_layout(Void* data, DType dtype, Result<Layout> layout, Device device = {}) {
     if (!layout.ok()) return std::move(layout).status();
-    return BasicView{static_cast<Byte*>(data), dtype, *layout};
+    return BasicView{static_cast<Byte*>(data), dtype, *layout, device};
   }
 };
 

@@ -14,8 +14,9 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
 
     backslice_command.answer_interrupts()
 
-from . import pool, ragged
+from . import cuda, pool, ragged
 from ._core import (
+    DeviceArray,
     GradBuffer,
     PreparedSlice,
     RaggedTensor,
@@ -47,6 +48,9 @@ from ._core import (
 )
 from .conversion import as_array as _as_array
 from .conversion import refuse_masked as _refuse_masked
+from .devices import cuda_interface as _cuda_interface
+from .devices import cuda_stream as _cuda_stream
+from .devices import new_cuda_array as _new_cuda_array
 from .dlpack import to_dlpack
 from .errors import (
     DTypeError,
@@ -65,6 +69,7 @@ from .protocols import reduced as _reduced
 
 __all__ = [
     "DTypeError",
+    "DeviceArray",
     "Error",
     "FailedPreconditionError",
     "GradBuffer",
@@ -80,6 +85,7 @@ __all__ = [
     "UnimplementedError",
     "VariantArray",
     "__version__",
+    "cuda",
     "get_cmake_dir",
     "get_include",
     "get_library",
@@ -131,8 +137,11 @@ _register(
     UnimplementedError=UnimplementedError,
     array_as=_array_as,
     as_array=_as_array,
+    cuda_interface=_cuda_interface,
+    cuda_stream=_cuda_stream,
     from_list=ragged.from_list,
     from_row_lengths=ragged.from_row_lengths,
+    new_cuda_array=_new_cuda_array,
     picture_of=_picture_of,
     reduced=_reduced,
     refuse_masked=_refuse_masked,

@@ -106,14 +106,14 @@ def from_arrow(array: Any) -> RaggedTensor:
     while _is_list(array):
         if array.null_count:
             raise InvalidArgumentError(
-                f"the array has {array.null_count} nulls at depth {len(levels)}; fill them first"
+                f"the array has nulls at depth {len(levels)}, {array.null_count} of them; fill or drop them first"
             )
         level, array = _level(array)
         levels.append(level)
     if not levels:
         raise DTypeError(f"expected an array of lists, such as a ListArray, got {type(given).__name__}")
     if array.null_count:
-        raise InvalidArgumentError(f"the values have {array.null_count} nulls; fill them first")
+        raise InvalidArgumentError(f"the values have nulls, {array.null_count} of them; fill or drop them first")
     return from_levels(levels, len(given), array.to_numpy(zero_copy_only=False))
 
 

@@ -131,7 +131,8 @@ def _values(layout: Any) -> NDArray[Any]:
     if isinstance(layout, ak.contents.EmptyArray):  # of no type
         return np.empty(0)
     if not isinstance(layout, ak.contents.NumpyArray):
-        raise DTypeError(f"the innermost content is of type {type(layout).__name__}, expected numbers or strings")
+        hint = "; ak.fill_none replaces missing values" if layout.is_option else ""
+        raise DTypeError(f"the innermost content is of type {type(layout).__name__}, expected numbers or strings{hint}")
     return np.asarray(layout.data)
 
 

@@ -6,7 +6,7 @@
 array([1., 2.], dtype=float32)
 >>> as_array(1.5, np.dtype("int32"), "value")
 Traceback (most recent call last):
-backslice.errors.DTypeError: value is of kind float, which does not become int32; convert it first
+backslice.errors.DTypeError: value is of kind float, which is not converted to int32; convert it first
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
     if kind == "O" and all(isinstance(v, int) and not isinstance(v, bool) for v in natural.flat):
         kind = "i"  # integers that no dtype holds
     if kind not in _ACCEPTED.get(wanted, ""):
-        raise DTypeError(
-            f"{argument} is of kind {_NAMES.get(kind, natural.dtype)}, which does not become {dtype}; convert it first"
-        )
+        found = _NAMES.get(kind, natural.dtype)
+        raise DTypeError(f"{argument} is of kind {found}, which is not converted to {dtype}; convert it first")
     if wanted in "iu":
         _check_range(natural, dtype, argument)
     with np.errstate(over="ignore"):  # a float past the largest becomes infinite, as in TensorFlow
@@ -102,7 +101,7 @@ def _check_range(natural: NDArray[Any], dtype: np.dtype[Any], argument: str) -> 
     for extreme in (int(natural.min()), int(natural.max())):
         if not int(info.min) <= extreme <= int(info.max):
             raise InvalidArgumentError(
-                f"{argument} holds {extreme}, which {dtype} does not hold: it goes from {info.min} to {info.max}"
+                f"{argument} holds {extreme}, which does not fit {dtype} ({info.min} to {info.max})"
             )
 
 

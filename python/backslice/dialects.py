@@ -12,28 +12,18 @@ y = x[1:3, ::2]
 []
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from . import entries
+from . import _core
 from ._core import Selection, parse_index
-from .entries import INT64_MAX, INT64_MIN, MASKS
-from .errors import Error, InvalidArgumentError
-from .suggestions import did_you_mean
+from .errors import InvalidArgumentError
+from .suggestions import check_keywords
+
+__all__ = ["Spec", "arguments", "cannot_be_said", "code", "index_text", "integers", "parse"]
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
-LISTS = {"tf": ("begin", "end", "strides"), "onnx": ("starts", "ends", "axes", "steps")}
-NEEDED = {"tf": ("begin", "end"), "onnx": ("starts", "ends")}
-INT32_MAX = 2**31 - 1
-INTEGERS = {
-    "INT_MAX": INT64_MAX,
-    "INT64_MAX": INT64_MAX,
-    "INT32_MAX": INT32_MAX,
-    "INT_MIN": INT64_MIN,
-    "INT64_MIN": INT64_MIN,
-}
 
 
 @dataclass(frozen=True)
@@ -46,10 +36,13 @@ class Spec:
         The notation.
     arguments : dict
         The arguments of that notation's slice.
+    text : str
+        What it was read from, which errors show; empty if it was not read.
     """
 
     dialect: str
     arguments: dict[str, Any]
+    text: str = field(default="", compare=False, repr=False)
 
     def selection(self, shape: tuple[int, ...]) -> Selection:
         """The normal form of this slice of a tensor.
@@ -63,6 +56,8 @@ class Spec:
         -------
         Selection
         """
+        if self.text:
+            return _core._select_text(self.dialect, self.text, shape)
         if self.dialect == "tf":
             return Selection.from_tf(shape, **self.arguments)
         if self.dialect == "onnx":
@@ -84,24 +79,7 @@ class Spec:
         list of str
             One sentence per axis and dialect.
         """
-        found = []
-        for entry in self._entries(shape):
-            own = entries.read(self.dialect, entry)
-            for other in others:
-                theirs = entries.read(other, entry)
-                if entries.group(other) != entries.group(self.dialect) and theirs != own:
-                    found.append(
-                        f"axis {entry.axis}: {entry.text} takes {entries.indices_text(own)} in {NAMES[self.dialect]}, "
-                        f"but the same numbers would take {entries.indices_text(theirs)} in {NAMES[other]}"
-                    )
-        return found
-
-    def _entries(self, shape: tuple[int, ...]) -> list[entries.Entry]:
-        if self.dialect == "onnx":
-            return entries.onnx_entries(self.arguments, shape)
-        if self.dialect == "tf":
-            return entries.tf_entries(self.arguments, shape)
-        return entries.index_entries(self.arguments["index"], shape)
+        return _core._disagreements(self.dialect, self.arguments, shape, others)
 
 
 def parse(dialect: str, text: str) -> Spec:
@@ -134,25 +112,9 @@ def parse(dialect: str, text: str) -> Spec:
         raise InvalidArgumentError(f"{dialect!r} is not a dialect; choose one of {', '.join(DIALECTS)}")
     if dialect == "python":
         parse_index(text)  # what it refuses is refused before a shape is known
-        return Spec(dialect, {"index": text})
-    found: dict[str, Any] = {}
-    for pattern, plain in ((r"[\[(]\s*|\s*[\])]", ""), (r"\s*,\s*", ","), (r"\s+=", "="), (r"=\s+(?![a-z_]+=)", "=")):
-        text = re.sub(pattern, plain, text)
-    known = (*LISTS[dialect], *(MASKS if dialect == "tf" else ()))
-    for word in text.split():
-        name, equals, value = word.partition("=")
-        if not equals or name not in known:
-            expected = ", ".join(f"{k}=.." for k in known)
-            raise InvalidArgumentError(f"{word!r} is not one of {expected}{did_you_mean(name, known)}")
-        if name in found:
-            raise InvalidArgumentError(f"{name} is given twice")
-        found[name] = _integer(value, name) if name in MASKS else integers(value, name)
-    missing = [name for name in NEEDED[dialect] if name not in found]
-    if missing:
-        raise InvalidArgumentError(f"{missing[0]} is missing: {NAMES[dialect]}'s slice needs {missing[0]}=..")
-    if dialect == "tf":
-        found.setdefault("strides", [1] * len(found["begin"]))
-    return Spec(dialect, found)
+        return Spec(dialect, {"index": text}, text)
+    read = _core._parse_slice(dialect, text).items()
+    return Spec(dialect, {name: value for name, value in read if value or not name.endswith("_mask")}, text)
 
 
 def integers(text: str, name: str) -> list[int]:
@@ -175,17 +137,7 @@ def integers(text: str, name: str) -> list[int]:
     >>> dialects.integers("[0b11, -1]", "begin")
     [3, -1]
     """
-    inner = text.strip().removeprefix("[").removesuffix("]").removeprefix("(").removesuffix(")").strip()
-    return [_integer(part, name) for part in re.split(r"\s*,\s*|\s+", inner.removesuffix(",")) if inner]
-
-
-def _integer(text: str, name: str) -> int:
-    if text.upper() in INTEGERS:
-        return INTEGERS[text.upper()]
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise InvalidArgumentError(f"{name}: {text!r} is not an integer") from None
+    return _core._parse_integers(text, name)
 
 
 def index_text(selection: Selection) -> str:
@@ -208,7 +160,7 @@ def index_text(selection: Selection) -> str:
     >>> dialects.index_text(s)
     'x[1:3, ::2]'
     """
-    return f"x[{arguments(selection, 'python')['index']}]"
+    return f"x[{_core._index_text(selection)}]"
 
 
 def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
@@ -236,26 +188,7 @@ def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
         return dict(selection.to_tf())
     if dialect == "onnx":
         return dict(selection.to_onnx())
-    items = []
-    extents = iter(selection.shape)
-    for item in selection.to_index():
-        extent = 1 if item is None else next(extents)
-        items.append(_shortest(item, extent) if isinstance(item, slice) else str(item))
-    while items and items[-1] == ":" and len(items) > 1:
-        items.pop()
-    return {"index": ", ".join(items) or "..."}
-
-
-def _shortest(item: slice, extent: int) -> str:
-    """One slice without the bounds that are the defaults."""
-    start, stop, step = item.start, item.stop, item.step or 1
-    wanted = range(extent)[item]
-    if wanted == range(extent)[:stop:step]:
-        start = None
-    if wanted == range(extent)[start::step]:
-        stop = None
-    bounds = f"{'' if start is None else start}:{'' if stop is None else stop}"
-    return bounds if step == 1 else f"{bounds}:{step}"
+    return {"index": _core._index_text(selection)}
 
 
 def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
@@ -282,56 +215,7 @@ def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
     >>> print(dialects.code(s, "python", gradient=True))
     dx = bs.slice_grad(dy, (4, 6), np.s_[1:3, ::2])
     """
-    return {"python": _python_code, "tf": _tf_code, "onnx": _onnx_code}[dialect](selection, gradient)
-
-
-def _python_code(selection: Selection, gradient: bool) -> str:
-    index = arguments(selection, "python")["index"]
-    return f"dx = bs.slice_grad(dy, {selection.shape}, np.s_[{index}])" if gradient else f"y = x[{index}]"
-
-
-def _tf_code(selection: Selection, gradient: bool) -> str:
-    said = arguments(selection, "tf")
-    if not said["begin"]:  # TensorFlow takes an empty list for floats
-        said |= {"begin": [0], "end": [0], "strides": [1], "ellipsis_mask": 1}
-    lists = {"shape": list(selection.shape)} if gradient else {}
-    lists |= {name: said[name] for name in LISTS["tf"]}
-    is_wide = any(abs(value) > INT32_MAX for values in lists.values() for value in values)
-    given = [f"{name}={_tf_list(values, is_wide)}" for name, values in lists.items()]
-    given += [f"{name}={said[name]}" for name in MASKS if said[name]]
-    if gradient:
-        return f"dx = tf.raw_ops.StridedSliceGrad({', '.join(given)}, dy=dy)"
-    return f"y = tf.raw_ops.StridedSlice(input=x, {', '.join(given)})"
-
-
-def _tf_list(values: list[int], is_wide: bool) -> str:
-    """A list, which TensorFlow reads as int32, or where that will not do, a constant."""
-    if values and not is_wide:
-        return str(values)
-    return f"tf.constant({values}, tf.int{64 if is_wide else 32})"
-
-
-def _onnx_code(selection: Selection, gradient: bool) -> str:
-    """Nodes and the initializers that they read, as a list of each."""
-    said = arguments(selection, "onnx")
-    after = [op for op in ("squeeze", "unsqueeze") if said[op]]
-    named = {name: said[name] for name in LISTS["onnx"]}
-    if gradient:
-        named = {"shape": list(selection.shape), **named}
-        nodes = ['make_node("SliceGrad", ["dY", "shape", "starts", "ends", "axes", "steps"], ["dX"], '
-                 'domain="com.microsoft")']  # fmt: skip
-    else:
-        named |= {op: said[op] for op in after}
-        results = [*(f"y{i}" for i in range(len(after))), "y"]
-        nodes = [f'make_node("Slice", ["x", "starts", "ends", "axes", "steps"], ["{results[0]}"])']
-        for i, op in enumerate(after):
-            nodes.append(f'make_node("{op.capitalize()}", ["{results[i]}", "{op}"], ["{results[i + 1]}"])')
-    tensors = [f'make_tensor("{name}", TensorProto.INT64, [{len(v)}], {list(v)})' for name, v in named.items()]
-    prefix = "grad_" if gradient else ""
-    lines = ["from onnx import TensorProto", "from onnx.helper import make_node, make_tensor"]
-    for kind, listed in (("nodes", nodes), ("initializers", tensors)):
-        lines += [f"{prefix}{kind} = [", *(f"    {entry}," for entry in listed), "]"]
-    return "\n".join(lines)
+    return _core._code(selection, dialect, gradient)
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
@@ -356,18 +240,7 @@ def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
     >>> dialects.cannot_be_said(bs.Selection.from_index((4, 6), "2"), "onnx")
     ["ONNX's Slice has no integer index: Squeeze axes [0] after it"]
     """
-    found = []
-    if dialect == "onnx":
-        said = selection.to_onnx()
-        if said["squeeze"]:
-            found.append(f"ONNX's Slice has no integer index: Squeeze axes {said['squeeze']} after it")
-        if said["unsqueeze"]:
-            found.append(f"ONNX's Slice has no new axes: Unsqueeze axes {said['unsqueeze']} after it")
-        if not selection.shape:
-            found.append("ONNX's Slice refuses a scalar input; ONNX Runtime's SliceGrad takes it")
-    if dialect == "tf":
-        try:
-            selection.to_tf()
-        except Error as error:
-            found.append(f"this slice cannot be written for TensorFlow: {error}")
-    return found
+    return _core._obstacles(selection, dialect)
+
+
+check_keywords(__name__)

@@ -2,7 +2,22 @@
 
 
 class Error(Exception):
-    """Any error backslice raises."""
+    """Any error backslice raises.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument to blame, where it is one.
+    position : int or None
+        The entry of that argument: of a list its place in it, of an index the item, of a shape the axis.
+    span : tuple of int or None
+        Where the argument, or its entry, was read from text: the first character to blame and the one after the last.
+        The message then shows the text, with carets under that part.
+    """
+
+    argument: str | None = None
+    position: int | None = None
+    span: tuple[int, int] | None = None
 
 
 class InvalidArgumentError(Error, ValueError):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._core import RaggedTensor
 from .errors import DTypeError, InvalidArgumentError
 from .suggestions import checked_keywords
 
@@ -21,8 +22,9 @@ def _coo(a: Any, argument: str) -> Any:
     import scipy.sparse
 
     if not (scipy.sparse.issparse(a) and a.format in _FORMATS):
+        hint = f"; convert it with {argument}.tocsr()" if scipy.sparse.issparse(a) else ""
         raise DTypeError(
-            f"{argument} is of type {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy"
+            f"{argument} is of type {type(a).__name__}, expected a COO, CSR or CSC array or matrix of SciPy{hint}"
         )
     return a.tocoo(copy=False)
 
@@ -159,7 +161,7 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
 
 
 @checked_keywords
-def ragged_from_csr(a: Any) -> Any:
+def ragged_from_csr(a: Any) -> RaggedTensor:
     """The rows of a CSR array as a ragged tensor over the same data.
 
     Parameters
@@ -182,15 +184,13 @@ def ragged_from_csr(a: Any) -> Any:
     """
     import scipy.sparse
 
-    from ._core import RaggedTensor
-
     if not (scipy.sparse.issparse(a) and a.format == "csr"):
         raise DTypeError(f"a is of type {type(a).__name__}, expected a scipy.sparse.csr_array or csr_matrix")
     return RaggedTensor(a.data[: a.indptr[-1]], [a.indptr])
 
 
 @checked_keywords
-def csr_from_ragged(rt: Any, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
+def csr_from_ragged(rt: RaggedTensor, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
     """A CSR array over the values of a ragged tensor.
 
     Parameters

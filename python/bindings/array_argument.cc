@@ -48,13 +48,14 @@ struct HeldArray {
 
 }  // namespace
 
-ArrayArgument::ArrayArgument(nb::handle object, std::string name) : name_(std::move(name)) {
+ArrayArgument::ArrayArgument(nb::handle object, std::string name, CallContext* call) : name_(std::move(name)) {
   if (PyArray_Check(object.ptr())) {
     resolve_numpy(nb::borrow(object));
     return;
   }
   std::string failure;
-  if (!resolve_dlpack(object, failure)) resolve_any(object, failure);
+  if (resolve_dlpack(object, failure, call) || resolve_cuda_interface(object, call)) return;
+  resolve_any(object, failure);
 }
 
 void ArrayArgument::resolve_numpy(nb::object array) {
@@ -67,18 +68,31 @@ void ArrayArgument::resolve_numpy(nb::object array) {
 }
 
 // False where there is no such way. `failure` is what was tried.
-bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure) {
+bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure, CallContext* call) {
   if (PyArray_CheckScalar(object.ptr()) || !exports_dlpack(object)) return false;
-  const nb::object capsule = dlpack_capsule(object, name_.c_str(), failure);
+  const nb::object capsule = dlpack_capsule(object, name_.c_str(), failure, call);
   if (!capsule.is_valid()) {
     refuse_tracer(object, name_);
     if (!has_attribute(object, "__array__")) raise_invalid_argument(name_ + ": " + failure);
     return false;
   }
-  dlpack_ = std::make_shared<const DlpackArray>(import_dlpack(capsule, name_.c_str()));
+  hold(std::make_shared<const DlpackArray>(import_dlpack(capsule, name_.c_str(), call)), object, call);
+  return true;
+}
+
+bool ArrayArgument::resolve_cuda_interface(nb::handle object, CallContext* call) {
+  if (call == nullptr) return false;
+  auto array = import_cuda_interface(object, name_.c_str(), *call);
+  if (array == nullptr) return false;
+  hold(std::move(array), object, call);
+  return true;
+}
+
+void ArrayArgument::hold(std::shared_ptr<const DlpackArray> array, nb::handle object, CallContext* call) {
+  dlpack_ = std::move(array);
+  if (!dlpack_->view.device.is_cpu()) on_device_ = {nb::borrow(object), call};
   numpy_dtype_ = dlpack_->numpy_dtype;
   type_ = dlpack_->type;
-  return true;
 }
 
 // What np.asarray makes of it.
@@ -99,7 +113,7 @@ void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
 }
 
 InputArray ArrayArgument::view() const {
-  if (dlpack_) return {{}, dlpack_->owner, numpy_dtype_, type_, dlpack_->view};
+  if (dlpack_) return {{}, dlpack_->owner, numpy_dtype_, type_, dlpack_->view, on_device_};
   if (reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array_))) != numpy_dtype_.ptr()) {
     raise_invalid_argument(name_ + " had dtype " + str_text(numpy_dtype_) +
                            ", which was changed while the arguments were read; change it before or after the call");
@@ -115,7 +129,8 @@ Tensor ArrayArgument::held() const {
   const std::shared_ptr<HeldArray> owner(
       held, [](HeldArray* array) { release_with_gil([](void* p) { delete static_cast<HeldArray*>(p); }, array); });
   auto* data = const_cast<std::byte*>(input.view.data);
-  return Tensor::of(Buffer::wrap(owner, data), View{data, input.view.dtype, input.view.layout});
+  return Tensor::of(Buffer::wrap(owner, data, input.view.device),
+                    View{data, input.view.dtype, input.view.layout, input.view.device});
 }
 
 }  // namespace backslice::python

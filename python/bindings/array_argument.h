@@ -17,11 +17,12 @@
 
 namespace backslice::python {
 
-// A NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes.
+// A NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes. Where the function says what its call
+// is, also an array on a CUDA device.
 class ArrayArgument {
  public:
   // Raises InvalidArgumentError for what is no array, DTypeError for elements that cannot be moved.
-  ArrayArgument(nb::handle object, std::string name);
+  ArrayArgument(nb::handle object, std::string name, CallContext* call = nullptr);
 
   const std::string& name() const { return name_; }
   const nb::object& numpy_dtype() const { return numpy_dtype_; }
@@ -36,13 +37,16 @@ class ArrayArgument {
 
  private:
   void resolve_numpy(nb::object array);
-  bool resolve_dlpack(nb::handle object, std::string& failure);
+  bool resolve_dlpack(nb::handle object, std::string& failure, CallContext* call);
+  bool resolve_cuda_interface(nb::handle object, CallContext* call);
+  void hold(std::shared_ptr<const DlpackArray> array, nb::handle object, CallContext* call);
   void resolve_any(nb::handle object, const std::string& failure);
 
   std::string name_;
   nb::object array_;                           // of NumPy,
   nb::object guard_;                           // which nobody may resize the memory of, where it is a view,
   std::shared_ptr<const DlpackArray> dlpack_;  // or of another library
+  OnDevice on_device_;
   nb::object numpy_dtype_;
   ElementType type_;
 };

@@ -8,21 +8,31 @@
 
 namespace backslice::python {
 
+class CallContext;
+
+// What an array on a CUDA device is, for the result that will be like it; empty on the CPU.
+struct OnDevice {
+  nb::object array;             // as the caller gave it
+  CallContext* call = nullptr;  // that it was given to
+};
+
 // An array argument (array_argument.h), viewed in place.
 struct InputArray {
   InputArray(nb::object array, std::shared_ptr<void> foreign, nb::object dtype, const ElementType& element_type,
-             const ConstView& where)
+             const ConstView& where, OnDevice device = {})
       : owner(std::move(array)),
         dlpack_owner(std::move(foreign)),
         numpy_dtype(std::move(dtype)),
         type(element_type),
-        view(where) {}
+        view(where),
+        on_device(std::move(device)) {}
 
   nb::object owner;                    // keeps the memory alive: a NumPy array,
   std::shared_ptr<void> dlpack_owner;  // or another library's
   nb::object numpy_dtype;              // what the result will have
   ElementType type;
   ConstView view;
+  OnDevice on_device;
 };
 
 // Whether elements of two NumPy dtypes are the same.

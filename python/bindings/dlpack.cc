@@ -3,9 +3,11 @@
 #include <cstring>
 #include <vector>
 
+#include "backslice/cuda.h"
 #include "bindings/arguments.h"
 #include "bindings/dlpack_abi.h"
 #include "bindings/errors.h"
+#include "bindings/package.h"
 
 namespace backslice::python {
 namespace {
@@ -64,11 +66,24 @@ std::vector<std::int64_t> byte_strides(const dltensor& tensor, std::int64_t item
   return strides;
 }
 
-void check_description(const dltensor& tensor, const char* argument) {
-  if (tensor.device.device_type != nb::device::cpu::value) {
-    refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) +
-                         ", not on the CPU; copy it there first");
-  }
+bool is_cuda(std::int64_t device_type) {
+  return device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value;
+}
+
+Device device_of(const dltensor& tensor) {
+  return is_cuda(tensor.device.device_type) ? Device::cuda(tensor.device.device_id) : Device::cpu();
+}
+
+// On the CPU, or on the device that its library was asked to prepare it on.
+void check_device(const dltensor& tensor, const char* argument, const CallContext* call) {
+  if (tensor.device.device_type == nb::device::cpu::value) return;
+  if (call != nullptr && is_cuda(tensor.device.device_type) && call->runs_on(device_of(tensor))) return;
+  refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) +
+                       ", not on the CPU; copy it there first");
+}
+
+void check_description(const dltensor& tensor, const char* argument, const CallContext* call) {
+  check_device(tensor, argument, call);
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
     refuse(argument,
            "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) + " are supported");
@@ -87,34 +102,53 @@ const std::byte* first_element(const dltensor& tensor, const Shape& shape, const
   return static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
-DlpackArray view_of(const dltensor& tensor, const char* argument) {
-  check_description(tensor, argument);
+DlpackArray view_of(const dltensor& tensor, const char* argument, const CallContext* call) {
+  check_description(tensor, argument, call);
   nb::object dtype = numpy_dtype(tensor.dtype, argument);
   const ElementType type = element_type(dtype, argument);
   const Shape shape = unwrap(Shape::make(Ints(tensor.shape, static_cast<std::size_t>(tensor.ndim)), argument));
   const std::byte* data = first_element(tensor, shape, argument);
+  const Device device = device_of(tensor);
   if (tensor.strides == nullptr) {
-    return {{}, std::move(dtype), type, unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size))};
+    return {{}, std::move(dtype), type, unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))};
   }
   const auto strides = byte_strides(tensor, type.item_size, argument);
-  return {{}, std::move(dtype), type, unwrap(ConstView::strided(data, type.dtype, shape, strides, type.item_size))};
+  return {
+      {}, std::move(dtype), type, unwrap(ConstView::strided(data, type.dtype, shape, strides, type.item_size, device))};
 }
 
-// What is no pair of integers tells nothing: the tensor says where it is as well.
-void refuse_other_devices(nb::handle device, const char* argument) {
-  if (!PyTuple_Check(device.ptr()) || PyTuple_GET_SIZE(device.ptr()) != 2) return;
-  std::int64_t type = 0;
-  int overflow = 0;
-  if (!find_int(PyTuple_GET_ITEM(device.ptr(), 0), type, overflow) || type == nb::device::cpu::value) return;
+// What __dlpack_device__ says. What is no pair of integers tells nothing: the tensor says where it is as well.
+struct SaidDevice {
+  std::int64_t type = nb::device::cpu::value, ordinal = 0;
+
+  explicit SaidDevice(nb::handle device) {
+    if (!PyTuple_Check(device.ptr()) || PyTuple_GET_SIZE(device.ptr()) != 2) return;
+    int overflow = 0;
+    if (!find_int(PyTuple_GET_ITEM(device.ptr(), 0), type, overflow)) return;
+    if (!find_int(PyTuple_GET_ITEM(device.ptr(), 1), ordinal, overflow) || ordinal < 0 || ordinal > INT32_MAX)
+      ordinal = 0;
+  }
+};
+
+// The stream that an array is to be ready on: None on the CPU.
+nb::object stream_for(nb::handle object, const char* argument, CallContext* call) {
+  const nb::object device = python::call(attribute(object, "__dlpack_device__"));
+  const SaidDevice said(device);
+  if (said.type == nb::device::cpu::value) return nb::none();
+  if (call != nullptr && is_cuda(said.type)) return call->stream_for(object, static_cast<int>(said.ordinal));
   raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
                          ", not on the CPU; copy it there first");
 }
 
-nb::object call_versioned(nb::handle method) {
+enum class Versioned { Yes, No };
+
+nb::object call_with_options(nb::handle method, nb::handle stream, Versioned versioned) {
+  if (stream.is_none() && versioned == Versioned::No) return call(method);
   const nb::object none = nb::make_tuple();
-  nb::dict version;
-  version["max_version"] = nb::make_tuple(1, 0);
-  return checked([&] { return PyObject_Call(method.ptr(), none.ptr(), version.ptr()); });
+  nb::dict options;
+  if (!stream.is_none()) options["stream"] = stream;
+  if (versioned == Versioned::Yes) options["max_version"] = nb::make_tuple(1, 0);
+  return checked([&] { return PyObject_Call(method.ptr(), none.ptr(), options.ptr()); });
 }
 
 // Tries `first`, then `second` where that raises an error of this kind.
@@ -129,18 +163,21 @@ nb::object call_either(const First& first, PyObject* error, const Second& second
 }
 
 // Exporters older than version 1 know no arguments; newer ones refuse to export read-only memory without them.
-nb::object call_dlpack(nb::handle method) {
-  return call_either([&] { return call(method); }, PyExc_BufferError, [&] { return call_versioned(method); });
+nb::object call_dlpack(nb::handle method, nb::handle stream) {
+  return call_either([&] { return call_with_options(method, stream, Versioned::No); }, PyExc_BufferError,
+                     [&] { return call_with_options(method, stream, Versioned::Yes); });
 }
-nb::object call_dlpack_for_writing(nb::handle method) {
-  return call_either([&] { return call_versioned(method); }, PyExc_TypeError, [&] { return call(method); });
+nb::object call_dlpack_for_writing(nb::handle method, nb::handle stream) {
+  return call_either([&] { return call_with_options(method, stream, Versioned::Yes); }, PyExc_TypeError,
+                     [&] { return call_with_options(method, stream, Versioned::No); });
 }
 
 template <class CallMethod>
-nb::object capsule_from(nb::handle object, const char* argument, std::string& failure, const CallMethod& call_method) {
+nb::object capsule_from(nb::handle object, const char* argument, std::string& failure, CallContext* call,
+                        const CallMethod& call_method) {
   try {
-    refuse_other_devices(call(attribute(object, "__dlpack_device__")), argument);
-    return call_method(attribute(object, "__dlpack__"));
+    const nb::object stream = stream_for(object, argument, call);
+    return call_method(attribute(object, "__dlpack__"), stream);
   } catch (const nb::python_error& e) {
     if (is_own_error(e)) throw;
     failure = type_text(object) + ".__dlpack__ failed: " + message_of(e);
@@ -149,13 +186,18 @@ nb::object capsule_from(nb::handle object, const char* argument, std::string& fa
 }
 
 template <class AnyManaged>
-DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument) {
-  DlpackArray array = view_of(managed->tensor, argument);
+DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument, const CallContext* call) {
+  DlpackArray array = view_of(managed->tensor, argument, call);
   if (PyCapsule_SetName(capsule.ptr(), AnyManaged::kUsedName) != 0) nb::raise_python_error();
   array.owner = std::shared_ptr<void>(managed, [managed](void*) {
     if (managed->deleter != nullptr) call_python([managed] { managed->deleter(managed); });
   });
   return array;
+}
+
+// Keeps an object alive.
+std::shared_ptr<void> kept(nb::handle object) {
+  return {object.inc_ref().ptr(), [](PyObject* p) { call_python([p] { Py_DECREF(p); }); }};
 }
 
 }  // namespace
@@ -170,26 +212,26 @@ bool exports_dlpack(nb::handle object) {
   return text && is_carried(*text);
 }
 
-nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure) {
-  return capsule_from(object, argument, failure, call_dlpack);
+nb::object dlpack_capsule(nb::handle object, const char* argument, std::string& failure, CallContext* call) {
+  return capsule_from(object, argument, failure, call, call_dlpack);
 }
 
-nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std::string& failure) {
-  return capsule_from(object, argument, failure, call_dlpack_for_writing);
+nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std::string& failure, CallContext* call) {
+  return capsule_from(object, argument, failure, call, call_dlpack_for_writing);
 }
 
-DlpackArray import_dlpack(nb::handle capsule, const char* argument) {
+DlpackArray import_dlpack(nb::handle capsule, const char* argument, const CallContext* call) {
   const std::string prefix = std::string(argument) + ": __dlpack__ returned ";
   if (!PyCapsule_CheckExact(capsule.ptr())) {
     raise_invalid_argument(prefix + "a " + type_text(capsule) + ", expected a capsule named \"dltensor\"");
   }
   if (PyCapsule_IsValid(capsule.ptr(), Managed::kName) != 0) {
-    return take(capsule, static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Managed::kName)), argument);
+    return take(capsule, static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Managed::kName)), argument, call);
   }
   if (PyCapsule_IsValid(capsule.ptr(), VersionedManaged::kName) != 0) {
     auto* managed = static_cast<VersionedManaged*>(PyCapsule_GetPointer(capsule.ptr(), VersionedManaged::kName));
     if (managed->major != 1) refuse(argument, "has version " + std::to_string(managed->major) + ", expected 1");
-    DlpackArray array = take(capsule, managed, argument);
+    DlpackArray array = take(capsule, managed, argument, call);
     array.is_versioned = true;
     array.is_read_only = (managed->flags & dlpack::kReadOnly) != 0;
     array.is_copy = (managed->flags & dlpack::kIsCopy) != 0;
@@ -200,6 +242,32 @@ DlpackArray import_dlpack(nb::handle capsule, const char* argument) {
   raise_invalid_argument(prefix + (is_used ? "a capsule that has been used already"
                                            : "a capsule named " + (name ? "\"" + std::string(name) + "\"" : "NULL") +
                                                  ", expected \"dltensor\""));
+}
+
+std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, const char* argument, CallContext& call) {
+  if (is_builtin(object) || !has_attribute(object, "__cuda_array_interface__")) return nullptr;
+  const nb::object said = call_with(registered("cuda_interface"), nb::make_tuple(object));
+  if (said.is_none()) {
+    raise_invalid_argument(std::string(argument) + ": its __cuda_array_interface__ cannot be read, or has a mask");
+  }
+  auto array = std::make_shared<DlpackArray>();
+  array->numpy_dtype = nb::borrow(said[0]);
+  array->type = element_type(array->numpy_dtype, argument);
+  const auto* data = reinterpret_cast<const std::byte*>(nb::cast<std::uintptr_t>(said[3]));
+  const Device device = data == nullptr ? Device::cuda(0) : unwrap(cuda_device_of(data));
+  const auto shape = read_shape(said[1], argument);
+  const auto& type = array->type;
+  array->view =
+      said[2].is_none()
+          ? unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))
+          : unwrap(ConstView::strided(data, type.dtype, shape, read_shape(said[2], argument), type.item_size, device));
+  array->is_versioned = true;  // it tells whether others may write
+  array->is_read_only = nb::cast<bool>(said[4]);
+  array->owner = kept(object);
+  call.stream_for(object, device.ordinal);
+  const auto ready = nb::cast<std::uintptr_t>(said[5]);
+  if (ready != 0) check(cuda_wait(device.ordinal, call.stream, reinterpret_cast<CudaStream>(ready)));
+  return array;
 }
 
 }  // namespace backslice::python

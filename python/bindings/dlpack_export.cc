@@ -1,11 +1,12 @@
-// NumPy arrays as DLPack capsules, also of the dtypes that NumPy does not export itself: those of ml_dtypes.
+// Arrays as DLPack capsules, also of the dtypes that NumPy does not export itself: those of ml_dtypes.
+#include "bindings/dlpack_export.h"
+
 #include <nanobind/nanobind.h>
 
 #include <vector>
 
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
-#include "bindings/dlpack_abi.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/module.h"
@@ -22,7 +23,7 @@ template <class AnyManaged>
 struct Export {
   AnyManaged managed{};
   std::vector<std::int64_t> shape, strides;
-  nb::object array, guard;
+  ExportOwner owner;
 };
 
 // The consumer calls it, from any thread.
@@ -70,19 +71,14 @@ nb::object capsule_of(std::unique_ptr<Export<AnyManaged>> exported) {
 }
 
 template <class AnyManaged>
-std::unique_ptr<Export<AnyManaged>> exported(nb::handle array) {
-  const nb::object dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
-  const ElementType type = element_type(dtype, "a");
-  const nb::dlpack::dtype code = type_of(dtype, type);
-  const View view = view_of_numpy(as_array(array), type);
+std::unique_ptr<Export<AnyManaged>> exported(const View& view, nb::dlpack::dtype code, ExportOwner owner) {
   auto made = std::make_unique<Export<AnyManaged>>();
   made->shape.assign(view.shape().begin(), view.shape().end());
   made->strides = strides_in_elements(view.layout);
-  made->array = nb::borrow(array);
-  made->guard = keep_from_resizing(array);
+  made->owner = std::move(owner);
   auto& tensor = made->managed.tensor;
   tensor.data = view.data;
-  tensor.device = {nb::device::cpu::value, 0};
+  tensor.device = {view.device.is_cpu() ? nb::device::cpu::value : nb::device::cuda::value, view.device.ordinal};
   tensor.ndim = view.shape().rank();
   tensor.dtype = code;
   tensor.shape = made->shape.data();
@@ -94,15 +90,27 @@ nb::object py_dlpack_capsule(nb::handle array, nb::handle versioned, nb::handle 
   if (!PyArray_Check(array.ptr())) raise_dtype_error("a is of type " + type_text(array) + ", expected a NumPy array");
   if (is_masked_array(array))
     raise_dtype_error("a is a masked array, whose mask would be lost; export a.filled(value)");
-  if (!read_flag(versioned, "versioned")) return capsule_of(exported<Managed>(array));
-  auto made = exported<VersionedManaged>(array);
-  made->managed.major = 1;
-  if (!PyArray_ISWRITEABLE(as_array(array))) made->managed.flags |= dlpack::kReadOnly;
-  if (read_flag(is_copy, "is_copy")) made->managed.flags |= dlpack::kIsCopy;
-  return capsule_of(std::move(made));
+  std::uint64_t flags = 0;
+  if (!PyArray_ISWRITEABLE(as_array(array))) flags |= dlpack::kReadOnly;
+  if (read_flag(is_copy, "is_copy")) flags |= dlpack::kIsCopy;
+  const bool is_versioned = read_flag(versioned, "versioned");
+  const nb::object dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
+  const ElementType type = element_type(dtype, "a");
+  return export_dlpack(view_of_numpy(as_array(array), type), dtype, type,
+                       {nb::borrow(array), keep_from_resizing(array)}, is_versioned, flags);
 }
 
 }  // namespace
+
+nb::object export_dlpack(const View& view, nb::handle numpy_dtype, const ElementType& type, ExportOwner owner,
+                         bool versioned, std::uint64_t flags) {
+  const nb::dlpack::dtype code = type_of(numpy_dtype, type);
+  if (!versioned) return capsule_of(exported<Managed>(view, code, std::move(owner)));
+  auto made = exported<VersionedManaged>(view, code, std::move(owner));
+  made->managed.major = 1;
+  made->managed.flags = flags;
+  return capsule_of(std::move(made));
+}
 
 void bind_dlpack_export(nb::module_& m) { m.def("_dlpack_capsule", py_dlpack_capsule); }
 

@@ -1,5 +1,7 @@
 #include "bindings/errors.h"
 
+#include <algorithm>
+
 #include "bindings/package.h"
 
 namespace backslice::python {
@@ -9,6 +11,27 @@ namespace {
   const nb::object type = registered(name);
   PyErr_SetObject(type.ptr(), new_str(message).ptr());
   throw nb::python_error();
+}
+
+std::int64_t characters_before(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, byte);
+  return std::count_if(before.begin(), before.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+}
+
+std::string message_with_text(const Status& status, std::string_view text) {
+  if (!status.span()) return status.message();
+  std::string shown = "\n" + marked(text, *status.span());
+  for (std::size_t line = 0; (line = shown.find('\n', line)) != std::string::npos; ++line) shown.insert(line + 1, "  ");
+  return status.message() + shown;
+}
+
+// What backslice.Error documents as its attributes.
+void set_place(nb::handle error, const Status& status, std::string_view text) {
+  if (!status.argument().empty()) error.attr("argument") = new_str(status.argument());
+  if (status.position()) error.attr("position") = *status.position();
+  if (const auto span = status.span()) {
+    error.attr("span") = nb::make_tuple(characters_before(text, span->begin), characters_before(text, span->end));
+  }
 }
 
 const char* exception_name(const Status& status) {
@@ -42,11 +65,16 @@ void raise_dtype_error_from(nb::python_error& cause, const std::string& message)
 }
 void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeError", message); }
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
-void raise(const Status& status) {
+void raise(const Status& status, std::string_view text) {
   // A signal's handler raised it. The operation ended for that or for another reason: what failed first on one thread
   // may not be what failed first on another.
   if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-  raise_named(exception_name(status), status.message());
+  if (status.argument().empty() && !status.span()) raise_named(exception_name(status), status.message());
+  const nb::object type = registered(exception_name(status));
+  const nb::object error = type(new_str(message_with_text(status, text)));
+  set_place(error, status, text);
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
 }
 
 void set_error(const Status& status) noexcept {

@@ -19,7 +19,8 @@ namespace nb = nanobind;
 [[noreturn]] void raise_dtype_error_from(nb::python_error& cause, const std::string& message);
 [[noreturn]] void raise_out_of_range(const std::string& message);
 [[noreturn]] void raise_unimplemented(const std::string& message);
-[[noreturn]] void raise(const Status& status);
+// Where the Status has a span, it is one of `text`, and the message shows it.
+[[noreturn]] void raise(const Status& status, std::string_view text = {});
 
 // The same without a C++ exception, for who returns to Python at once.
 void set_error(const Status& status) noexcept;
@@ -29,8 +30,8 @@ inline void check(const Status& status) {
 }
 
 template <class T>
-T unwrap(Result<T> result) {
-  if (!result.ok()) raise(result.status());
+T unwrap(Result<T> result, std::string_view text = {}) {
+  if (!result.ok()) raise(result.status(), text);
   return *std::move(result);
 }
 

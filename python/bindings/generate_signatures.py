@@ -44,7 +44,7 @@ def kind_of(member: Function) -> str:
 
 def class_row(node: ast.ClassDef, body: list[ast.stmt]) -> str:
     constructor = next((m for m in node.body if isinstance(m, Function) and m.name == "__init__"), None)
-    *others, last = [""] if constructor else makers_of(node.name, body)
+    *others, last = [""] if constructor else list(makers_of(node.name, body)) or ["the functions that return one"]
     makers = " or ".join([", ".join(others), last] if others else [last])
     call = f"{node.name}({text_signature(constructor.args, 'Constructor')})\n--\n\n" if constructor else ""
     doc = raw(call + (ast.get_docstring(node) or ""))

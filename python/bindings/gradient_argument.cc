@@ -35,16 +35,16 @@ void GivenDType::ask(nb::handle dtype) {
   asked_ = std::move(wanted);
 }
 
-ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::string name) {
+ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::string name, CallContext* call) {
   const nb::object wanted = is_python_number(dy) ? dtype.known() : dtype.asked();
   if (is_python_number(dy) && !wanted.is_valid()) {
     raise_dtype_error(name + " is " + repr_text(dy) +
-                      ", a Python number, which has no dtype; say which with dtype=, for example dtype=\"float32\"");
+                      ", a Python number, which has no dtype; pass dtype=, for example dtype=\"float32\"");
   }
   if (is_python_number(dy) || (wanted.is_valid() && is_list(dy))) {
     return {converted(dy, wanted, name), std::move(name)};
   }
-  ArrayArgument array(dy, std::move(name));
+  ArrayArgument array(dy, std::move(name), call);
   if (wanted.is_valid() && !same_dtype(array.numpy_dtype(), wanted)) {
     raise_dtype_error(array.name() + " has dtype " + str_text(array.numpy_dtype()) + ", but dtype is " +
                       str_text(wanted) + "; convert it first, or leave dtype out");

@@ -30,13 +30,14 @@ class GivenDType {
   nb::handle own_;
 };
 
-ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::string name);
+ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::string name, CallContext* call);
 
 // An array; a Python number, which has no dtype and becomes the given one; where dtype= asks for it, lists too. Numbers
 // of another kind, and arrays of another dtype than dtype= are DTypeErrors.
-inline ArrayArgument read_gradient(nb::handle dy, const GivenDType& dtype, std::string name) {
+inline ArrayArgument read_gradient(nb::handle dy, const GivenDType& dtype, std::string name,
+                                   CallContext* call = nullptr) {
   const bool is_usual = PyArray_Check(dy.ptr()) && !dtype.asked().is_valid();
-  return is_usual ? ArrayArgument(dy, std::move(name)) : read_any_gradient(dy, dtype, std::move(name));
+  return is_usual ? ArrayArgument(dy, std::move(name)) : read_any_gradient(dy, dtype, std::move(name), call);
 }
 
 // Broadcasts dy to the slice's shape. Where that is not possible, one of too few axes is refused here, since the

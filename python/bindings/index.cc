@@ -62,7 +62,7 @@ IndexItem read_item(nb::handle item) {
 }
 
 Index read_items(nb::handle index) {
-  if (PyUnicode_Check(index.ptr())) return read_index_text(index, "index");
+  if (PyUnicode_Check(index.ptr())) return read_index_text(index, "index").index.items;
   if (!PyTuple_Check(index.ptr())) return {read_item(index)};
   Index items;
   items.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(index.ptr())));
@@ -90,30 +90,41 @@ nb::object bound_to_python(const std::optional<std::int64_t>& bound) {
 
 }  // namespace
 
-Index read_index_text(nb::handle text, const char* argument) {
+GivenIndex::Text read_index_text(nb::handle text, const char* argument) {
   const std::string_view read = read_str(text, argument);
   if (read.find('\0') != std::string_view::npos) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(text) +
                            ", which has a NUL character; expected text such as \"1:3, ::2\"");
   }
-  return unwrap(parse_index(read));
+  return {unwrap(parse_index_text(read), read), std::string(read)};
 }
 
 GivenIndex::GivenIndex(nb::handle index) {
   if (is_selection(index)) {
     given_ = selection_of(index);
+  } else if (PyUnicode_Check(index.ptr())) {
+    given_ = read_index_text(index, "index");
   } else {
     given_ = read_items(index);
   }
 }
 
+const Selection& require_selection(nb::handle object) {
+  if (const auto* selection = find_instance<Selection>(object)) return *selection;
+  raise_dtype_error("selection is of type " + type_text(object) + ", expected a Selection");
+}
+
 Selection GivenIndex::on(Ints shape) const {
   if (const auto* items = std::get_if<Index>(&given_)) return unwrap(Selection::from_index(shape, *items));
+  if (const auto* text = std::get_if<Text>(&given_)) {
+    return unwrap(Selection::from_index_text(shape, text->index), text->text);
+  }
   return checked_for(shape, std::get<Selection>(given_));
 }
 
 Selection read_selection(Ints shape, nb::handle index) {
   if (is_selection(index)) return checked_for(shape, selection_of(index));
+  if (PyUnicode_Check(index.ptr())) return GivenIndex(index).on(shape);
   return unwrap(Selection::from_index(shape, read_items(index)));
 }
 

@@ -19,8 +19,14 @@ class GivenIndex {
   // What it selects. A Selection must have been made for that shape.
   Selection on(Ints shape) const;
 
+  // What an index's text was read as, with the text itself, which errors show.
+  struct Text {
+    IndexText index;
+    std::string text;
+  };
+
  private:
-  std::variant<Index, Selection> given_;
+  std::variant<Index, Text, Selection> given_;
 };
 
 // The same at once, where the shape is known.
@@ -29,8 +35,11 @@ Selection read_selection(Ints shape, nb::handle index);
 // The items of an index of something whose shape is not a list of extents. A Selection must be one of `rows` rows.
 Index read_index_items(nb::handle index, std::int64_t rows);
 
-// The items of an index's text.
-Index read_index_text(nb::handle text, const char* argument);
+// A Selection, or DTypeError.
+const Selection& require_selection(nb::handle object);
+
+// An index's text.
+GivenIndex::Text read_index_text(nb::handle text, const char* argument);
 
 // A tuple of ints, slices and None.
 nb::tuple to_python(const Index& index);

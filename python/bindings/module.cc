@@ -45,6 +45,8 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_registration(m);
   backslice::python::bind_selection(m);
+  backslice::python::bind_notations(m);
+  backslice::python::bind_pictures(m);
   backslice::python::bind_prepared_slices(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
@@ -53,6 +55,7 @@ NB_MODULE(_core, m) {
   backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);
   backslice::python::bind_bus_error(m);
+  backslice::python::bind_device_arrays(m);
   backslice::python::bind_dlpack_export(m);
   backslice::python::bind_dtypes(m);
 #ifdef BACKSLICE_FAULT_INJECTION

@@ -16,10 +16,13 @@ namespace backslice::python {
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
 void bind_bus_error(nanobind::module_& m);
+void bind_device_arrays(nanobind::module_& m);
 void bind_dlpack_export(nanobind::module_& m);
 void bind_dtypes(nanobind::module_& m);
 void bind_faults(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
+void bind_notations(nanobind::module_& m);
+void bind_pictures(nanobind::module_& m);
 void bind_prepared_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);

@@ -60,7 +60,8 @@ void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
 
 std::string nth(std::size_t i) { return "slices[" + std::to_string(i) + "]"; }
 
-void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const GivenDType& dtype, SliceList& list) {
+void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const GivenDType& dtype, CallContext& call,
+               SliceList& list) {
   const std::string name = nth(list.arrays.size());
   if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) {
     raise_dtype_error(name + " is " + repr_text(item) + ", expected a pair (index, dy)");
@@ -70,10 +71,11 @@ void read_pair(const std::vector<std::int64_t>& shape, nb::handle item, const Gi
     raise_invalid_argument(name + " has " + std::to_string(size) + " items, expected a pair (index, dy)");
   }
   list.slices.push_back({read_selection(shape, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
-  list.arrays.push_back(read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, name + ".dy"));
+  list.arrays.push_back(read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, name + ".dy", &call));
 }
 
-SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype) {
+SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype,
+                      CallContext& call) {
   if (PyUnicode_Check(given.ptr()) || !has_attribute(given, "__iter__")) {
     raise_dtype_error("slices is " + repr_text(given) + ", expected a list of pairs (index, dy), or another iterable");
   }
@@ -84,7 +86,7 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, 
   LongLoop loop;
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     loop.step();
-    read_pair(shape, item, dtype, list);
+    read_pair(shape, item, dtype, call, list);
   }
   check_same_dtypes(list.arrays);
   list.view_all();
@@ -110,7 +112,7 @@ nb::object empty_string_of_all(const SliceList& list) {
 // An array of no elements, for the dtype of a sum of nothing.
 ArrayArgument nothing_of(const GivenDType& dtype) {
   if (!dtype.known().is_valid()) {
-    raise_invalid_argument("slices is empty, and nothing says the dtype; say which with dtype= or out=");
+    raise_invalid_argument("slices is empty, and nothing determines the dtype; pass dtype= or out=");
   }
   npy_intp none = 0;
   auto* descr = reinterpret_cast<PyArray_Descr*>(nb::object(dtype.known()).release().ptr());
@@ -128,18 +130,19 @@ Result<Tensor> zeros(Ints dims, const ElementType& type) {
 
 nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle out, nb::handle accumulate,
                                nb::handle dtype) {
-  const CallContext context;
+  CallContext context;
   const Write write = read_write(accumulate, out);
   const auto dims = read_shape(shape, "shape");
-  const OutputArgument output(out);
+  const OutputArgument output(out, &context);
   const GivenDType given_dtype(dtype, output);
-  const SliceList given = read_slices(dims, slices, given_dtype);
+  const SliceList given = read_slices(dims, slices, given_dtype, context);
   const InputArray first = (given.arrays.empty() ? nothing_of(given_dtype) : given.arrays[0]).view();
   const char* owner = given.arrays.empty() ? "dtype" : "slices[0].dy";
+  const Shape result_shape = unwrap(Shape::make(dims));
   const nb::object zero = first.type.is_object ? empty_string_of_all(given) : nb::object();
   return ResultElements(first, owner, zero)
       .result(
-          nullptr, output,
+          &result_shape, ResultElements::Work::Any, output,
           [&] {
             return given.slices.empty() ? zeros(dims, first.type) : multi_slice_grad(dims, given.slices, context);
           },
@@ -159,12 +162,12 @@ class PyGradBuffer {
     apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view, context_); });
   }
   void zero() {
-    without_gil([&] {
+    check(without_gil([&] {
       const std::lock_guard lock(mutex_);
-      buffer_.zero();
+      const Status zeroed = buffer_.zero();
       expect_changes();
-      return 0;
-    });
+      return zeroed;
+    }));
   }
   nb::object writable() {
     const Tensor lent = without_gil([&] {

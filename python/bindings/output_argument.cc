@@ -29,14 +29,18 @@ void check_writable(nb::handle out, const DlpackArray& array) {
 
 }  // namespace
 
-void OutputArgument::resolve() {
+void OutputArgument::resolve(CallContext* call) {
   refuse_tracer(out_, "out");
-  if (!exports_dlpack(out_)) refuse(out_, ", or a writable array of another library with __dlpack__");
+  if (!exports_dlpack(out_)) {
+    if (call != nullptr) dlpack_ = import_cuda_interface(out_, "out", *call);
+    if (dlpack_ == nullptr) refuse(out_, ", or a writable array of another library with __dlpack__");
+    return check_writable(out_, *dlpack_);
+  }
   if (is_immutable(out_)) refuse(out_, " or another writable one; those of " + library_of(out_) + " are immutable");
   std::string failure;
-  const nb::object capsule = writable_dlpack_capsule(out_, "out", failure);
+  const nb::object capsule = writable_dlpack_capsule(out_, "out", failure, call);
   if (!capsule.is_valid()) raise_invalid_argument("out: " + failure);
-  dlpack_ = std::make_unique<const DlpackArray>(import_dlpack(capsule, "out"));
+  dlpack_ = std::make_shared<const DlpackArray>(import_dlpack(capsule, "out", call));
   check_writable(out_, *dlpack_);
 }
 
@@ -54,7 +58,10 @@ View OutputArgument::view(nb::handle numpy_dtype, const ElementType& type, const
   if (const nb::object own = this->numpy_dtype(); !same_dtype(own, numpy_dtype)) {
     raise_dtype_error("out has dtype " + str_text(own) + ", expected " + str_text(numpy_dtype) + ", that of " + owner);
   }
-  if (dlpack_) return {const_cast<std::byte*>(dlpack_->view.data), dlpack_->view.dtype, dlpack_->view.layout};
+  if (dlpack_) {
+    const ConstView& given = dlpack_->view;
+    return {const_cast<std::byte*>(given.data), given.dtype, given.layout, given.device};
+  }
   if (!PyArray_ISWRITEABLE(as_array(out_))) raise_invalid_argument("out is read-only");
   return view_of_numpy(as_array(out_), type);
 }

@@ -9,12 +9,13 @@
 
 namespace backslice::python {
 
-// A NumPy array, or an array of another library on the CPU that exports its memory for writing. Or None.
+// A NumPy array, or an array of another library on the CPU that exports its memory for writing; where the function says
+// what its call is, also on a CUDA device. Or None.
 class OutputArgument {
  public:
   // Raises DTypeError for other objects, InvalidArgumentError for arrays of other libraries that cannot be written to.
-  explicit OutputArgument(nb::handle out) : out_(out) {
-    if (!out.is_none() && !PyArray_Check(out.ptr())) resolve();
+  explicit OutputArgument(nb::handle out, CallContext* call = nullptr) : out_(out) {
+    if (!out.is_none() && !PyArray_Check(out.ptr())) resolve(call);
   }
 
   bool is_none() const { return out_.is_none(); }
@@ -34,10 +35,10 @@ class OutputArgument {
   nb::object guard() const { return dlpack_ ? nb::object() : keep_from_resizing(out_); }
 
  private:
-  void resolve();
+  void resolve(CallContext* call);
 
   nb::handle out_;
-  std::unique_ptr<const DlpackArray> dlpack_;  // where it is no NumPy array
+  std::shared_ptr<const DlpackArray> dlpack_;  // where it is no NumPy array
 };
 
 }  // namespace backslice::python

@@ -36,9 +36,9 @@ class PyPreparedSlice {
   using Operation = Status (PreparedSlice::*)(const ConstView&, const View&, const Context&) const;
 
   nb::object run(Operation operation, nb::handle given, const char* argument, nb::handle out) const {
-    const CallContext context;
-    const OutputArgument output(out);
-    const InputArray input = ArrayArgument(given, argument).view();
+    CallContext context;
+    const OutputArgument output(out, &context);
+    const InputArray input = ArrayArgument(given, argument, &context).view();
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error(std::string(argument) + " has dtype " + str_text(input.numpy_dtype) +
                         ", but the slice was prepared for " + str_text(dtype_));

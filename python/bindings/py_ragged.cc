@@ -115,18 +115,18 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
                             : foreign.is_valid() ? nb::object(foreign[0])
                                                  : nb::borrow(grad);
   const OutputArgument output(out);
-  const InputArray input = ArrayArgument(values, "grad").view();
+  const InputArray input = ArrayArgument(values, "dy").view();
   if (!same_dtype(input.numpy_dtype, type_.numpy)) {
-    raise_dtype_error("grad has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
+    raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
                       ", that of the values");
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
   const CallContext context;
   // Rows may be many more than values.
-  const Shape* known_work = rt_.ragged_rank() > 0 ? nullptr : &rt_.values().shape();
-  return ResultElements(input, "grad")
+  const auto work = rt_.ragged_rank() > 0 ? ResultElements::Work::Any : ResultElements::Work::LikeResult;
+  return ResultElements(input, "dy")
       .result(
-          known_work, output, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
+          &rt_.values().shape(), work, output, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
           [&](const View& view) { return ragged_slice_grad_into(rt_, items, input.view, view, write, context); });
 }
 

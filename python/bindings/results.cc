@@ -1,6 +1,10 @@
 #include "bindings/results.h"
 
+#include "bindings/call_context.h"
+#include "bindings/index.h"
 #include "bindings/object_arrays.h"
+#include "bindings/objects.h"
+#include "bindings/package.h"
 #include "core/errors.h"
 
 namespace backslice::python {
@@ -23,6 +27,19 @@ ResultElements::ResultElements(const InputArray& input, const char* argument) : 
 
 nb::object ResultElements::new_array(Tensor tensor) const {
   return is_object() ? new_object_array(std::move(tensor), zero_) : to_numpy(tensor, input_.numpy_dtype);
+}
+
+nb::object ResultElements::new_device_array(const Shape& shape) const {
+  return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape)));
+}
+
+// Writing to it needs no stream but that of the call, which its library works on.
+OutputArgument ResultElements::device_output(nb::handle array) const {
+  return OutputArgument(array, input_.on_device.call);
+}
+
+void ResultElements::finish() const {
+  if (is_on_device()) check(without_gil([&] { return input_.on_device.call->finish(); }));
 }
 
 void ResultElements::fill_objects(const View& out, const std::function<Status(const View&)>& fill) const {

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "bindings/arrays.h"
+#include "bindings/device_array.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/output_argument.h"
@@ -35,11 +36,13 @@ class ResultElements {
   enum class Work { LikeResult, Any };
 
   // The result: `out`, filled by `fill(view)`, or where that is None a new array, from `make()`. `shape` is the
-  // result's; null where only the library knows it, or the work may be more than the result is large.
+  // result's; null where only the library knows it, and then the work counts as any amount.
   template <class Make, class Fill>
-  nb::object result(const Shape* shape, const OutputArgument& out, const Make& make, const Fill& fill) const {
-    if (!out.is_none()) return filled(out, fill, shape == nullptr ? Work::Any : Work::LikeResult);
-    if (shape == nullptr || is_object() || !is_small(*shape, input_)) {
+  nb::object result(const Shape* shape, Work work, const OutputArgument& out, const Make& make,
+                    const Fill& fill) const {
+    if (!out.is_none()) return filled(out, fill, work);
+    if (is_on_device()) return device_result(shape, make, fill);
+    if (shape == nullptr || work == Work::Any || is_object() || !is_small(*shape, input_)) {
       auto made = run(make);
       if (!made.ok()) raise(in_numpy_terms(made.status(), input_.numpy_dtype));
       return new_array(*std::move(made));
@@ -55,7 +58,10 @@ class ResultElements {
   template <class Fill>
   nb::object filled(const OutputArgument& out, const Fill& fill, Work work) const {
     const View view = out.view(input_, argument_);
-    if (is_object()) {
+    if (is_on_device() || !view.device.is_cpu()) {
+      check(without_gil([&] { return fill(view); }));
+      finish();
+    } else if (is_object()) {
       fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
       check(fill(view));  // done sooner than another thread would wake up
@@ -84,6 +90,23 @@ class ResultElements {
   }
 
   bool is_object() const { return input_.type.is_object; }
+  bool is_on_device() const { return input_.on_device.call != nullptr; }
+
+  // An array of the caller's library, filled; or where that makes none, one of ours.
+  template <class Make, class Fill>
+  nb::object device_result(const Shape* shape, const Make& make, const Fill& fill) const {
+    const nb::object array = shape != nullptr ? new_device_array(*shape) : nb::none();
+    if (!array.is_none()) return filled(device_output(array), fill, Work::Any);
+    auto made = without_gil(make);
+    check(made.status());
+    finish();
+    return nb::cast(DeviceArray(*std::move(made), input_.numpy_dtype));
+  }
+  nb::object new_device_array(const Shape& shape) const;
+  OutputArgument device_output(nb::handle array) const;
+
+  // Waits for what was queued where the caller's library would not.
+  void finish() const;
   void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
 
   const InputArray& input_;

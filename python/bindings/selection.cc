@@ -15,24 +15,12 @@
 #include "bindings/prepared_slices.h"
 #include "bindings/protocols.h"
 #include "bindings/signatures.h"
+#include "bindings/slice_dicts.h"
 #include "bindings/slices.h"
 #include "bindings/specs.h"
 
 namespace backslice::python {
 namespace {
-
-nb::dict to_dict(const TfSlice& slice) {
-  nb::dict dict;
-  dict["begin"] = to_list(slice.begin);
-  dict["end"] = to_list(slice.end);
-  dict["strides"] = to_list(slice.strides);
-  dict["begin_mask"] = slice.begin_mask;
-  dict["end_mask"] = slice.end_mask;
-  dict["ellipsis_mask"] = slice.ellipsis_mask;
-  dict["new_axis_mask"] = slice.new_axis_mask;
-  dict["shrink_axis_mask"] = slice.shrink_axis_mask;
-  return dict;
-}
 
 nb::dict to_dict(const OnnxNodes& nodes) {
   nb::dict dict;
@@ -90,15 +78,15 @@ nb::object restrict_to(const Selection& s, nb::handle box) {
 }
 
 nb::object slice_by(const Selection& s, nb::handle x, nb::handle out) {
-  const CallContext context;
-  const OutputArgument output(out);
-  return sliced(s, ArrayArgument(x, "x").view(), output, context);
+  CallContext context;
+  const OutputArgument output(out, &context);
+  return sliced(s, ArrayArgument(x, "x", &context).view(), "x", output, context);
 }
 
 }  // namespace
 
 void bind_selection(nb::module_& m) {
-  m.def("parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text")); });
+  m.def("parse_index", [](nb::handle text) { return to_python(read_index_text(text, "text").index.items); });
   nb::class_<Selection>(m, "Selection", class_doc("Selection"))
       .def_static("from_index",
                   [](nb::handle shape, nb::handle index) { return read_selection(read_shape(shape, "shape"), index); })

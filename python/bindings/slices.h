@@ -6,8 +6,9 @@
 
 namespace backslice::python {
 
-// x[selection], as a new array or in `out`.
-nb::object sliced(const Selection& selection, const InputArray& x, const OutputArgument& out, const Context& context);
+// x[selection], as a new array or in `out`. `argument` names x in messages.
+nb::object sliced(const Selection& selection, const InputArray& x, const char* argument, const OutputArgument& out,
+                  const Context& context);
 
 // The gradient of x[selection], as a new array or in `out`, which says `write` how.
 nb::object gradient_of_slice(const Selection& selection, const InputArray& dy, const OutputArgument& out, Write write,

@@ -129,7 +129,7 @@ nb::object py_sparse_slice_grad(nb::handle backprop_val_grad, nb::handle input_i
   const InputArray grad = given_grad.view();
   return ResultElements(grad, "backprop_val_grad")
       .result(
-          nullptr, output_argument,
+          nullptr, ResultElements::Work::Any, output_argument,
           [&] { return sparse_slice_grad(grad.view, input.indices, start, output.indices, match_order, context); },
           [&](const View& view) {
             return sparse_slice_grad_into(grad.view, input.indices, start, output.indices, view, match_order, write,
@@ -149,7 +149,7 @@ nb::object py_sparse_slice_grad_by_size(nb::handle grad_values, nb::handle input
   const InputArray grad = given_grad.view();
   return ResultElements(grad, "grad")
       .result(
-          nullptr, output_argument,
+          nullptr, ResultElements::Work::Any, output_argument,
           [&] { return sparse_slice_grad_by_size(grad.view, input.indices, from, sizes, context); },
           [&](const View& view) {
             return sparse_slice_grad_by_size_into(grad.view, input.indices, from, sizes, view, write, context);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from backslice.cli import run as in_this_process
 
+REFUSAL = r"backslice: error: .*\n(  .*\n *\^+\n)?"
 COMMAND = [sys.executable, "-m", "backslice.cli"]
 
 
@@ -28,23 +29,24 @@ def backslice(*args: object, **options: Any) -> subprocess.CompletedProcess[Any]
 
 
 def fails(code: int, says: str, *args: object, **options: Any) -> None:
-    """The command ends with that code, one line that says so, and no traceback."""
+    """The command ends with that code, one line that says so (and the text that was misread, if any), and no
+    traceback."""
     run = backslice(*args, **options)
     error = run.stderr if isinstance(run.stderr, str) else run.stderr.decode()
     assert run.returncode == code, (run.returncode, error)
     assert says in error, error
-    assert error.count("\n") == 1 and error.startswith("backslice: "), error
+    assert re.fullmatch(REFUSAL, error), error
     assert not run.stdout
 
 
 def answer(*args: object) -> tuple[int, str, str]:
     """Runs a command in this process, which is quick: its exit code, standard output and standard error. A refusal is
-    one line."""
+    one line, and the text that was misread, if any."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = in_this_process([str(arg) for arg in args])
     assert code in (0, 1, 2), (args, code)
-    assert code == 0 or re.fullmatch(r"backslice: error: .*\n", err.getvalue()), (args, err.getvalue())
+    assert code == 0 or re.fullmatch(REFUSAL, err.getvalue()), (args, err.getvalue())
     return code, out.getvalue(), err.getvalue()
 
 

@@ -16,7 +16,7 @@ import pytest
 from command_line import COMMAND, backslice, fails, leftovers
 
 COMMANDS = ("grad", "slice", "sparse-grad", "ragged-grad", "explain", "convert", "check", "onnx", "doctor", "demo",
-            "targets", "bench")  # fmt: skip
+            "targets", "bench", "explore")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)], ids=" ".join)
@@ -37,7 +37,7 @@ def test_every_command_is_in_the_help():
 def test_examples_of_the_help_parse():
     """Those that need no files run; the others fail for want of a file, not as misuse."""
     for command in COMMANDS:
-        if command in ("bench", "demo", "doctor"):
+        if command in ("bench", "demo", "doctor", "explore"):
             continue
         text = " ".join(backslice(command, "--help", env={"COLUMNS": "200"}).stdout.split())
         example = re.search(r"Example: (?:BACKSLICE_\w+=\w+ )?backslice (.*?) (?:Arguments|Options):", text)

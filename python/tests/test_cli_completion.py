@@ -30,7 +30,7 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     "words, offered",
     [
-        (("backslice", "ex"), ["explain"]),
+        (("backslice", "ex"), ["explain", "explore"]),
         (("backslice", "s"), ["slice", "sparse-grad"]),
         (("backslice", "convert", "4,6", "1", "--t"), ["--tf", "--to"]),
         (("backslice", "convert", "4,6", "1", "--to", ""), ["python", "tf", "onnx", "all"]),

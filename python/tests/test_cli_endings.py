@@ -26,7 +26,7 @@ left = int(os.environ["EVENTS"])
 has_begun = False
 def count(event, arguments):
     global left, has_begun
-    has_begun = has_begun or (event == "import" and arguments[0] in ("backslice.cli", "backslice.pool"))
+    has_begun = has_begun or (event == "import" and arguments[0] in ("backslice.cli", "backslice.cuda"))
     if has_begun:
         left -= 1
         if left == 0:

@@ -192,7 +192,7 @@ def test_the_gradient_of_ragged_rows_fills_out_or_adds_to_it():
     assert np.array_equal(out, 2 * expected)
     with pytest.raises(bs.InvalidArgumentError, match="shape of out"):
         rt.slice_grad("2:", grad, out=np.ones(5))
-    with pytest.raises(bs.InvalidArgumentError, match="out shares memory with grad"):
+    with pytest.raises(bs.InvalidArgumentError, match="out shares memory with dy"):
         memory = np.ones(6)
         rt.slice_grad(":", memory, out=memory)
 

@@ -114,7 +114,7 @@ REFUSED = {
         bs.DTypeError, r"slices\[1\].dy has dtype float32, expected float64",
     ),
     "no dys and no dtype": (
-        lambda: multi_slice_grad((4,), []), bs.InvalidArgumentError, "say which with dtype= or onto=",
+        lambda: multi_slice_grad((4,), []), bs.InvalidArgumentError, "pass dtype= or onto=",
     ),
     "no dy": (lambda: strided_slice_grad([4], [0], [2]), bs.DTypeError, "dy is missing"),
     "onto of another dtype": (

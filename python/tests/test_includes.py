@@ -15,10 +15,13 @@ BELOW = {
     "memory": ["core"],
     "select": ["core"],
     "execute": ["core"],
+    "notation": ["select"],
+    "picture": ["notation"],
     "plan": ["memory", "select", "execute"],
     "kernels/cpu": ["plan"],
-    "kernels/slice": ["kernels/cpu"],
-    "kernels/concat": ["kernels/cpu"],
+    "kernels/cuda": ["plan"],
+    "kernels/slice": ["kernels/cpu", "kernels/cuda"],
+    "kernels/concat": ["kernels/cpu", "kernels/cuda"],
     "kernels/tiles": ["kernels/slice"],  # tiles and rows of values are composed of slices
     "kernels/sparse": ["kernels/slice"],
     "ops": ["kernels/slice", "kernels/concat", "kernels/tiles", "kernels/sparse"],
@@ -27,11 +30,13 @@ BELOW = {
     "tensor_array": ["ops"],
     "grad_buffer": ["ops"],
     "capi": ["sparse", "ragged", "tensor_array", "grad_buffer"],
-    "bindings": ["sparse", "ragged", "tensor_array", "grad_buffer"],
+    "bindings": ["sparse", "ragged", "tensor_array", "grad_buffer", "picture"],
 }
 
 # The folders of the public headers that say what an operation does. The others are vocabulary, which all may use.
 PUBLIC = {
+    "notation": "notation",
+    "picture": "picture",
     "slice": "ops",
     "multi_slice": "ops",
     "prepared_slice": "ops",
@@ -47,7 +52,7 @@ PUBLIC = {
     "grad_buffer": "grad_buffer",
 }
 VOCABULARY = {
-    "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "dtype", "dtype_of", "executor",
+    "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "cuda", "device", "device_status", "dtype", "dtype_of", "executor",
     "export", "index", "inline_vector", "ints", "onnx_slice", "partial_shape", "result", "selection", "shape",
     "slice_gradient", "status", "strategy", "targets", "tensor", "tf_slice", "version", "view",
 }  # fmt: skip
@@ -69,6 +74,8 @@ def folder_of(path: str) -> str | None:
         return "capi"
     if parts[0] == "backslice":
         return PUBLIC.get(Path(path).stem)
+    if path == "kernels/cuda/stub.cc":  # it takes the place of every family's CUDA kernels
+        return "ops"
     if parts[0] == "kernels":
         return "/".join(parts[:2])
     return parts[0] if len(parts) > 1 else None
@@ -89,7 +96,7 @@ def includes() -> Iterator[Include]:
     for root in (ROOT / "src", ROOT / "include", ROOT / "python"):
         for path in sorted(root.rglob("*.[ch]*")):
             name = path.relative_to(root).as_posix()
-            is_source = path.suffix in (".cc", ".h") and folder_of(name) != "tests"
+            is_source = path.suffix in (".cc", ".cu", ".h") and folder_of(name) != "tests"
             if is_source and not re.search(r"(^|_)(test|bench)$", path.stem) and path.stem != "backslice":
                 yield from includes_of(path, name)
 

@@ -46,6 +46,12 @@ def test_with_a_version_that_is_too_old(version: str) -> None:
     assert f"needs jaxlib 0.10 or later, but {version} is installed" in imported(fake(version))
 
 
+@pytest.mark.parametrize("version", ["main", "unknown.0"])
+def test_with_a_version_that_is_no_number(version: str) -> None:
+    """What it can do is seen when the handlers are registered."""
+    assert f"cannot be registered with jaxlib {version}" in imported(fake(version))
+
+
 def test_with_a_version_that_refuses_the_handlers() -> None:
     said = imported(fake("9.1.0"))
     assert "cannot be registered with jaxlib 9.1.0" in said and "0.10 to 0.12" in said and "version 7" in said

@@ -113,7 +113,7 @@ def test_what_cannot_be_added_must_not_overlap(name):
 
 
 ERRORS = [
-    (lambda: bs.multi_slice_grad(4, []), bs.InvalidArgumentError, "nothing says the dtype"),
+    (lambda: bs.multi_slice_grad(4, []), bs.InvalidArgumentError, "nothing determines the dtype"),
     (lambda: bs.multi_slice_grad(4, 3), bs.DTypeError, r"slices is 3, expected a list of pairs \(index, dy\)"),
     (lambda: bs.multi_slice_grad(4, {"a": 1}), bs.DTypeError, r"slices\[0\] is 'a', expected a pair \(index, dy\)"),
     (lambda: bs.multi_slice_grad(4, [(1,)]), bs.InvalidArgumentError, r"slices\[0\] has 1 items, expected a pair"),

@@ -1,6 +1,7 @@
 """Pictures: what is drawn is what is selected, and the drawings have the structure of the stored ones."""
 
 import re
+import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_png_paints_the_cells_in_their_colours(tmp_path):
 
     picture.png(picture.of(bs.Selection.from_index((4, 6), "1:3, ::2")), tmp_path / "a.png")
     pixels = (image.imread(tmp_path / "a.png")[..., :3] * 255).round().astype(int)
-    taken = np.all(pixels == (0x2A, 0x9D, 0x8F), axis=-1)
+    taken = np.all(pixels == (0x1F, 0x7A, 0x6F), axis=-1)
     left = np.all(pixels == (0xEC, 0xEF, 0xF1), axis=-1)
     # 6 taken cells of equal size, and 18 that are left
     assert 2.5 < left.sum() / taken.sum() < 3.5
@@ -195,3 +196,15 @@ def test_doctests():
 
     assert doctest.testmod(picture).failed == 0 and doctest.testmod(dialects).failed == 0
     assert re.match("Pictures", picture.__doc__)
+
+
+def test_png_leaves_the_users_plots_alone(tmp_path):
+    """In a notebook, another backend would end the display of plots."""
+    program = (
+        "import sys, backslice as bs\n"
+        "from backslice import picture\n"
+        f"picture.png(picture.of(bs.Selection.from_index((4,), '1:3')), {str(tmp_path / 'slice.png')!r})\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert (tmp_path / "slice.png").read_bytes().startswith(b"\x89PNG")

@@ -108,3 +108,14 @@ def test_a_selection_of_the_rows_is_an_index():
     assert FLAT[rows] == FLAT[::-2]
     with pytest.raises(bs.InvalidArgumentError, match="not for shape"):
         FLAT[bs.Selection.from_index((3,), "::-2")]
+
+
+def test_what_is_wrong_with_a_gradient_is_told_of_dy():
+    rt = bs.RaggedTensor.from_list([[1.0, 2.0], [3.0]])
+    with pytest.raises(bs.InvalidArgumentError, match=r"^shape of dy was \[2\] instead of \[1\], that of the slice's"):
+        rt.slice_grad(np.s_[:, 1:], np.ones(2))
+    with pytest.raises(bs.DTypeError, match=r"^dy has dtype float32, expected float64"):
+        rt.slice_grad(np.s_[:, 1:], np.ones(1, np.float32))
+    with pytest.raises(bs.InvalidArgumentError, match=r"^out shares memory with dy"):
+        dy = np.ones(3)
+        rt.slice_grad(np.s_[:], dy, out=dy)

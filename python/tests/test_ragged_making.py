@@ -159,7 +159,7 @@ def test_rows_of_no_elements_may_be_huge():
 
 def test_lists_that_do_not_become_the_dtype():
     assert from_list([[1, 2], []], "float32").values.tolist() == [1, 2]
-    with pytest.raises(bs.DTypeError, match="rows is of kind float, which does not become int64"):
+    with pytest.raises(bs.DTypeError, match="rows is of kind float, which is not converted to int64"):
         from_list([[1.5], [2]], int)
     with pytest.raises(bs.InvalidArgumentError, match="holds 300"):
         from_list([[300]], "int8")

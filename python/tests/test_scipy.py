@@ -57,7 +57,7 @@ def test_vectors_in_rows():
 
 def test_refused():
     a = sparse.coo_array(np.eye(3))
-    with pytest.raises(bs.DTypeError, match="a is of type lil_array, expected a COO, CSR or CSC array"):
+    with pytest.raises(bs.DTypeError, match=r"a is of type lil_array, .* CSC array .*; convert it with a.tocsr\(\)$"):
         sparse_slice(a.tolil(), [0, 0], [1, 1])
     with pytest.raises(bs.DTypeError, match=r"is of type coo_array, expected an array; backslice\.scipy has"):
         bs.sparse_slice_grad(a, a.coords, [0, 0], a.coords)

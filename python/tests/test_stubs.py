@@ -9,12 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import backslice as bs
 import pytest
 from backslice import _core
 
 ROOT = Path(__file__).parents[2]
 STUBS = sorted((ROOT / "python" / "backslice" / "_core").glob("*.pyi"))
 SAMPLE = "python/tests/typing_sample.py"
+SAMPLES = (SAMPLE, "python/tests/typing_sample_modules.py")
 WRONG = {
     "bs.slice_grad(1.0, (3,), index=1, out='no')": "arg-type",
     "bs.slice_grad(1.0, (3,), index=1, acumulate=True)": "call-arg",
@@ -33,17 +35,18 @@ def run(*command: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 
 def test_mypy_accepts_the_package_and_a_users_program():
-    ran = run(sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", SAMPLE)
+    ran = run(sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", *SAMPLES)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_pyright_accepts_a_users_program():
-    ran = run(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, SAMPLE)
+    ran = run(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *SAMPLES)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_the_users_program_runs():
-    ran = run(sys.executable, "-W", "error", SAMPLE)
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_users_program_runs(sample):
+    ran = run(sys.executable, "-W", "error", sample)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -57,6 +60,31 @@ def test_the_users_program_uses_the_whole_api():
     names = {node.name for node in functions if isinstance(node, ast.FunctionDef)} - internal
     missing = [name for name in names if not name.startswith("_") and f".{name}" not in text]
     assert not missing
+
+
+MODULES = ("arrow", "awkward", "cuda", "dask", "dialects", "jax", "onnx", "onnxruntime", "picture", "ragged", "scipy",
+           "tensorflow", "torch")  # fmt: skip
+
+
+def public_names(module: str) -> set[str]:
+    """Those in ``__all__``, or else what it defines; read from its text, since its framework may be missing."""
+    path = ROOT / "python" / "backslice" / module
+    body = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()).body
+    listed = [node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+    return set(ast.literal_eval(listed[0])) if listed else defined
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_users_programs_use_every_module(module):
+    text = "".join((ROOT / sample).read_text() for sample in SAMPLES)
+    names = public_names(module)
+    assert names and not [name for name in names if f".{name}" not in text]
+
+
+def test_the_users_programs_use_every_name_of_the_package():
+    text = "".join((ROOT / sample).read_text() for sample in SAMPLES)
+    assert [name for name in bs.__all__ if f"bs.{name}" not in text] == []
 
 
 @pytest.mark.parametrize(("line", "code"), WRONG.items())

@@ -227,7 +227,7 @@ def test_values_of_another_kind_are_refused(dtype, value):
         lambda a: a.split([value], [1]),
     ]
     for call in calls:
-        with pytest.raises(bs.DTypeError, match="does not become"):
+        with pytest.raises(bs.DTypeError, match="is not converted to"):
             call(bs.TensorArray(1, dtype))
 
 

@@ -155,6 +155,40 @@ def test_a_compiler_that_does_not_run_is_named(build: Any, monkeypatch: pytest.M
     assert "CXX is '/nonexistent/c++', which does not work" in build.available()[1]
 
 
+def test_a_command_that_cannot_be_read_is_named(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", 'g++ "')
+    assert "CXX is 'g++ \"', which is no command" in build.available()[1]
+
+
+def test_a_compiler_may_say_its_version_in_any_encoding(
+    build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "bin" / "latin"
+    script.write_bytes(b"#!/bin/sh\necho 'version \xe9'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("CXX", str(script))
+    assert "not compiled yet" in build.available()[1]
+
+
+def test_without_a_home_the_reason_says_so(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert build.available() == (None, "there is no home folder to keep libraries in: set XDG_CACHE_HOME or HOME")
+    with pytest.raises(build.BuildError, match="no home folder"):
+        build.build(progress=False)
+
+
+def test_a_cache_that_cannot_be_made_is_told(build: Any, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(build.BuildError, match=str(tmp_path / "cache")):
+        build.build(progress=False)
+    path, reason = build.available()
+    assert path is None and reason
+
+
 def test_a_tensorflow_without_headers_is_told(build: Any, tmp_path: Path) -> None:
     (tmp_path / "tf/include/tensorflow/core/kernels/ragged_tensor_variant.h").unlink()
     assert "has no C++ headers" in build.available()[1]

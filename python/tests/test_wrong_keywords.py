@@ -2,23 +2,29 @@
 
 import importlib
 import inspect
+import pickle
 import types
 
 import backslice as bs
 import pytest
+from backslice.dialects import Spec
+from backslice.picture import Limits
 from backslice.ragged import from_list
 
 MODULES = [
     "backslice",
-    *(f"backslice.{name}" for name in ("arrow", "awkward", "dask", "onnx", "onnxruntime", "ragged", "scipy")),
+    *(
+        f"backslice.{name}"
+        for name in ("arrow", "awkward", "dask", "dialects", "onnx", "onnxruntime", "picture", "ragged", "scipy")
+    ),
 ]
 
 
 def functions_of(module):
     """Its public functions, written here or in a module below it."""
-    members = vars(importlib.import_module(module)).items()
-    return [value for name, value in members
-            if isinstance(value, types.FunctionType) and name in getattr(module, "__all__", [name]) and name[0] != "_"
+    members = vars(importlib.import_module(module))
+    return [value for name, value in members.items()
+            if isinstance(value, types.FunctionType) and name in members.get("__all__", [name]) and name[0] != "_"
             and (module == "backslice" or value.__module__.startswith(module))]  # fmt: skip
 
 
@@ -32,6 +38,7 @@ def parameters_of(function):
 def test_functions_of_every_module_are_found():
     names = {function.__name__ for function in FUNCTIONS}
     assert {
+        "cannot_be_said",
         "from_list",
         "from_arrow",
         "from_awkward",
@@ -61,3 +68,20 @@ def test_a_keyword_that_is_near_none_gets_them_all():
 
 def test_help_shows_the_function_itself():
     assert str(inspect.signature(bs.to_dlpack)).startswith("(a") and "DLPack" in bs.to_dlpack.__doc__
+
+
+def test_methods_and_constructors_are_called_as_users_call_them():
+    spec = Spec("python", arguments={"index": "1:3"})
+    assert spec.selection(shape=(4,)).result_shape == (2,)
+    with pytest.raises(TypeError, match=r"^Spec\.selection\(\) got .* 'shap'; did you mean 'shape'\?$"):
+        spec.selection(shap=(4,))
+    with pytest.raises(TypeError, match=r"^Spec\(\) got .* 'dialekt'; did you mean 'dialect'\?$"):
+        Spec(dialekt="python")
+    with pytest.raises(TypeError, match=r"^Limits\(\) got an unexpected keyword argument"):
+        Limits(wide=3)
+    assert list(inspect.signature(Spec).parameters) == ["dialect", "arguments", "text"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__qualname__)
+def test_functions_can_be_pickled(function):
+    assert pickle.loads(pickle.dumps(function)) is function

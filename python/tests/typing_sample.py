@@ -97,6 +97,11 @@ def conveniences(dx: NDArray[np.float32]) -> NDArray[np.float32]:
     return ones
 
 
+def on_a_device(array: bs.DeviceArray) -> NDArray[np.float32]:
+    print(array.shape, array.dtype, array.device)
+    return array.to_numpy()
+
+
 def runtime() -> int:
     bs.set_num_threads(bs.get_num_threads())
     bs.pool.set_limit(bs.pool.stats()["limit"])

@@ -111,4 +111,11 @@ Status ShapeOut::set(Ints shape) const {
   return Status();
 }
 
+Device device_from(std::int32_t type, std::int32_t id, const Argument& argument) {
+  if (type == BACKSLICE_CPU && id == 0) return Device::cpu();
+  if (type == BACKSLICE_CUDA && id >= 0) return Device::cuda(id);
+  refuse(unimplemented(text(argument), " names device ", type, ":", id,
+                       " (DLPack's numbers), expected the CPU, 1:0, or a CUDA device, 2:0 and so on"));
+}
+
 }  // namespace backslice::capi

@@ -33,7 +33,7 @@ std::string text(const Argument& argument);
 // -- Pointers and structs
 
 template <class T>
-T& not_null(T* pointer, const Argument& argument) {
+T& not_null(T* pointer, Argument argument) {
   if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL"));
   return *pointer;
 }
@@ -42,11 +42,14 @@ T& not_null(T* pointer, const Argument& argument) {
 
 // A struct that begins with its size.
 template <class T>
-T& checked_struct(T* pointer, const Argument& argument) {
+T& checked_struct(T* pointer, Argument argument) {
   T& found = not_null(pointer, argument);
   if (found.struct_size != sizeof(T)) refuse_struct_size(argument, found.struct_size, sizeof(T));
   return found;
 }
+
+// A device by DLPack's numbers.
+Device device_from(std::int32_t type, std::int32_t id, const Argument& argument);
 
 // The items of an array. Ends the call for a negative count, one above `most`, or NULL in place of items.
 template <class T>

@@ -3,16 +3,6 @@
 namespace backslice::capi {
 namespace {
 
-void check_device(const backslice_context& context) {
-  if (context.device_type != BACKSLICE_CPU || context.device_id != 0) {
-    refuse(unimplemented("context names device ", context.device_type, ":", context.device_id,
-                         " (DLPack's numbers); this version works on the CPU, 1:0, alone"));
-  }
-  if (context.stream != nullptr) {
-    refuse(unimplemented("context.stream is not NULL; this version works on the CPU alone, which has no streams"));
-  }
-}
-
 const backslice_allocator& checked_allocator(const backslice_allocator* allocator) {
   const backslice_allocator& given = checked_struct(allocator, {"context", "allocator"});
   not_null(given.allocate, "context.allocator->allocate");
@@ -37,8 +27,10 @@ Result<Buffer> CallbackAllocator::allocate(std::int64_t bytes, Contents contents
   void* data = callbacks_.allocate(callbacks_.user, bytes, kAlignment, contents == Contents::Zero ? 1 : 0);
   if (data == nullptr) return resource_exhausted("context.allocator->allocate gave no memory for ", bytes, " bytes");
   // Where this throws, std::shared_ptr gives the memory back.
-  Buffer buffer = Buffer::own(static_cast<std::byte*>(data), [give_back = callbacks_.deallocate, user = callbacks_.user,
-                                                              bytes](std::byte* p) { give_back(user, p, bytes); });
+  Buffer buffer = Buffer::own(
+      static_cast<std::byte*>(data),
+      [give_back = callbacks_.deallocate, user = callbacks_.user, bytes](std::byte* p) { give_back(user, p, bytes); },
+      device_);
   if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0) return buffer;
   return Status(StatusCode::Internal, join("context.allocator->allocate gave memory that is not aligned to ",
                                            kAlignment, " bytes, as it was asked to"));
@@ -46,8 +38,13 @@ Result<Buffer> CallbackAllocator::allocate(std::int64_t bytes, Contents contents
 
 void CallContext::take(const backslice_context& context) {
   const backslice_context& given = checked_struct(&context, "context");
-  check_device(given);
-  if (given.allocator != nullptr) context_.allocator = &allocator_.emplace(checked_allocator(given.allocator));
+  const Device device = device_from(given.device_type, given.device_id, "context");
+  context_.stream = static_cast<CudaStream>(given.stream);
+  if (given.allocator != nullptr) {
+    context_.allocator = &allocator_.emplace(checked_allocator(given.allocator), device);
+  } else if (!device.is_cpu()) {
+    context_.allocator = &device_allocator_.emplace(cuda::DeviceStream{device.ordinal, context_.stream});
+  }
   if (given.executor != nullptr) context_.executor = &executor_.emplace(checked_executor(given.executor));
   if (given.executor == nullptr && given.cancelled == nullptr) return;
   cancelled_ = [this, asked = given.cancelled, user = given.cancelled_user] {

@@ -5,17 +5,20 @@
 
 #include "backslice/context.h"
 #include "capi/executor.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice::capi {
 
 class CallbackAllocator final : public Allocator {
  public:
-  explicit CallbackAllocator(const backslice_allocator& callbacks) : callbacks_(callbacks) {}
+  CallbackAllocator(const backslice_allocator& callbacks, Device device) : callbacks_(callbacks), device_(device) {}
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override;
   bool has_free_zeros() const override { return callbacks_.has_free_zeros != 0; }
+  Device device() const override { return device_; }
 
  private:
   backslice_allocator callbacks_;
+  Device device_;
 };
 
 class CallContext {
@@ -28,6 +31,9 @@ class CallContext {
   CallContext(const CallContext&) = delete;
 
   operator const Context&() const { return context_; }
+
+  // Where memory is made that no argument says the place of.
+  Device device() const { return context_.allocator == nullptr ? Device() : context_.allocator->device(); }
 
   // How the operation ended: an executor that failed matters more than what became of the operation.
   Status ended(Status&& status) const { return executor_ ? executor_->ended(std::move(status)) : std::move(status); }
@@ -47,6 +53,7 @@ class CallContext {
   Context context_;
   std::optional<CallbackExecutor> executor_;
   std::optional<CallbackAllocator> allocator_;
+  std::optional<cuda::StreamAllocator> device_allocator_;
   CancelledTest cancelled_;
 };
 

@@ -36,8 +36,7 @@ int32_t backslice_grad_buffer_add(backslice_grad_buffer* buffer, const backslice
 int32_t backslice_grad_buffer_zero(backslice_grad_buffer* buffer, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    get(buffer, "buffer").zero(call);
-    return call.ended(Status());
+    return call.ended(get(buffer, "buffer").zero(call));
   });
 }
 

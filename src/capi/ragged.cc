@@ -112,11 +112,11 @@ int32_t backslice_ragged_slice_into(const backslice_ragged* rt, const backslice_
 }
 
 int32_t backslice_ragged_slice_grad_into(const backslice_ragged* rt, const backslice_selection* rows,
-                                         const backslice_view* grad_values, const backslice_view* out, int32_t write,
+                                         const backslice_view* dy, const backslice_view* out, int32_t write,
                                          const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(grad_values, "grad_values"),
-                                             view_of(out, "out"), write_of(write), call));
+    return call.ended(ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(dy, "dy"), view_of(out, "out"),
+                                             write_of(write), call));
   });
 }

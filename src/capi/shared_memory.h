@@ -10,7 +10,8 @@ using Release = void (*)(void* user);
 class SharedMemory {
  public:
   SharedMemory(const View& view, Release release, void* user)
-      : owner_(std::make_shared<Owner>(release, user)), tensor_(Tensor::of(Buffer::wrap(owner_, view.data), view)) {}
+      : owner_(std::make_shared<Owner>(release, user)),
+        tensor_(Tensor::of(Buffer::wrap(owner_, view.data, view.device), view)) {}
 
   const Tensor& tensor() const { return tensor_; }
 

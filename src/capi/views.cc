@@ -4,12 +4,6 @@
 namespace backslice::capi {
 namespace {
 
-void check_device(const backslice_view& view, const Argument& argument) {
-  if (view.device_type == BACKSLICE_CPU && view.device_id == 0) return;
-  refuse(unimplemented(text(argument), " lies on device ", view.device_type, ":", view.device_id,
-                       " (DLPack's numbers); this version works on the CPU, 1:0, alone"));
-}
-
 // Errors of C++ about a layout do not know whose it is.
 [[noreturn]] void refuse_layout(const Status& status, const Argument& argument) {
   Status named(status.code(), join(text(argument), ": ", status.message()));
@@ -46,20 +40,20 @@ template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
   const backslice_view& given = checked_struct(view, argument);
   const DType dtype = dtype_from(given.dtype, argument);
-  check_device(given, argument);
+  const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);
   const Result<Shape> shape = Shape::make(extents);
   if (!shape.ok()) refuse_layout(shape.status(), argument);
   if (data == Data::Needed) check_data(given.data, *shape, argument);
   const auto address = static_cast<decltype(Made::data)>(given.data);
   if (is_plain(given, dtype) && shape->elements() <= kMany) {
-    return {address, dtype, contiguous_layout(*shape, item_size(dtype))};
+    return {address, dtype, contiguous_layout(*shape, item_size(dtype)), device};
   }
   const Result<Layout> layout =
       given.strides == nullptr ? make_contiguous_layout(dtype, *shape, given.item_size)
                                : make_strided_layout(dtype, extents, {given.strides, extents.size()}, given.item_size);
   if (!layout.ok()) refuse_layout(layout.status(), argument);
-  return {address, dtype, *layout};
+  return {address, dtype, *layout, device};
 }
 
 }  // namespace
@@ -80,7 +74,7 @@ std::vector<View> views_of(const backslice_view* views, std::int64_t count, cons
   return made;
 }
 
-Tensor borrowed(const View& view) { return Tensor::of(Buffer::wrap(nullptr, view.data), view); }
+Tensor borrowed(const View& view) { return Tensor::of(Buffer::wrap(nullptr, view.data, view.device), view); }
 
 std::vector<Tensor> borrowed(const std::vector<View>& views) {
   std::vector<Tensor> tensors;
@@ -96,8 +90,8 @@ Status set_view(backslice_view& view, const Tensor& tensor) {
   view.shape = tensor.shape().begin();
   view.strides = nullptr;
   view.item_size = tensor.dtype() == DType::Bytes ? tensor.view().layout.item_size : 0;
-  view.device_type = BACKSLICE_CPU;
-  view.device_id = 0;
+  view.device_type = tensor.device().is_cpu() ? BACKSLICE_CPU : BACKSLICE_CUDA;
+  view.device_id = tensor.device().ordinal;
   return Status();
 }
 

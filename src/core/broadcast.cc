@@ -22,8 +22,8 @@ Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const cha
     }
     const std::int64_t item_size = view.layout.item_size;
     // Without elements strides mean nothing, and every layout is the contiguous one.
-    if (shape.elements() == 0) return ConstView{view.data, view.dtype, contiguous_layout(shape, item_size)};
-    return ConstView{view.data, view.dtype, {shape, strides, item_size}};
+    if (shape.elements() == 0) return ConstView{view.data, view.dtype, contiguous_layout(shape, item_size), view.device};
+    return ConstView{view.data, view.dtype, {shape, strides, item_size}, view.device};
   });
 }
 

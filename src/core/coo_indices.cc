@@ -1,5 +1,6 @@
 #include "backslice/coo_indices.h"
 
+#include "core/device.h"
 #include "core/errors.h"
 
 namespace backslice {
@@ -31,6 +32,7 @@ Result<CooIndices> CooIndices::from_matrix(const ConstView& matrix, const char* 
     CooIndices indices;
     indices.rows_ = shape[0];
     indices.dtype_ = matrix.dtype;
+    indices.device_ = matrix.device;
     for (std::int64_t axis = 0; axis < shape[1]; ++axis) {
       const std::byte* data = shape[0] == 0 ? matrix.data : matrix.data + axis * matrix.layout.strides[1];
       indices.columns_.push_back({data, matrix.layout.strides[0]});
@@ -48,6 +50,7 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
     CooIndices indices;
     indices.is_columns_ = true;
     indices.dtype_ = columns[0].dtype;
+    indices.device_ = columns[0].device;
     for (const ConstView& column : columns) {
       const std::string what = join(argument, "[", indices.rank(), "]");
       if (column.shape().rank() != 1) {
@@ -62,6 +65,7 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
         return invalid_argument(what, " has ", column.shape()[0], " items, but ", argument, "[0] has ",
                                 columns[0].shape()[0]);
       }
+      BACKSLICE_RETURN_IF_ERROR(check_same_device(column.device, what, columns[0].device, join(argument, "[0]")));
       BACKSLICE_RETURN_IF_ERROR(check_memory(column, what));
       indices.columns_.push_back({column.data, column.layout.strides[0]});
     }
@@ -72,7 +76,7 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
 
 ConstView CooIndices::column_view(int axis) const {
   const Column& column = columns_[axis];
-  return *ConstView::strided(column.data, dtype_, {rows_}, {column.stride});
+  return *ConstView::strided(column.data, dtype_, {rows_}, {column.stride}, 0, device_);
 }
 
 }  // namespace backslice

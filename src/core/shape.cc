@@ -10,16 +10,19 @@ namespace backslice {
 Result<Shape> Shape::make(Ints dims, const char* argument) {
   return without_throwing([&]() -> Result<Shape> {
     if (dims.size() > kMaxRank) {
-      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
+      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported")
+          .at(argument, kMaxRank);
     }
     Shape shape;
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
       if (dims[axis] < 0) {
-        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0");
+        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0")
+            .at(argument, static_cast<std::int64_t>(axis));
       }
       const auto elements = checked_multiply(shape.elements_, dims[axis]);
       if (!elements) {
-        return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")");
+        return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")")
+            .at(argument, static_cast<std::int64_t>(axis));
       }
       shape.elements_ = *elements;
       shape.dims_.push_back(dims[axis]);

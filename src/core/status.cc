@@ -29,6 +29,11 @@ std::string Status::to_string() const {
   return text;
 }
 
+Status Status::at(std::string_view argument, std::optional<std::int64_t> position, std::optional<TextSpan> span) && {
+  place_ = std::make_shared<const Place>(Place{std::string(argument), position, span});
+  return std::move(*this);
+}
+
 std::string to_string(Ints list) {
   std::string text = "[";
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/checked_math.h"
+#include "core/device.h"
 #include "core/errors.h"
 
 namespace backslice {
@@ -107,9 +108,10 @@ Result<Layout> detail::layout_of_memory(std::size_t count, DType dtype, Ints sha
   });
 }
 
-Status detail::check_elements(const void* data, DType dtype, const Layout& layout, DType wanted, std::size_t item_size,
-                              std::size_t alignment) {
+Status detail::check_elements(const void* data, DType dtype, const Layout& layout, Device device, DType wanted,
+                              std::size_t item_size, std::size_t alignment) {
   return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "the memory"));
     if (wanted != dtype) {
       return dtype_error("elements<T>() was called with a T of dtype ", name(wanted), ", but the elements are ",
                          name(dtype));

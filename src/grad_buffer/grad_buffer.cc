@@ -17,40 +17,43 @@ namespace {
 constexpr std::size_t kMaxRegions = 1024;
 
 // For what is finished once it has begun to change the buffer.
-Call uncancelled(const Context& context) {
-  return Call({.executor = context.executor, .allocator = context.allocator});
+Call uncancelled(const Context& context, Device device) {
+  return Call({.executor = context.executor, .allocator = context.allocator, .stream = context.stream}, device);
 }
 
 std::int64_t bytes_of(const Tensor& buffer) { return buffer.shape().elements() * buffer.view().layout.item_size; }
 
-// -- Writing that cannot fail, though it may be cancelled where the call can be. A kernel allocates before it runs
-// anything; where there is no memory for that, the reference kernel does without, one item at a time, on this thread.
+// -- Writing that cannot fail on the CPU, though it may be cancelled where the call can be. A kernel allocates before
+// it runs anything; where there is no memory for that, the reference kernel does without, one item at a time, on this
+// thread. On a device, what was remembered before may hold anything where the driver refuses.
 
-void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+void overwrite(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
   try {
-    fill(plan, dtype, dst, src, context);
+    run_fill(schedule, dtype, dst, src, call);
   } catch (const StatusException&) {
-    throw;  // cancelled
+    throw;  // cancelled, or refused by the driver
   } catch (...) {
-    reference::overwrite(plan, dtype, dst, src);
+    if (!call.device.is_cpu()) throw;
+    reference::overwrite(schedule.plan, dtype, dst, src);
   }
 }
 
 void copy_elements(const View& dst, const ConstView& src, const Tensor& buffer, const Call& call) {
   const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype, bytes_of(buffer));
-  overwrite(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
+  overwrite(schedule, src.dtype, dst.data, src.data, call);
 }
 
 void zero_elements(const View& dst, const Tensor& buffer, const Call& call) {
   const Schedule schedule = schedule_zero(dst.layout, dst.dtype, bytes_of(buffer));
-  overwrite(schedule.plan, dst.dtype, dst.data, dst.data, call.kernel(schedule));
+  overwrite(schedule, dst.dtype, dst.data, dst.data, call);
 }
 
-void add_elements(const View& dst, const ConstView& src, const Call& call) noexcept {
+void add_elements(const View& dst, const ConstView& src, const Call& call) {
   const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype);
   try {
-    backslice::add(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
+    run_add(schedule, src.dtype, dst.data, src.data, call);
   } catch (...) {
+    if (!call.device.is_cpu()) throw;
     reference::accumulate(schedule.plan, src.dtype, dst.data, src.data);
   }
 }
@@ -95,7 +98,7 @@ class Copy {
 // copied, not added to zero), sums where it does. (Met regions may overlap: a sum that is written twice is the same.)
 Result<Tensor> sums_in_region(const Selection& selection, const Selection& region, const std::vector<Selection>& met,
                               const ConstView& before, const ConstView& dy, const Context& context) {
-  const Call call(context);
+  const Call call(context, dy.device);
   const auto terms = slice_grad(within_region(selection, region), dy, context);
   if (!terms.ok()) return terms;
   auto sums = copy_of(terms->view(), call);
@@ -106,7 +109,7 @@ Result<Tensor> sums_in_region(const Selection& selection, const Selection& regio
     if (!sum.ok()) return sum;
     const ConstView term = select(inside, terms->view());
     const Schedule schedule = schedule_addition(sum->view().layout, term.layout, dy.dtype);
-    backslice::add(schedule.plan, dy.dtype, sum->view().data, term.data, call.kernel(schedule));
+    run_add(schedule, dy.dtype, sum->view().data, term.data, call);
     copy_into(select(inside, sums->view()), sum->view(), call);
   }
   return sums;
@@ -119,7 +122,8 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
-    const Call call(context);  // whatever is looked up once is looked up here, where it may fail
+    const Device device = context.allocator == nullptr ? Device() : context.allocator->device();
+    const Call call(context, device);  // whatever is looked up once is looked up here, where it may fail
     cache_for_results();
     auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
@@ -134,7 +138,7 @@ Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
     return invalid_argument("the selection is for shape ", Ints(selection.shape()), ", the buffer has shape ",
                             Ints(tensor_.shape()));
   }
-  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
   return check_output(tensor_.view(), tensor_.shape(), dy, "dy");
 }
@@ -170,7 +174,7 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
-    const Call call(context);
+    const Call call(context, dy.device);
     auto copy = Copy::make(dy, call);
     if (!copy.ok()) return copy.status();
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
@@ -205,14 +209,14 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
       return dtype_error("the slice overlaps one that was written, and elements of dtype ", name(dy.dtype),
                          " cannot be added");
     }
-    const Call finishing = uncancelled(context);
+    const Call finishing = uncancelled(context, dy.device);
     if (all_met) {  // and so remembered
       add_elements(select(selection, tensor_.view()), dy, finishing);
       return Status();
     }
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
     if (met.empty()) {
-      auto copy = Copy::make(dy, Call(context));
+      auto copy = Copy::make(dy, Call(context, dy.device));
       if (!copy.ok()) return copy.status();
       remember(region);
       copy->run(select(selection, tensor_.view()), tensor_, finishing);
@@ -227,10 +231,13 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
   });
 }
 
-void GradBuffer::zero(const Context& context) {
-  const Call finishing = uncancelled(context);
-  for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
-  regions_.clear();
+Status GradBuffer::zero(const Context& context) {
+  return without_throwing([&]() -> Status {
+    const Call finishing = uncancelled(context, tensor_.device());
+    for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
+    regions_.clear();
+    return Status();
+  });
 }
 
 View GradBuffer::writable() {

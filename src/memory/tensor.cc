@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
 
@@ -34,6 +35,7 @@ Result<Tensor> Tensor::make(DType dtype, Ints shape, std::int64_t item_size, Con
 
 Result<Tensor> Tensor::copy_contiguous(const ConstView& view, Allocator& allocator) {
   return without_throwing([&]() -> Result<Tensor> {
+    BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory to copy to"));
     const std::int64_t item_size = view.layout.item_size;
     auto made = make_of_shape(view.dtype, view.shape(), item_size, Contents::Uninitialised, allocator);
     if (made.ok()) operations_of(view.dtype).copy(made->view().data, view.data, view.elements(), item_size);
@@ -48,10 +50,11 @@ Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64
     if (!layout.ok()) return layout.status();
     const std::int64_t bytes = shape.elements() * layout->item_size;
     const bool objects = !are_bytes(dtype);
+    if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory of a tensor of objects"));
     auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
     if (!buffer.ok()) return buffer.status();
     BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes));
-    View view{buffer->data(), dtype, *layout};
+    View view{buffer->data(), dtype, *layout, buffer->device()};
     return Tensor(objects ? with_objects(*std::move(buffer), dtype, shape.elements()) : *std::move(buffer), view);
   });
 }

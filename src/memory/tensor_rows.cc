@@ -11,7 +11,7 @@ std::byte* data_of(const Tensor& tensor) { return const_cast<std::byte*>(tensor.
 }  // namespace
 
 Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi) {
-  View view{data_of(tensor), tensor.dtype(), tensor.view().layout};
+  View view{data_of(tensor), tensor.dtype(), tensor.view().layout, tensor.view().device};
   Dims extents(view.shape());
   extents[0] = hi - lo;
   if (view.elements() > 0) view.data += lo * view.layout.strides[0];
@@ -21,7 +21,7 @@ Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi) {
 
 Tensor row_of(const Tensor& tensor, std::int64_t row) {
   const ConstView all = tensor.view();
-  View view{data_of(tensor), all.dtype, row_layout(all.layout)};
+  View view{data_of(tensor), all.dtype, row_layout(all.layout), all.device};
   if (all.elements() > 0) view.data += row * all.layout.strides[0];
   return Tensor::of(tensor.buffer(), view);
 }

@@ -25,11 +25,30 @@ Executor& executor_of(const Context& context) {
   return context.executor != nullptr ? *context.executor : default_executor();
 }
 
+Allocator& checked(Allocator& allocator, Device on) {
+  if (allocator.device() == on) return allocator;
+  throw StatusException(invalid_argument("the context's allocator gives memory on ", to_string(allocator.device()),
+                                         ", but the arguments are on ", to_string(on)));
+}
+
+std::optional<cuda::StreamAllocator> own_allocator(const Context& context, Device on) {
+  if (on.is_cpu() || context.allocator != nullptr) return std::nullopt;
+  return cuda::StreamAllocator({on.ordinal, context.stream});
+}
+
+Allocator& allocator_of(const Context& context, std::optional<cuda::StreamAllocator>& own, Device on) {
+  if (context.allocator != nullptr) return checked(*context.allocator, on);
+  return own ? static_cast<Allocator&>(*own) : pool_allocator();
+}
+
 }  // namespace
 
-Call::Call(const Context& context)
-    : tasks(executor_of(context), context.cancelled),
-      allocator(context.allocator != nullptr ? *context.allocator : pool_allocator()),
+Call::Call(const Context& context, Device on)
+    : device(on),
+      stream(context.stream),
+      tasks(executor_of(context), context.cancelled),
+      own_allocator_(own_allocator(context, on)),
+      allocator(allocator_of(context, own_allocator_, on)),
       rows(*active_target().rows) {}
 
 }  // namespace backslice

@@ -1,9 +1,12 @@
 // Call: one call of an operation, with the defaults of its Context filled in. The only place where globals are read.
 #pragma once
 
+#include <optional>
+
 #include "backslice/context.h"
 #include "backslice/tensor.h"
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/cuda/memory.h"
 #include "plan/cut.h"
 
 namespace backslice {
@@ -11,14 +14,17 @@ namespace backslice {
 struct Call {
   // The first call of all throws a StatusException when a BACKSLICE_ environment variable has an invalid value;
   // later ones go on without it.
-  explicit Call(const Context& context);
+  // Refuses a Context whose allocator gives memory of another device than the arguments', which are on `on`.
+  explicit Call(const Context& context, Device on = {});
+  Call(const Call&) = delete;
 
   int threads() const { return tasks.concurrency(); }
 
   // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
   // copying work_per_byte times as many.
   KernelContext kernel(const Manner& manner) const {
-    return {rows, manner.stores, manner.pieces(threads()), tasks, allocator};
+    const bool is_small = manner.work < kParallelBytes;  // then nobody needs to be asked for the number of threads
+    return {rows, manner.stores, is_small ? 1 : manner.pieces(threads()), tasks, allocator};
   }
   KernelContext kernel(std::int64_t bytes, std::int64_t work_per_byte = 1) const {
     return kernel(manner_of(bytes, work_per_byte));
@@ -30,7 +36,17 @@ struct Call {
     return Tensor::make(dtype, shape, item_size, contents, allocator);
   }
 
+  // Where kernels are queued. Precondition: the arguments are on CUDA.
+  cuda::DeviceStream queue() const { return {device.ordinal, stream}; }
+
+  Device device;      // where the arguments are
+  CudaStream stream;  // for arguments on CUDA
   TaskRunner tasks;
+
+ private:
+  std::optional<cuda::StreamAllocator> own_allocator_;  // on CUDA, where the caller gives none
+
+ public:
   Allocator& allocator;
   const RowKernels& rows;
 };

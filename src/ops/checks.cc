@@ -1,8 +1,10 @@
 #include "ops/checks.h"
 
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "core/overlap.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice {
 namespace {
@@ -17,7 +19,8 @@ bool is_aligned(const ConstView& view, std::int64_t alignment) {
 
 }  // namespace
 
-Status check_input(const ConstView& view, const char* argument) {
+Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) {
+  if (runs_on == RunsOn::Cpu || !are_bytes(view.dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(view.device, argument));
   if (!is_valid(view.layout, view.dtype)) {
     return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
                             Ints(view.layout.strides), ", ", view.layout.item_size, " bytes per element of dtype ",
@@ -27,6 +30,7 @@ Status check_input(const ConstView& view, const char* argument) {
   if (view.data == nullptr) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null");
   }
+  if (!view.device.is_cpu()) return cuda::check_memory(view.data, view.device, argument);
   if (are_bytes(view.dtype)) return Status();
   const std::int64_t alignment = operations_of(view.dtype).alignment;
   if (is_aligned(view, alignment)) return Status();
@@ -59,7 +63,7 @@ Status check_apart(const View& out, const char* argument, const ConstView& other
 }
 
 Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
-                    const char* owner) {
+                    const char* owner, RunsOn runs_on) {
   if (out.dtype != dtype) {
     return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner);
   }
@@ -67,13 +71,15 @@ Status check_output(const View& out, const char* argument, const Shape& expected
     return dtype_error(argument, " has items of ", out.layout.item_size, " bytes, expected ", item_size, ", as in ",
                        owner);
   }
-  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, runs_on));
   BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "the shape of the result"));
   return check_distinct(out, argument);
 }
 
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument) {
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", expected, input.dtype, input.layout.item_size, input_argument));
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", input.device, input_argument));
+  BACKSLICE_RETURN_IF_ERROR(
+      check_output(out, "out", expected, input.dtype, input.layout.item_size, input_argument, RunsOn::AnyDevice));
   return check_apart(out, "out", input, input_argument);
 }
 

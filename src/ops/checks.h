@@ -7,8 +7,11 @@
 
 namespace backslice {
 
-// A readable tensor: its memory is not null, and strings are aligned.
-Status check_input(const ConstView& view, const char* argument);
+// Where an operation can run: on the CPU alone, or wherever its arguments are.
+enum class RunsOn { Cpu, AnyDevice };
+
+// A readable tensor: its memory is not null and, for memory on a device, really there; strings are aligned.
+Status check_input(const ConstView& view, const char* argument, RunsOn runs_on = RunsOn::Cpu);
 
 // `view` has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
 Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning);
@@ -22,9 +25,9 @@ Status check_apart(const View& out, const char* argument, const ConstView& other
 // An output of that shape for elements of that dtype and size, those of `owner`, that does not overlap itself.
 // Exported for the Python bindings.
 BACKSLICE_EXPORT Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype,
-                                     std::int64_t item_size, const char* owner);
+                                     std::int64_t item_size, const char* owner, RunsOn runs_on = RunsOn::Cpu);
 
-// The same for elements like the input's, not overlapping it either.
+// The same for elements like the input's, which was checked before; on its device, not overlapping it either.
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
 
 // Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.

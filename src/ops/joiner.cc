@@ -6,6 +6,7 @@
 #include "core/items.h"
 #include "core/overlap.h"
 #include "core/row_layout.h"
+#include "kernels/concat/cuda.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
 
@@ -25,13 +26,13 @@ std::pair<const std::byte*, const std::byte*> span_of(const ConstView& view) {
 }
 
 View row_of(const View& view, std::int64_t row) {
-  return {view.data + row * view.layout.strides[0], view.dtype, row_layout(view.layout)};
+  return {view.data + row * view.layout.strides[0], view.dtype, row_layout(view.layout), view.device};
 }
 
 View rows_of(const View& view, std::int64_t lo, std::int64_t hi) {
   Layout layout = view.layout;
   layout.shape = with_rows(view.shape(), hi - lo);
-  return {view.data + lo * view.layout.strides[0], view.dtype, layout};
+  return {view.data + lo * view.layout.strides[0], view.dtype, layout, view.device};
 }
 
 // Adds dense elements to elements [lo, hi) of a view, counted row by row: what is left of a first row, whole rows, and
@@ -40,7 +41,7 @@ void add_range(const View& out, std::int64_t lo, std::int64_t hi, const std::byt
   if (lo == hi) return;
   const std::int64_t item_size = out.layout.item_size;
   const auto add = [&](const View& box) {
-    add_to(box, {from, out.dtype, contiguous_layout(box.shape(), item_size)}, call);
+    add_to(box, {from, out.dtype, contiguous_layout(box.shape(), item_size), out.device}, call);
   };
   if (hi - lo == out.elements()) return add(out);
   const std::int64_t inner = out.elements() / out.shape()[0];
@@ -65,6 +66,9 @@ void add_range(const View& out, std::int64_t lo, std::int64_t hi, const std::byt
 }  // namespace
 
 void Joiner::write_dense(const View& out, Write write, const Call& call) const {
+  if (!call.device.is_cpu()) {
+    return cuda::concat(out.data, segments_, dtype_, {call.queue(), call.allocator}, sums_, write);
+  }
   const bool adds = !sums_.empty() || write == Write::Accumulate;
   const std::int64_t work_per_byte = adds ? operations_of(dtype_).addition_work : 1;
   const KernelContext kernel = call.kernel(out.elements() * item_size_, work_per_byte);
@@ -73,7 +77,8 @@ void Joiner::write_dense(const View& out, Write write, const Call& call) const {
 
 Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
   if (adjacent_ && first_ != nullptr) {
-    return Tensor::of(*block_, View{const_cast<std::byte*>(first_), dtype_, contiguous_layout(shape, item_size_)});
+    return Tensor::of(
+        *block_, View{const_cast<std::byte*>(first_), dtype_, contiguous_layout(shape, item_size_), block_->device()});
   }
   auto out = call.allocate(dtype_, shape, item_size_);
   if (out.ok()) write_dense(out->view(), Write::Overwrite, call);

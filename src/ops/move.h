@@ -1,21 +1,34 @@
 // Moving whole tensors: the plain copies, additions and zeros that operations are made of. No checks.
 #pragma once
 
+#include "kernels/slice/cuda.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
 
 namespace backslice {
 
+// Runs a schedule where the arguments of the call are.
+inline void run_fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
+  if (!call.device.is_cpu()) return cuda::fill(schedule.plan, dst, src, call.queue());
+  fill(schedule.plan, dtype, dst, src, call.kernel(schedule));
+}
+
+// The same for sums.
+inline void run_add(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
+  if (!call.device.is_cpu()) return cuda::add(schedule.plan, dtype, dst, src, call.queue());
+  add(schedule.plan, dtype, dst, src, call.kernel(schedule));
+}
+
 // dst = src, of one shape and dtype.
 inline void copy_into(const View& dst, const ConstView& src, const Call& call) {
   const Schedule schedule = schedule_copy(dst.layout, src.layout, src.dtype);
-  fill(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
+  run_fill(schedule, src.dtype, dst.data, src.data, call);
 }
 
 // dst += src, of one shape and dtype. Precondition: can_add(src.dtype).
 inline void add_to(const View& dst, const ConstView& src, const Call& call) {
   const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype);
-  add(schedule.plan, src.dtype, dst.data, src.data, call.kernel(schedule));
+  run_add(schedule, src.dtype, dst.data, src.data, call);
 }
 
 // A contiguous copy.
@@ -27,7 +40,7 @@ inline Result<Tensor> copy_of(const ConstView& src, const Call& call) {
 
 inline void zero_all(const View& dst, const Call& call) {
   const Schedule schedule = schedule_zero(dst.layout, dst.dtype);
-  fill(schedule.plan, dst.dtype, dst.data, dst.data, call.kernel(schedule));
+  run_fill(schedule, dst.dtype, dst.data, dst.data, call);
 }
 
 }  // namespace backslice

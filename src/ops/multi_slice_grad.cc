@@ -1,7 +1,9 @@
 // multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
 #include "backslice/multi_slice.h"
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "kernels/tiles/cuda.h"
 #include "kernels/tiles/kernel.h"
 #include "ops/checks.h"
 #include "ops/move.h"
@@ -20,7 +22,8 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
       return invalid_argument(at(i, "selection"), " is for shape ", Ints(selection.shape()), ", not for shape ",
                               Ints(shape));
     }
-    BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str()));
+    BACKSLICE_RETURN_IF_ERROR(check_same_device(dy.device, argument, slices[0].dy.device, "slices[0].dy"));
+    BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), RunsOn::AnyDevice));
     BACKSLICE_RETURN_IF_ERROR(check_shape(dy, argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
     if (dy.dtype != first.dtype || dy.layout.item_size != first.layout.item_size) {
@@ -34,7 +37,7 @@ Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, 
                      const TaskRunner& runner) {
   if (slices.empty()) {  // an output like any other, with no input to compare it with
     const Layout nothing = contiguous_layout(*Shape::make({0}), out.layout.item_size);
-    return check_output(out, shape, ConstView{nullptr, out.dtype, nothing}, "slices");
+    return check_output(out, shape, ConstView{nullptr, out.dtype, nothing, out.device}, "slices");
   }
   for (std::size_t i = 0; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
@@ -82,15 +85,25 @@ Result<Sum> prepare_sum(std::span<const SliceGradient> slices, const Layout& out
   return sum;
 }
 
+void run_on_device(const Sum& sum, const View& out, bool accumulates, const Call& call) {
+  cuda::fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, accumulates, out.data, call.allocator,
+                   call.queue());
+}
+
 void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out, Write write, const Manner& manner,
          const Call& call) {
   if (out.elements() == 0) return;
   if (!are_bytes(out.dtype)) return fill_objects(slices, out, write, call);
+  if (!call.device.is_cpu()) return run_on_device(sum, out, false, call);
   fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, write, out.data, call.kernel(manner));
 }
 
 Status add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
   BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype));
+  if (!call.device.is_cpu() && out.elements() > 0) {
+    run_on_device({common_axes(slices, out.layout, call.tasks), false}, out, true, call);
+    return Status();
+  }
   std::int64_t step = 0;
   for (const auto& [selection, dy] : slices) {
     call.tasks.throw_if_cancelled_at(step++);
@@ -109,7 +122,7 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype");
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
-    const Call call(context);
+    const Call call(context, slices[0].dy.device);
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     const DType dtype = slices[0].dy.dtype;
     const std::int64_t item_size = slices[0].dy.layout.item_size;
@@ -132,7 +145,7 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", *shape, "the shape of the result"));
-    const Call call(context);
+    const Call call(context, out.device);
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
     if (write == Write::Accumulate) return add_each(slices, out, call);

@@ -25,10 +25,11 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, con
     return invalid_argument("grad has ", grad.elements(), " elements (shape ", Ints(grad.shape()), "), the slice has ",
                             shape.elements(), " (shape ", Ints(shape), ")");
   }
-  if (const auto layout = reshape(grad.layout, shape)) return ShapedGradient{{grad.data, grad.dtype, *layout}, {}};
-  auto copy = copy_of(grad, Call(context));
+  if (const auto layout = reshape(grad.layout, shape))
+    return ShapedGradient{{grad.data, grad.dtype, *layout, grad.device}, {}};
+  auto copy = copy_of(grad, Call(context, grad.device));
   if (!copy.ok()) return copy.status();
-  const ConstView view{copy->view().data, grad.dtype, contiguous_layout(shape, grad.layout.item_size)};
+  const ConstView view{copy->view().data, grad.dtype, contiguous_layout(shape, grad.layout.item_size), grad.device};
   return ShapedGradient{view, *std::move(copy)};
 }
 
@@ -37,7 +38,7 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, con
 template <class Run>
 auto run_gradient(const Selection& selection, const ConstView& grad, const View* out, const Context& context, Run run)
     -> decltype(run(grad)) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
   if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection.shape(), grad, "grad"));
   const auto shaped = with_shape(grad, selection.result_shape(), context);
   if (!shaped.ok()) return shaped.status();

@@ -1,19 +1,22 @@
 #include "backslice/prepared_slice.h"
 
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/slice/kernel.h"
-#include "ops/call.h"
 #include "ops/checks.h"
+#include "ops/move.h"
 
 namespace backslice {
 
 struct PreparedSlice::Impl {
-  Selection selection;
+  // What a small gradient needs comes first and lies together: it takes no longer than fetching it from memory does.
   DType dtype;
-  Layout x, y;
-  Schedule forward, gradient, addition;
   bool has_plain_gradient;  // x and y are contiguous, and the gradient depends on nothing but where they lie
+  std::int64_t x_bytes, y_bytes;
+  std::optional<SmallFill> small_gradient;
+  Schedule gradient, forward, addition;
+  Selection selection;
+  Layout x, y;
 };
 
 namespace {
@@ -46,7 +49,14 @@ Status check_prepared(const ConstView& view, const char* argument, DType dtype, 
                             Ints(view.layout.strides), ", but the slice was prepared for shape ", Ints(layout.shape),
                             " and byte strides ", Ints(layout.strides));
   }
-  return check_input(view, argument);
+  return check_input(view, argument, RunsOn::AnyDevice);
+}
+
+// An output on the input's device, apart from it and from itself.
+Status check_place(const View& out, const ConstView& input, const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", input.device, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
+  return check_apart(out, "out", input, argument);
 }
 
 // Whether the memory passes every check of check_prepared().
@@ -55,17 +65,17 @@ bool is_usable(const void* data, DType dtype) {
   return data != nullptr && reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
 }
 
-bool are_apart(const void* a, const Layout& in_a, const void* b, const Layout& in_b) {
+std::int64_t bytes_of(const Layout& layout) { return layout.shape.elements() * layout.item_size; }
+
+bool are_apart(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
-  const auto bytes = [](const Layout& layout) {
-    return static_cast<std::uintptr_t>(layout.shape.elements() * layout.item_size);
-  };
-  return first < second ? second - first >= bytes(in_a) : first - second >= bytes(in_b);
+  return first < second ? second - first >= static_cast<std::uintptr_t>(a_bytes)
+                        : first - second >= static_cast<std::uintptr_t>(b_bytes);
 }
 
-void run(decltype(fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
+void run(decltype(run_fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
          const Context& context) {
-  kernel(schedule.plan, src.dtype, dst.data, src.data, Call(context).kernel(schedule));
+  kernel(schedule, src.dtype, dst.data, src.data, Call(context, src.device));
 }
 
 }  // namespace
@@ -89,9 +99,11 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
     }
     const bool is_plain =
         is_contiguous(x) && is_contiguous(y) && check_gradient_dtype(dtype, selection, Write::Overwrite).ok();
-    auto impl = std::make_shared<Impl>(Impl{selection, dtype, x, y, schedule_slice(selection, y, x, dtype),
-                                            schedule_gradient(selection, x, y, Write::Overwrite, dtype),
-                                            schedule_gradient(selection, x, y, Write::Accumulate, dtype), is_plain});
+    auto impl = std::make_shared<Impl>(
+        Impl{dtype, is_plain, bytes_of(x), bytes_of(y), std::nullopt,
+             schedule_gradient(selection, x, y, Write::Overwrite, dtype), schedule_slice(selection, y, x, dtype),
+             schedule_gradient(selection, x, y, Write::Accumulate, dtype), selection, x, y});
+    if (is_plain && are_bytes(dtype)) impl->small_gradient = small_fill(impl->gradient.plan);
     return PreparedSlice(std::move(impl));
   });
 }
@@ -100,9 +112,8 @@ Status PreparedSlice::forward(const ConstView& x, const View& out, const Context
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
-    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", x, "x"));
-    run(fill, impl_->forward, x, out, context);
+    BACKSLICE_RETURN_IF_ERROR(check_place(out, x, "x"));
+    run(run_fill, impl_->forward, x, out, context);
     return Status();
   });
 }
@@ -112,9 +123,8 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
-    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
-    run(fill, impl_->gradient, dy, out, context);
+    BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
+    run(run_fill, impl_->gradient, dy, out, context);
     return Status();
   });
 }
@@ -124,11 +134,16 @@ Status PreparedSlice::gradient(const void* dy, void* out, const Context& context
   const auto* from = static_cast<const std::byte*>(dy);
   auto* to = static_cast<std::byte*>(out);
   if (!slice.has_plain_gradient || !is_usable(dy, slice.dtype) || !is_usable(out, slice.dtype) ||
-      !are_apart(dy, slice.y, out, slice.x)) {  // then the views tell what is wrong, or that nothing is
+      !are_apart(dy, slice.y_bytes, out, slice.x_bytes)) {  // then the views tell what is wrong, or that nothing is
     return gradient(ConstView{from, slice.dtype, slice.y}, View{to, slice.dtype, slice.x}, context);
   }
   return without_throwing([&] {
-    fill(slice.gradient.plan, slice.dtype, to, from, Call(context).kernel(slice.gradient));
+    const Call call(context);
+    if (slice.small_gradient) {
+      fill_small(*slice.small_gradient, to, from, call.rows);
+    } else {
+      fill(slice.gradient.plan, slice.dtype, to, from, call.kernel(slice.gradient));
+    }
     return Status();
   });
 }
@@ -138,9 +153,8 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
-    BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", dy, "dy"));
-    run(add, impl_->addition, dy, out, context);
+    BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
+    run(run_add, impl_->addition, dy, out, context);
     return Status();
   });
 }

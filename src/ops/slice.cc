@@ -2,27 +2,26 @@
 #include "backslice/slice.h"
 
 #include "core/errors.h"
-#include "kernels/slice/kernel.h"
-#include "ops/call.h"
 #include "ops/checks.h"
+#include "ops/move.h"
 
 namespace backslice {
 namespace {
 
 Status check_slice(const Selection& selection, const ConstView& x) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(x, "x"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(x, "x", RunsOn::AnyDevice));
   return check_shape(x, "x", selection.shape(), "the shape the selection is for");
 }
 
 Status check_slice_grad(const Selection& selection, const ConstView& dy, Write write) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
   return check_gradient_dtype(dy.dtype, selection, write);
 }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Call& call) {
   const Schedule schedule = schedule_slice(selection, out.layout, x.layout, x.dtype);
-  fill(schedule.plan, x.dtype, out.data, x.data, call.kernel(schedule));
+  run_fill(schedule, x.dtype, out.data, x.data, call);
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ Status slice_into(const Selection& selection, const ConstView& x, const View& ou
   return without_throwing([&] {
     BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, "the input"));
-    run_slice(selection, x, out, Call(context));
+    run_slice(selection, x, out, Call(context, x.device));
     return Status();
   });
 }
@@ -39,7 +38,7 @@ Status slice_into(const Selection& selection, const ConstView& x, const View& ou
 Result<Tensor> slice(const Selection& selection, const ConstView& x, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
     BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
-    const Call call(context);
+    const Call call(context, x.device);
     auto out = call.allocate(x.dtype, selection.result_shape(), x.layout.item_size);
     if (out.ok()) run_slice(selection, x, out->view(), call);
     return out;
@@ -51,10 +50,10 @@ Status slice_grad_into(const Selection& selection, const ConstView& dy, const Vi
   return without_throwing([&] {
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, write));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.shape(), dy, "dy"));
-    const Call call(context);
+    const Call call(context, dy.device);
     const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype);
-    const auto run = write == Write::Accumulate ? add : fill;
-    run(schedule.plan, dy.dtype, out.data, dy.data, call.kernel(schedule));
+    const auto run = write == Write::Accumulate ? run_add : run_fill;
+    run(schedule, dy.dtype, out.data, dy.data, call);
     return Status();
   });
 }
@@ -63,11 +62,11 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
   return without_throwing([&]() -> Result<Tensor> {
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, Write::Overwrite));
     if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
-    const Call call(context);
+    const Call call(context, dy.device);
     const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype);
     const Contents contents = schedule.strategy == Strategy::FreshZeros ? Contents::Zero : Contents::Uninitialised;
     auto out = call.allocate(dy.dtype, selection.shape(), dy.layout.item_size, contents);
-    if (out.ok()) fill(schedule.plan, dy.dtype, out->view().data, dy.data, call.kernel(schedule));
+    if (out.ok()) run_fill(schedule, dy.dtype, out->view().data, dy.data, call);
     return out;
   });
 }

@@ -59,7 +59,7 @@ class Decoder {
     }
     if (encoded_.size() == 0) {
       return std::unique_ptr<RaggedSource>(
-          std::make_unique<EmptySource>(ranks_.output, type_.dtype, type_.item_size, splits_dtype_));
+          std::make_unique<EmptySource>(ranks_.output, type_.dtype, type_.item_size, splits_dtype_, call_.device));
     }
     auto rows = rows_source();
     if (!rows.ok() || ranks_.dense) return rows;
@@ -97,6 +97,10 @@ class Decoder {
     if (const std::int64_t size = item_size_of(*rt); size != type_.item_size) {
       return dtype_error("element ", i, " of encoded has values of ", size, " bytes, expected ", type_.item_size);
     }
+    if (rt->device() != call_.device) {
+      return invalid_argument("element ", i, " of encoded has values on ", to_string(rt->device()), ", others on ",
+                              to_string(call_.device));
+    }
     if (rt->ragged_rank() == 0 || rt->splits_dtype() == splits_dtype_) return Status();
     return dtype_error("element ", i, " of encoded has splits of dtype ", name(rt->splits_dtype()), ", expected ",
                        name(splits_dtype_));
@@ -110,7 +114,7 @@ class Decoder {
     rows_.reserve(static_cast<std::size_t>(encoded_.size()));
     for (std::int64_t i = 0; i < encoded_.size(); ++i) {
       call_.tasks.throw_if_cancelled_at(i);
-      auto row = encoded_.batch()->row(i, {.allocator = &call_.allocator});
+      auto row = encoded_.batch()->row(i, {.allocator = &call_.allocator, .stream = call_.stream});
       if (!row.ok()) return row.status();
       rows_.push_back(*std::move(row));
     }
@@ -152,7 +156,7 @@ auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragge
     if (!type.ok()) return type.status();
     const auto splits_dtype = splits_dtype_of(encoded, types.splits);
     if (!splits_dtype.ok()) return splits_dtype.status();
-    const Call call(context);
+    const Call call(context, device_of(encoded, context));
     Decoder decoder(encoded, *ranks, *type, *splits_dtype, call);
     const auto source = decoder.source();
     if (!source.ok()) return source.status();

@@ -247,7 +247,7 @@ TEST(RaggedInto, GradientsOfSlicesAreWhatIsMade) {
   EXPECT_TRUE(
       is_error(ragged_slice_grad_into(rt, all, view_of(grad, {6}), view_of(out, {5})), kInvalid, "[5] instead"));
   EXPECT_TRUE(is_error(ragged_slice_grad_into(rt, all, view_of(grad, {6}), view_of(grad, {6})), kInvalid,
-                       "out shares memory with grad_values"));
+                       "out shares memory with dy"));
 }
 
 TEST(RaggedInto, TheGradientOfVariantsIsWhatIsMade) {

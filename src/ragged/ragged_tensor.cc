@@ -5,7 +5,9 @@
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
+#include "ops/checks.h"
 #include "ops/move.h"
+#include "ragged/on_cpu.h"
 #include "ragged/row_splits.h"
 #include "ragged/splits_writer.h"
 
@@ -33,6 +35,11 @@ Status check_has_rows(const Tensor& values) {
   return invalid_argument("values must have at least one axis when there are row splits, got a scalar");
 }
 
+// Of memory on a device, that it is there: a ragged tensor that exists is valid.
+Status check_memory(const Tensor& values) {
+  return values.device().is_cpu() ? Status() : check_input(values.view(), "values", RunsOn::AnyDevice);
+}
+
 Status check_is_no_scalar(const RaggedTensor& rt) {
   if (rt.ragged_rank() > 0 || rt.values().shape().rank() > 0) return Status();
   return invalid_argument("a scalar has no rows");
@@ -43,7 +50,8 @@ Status check_is_no_scalar(const RaggedTensor& rt) {
 Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::vector<Tensor>& nested_row_splits,
                                         const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
-    const Call call(context);
+    BACKSLICE_RETURN_IF_ERROR(check_memory(given_values));
+    const Call call(context, given_values.device());
     std::vector<Tensor> lists;
     if (!nested_row_splits.empty()) {
       BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
@@ -61,7 +69,8 @@ Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, 
                                                     const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
     if (lengths.empty()) return make(given_values, {}, context);
-    const Call call(context);
+    BACKSLICE_RETURN_IF_ERROR(check_memory(given_values));
+    const Call call(context, given_values.device());
     BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
     auto splits = add_up_row_lengths(lengths, given_values.shape()[0], call);
     if (!splits.ok()) return splits.status();
@@ -83,8 +92,9 @@ bool RaggedTensor::equals(const RaggedTensor& other) const {
     }
   }
   const std::int64_t count = values_.shape().elements(), size = values_.view().layout.item_size;
-  return size == other.values_.view().layout.item_size &&
-         operations_of(dtype()).equal(values_.data(), other.values_.data(), count, size);
+  if (size != other.values_.view().layout.item_size) return false;
+  const Tensor mine = on_cpu(values_), others = on_cpu(other.values_);
+  return operations_of(dtype()).equal(mine.data(), others.data(), count, size);
 }
 
 std::int64_t RaggedTensor::rows() const { return splits_.empty() ? values_.shape()[0] : splits_[0].shape()[0] - 1; }
@@ -95,7 +105,7 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, 
     if (lo < 0 || hi < lo || hi > rows()) {
       return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", rows(), " rows");
     }
-    const Call call(context);
+    const Call call(context, device());
     std::vector<Tensor> splits;
     for (int level = 0; level < ragged_rank(); ++level) {
       auto own = rebased(*this, level, lo, hi, call);

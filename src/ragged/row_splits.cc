@@ -5,6 +5,8 @@
 #include <span>
 
 #include "core/errors.h"
+#include "ops/checks.h"
+#include "ragged/on_cpu.h"
 #include "ragged/splits_writer.h"
 
 namespace backslice {
@@ -20,8 +22,10 @@ Status check_list(const Tensor& list, const char* argument, std::size_t level, D
   if (dtype != first) {
     return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", but ", argument, "[0] has ", name(first));
   }
-  if (list.shape().rank() == 1) return Status();
-  return invalid_argument(argument, "[", level, "] must be a vector, got shape ", Ints(list.shape()));
+  if (list.shape().rank() != 1) {
+    return invalid_argument(argument, "[", level, "] must be a vector, got shape ", Ints(list.shape()));
+  }
+  return list.device().is_cpu() ? Status() : check_input(list.view(), argument, RunsOn::AnyDevice);
 }
 
 // `count` items of a vector of any stride, from item `first` on.
@@ -119,12 +123,28 @@ Status check_end(std::int64_t last, std::int64_t expected, std::size_t level, bo
 
 }  // namespace
 
+namespace {
+
+bool are_on_cpu(const std::vector<Tensor>& lists) {
+  return std::all_of(lists.begin(), lists.end(), [](const Tensor& list) { return list.device().is_cpu(); });
+}
+
+// Lists that are on a device, copied from it.
+std::vector<Tensor> copied_from_device(const std::vector<Tensor>& lists, const Call& call) {
+  std::vector<Tensor> copies;
+  for (const Tensor& list : lists) copies.push_back(on_cpu(list, call.stream));
+  return copies;
+}
+
+}  // namespace
+
 Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep,
                                    const Call& call) {
   const DType dtype = given[0].dtype();
   for (std::size_t level = 0; level < given.size(); ++level) {
     BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_splits", level, dtype));
   }
+  if (!are_on_cpu(given)) return check_row_splits(copied_from_device(given, call), values, keep, call);
   RowSplits splits;
   if (keep == Keep::Yes) splits.lists = given;  // each is replaced by its copy
   std::optional<std::int64_t> expected = values;
@@ -171,8 +191,9 @@ Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int6
   std::vector<Tensor> lists;
   for (std::size_t level = 0; level < given.size(); ++level) {
     BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_lengths", level, dtype));
-    auto list = dtype == DType::Int32 ? sums_of<std::int32_t>(given[level], level, call)
-                                      : sums_of<std::int64_t>(given[level], level, call);
+    const Tensor lengths = on_cpu(given[level], call.stream);
+    auto list = dtype == DType::Int32 ? sums_of<std::int32_t>(lengths, level, call)
+                                      : sums_of<std::int64_t>(lengths, level, call);
     if (!list.ok()) return list.status();
     lists.push_back(*std::move(list));
   }

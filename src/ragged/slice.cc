@@ -28,7 +28,7 @@ Result<Tensor> make_values(const RaggedSelection& selection, const TakenSource& 
 
 Result<RaggedTensor> make(const Result<RaggedSelection>& selection, const Context& context) {
   if (!selection.ok()) return selection.status();
-  const Call call(context);
+  const Call call(context, selection->tensor().device());
   const TakenSource source(*selection, call);
   auto splits = make_splits(source, call);
   if (!splits.ok()) return splits.status();
@@ -39,7 +39,7 @@ Result<RaggedTensor> make(const Result<RaggedSelection>& selection, const Contex
 
 Result<RaggedSize> size_of(const Result<RaggedSelection>& selection, const Context& context) {
   if (!selection.ok()) return selection.status();
-  return TakenSource(*selection, Call(context)).size();
+  return TakenSource(*selection, Call(context, selection->tensor().device())).size();
 }
 
 Status fill_one_slice(const TakenSource& source, const Tensor& tensor, const RaggedView& out, const Context& context) {
@@ -60,7 +60,7 @@ Status fill_parts_of_rows(const TakenSource& source, const RaggedView& out, cons
 
 Status fill(const Result<RaggedSelection>& selection, const RaggedView& out, const Context& context) {
   if (!selection.ok()) return selection.status();
-  const Call call(context);
+  const Call call(context, selection->tensor().device());
   const TakenSource source(*selection, call);
   if (!source.one_slice() && selection->takes_whole_values()) return fill_ragged(source, out, call);
   BACKSLICE_RETURN_IF_ERROR(source.one_slice() ? fill_one_slice(source, selection->tensor().values(), out, context)

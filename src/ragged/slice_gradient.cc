@@ -1,4 +1,5 @@
 // Gradients of slices of ragged tensors.
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
@@ -12,14 +13,12 @@ namespace {
 Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
   const std::int64_t item_size = rt.values().view().layout.item_size;
   if (grad.dtype != rt.dtype()) {
-    return dtype_error("grad_values has dtype ", name(grad.dtype), ", expected ", name(rt.dtype()),
-                       ", that of the values");
+    return dtype_error("dy has dtype ", name(grad.dtype), ", expected ", name(rt.dtype()), ", that of the values");
   }
   if (grad.layout.item_size != item_size) {
-    return dtype_error("grad_values has items of ", grad.layout.item_size, " bytes, expected ", item_size,
-                       ", as in the values");
+    return dtype_error("dy has items of ", grad.layout.item_size, " bytes, expected ", item_size, ", as in the values");
   }
-  if (!are_bytes(grad.dtype)) return dtype_error("grad_values: strings have no gradient");
+  if (!are_bytes(grad.dtype)) return dtype_error("dy: strings have no gradient");
   return Status();
 }
 
@@ -34,20 +33,25 @@ ConstView rows_of(const ConstView& view, std::int64_t first, std::int64_t count)
 class SliceGradient {
  public:
   SliceGradient(const RaggedSelection& selection, const Context& context)
-      : selection_(selection), rt_(selection.tensor()), context_(context), call_(context), source_(selection, call_) {}
+      : selection_(selection),
+        rt_(selection.tensor()),
+        context_(context),
+        call_(context, rt_.device()),
+        source_(selection, call_) {}
 
   Status check(const ConstView& grad, Write write) const {
     BACKSLICE_RETURN_IF_ERROR(check_dtype(rt_, grad));
-    BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad_values"));
+    BACKSLICE_RETURN_IF_ERROR(check_same_device(grad.device, "dy", rt_.device(), "rt"));
+    BACKSLICE_RETURN_IF_ERROR(check_input(grad, "dy", RunsOn::AnyDevice));
     const Shape& expected = source_.size().values;
-    BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "grad_values", expected, "that of the slice's values"));
+    BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "dy", expected, "that of the slice's values"));
     if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
     if (has_zero(grad.dtype) || expected.elements() == rt_.values().shape().elements()) return Status();
     return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero where the slice takes nothing");
   }
 
   Status check_output(const ConstView& grad, const View& out) const {
-    BACKSLICE_RETURN_IF_ERROR(backslice::check_output(out, rt_.values().shape(), grad, "grad_values"));
+    BACKSLICE_RETURN_IF_ERROR(backslice::check_output(out, rt_.values().shape(), grad, "dy"));
     if (splits_share_memory(rt_, out)) return invalid_argument("out shares memory with the splits of rt");
     return Status();
   }
@@ -140,25 +144,24 @@ Status fill(const Result<RaggedSelection>& selection, const ConstView& grad, con
 
 }  // namespace
 
-Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& grad_values,
+Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
                                  const Context& context) {
-  return without_throwing([&] { return make(RaggedSelection::from_rows(rt, rows), grad_values, context); });
+  return without_throwing([&] { return make(RaggedSelection::from_rows(rt, rows), dy, context); });
 }
 
-Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& grad_values,
+Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& dy,
                                  const Context& context) {
-  return without_throwing([&] { return make(RaggedSelection::from_index(rt, index), grad_values, context); });
+  return without_throwing([&] { return make(RaggedSelection::from_index(rt, index), dy, context); });
 }
 
-Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& grad_values,
-                              const View& out, Write write, const Context& context) {
-  return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), grad_values, out, write, context); });
-}
-
-Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& grad_values, const View& out,
+Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& dy, const View& out,
                               Write write, const Context& context) {
-  return without_throwing(
-      [&] { return fill(RaggedSelection::from_index(rt, index), grad_values, out, write, context); });
+  return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), dy, out, write, context); });
+}
+
+Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& dy, const View& out,
+                              Write write, const Context& context) {
+  return without_throwing([&] { return fill(RaggedSelection::from_index(rt, index), dy, out, write, context); });
 }
 
 }  // namespace backslice

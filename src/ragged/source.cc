@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/device.h"
 #include "core/overlap.h"
 #include "ops/checks.h"
 #include "ragged/ragged_parts.h"
@@ -78,7 +79,8 @@ Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call) {
 }
 
 bool splits_share_memory(const RaggedTensor& rt, const ConstView& view) {
-  return std::ranges::any_of(rt.nested_row_splits(), [&](const Tensor& list) { return overlap(view, list.view()); });
+  const std::vector<Tensor>& lists = rt.nested_row_splits();
+  return std::any_of(lists.begin(), lists.end(), [&](const Tensor& list) { return overlap(view, list.view()); });
 }
 
 Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
@@ -94,7 +96,8 @@ Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
     return invalid_argument(argument, " shares memory with the splits that are read");
   };
   BACKSLICE_RETURN_IF_ERROR(
-      check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values"));
+      check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, "out.values", size.device, "the values"));
   BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, "out.values"));
   for (std::size_t level = 0; level < out.splits.size(); ++level) {
     const std::string argument = "out.splits[" + std::to_string(level) + "]";
@@ -118,7 +121,8 @@ Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call
 namespace {
 
 RaggedSize size_of(const RaggedTensor& rt) {
-  RaggedSize size{{}, rt.values().shape(), rt.dtype(), rt.values().view().layout.item_size, rt.splits_dtype()};
+  RaggedSize size{{},         rt.values().shape(), rt.dtype(), rt.values().view().layout.item_size, rt.splits_dtype(),
+                  rt.device()};
   for (const Tensor& list : rt.nested_row_splits()) size.splits.push_back(list.shape()[0]);
   return size;
 }

@@ -47,8 +47,10 @@ inline Result<std::int64_t> splits_of_rows(std::int64_t rows) {
   return resource_exhausted(rows, " rows need more splits than memory can hold");
 }
 
+// Splits are read by the CPU, and so they lie in its memory, wherever the values are.
 inline Result<Tensor> allocate_splits(DType dtype, std::int64_t length, const Call& call) {
-  return call.allocate(dtype, *Shape::make({length}), 0);
+  Allocator& allocator = call.device.is_cpu() ? call.allocator : pool_allocator();
+  return Tensor::make(dtype, *Shape::make({length}), 0, Contents::Uninitialised, allocator);
 }
 
 }  // namespace backslice

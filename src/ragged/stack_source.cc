@@ -15,7 +15,7 @@ Status check_like_first(const Shape& shape, const Shape& first, std::size_t i) {
   if (shape.rank() == 0) {
     return invalid_argument("element ", i, " of encoded is a scalar, which cannot be a row of a ragged tensor");
   }
-  if (std::ranges::equal(Ints(shape).subspan(1), Ints(first).subspan(1))) return Status();
+  if (std::equal(shape.begin() + 1, shape.end(), first.begin() + 1, first.end())) return Status();
   return invalid_argument("element ", i, " of encoded has values of shape ", Ints(shape), ", element 0 has ",
                           Ints(first), "; they must agree but for their first dim");
 }
@@ -37,7 +37,7 @@ Result<Shape> joined_values(const StackSource::Elements& elements) {
 }
 
 RaggedSize size_like(const RaggedTensor& first, const Shape& values, DType splits_dtype) {
-  return {{}, values, first.dtype(), first.values().view().layout.item_size, splits_dtype};
+  return {{}, values, first.dtype(), first.values().view().layout.item_size, splits_dtype, first.device()};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void StackSource::push_values(Joiner& to) const {
 }
 
 bool StackSource::shares_splits(const ConstView& view) const {
-  return std::ranges::any_of(elements_, [&](const RaggedTensor* rt) { return splits_share_memory(*rt, view); });
+  return std::any_of(elements_.begin(), elements_.end(), [&](const RaggedTensor* rt) { return splits_share_memory(*rt, view); });
 }
 
 Result<std::unique_ptr<RaggedSource>> UniformAxes::above(std::unique_ptr<RaggedSource> rows, const Shape& array) {

@@ -54,9 +54,9 @@ class UniformAxes final : public RaggedSource {
 // No rows, of that many levels.
 class EmptySource final : public RaggedSource {
  public:
-  EmptySource(int levels, DType dtype, std::int64_t item_size, DType splits_dtype)
+  EmptySource(int levels, DType dtype, std::int64_t item_size, DType splits_dtype, Device device)
       : RaggedSource({std::vector<std::int64_t>(static_cast<std::size_t>(levels), 1), *Shape::make({0}), dtype,
-                      item_size, splits_dtype}) {}
+                      item_size, splits_dtype, device}) {}
   void write_splits(int, SplitsWriter&) const override {}
   void push_values(Joiner&) const override {}
   std::size_t parts() const override { return 0; }

@@ -21,6 +21,7 @@ TakenSource::TakenSource(const RaggedSelection& selection, const Call& call)
   size_.dtype = rt_.dtype();
   size_.item_size = rt_.values().view().layout.item_size;
   size_.splits_dtype = rt_.splits_dtype();
+  size_.device = rt_.device();
   if (const auto run = selection.one_run(rank)) one_slice_ = selection.of_values(rt_.values().shape(), *run);
   size_.values = one_slice_ ? one_slice_->result_shape() : of_rows().result_shape();
   const auto levels = static_cast<int>(selection.levels().size());

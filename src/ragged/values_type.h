@@ -12,12 +12,18 @@ namespace backslice {
 inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encoded) {
   if (encoded.batch() != nullptr && encoded.size() == 0) {
     const ConstView view = encoded.batch()->values().view();
-    return VariantArray::Piece{nullptr, 0, false, view.dtype, view.layout.item_size};
+    return VariantArray::Piece{nullptr, 0, false, view.dtype, view.layout.item_size, view.device};
   }
   for (std::int64_t i = 0; i < encoded.size(); ++i) {
     if (const auto piece = encoded.piece(i); !piece.missing) return piece;
   }
   return std::nullopt;
+}
+
+// Where the values are; where there are none, where the caller's memory is.
+inline Device device_of(const VariantArray& encoded, const Context& context) {
+  if (const auto first = first_piece(encoded)) return first->device;
+  return context.allocator != nullptr ? context.allocator->device() : Device();
 }
 
 // What is asked for, or else what the pieces have, with the size of its items.

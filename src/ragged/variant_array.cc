@@ -23,7 +23,7 @@ Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>>
         continue;
       }
       const ConstView view = element->values().view();
-      list.pieces.push_back({view.data, view.elements(), false, view.dtype, view.layout.item_size});
+      list.pieces.push_back({view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device});
       list.buffers.push_back(element->values().buffer());
     }
     list.elements = std::move(elements);
@@ -64,6 +64,9 @@ Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Conte
 
 namespace {
 
+// Of an element's values; a missing one has none.
+Device device_of(const VariantArray& array, std::int64_t i) { return array.piece(i).device; }
+
 // Calls body(source) with an element.
 template <class Body>
 auto with_element(const VariantArray& array, std::int64_t i, const Call& call, const Body& body)
@@ -83,14 +86,14 @@ Result<RaggedSize> VariantArray::element_size(std::int64_t i, const Context& con
   return without_throwing([&]() -> Result<RaggedSize> {
     BACKSLICE_RETURN_IF_ERROR(check_index(i));
     const auto size = [](const RaggedSource& source) -> Result<RaggedSize> { return source.size(); };
-    return with_element(*this, i, Call(context), size);
+    return with_element(*this, i, Call(context, device_of(*this, i)), size);
   });
 }
 
 Status VariantArray::element_into(std::int64_t i, const RaggedView& out, const Context& context) const {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_index(i));
-    const Call call(context);
+    const Call call(context, device_of(*this, i));
     return with_element(*this, i, call, [&](const RaggedSource& source) { return fill_ragged(source, out, call); });
   });
 }
@@ -106,7 +109,12 @@ VariantArray::Piece VariantArray::piece(std::int64_t i) const {
   const auto [lo, hi] = rt->values_of({i, i + 1});
   const ConstView view = rt->values().view();
   const std::int64_t inner = elements_per_row(view.shape());
-  return {view.data + lo * inner * view.layout.item_size, (hi - lo) * inner, false, view.dtype, view.layout.item_size};
+  return {view.data + lo * inner * view.layout.item_size,
+          (hi - lo) * inner,
+          false,
+          view.dtype,
+          view.layout.item_size,
+          view.device};
 }
 
 const Buffer& VariantArray::buffer(std::int64_t i) const {

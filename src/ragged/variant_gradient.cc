@@ -116,7 +116,7 @@ Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) 
                           Ints(shape), " has ", shape.elements());
 }
 
-Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type) {
+Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type, Device device) {
   if (piece.missing) {
     if (piece.elements == 0 || has_zero(type.dtype)) return Status();
     return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing");
@@ -124,16 +124,19 @@ Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const Value
   if (piece.dtype != type.dtype) {
     return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype));
   }
-  if (piece.item_size == type.item_size) return Status();
-  return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size);
+  if (piece.item_size != type.item_size) {
+    return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size);
+  }
+  if (piece.device == device) return Status();
+  return invalid_argument("piece ", i, " is on ", to_string(piece.device), ", expected ", to_string(device));
 }
 
 // The rows of one ragged tensor: what holds for all of them is looked at once.
-Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type) {
+Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type, Device device) {
   const Tensor& values = encoded.batch()->values();
   const ConstView view = values.view();
-  BACKSLICE_RETURN_IF_ERROR(
-      check_piece({view.data, view.elements(), false, view.dtype, view.layout.item_size}, 0, type));
+  BACKSLICE_RETURN_IF_ERROR(check_piece(
+      {view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device}, 0, type, device));
   BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), view.elements(), shape));
   Joiner pieces(type.dtype, type.item_size, 1);
   pieces.push(view.data, view.elements(), [&]() -> const Buffer& { return values.buffer(); });
@@ -157,7 +160,8 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
       if (!elements.ok()) return elements.status();
       piece.elements = *elements;
     }
-    if (!piece.missing || write != Write::Accumulate) BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type));
+    if (!piece.missing || write != Write::Accumulate)
+      BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type, call.device));
     if (piece.elements > shape.elements() - total) {
       return invalid_argument("piece ", i, " of ", piece.elements, " elements does not fit: dense_values_shape ",
                               Ints(shape), " has ", shape.elements(), ", of which ", total,
@@ -183,13 +187,14 @@ Result<Joiner> checked_pieces(const Pieces& pieces, const VariantArray* encoded,
   if (pieces.has_missing() && shape.rank() == 0) {
     return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
   }
-  if (encoded != nullptr && encoded->batch() != nullptr) return whole_batch(*encoded, shape, type);
+  if (encoded != nullptr && encoded->batch() != nullptr) return whole_batch(*encoded, shape, type, call.device);
   return separate_pieces(pieces, *splits, shape, type, write, call);
 }
 
 Status check_gradient_output(const View& out, const Shape& shape, const Joiner& pieces, const ValuesType& type,
                              const std::vector<Tensor>& row_splits, Write write) {
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", shape, type.dtype, type.item_size, "the pieces"));
+  BACKSLICE_RETURN_IF_ERROR(
+      check_output(out, "out", shape, type.dtype, type.item_size, "the pieces", RunsOn::AnyDevice));
   if (pieces.shares_memory_with(out)) return invalid_argument("out shares memory with a piece");
   for (std::size_t i = 0; i < row_splits.size(); ++i) {
     if (overlap(out, row_splits[i].view())) return invalid_argument("out shares memory with row_splits[", i, "]");
@@ -207,7 +212,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     if (!shape.ok()) return shape.status();
     const auto type = values_type(encoded, Tvalues);
     if (!type.ok()) return type.status();
-    const Call call(context);
+    const Call call(context, device_of(encoded, context));
     const auto pieces =
         checked_pieces(EncodedPieces{encoded}, &encoded, row_splits, *shape, *type, Write::Overwrite, call);
     if (!pieces.ok()) return pieces.status();
@@ -225,9 +230,9 @@ Status gradient_into(const Pieces& given, const VariantArray* encoded, const std
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
     if (!shape.ok()) return shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_input(out, "out"));
+    BACKSLICE_RETURN_IF_ERROR(check_input(out, "out", RunsOn::AnyDevice));
     const ValuesType type = first.value_or(ValuesType{out.dtype, out.layout.item_size});
-    const Call call(context);
+    const Call call(context, out.device);
     const auto pieces = checked_pieces(given, encoded, row_splits, *shape, type, write, call);
     if (!pieces.ok()) return pieces.status();
     BACKSLICE_RETURN_IF_ERROR(check_gradient_output(out, *shape, *pieces, type, row_splits, write));

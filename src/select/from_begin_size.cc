@@ -11,11 +11,12 @@ constexpr std::int64_t kRest = -1;  // a size: up to the end of the axis
 // Nothing counts from the end and nothing is clamped.
 Result<Selection::Axis> explicit_axis(std::int64_t begin, std::int64_t size, int axis, std::int64_t extent) {
   if (begin < 0 || begin > extent) {
-    return invalid_argument("Expected begin[", axis, "] in [0, ", extent, "], but got ", begin);
+    return invalid_argument("Expected begin[", axis, "] in [0, ", extent, "], but got ", begin).at("begin", axis);
   }
   const std::int64_t rest = extent - begin;
   if (size != kRest && (size < 0 || size > rest)) {
-    return invalid_argument("Expected size[", axis, "] in [0, ", rest, "], or -1 for the rest, but got ", size);
+    return invalid_argument("Expected size[", axis, "] in [0, ", rest, "], or -1 for the rest, but got ", size)
+        .at("size", axis);
   }
   return axis_from_range(begin, size == kRest ? extent : begin + size, 1);
 }

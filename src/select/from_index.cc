@@ -32,14 +32,15 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
         result_axes.push_back(axis++);
       }
     };
-    for (const IndexItem& item : index) {
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const IndexItem& item = index[i];
       if (holds<EllipsisItem>(item)) {
         take_ellipsis();
       } else if (holds<NewAxis>(item)) {
         result_axes.push_back(kNewAxis);
       } else {
         const auto explicit_form = axis_of_item(item, axis, (*shape)[axis]);
-        if (!explicit_form.ok()) return explicit_form.status();
+        if (!explicit_form.ok()) return explicit_form.status().at("index", static_cast<std::int64_t>(i));
         axes.push_back(*explicit_form);
         if (holds<SliceRange>(item)) result_axes.push_back(axis);
         ++axis;
@@ -47,6 +48,12 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
     }
     if (!seen_ellipsis) take_ellipsis();
     return assemble(*shape, axes, result_axes);
+  });
+}
+
+Result<Selection> Selection::from_index_text(Ints shape, const IndexText& index) {
+  return from_index(shape, index.items).or_else([&](Status error) -> Result<Selection> {
+    return without_throwing([&]() -> Result<Selection> { return index.located(std::move(error)); });
   });
 }
 

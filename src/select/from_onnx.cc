@@ -15,7 +15,8 @@ constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 Status check_lengths(const OnnxSlice& slice) {
   const std::size_t size = slice.starts.size();
   const auto differs = [&](std::size_t other, const char* argument) {
-    return other == size ? Status() : invalid_argument(argument, " has ", other, " entries, starts has ", size);
+    if (other == size) return Status();
+    return invalid_argument(argument, " has ", other, " entries, starts has ", size).at(argument);
   };
   BACKSLICE_RETURN_IF_ERROR(differs(slice.ends.size(), "ends"));
   if (slice.axes) BACKSLICE_RETURN_IF_ERROR(differs(slice.axes->size(), "axes"));
@@ -53,14 +54,19 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
     }
     for (std::size_t e = 0; e < slice.starts.size(); ++e) {
       const std::int64_t given = slice.axes ? (*slice.axes)[e] : static_cast<std::int64_t>(e);
-      const std::int64_t axis = from_end(given, rank);
+      const std::int64_t axis = from_end(given, rank), position = static_cast<std::int64_t>(e);
       if (axis < 0 || axis >= rank) {
-        return invalid_argument("axes[", e, "] is ", given, ", outside [", -rank, ",", rank, ") of shape ", dims);
+        return invalid_argument("axes[", e, "] is ", given, ", outside [", -rank, ",", rank, ") of shape ", dims)
+            .at(slice.axes ? "axes" : "starts", position);
       }
-      if (sliced[axis]) return invalid_argument("axes[", e, "] is ", given, ": axis ", axis, " is given twice");
+      if (sliced[axis]) {
+        return invalid_argument("axes[", e, "] is ", given, ": axis ", axis, " is given twice").at("axes", position);
+      }
       sliced[axis] = true;
       const std::int64_t step = slice.steps ? (*slice.steps)[e] : 1;
-      if (step == 0) return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")");
+      if (step == 0) {
+        return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")").at("steps", position);
+      }
       axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, shape->begin()[axis]);
     }
     return assemble(*shape, axes, result_axes);

@@ -28,28 +28,34 @@ struct Expanded {
 Status check_lengths(const TfLists& slice) {
   const std::size_t size = slice.begin.size();
   if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxEntries) return Status();
+  const char* blamed = slice.end.size() != size ? "end" : slice.strides.size() != size ? "strides" : "begin";
   return invalid_argument(
-      "Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but", " begin has ",
-      size, ", end has ", slice.end.size(), " and strides has ", slice.strides.size());
+             "Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but",
+             " begin has ", size, ", end has ", slice.end.size(), " and strides has ", slice.strides.size())
+      .at(blamed);
 }
 
 Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
   if (std::popcount(static_cast<std::uint32_t>(slice.ellipsis_mask)) > 1) {
-    return invalid_argument("Multiple ellipses in slice spec not allowed: ellipsis_mask is ", slice.ellipsis_mask);
+    return invalid_argument("Multiple ellipses in slice spec not allowed: ellipsis_mask is ", slice.ellipsis_mask)
+        .at("ellipsis_mask");
   }
   const int entries = static_cast<int>(slice.begin.size());
   const auto is_ellipsis = [&](int e) { return has(slice.ellipsis_mask, e); };
   const auto is_new_axis = [&](int e) { return has(slice.new_axis_mask, e) && !is_ellipsis(e); };
 
   int named = 0;  // entries that each speak of one input axis
+  int first_too_many = 0;
   bool seen_ellipsis = false;
   for (int e = 0; e < entries; ++e) {
     seen_ellipsis |= is_ellipsis(e);
     named += !is_ellipsis(e) && !is_new_axis(e);
+    if (named <= shape.rank()) first_too_many = e + 1;
   }
   if (named > shape.rank()) {
     return invalid_argument("Index out of range using input dim ", shape.rank(), "; input has only ", shape.rank(),
-                            " dims, but begin has entries for ", named);
+                            " dims, but begin has entries for ", named)
+        .at("begin", first_too_many);
   }
 
   int axis = 0;
@@ -76,16 +82,20 @@ Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
 Result<Selection::Axis> explicit_axis(const TfLists& slice, int entry, int axis, std::int64_t extent) {
   const auto at = static_cast<std::size_t>(entry);
   const std::int64_t begin = slice.begin[at], end = slice.end[at], stride = slice.strides[at];
-  if (stride == 0) return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")");
+  if (stride == 0) {
+    return invalid_argument("strides[", entry, "] must be non-zero (axis ", axis, ")").at("strides", entry);
+  }
   if (has(slice.shrink_axis_mask, entry)) {
     if (stride < 0) {
       return invalid_argument("only stride 1 allowed on non-range indexing: strides[", entry, "] is ", stride,
-                              " (axis ", axis, ")");
+                              " (axis ", axis, ")")
+          .at("strides", entry);
     }
     const std::int64_t index = from_end(begin, extent);
     if (index < 0 || index >= extent) {
       return invalid_argument("slice index ", begin, " of dimension ", axis, " out of bounds: begin[", entry,
-                              "] must lie in [", -extent, ",", extent, ")");
+                              "] must lie in [", -extent, ",", extent, ")")
+          .at("begin", entry);
     }
     return Selection::Axis{index, 1, 1};
   }

@@ -23,13 +23,22 @@ Result<Selection::Axis> axis_of_item(const IndexItem& item, int axis, std::int64
 
 Result<int> count_named_axes(const Index& index, int rank) {
   int named = 0, ellipses = 0;
+  std::int64_t item_number = 0, second_ellipsis = 0, first_too_many = 0;
   for (const IndexItem& item : index) {
-    named += std::holds_alternative<std::int64_t>(item) || std::holds_alternative<SliceRange>(item);
+    const bool names_axis = std::holds_alternative<std::int64_t>(item) || std::holds_alternative<SliceRange>(item);
+    named += names_axis;
+    if (names_axis && named == rank + 1) first_too_many = item_number;
     ellipses += std::holds_alternative<EllipsisItem>(item);
+    if (ellipses == 2 && second_ellipsis == 0) second_ellipsis = item_number;
+    ++item_number;
   }
-  if (ellipses > 1) return out_of_range("an index can only have a single ellipsis ('...'), this one has ", ellipses);
+  if (ellipses > 1) {
+    return out_of_range("an index can only have a single ellipsis ('...'), this one has ", ellipses)
+        .at("index", second_ellipsis);
+  }
   if (named > rank) {
-    return out_of_range("too many indices: the shape has ", rank, " axes, but ", named, " were indexed");
+    return out_of_range("too many indices: the shape has ", rank, " axes, but ", named, " were indexed")
+        .at("index", first_too_many);
   }
   return named;
 }

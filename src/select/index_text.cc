@@ -63,7 +63,7 @@ std::optional<IndexItem> parse_item(std::string_view text) {
 bool is_name(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789", kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   return !text.empty() && kLetters.find(text.front()) != std::string_view::npos &&
-         std::ranges::all_of(text, [&](char c) {
+         std::all_of(text.begin(), text.end(), [&](char c) {
            return c == '.' || kLetters.find(c) != std::string_view::npos || kDigits.find(c) != std::string_view::npos;
          });
 }
@@ -83,10 +83,19 @@ std::string without_brackets(std::string_view text) {
   return trimmed.empty() ? "..." : std::string(trimmed);
 }
 
+// Where a part of a text stands in it.
+TextSpan span_of(std::string_view part, std::string_view text) {
+  const auto begin = static_cast<std::size_t>(part.data() - text.data());
+  return {begin, begin + part.size()};
+}
+
 // `rest` begins with the list.
-Status list_refused(std::size_t item, std::string_view rest, std::string_view index) {
+std::string_view list_at(std::string_view rest) {
   const std::size_t close = rest.find(']');
-  const std::string_view list = rest.substr(0, close == std::string_view::npos ? close : close + 1);
+  return rest.substr(0, close == std::string_view::npos ? close : close + 1);
+}
+
+Status list_refused(std::size_t item, std::string_view list, std::string_view index) {
   const std::string instead = without_brackets(index);
   return invalid_argument("index item ", item, ", \"", list, "\", is a list: x[", index,
                           "] is NumPy's integer-array indexing, which is not a slice; write ", instead, " for x[",
@@ -102,24 +111,41 @@ std::string to_string(const SliceRange& range) {
 
 }  // namespace
 
-Result<Index> parse_index(std::string_view text) {
-  return without_throwing([&]() -> Result<Index> {
-    Index index;
+Result<IndexText> parse_index_text(std::string_view text) {
+  return without_throwing([&]() -> Result<IndexText> {
+    IndexText index;
     const std::string_view whole = without_name(trim(text));
     std::string_view rest = whole;
     while (!rest.empty()) {
-      if (rest.starts_with('[')) return list_refused(index.size(), rest, whole);
-      const std::string_view part = take_until(rest, ',');
+      const std::size_t number = index.items.size();
+      const auto refused = [&](Status error, std::string_view part) {
+        return std::move(error).at("index", static_cast<std::int64_t>(number), span_of(part, text));
+      };
+      if (rest.starts_with('[')) return refused(list_refused(number, list_at(rest), whole), list_at(rest));
+      const std::string_view before = rest, part = take_until(rest, ',');
+      const std::string_view blamed = part.empty() ? before.substr(0, 1) : part;  // an item that is not there: its comma
       const auto item = parse_item(part);
       if (!item) {
-        return invalid_argument("index item ", index.size(), ", \"", part, "\", of \"", text,
-                                "\" is not an integer, a slice such as 1:3 or ::2, None or ...");
+        return refused(invalid_argument("index item ", number, ", \"", part, "\", of \"", text,
+                                        "\" is not an integer, a slice such as 1:3 or ::2, None or ..."),
+                       blamed);
       }
-      index.push_back(*item);
+      index.items.push_back(*item);
+      index.spans.push_back(span_of(part, text));
       rest = trim(rest);
     }
     return index;
   });
+}
+
+Result<Index> parse_index(std::string_view text) {
+  return parse_index_text(text).transform([](IndexText&& index) { return std::move(index.items); });
+}
+
+Status IndexText::located(Status error) const {
+  if (error.argument() != "index" || !error.position() || error.span()) return error;
+  const auto item = static_cast<std::size_t>(*error.position());
+  return item < spans.size() ? std::move(error).at("index", error.position(), spans[item]) : error;
 }
 
 std::string to_string(const Index& index) {

@@ -132,12 +132,12 @@ SelectedLayout select(const Selection& selection, const Layout& layout) {
 
 View select(const Selection& selection, const View& view) {
   const SelectedLayout selected = select(selection, view.layout);
-  return {view.data + selected.offset, view.dtype, selected.layout};
+  return {view.data + selected.offset, view.dtype, selected.layout, view.device};
 }
 
 ConstView select(const Selection& selection, const ConstView& view) {
   const SelectedLayout selected = select(selection, view.layout);
-  return {view.data + selected.offset, view.dtype, selected.layout};
+  return {view.data + selected.offset, view.dtype, selected.layout, view.device};
 }
 
 }  // namespace backslice

@@ -1,7 +1,9 @@
 #include "sparse/checks.h"
 
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/row_layout.h"
+#include "kernels/cuda/memory.h"
 #include "ops/checks.h"
 
 namespace backslice {
@@ -32,6 +34,19 @@ Status check_apart(const View& out, const char* argument, const CooIndices& indi
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, indices.column_view(axis), indices_argument));
   }
   return Status();
+}
+
+Status check_indices(const CooIndices& indices, const char* argument, Device device, const char* values_argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(indices.device(), argument, device, values_argument));
+  for (int axis = 0; axis < indices.rank() && !device.is_cpu(); ++axis) {
+    BACKSLICE_RETURN_IF_ERROR(check_input(indices.column_view(axis), argument, RunsOn::AnyDevice));
+  }
+  return Status();
+}
+
+Status check_device_status(const Context& context, Device device) {
+  if (context.device_status == nullptr || device.is_cpu()) return Status();
+  return cuda::check_memory(context.device_status, device, "device_status");
 }
 
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values) {

@@ -1,6 +1,7 @@
 // The checks that the sparse operations share.
 #pragma once
 
+#include "backslice/context.h"
 #include "backslice/coo_indices.h"
 #include "backslice/ints.h"
 #include "backslice/view.h"
@@ -18,6 +19,12 @@ Status check_size(Ints size, int rank);
 
 // An output shares no memory with a list of indices.
 Status check_apart(const View& out, const char* argument, const CooIndices& indices, const char* indices_argument);
+
+// Indices on the device of the values, and, where that is not the CPU, in its memory.
+Status check_indices(const CooIndices& indices, const char* argument, Device device, const char* values_argument);
+
+// A status that the device is to write is in its memory.
+Status check_device_status(const Context& context, Device device);
 
 // The bytes that one row of indices and values takes, if there are any.
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values);

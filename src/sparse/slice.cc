@@ -2,8 +2,10 @@
 #include <limits>
 
 #include "backslice/sparse_slice.h"
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/row_layout.h"
+#include "kernels/sparse/cuda.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -61,7 +63,8 @@ Status check_window(const CooIndices& indices, Ints start, Ints size) {
 // Checks the arguments, in TensorFlow's order; the shape of the result.
 Result<Shape> check_arguments(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
-  BACKSLICE_RETURN_IF_ERROR(check_input(values, "values"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(values, "values", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_indices(indices, "indices", values.device, "values"));
   if (indices.rows() != values.shape()[0]) {
     return invalid_argument("Number of elements in indices (", indices.rows(), ") and values (", values.shape()[0],
                             ") do not match");
@@ -83,7 +86,8 @@ Status check_out(const View& out, const char* argument, DType dtype, std::int64_
     return dtype_error(argument, " has dtype ", name(out.dtype), " of ", out.layout.item_size, " bytes, expected ",
                        name(dtype), " of ", item_size);
   }
-  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, argument, values.device, "values"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "one row per entry in the window"));
   BACKSLICE_RETURN_IF_ERROR(check_distinct(out, argument));
   BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, values, "values"));
@@ -121,6 +125,41 @@ struct Window {
   SparseParts parts;
 };
 
+// On a device: found and counted there, in memory that stays as it is until the entries are moved.
+cuda::DeviceFound find_window(const CooIndices& indices, Ints start, Ints size, std::int64_t expected,
+                              DeviceStatus* status, const Call& call) {
+  return cuda::DeviceFound::in_window(indices, start, size, expected, {call.queue(), call.allocator}, status);
+}
+
+Result<SparseTensor> slice_on_device(const CooIndices& indices, const ConstView& values, const Shape& shape, Ints start,
+                                     Ints size, const Call& call) {
+  const auto found = find_window(indices, start, size, cuda::DeviceFound::kAnyNumber, nullptr, call);
+  const std::int64_t entries = found.outcome(call.queue()).found;
+  auto out_indices = make_indices(indices, entries, call);
+  if (!out_indices.ok()) return out_indices.status();
+  auto out_values = call.allocate(values.dtype, with_rows(values.shape(), entries), values.layout.item_size);
+  if (!out_values.ok()) return out_values.status();
+  found.write_slice(indices, start, values, out_indices->view(), out_values->view(), call.queue());
+  return SparseTensor{*std::move(out_indices), *std::move(out_values), shape};
+}
+
+// As many entries as out_values has rows: another number is found out on the device.
+Status slice_into_on_device(const CooIndices& indices, const ConstView& values, Ints start, Ints size,
+                            const View& out_indices, const View& out_values, DeviceStatus* status, const Call& call) {
+  BACKSLICE_RETURN_IF_ERROR(check_rows(out_values, "out_values"));
+  const std::int64_t entries = out_values.shape()[0];
+  if (entries > indices.rows()) {
+    return invalid_argument("out_values has ", entries, " rows, more than indices, which has ", indices.rows());
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_outputs(out_indices, out_values, entries, indices, values));
+  const auto found = find_window(indices, start, size, entries, status, call);
+  found.write_slice(indices, start, values, out_indices, out_values, call.queue());
+  if (status != nullptr) return Status();
+  const DeviceStatus outcome = found.outcome(call.queue());
+  if (outcome.refused == 0) return Status();
+  return invalid_argument("out_values has ", entries, " rows, but ", outcome.found, " entries lie in the window");
+}
+
 }  // namespace
 
 Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
@@ -128,7 +167,8 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
   return without_throwing([&]() -> Result<SparseTensor> {
     auto result = check_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
-    const Call call(context);
+    const Call call(context, values.device);
+    if (!call.device.is_cpu()) return slice_on_device(indices, values, *result, start, size, call);
     Window window(indices, start, size, row_bytes(indices, values), call);
     auto out_indices = make_indices(indices, window.entries(), call);
     if (!out_indices.ok()) return out_indices.status();
@@ -142,8 +182,15 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
 Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size, const Context& context) {
   return without_throwing([&]() -> Result<std::int64_t> {
     BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
+    BACKSLICE_RETURN_IF_ERROR(check_indices(indices, "indices", indices.device(), "indices"));
+    const Call call(context, indices.device());
+    if (!call.device.is_cpu()) {
+      return find_window(indices, start, size, cuda::DeviceFound::kAnyNumber, nullptr, call)
+          .outcome(call.queue())
+          .found;
+    }
     const std::int64_t bytes_per_row = indices.rank() * item_size(indices.dtype());
-    return Window(indices, start, size, bytes_per_row, Call(context)).entries();
+    return Window(indices, start, size, bytes_per_row, call).entries();
   });
 }
 
@@ -152,7 +199,13 @@ Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& valu
   return without_throwing([&]() -> Result<Shape> {
     auto result = check_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
-    const Call call(context);
+    BACKSLICE_RETURN_IF_ERROR(check_device_status(context, values.device));
+    const Call call(context, values.device);
+    if (!call.device.is_cpu()) {
+      BACKSLICE_RETURN_IF_ERROR(
+          slice_into_on_device(indices, values, start, size, out_indices, out_values, context.device_status, call));
+      return result;
+    }
     Window window(indices, start, size, row_bytes(indices, values), call);
     BACKSLICE_RETURN_IF_ERROR(check_outputs(out_indices, out_values, window.entries(), indices, values));
     window.write(indices, start, values, out_indices, out_values, call);

@@ -4,6 +4,7 @@
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "kernels/sparse/cuda.h"
 #include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
@@ -41,9 +42,16 @@ Status check_arguments(const ConstView& grad, const CooIndices& input, Ints star
     return invalid_argument("backprop_val_grad has ", grad.shape()[0], " rows, but output_indices has ", output.rows());
   }
   BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "column of input_indices"));
-  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "backprop_val_grad"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "backprop_val_grad", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "backprop_val_grad"));
+  BACKSLICE_RETURN_IF_ERROR(check_indices(output, "output_indices", grad.device, "backprop_val_grad"));
   if (order == MatchOrder::Any && output.rows() > std::numeric_limits<std::int32_t>::max()) {
     return unimplemented("order \"any\" takes at most 2**31 - 1 rows of output_indices, got ", output.rows());
+  }
+  // Its rows are sorted by numbers of 32 bits.
+  if (order == MatchOrder::Any && !grad.device.is_cpu() && input.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    return unimplemented("order \"any\" takes at most 2**32 - 1 rows of input_indices on ", to_string(grad.device),
+                         ", got ", input.rows());
   }
   return check_grad_dtype(grad, input.rows(), write);
 }
@@ -55,7 +63,8 @@ Status check_window_arguments(const ConstView& grad, const CooIndices& input, In
   if (grad.shape()[0] > input.rows()) {
     return invalid_argument("grad has ", grad.shape()[0], " rows, more than input_indices, which has ", input.rows());
   }
-  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad"));
+  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "grad"));
   return check_grad_dtype(grad, input.rows(), write);
 }
 
@@ -85,6 +94,17 @@ Status left_over(std::int64_t rows, std::int64_t used) {
       StatusCode::Internal,
       join("Elements of backprop_val_grad aren't all propagated. Num elements:", rows, ", used: ", used, "; row ", used,
            " of output_indices, plus input_start, is ", "not among the rows of input_indices that are left"));
+}
+
+Status left_over_in_any_order(std::int64_t rows, std::int64_t used) {
+  return Status(StatusCode::Internal,
+                join("Elements of backprop_val_grad aren't all propagated. Num elements:", rows, ", used: ", used,
+                     "; the others' indices, plus input_start, are not in input_indices"));
+}
+
+Status other_window(std::int64_t rows, std::int64_t found, Ints start, Ints size) {
+  return invalid_argument("grad has ", rows, " rows, but ", found,
+                          " rows of input_indices lie in the window from start ", start, " of size ", size);
 }
 
 KernelContext kernel_for(const View& out, const Call& call) {
@@ -135,9 +155,7 @@ Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints s
                           const View& out, Write write, const Call& call) {
   const Joined joined = join_in_any_order(input, start, output, kernel_for(out, call));
   if (joined.found != output.rows()) {
-    return Status(StatusCode::Internal,
-                  join("Elements of backprop_val_grad aren't all propagated. Num elements:", output.rows(),
-                       ", used: ", joined.found, "; the others' indices, plus input_start, are not in input_indices"));
+    return left_over_in_any_order(output.rows(), joined.found);
   }
   const auto matcher = match_as_found(joined.rows(), call.rows);
   SparseParts parts = cut_for(input, grad, call);
@@ -151,11 +169,39 @@ Status write_window(const ConstView& grad, const CooIndices& input, Ints start, 
   SparseParts parts = cut_for(input, grad, call);
   count_parts(*matcher, parts, call.tasks);
   if (parts.back().end != grad.shape()[0]) {
-    return invalid_argument("grad has ", grad.shape()[0], " rows, but ", parts.back().end,
-                            " rows of input_indices lie in the window from start ", start, " of size ", size);
+    return other_window(grad.shape()[0], parts.back().end, start, size);
   }
   write_parts(*matcher, parts, grad, out, write, call);
   return Status();
+}
+
+// On a device. Rows are moved only where all were found, so that whoever waits may do so at the end.
+template <class Refusal>
+Status write_on_device(const cuda::DeviceFound& found, const ConstView& grad, const View& out, Write write, bool waits,
+                       const Call& call, const Refusal& refusal) {
+  found.write_gradient(grad, out, write, call.queue());
+  if (!waits) return Status();
+  const DeviceStatus outcome = found.outcome(call.queue());
+  return outcome.refused != 0 ? refusal(outcome.expected, outcome.found) : Status();
+}
+
+Status match_on_device(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
+                       const View& out, MatchOrder order, Write write, DeviceStatus* status, const Call& call) {
+  using cuda::DeviceFound;
+  const bool in_order = order == MatchOrder::InOrder;
+  const auto find = in_order ? DeviceFound::in_order : DeviceFound::in_any_order;
+  const DeviceFound found = find(input, start, output, {call.queue(), call.allocator}, status);
+  return write_on_device(found, grad, out, write, status == nullptr, call,
+                         in_order ? left_over : left_over_in_any_order);
+}
+
+Status write_window_on_device(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out,
+                              Write write, DeviceStatus* status, const Call& call) {
+  const auto found =
+      cuda::DeviceFound::in_window(input, start, size, grad.shape()[0], {call.queue(), call.allocator}, status);
+  return write_on_device(
+      found, grad, out, write, status == nullptr, call,
+      [&](std::int64_t rows, std::int64_t in_window) { return other_window(rows, in_window, start, size); });
 }
 
 }  // namespace
@@ -165,9 +211,14 @@ Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_
   return without_throwing([&]() -> Result<Tensor> {
     constexpr Write write = Write::Overwrite;
     BACKSLICE_RETURN_IF_ERROR(check_arguments(grad, input_indices, input_start, output_indices, order, write));
-    const Call call(context);
+    const Call call(context, grad.device);
     auto out = make_gradient(grad, input_indices.rows(), call);
     if (!out.ok()) return out;
+    if (!call.device.is_cpu()) {
+      BACKSLICE_RETURN_IF_ERROR(
+          match_on_device(grad, input_indices, input_start, output_indices, out->view(), order, write, nullptr, call));
+      return out;
+    }
     const auto run = order == MatchOrder::Any ? write_in_any_order : write_and_check_in_order;
     BACKSLICE_RETURN_IF_ERROR(run(grad, input_indices, input_start, output_indices, out->view(), write, call));
     return out;
@@ -180,8 +231,14 @@ Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_ind
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_arguments(grad, input_indices, input_start, output_indices, order, write));
     BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, &output_indices, "backprop_val_grad"));
+    BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
+    const Call call(context, grad.device);
+    if (!call.device.is_cpu()) {
+      return match_on_device(grad, input_indices, input_start, output_indices, out, order, write, context.device_status,
+                             call);
+    }
     const auto run = order == MatchOrder::Any ? write_in_any_order : check_then_write_in_order;
-    return run(grad, input_indices, input_start, output_indices, out, write, Call(context));
+    return run(grad, input_indices, input_start, output_indices, out, write, call);
   });
 }
 
@@ -190,10 +247,13 @@ Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices
   return without_throwing([&]() -> Result<Tensor> {
     constexpr Write write = Write::Overwrite;
     BACKSLICE_RETURN_IF_ERROR(check_window_arguments(grad, input_indices, start, size, write));
-    const Call call(context);
+    const Call call(context, grad.device);
     auto out = make_gradient(grad, input_indices.rows(), call);
     if (!out.ok()) return out;
-    BACKSLICE_RETURN_IF_ERROR(write_window(grad, input_indices, start, size, out->view(), write, call));
+    BACKSLICE_RETURN_IF_ERROR(
+        call.device.is_cpu()
+            ? write_window(grad, input_indices, start, size, out->view(), write, call)
+            : write_window_on_device(grad, input_indices, start, size, out->view(), write, nullptr, call));
     return out;
   });
 }
@@ -203,7 +263,10 @@ Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& i
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_window_arguments(grad, input_indices, start, size, write));
     BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, nullptr, "grad"));
-    return write_window(grad, input_indices, start, size, out, write, Call(context));
+    BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
+    const Call call(context, grad.device);
+    if (call.device.is_cpu()) return write_window(grad, input_indices, start, size, out, write, call);
+    return write_window_on_device(grad, input_indices, start, size, out, write, context.device_status, call);
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/boundary.h"
+#include "kernels/concat/cuda.h"
 #include "kernels/concat/kernel.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
@@ -16,15 +18,29 @@ std::int64_t bytes_of(const Tensor& row) { return row.shape().elements() * row.v
 }  // namespace
 
 BlockRows::~BlockRows() {
-  for (const Tensor& row : begun_) std::fill_n(data_of(row), bytes_of(row), std::byte{0});
+  for (const Tensor& row : begun_) clear(row);
 }
 
-void BlockRows::write(const Tensor& row, const ConstView& value, const Call& call) {
+void BlockRows::clear(const Tensor& row) const noexcept {
+  if (call_.device.is_cpu()) {
+    std::fill_n(data_of(row), bytes_of(row), std::byte{0});
+    return;
+  }
+  try {
+    cuda::zero(data_of(row), bytes_of(row), call_.queue());
+  } catch (const StatusException&) {  // the device has failed, and with it all that it holds
+  }
+}
+
+void BlockRows::write(const Tensor& row, const ConstView& value) {
   begun_.push_back(row);
   Tensor to = row;
-  if (!is_contiguous(value.layout)) return copy_into(to.view(), value, call);
+  if (!is_contiguous(value.layout)) return copy_into(to.view(), value, call_);
   const Segment all{value.data, bytes_of(row)};  // no loops to plan
-  concat(data_of(row), {&all, 1}, value.dtype, value.layout.item_size, call.kernel(all.bytes));
+  if (!call_.device.is_cpu()) {
+    return cuda::concat(data_of(row), {&all, 1}, value.dtype, {call_.queue(), call_.allocator});
+  }
+  concat(data_of(row), {&all, 1}, value.dtype, value.layout.item_size, call_.kernel(all.bytes));
 }
 
 }  // namespace backslice::tensor_array

@@ -10,16 +10,19 @@ namespace backslice::tensor_array {
 
 class BlockRows {
  public:
-  explicit BlockRows(std::size_t count) { begun_.reserve(count); }
+  BlockRows(std::size_t count, const Call& call) : call_(call) { begun_.reserve(count); }
   ~BlockRows();
   BlockRows(const BlockRows&) = delete;
   BlockRows& operator=(const BlockRows&) = delete;
 
   // The row, which is dense, from a value of its shape and any strides.
-  void write(const Tensor& row, const ConstView& value, const Call& call);
+  void write(const Tensor& row, const ConstView& value);
   void keep() { begun_.clear(); }
 
  private:
+  void clear(const Tensor& row) const noexcept;
+
+  const Call& call_;
   std::vector<Tensor> begun_;
 };
 

@@ -44,8 +44,8 @@ using namespace tensor_array;
 
 Result<TensorArrayContents> TensorArray::contents(const Context& context) const {
   return without_throwing([&]() -> Result<TensorArrayContents> {
-    const Call call(context);
     State& array = *state_;
+    const Call call(context, array.device());
     const std::unique_lock lock(array.mutex);  // nobody else uses the slots
     BACKSLICE_RETURN_IF_ERROR(array.check_open());
     TensorArrayContents contents{array.size, array.dtype, array.options, array.is_gradient, array.all_read, {}};

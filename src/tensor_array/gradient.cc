@@ -60,7 +60,7 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
                               "Wrong input container: this is a gradient array already, and a gradient of a "
                               "gradient array cannot be made");
     }
-    const Call call(context);
+    const Call call(context, array.device());
     const std::unique_lock lock(array.mutex);
     BACKSLICE_RETURN_IF_ERROR(array.check_open());
     if (const auto made = array.gradients.find(source); made != array.gradients.end()) return TensorArray(made->second);

@@ -1,4 +1,5 @@
 // TensorArray: the operations that read, each as a new tensor, as a shape, and into memory of the caller's.
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "ops/checks.h"
@@ -22,7 +23,7 @@ void append_lengths(std::span<const Element> elements, Lengths& lengths) {
 // A new tensor, or a view of what was written. `lengths`, unless it is null, gets the rows of each element.
 Result<Tensor> read_new(State& array, const Reading& reading, const Context& context, Lengths* lengths = nullptr) {
   return without_throwing([&]() -> Result<Tensor> {
-    const Call call(context);
+    const Call call(context, array.device());
     std::optional<Tensor> result;
     const auto make = [&](std::span<const Element> elements, const Shape& shape) {
       auto made = reading.join == Join::One ? sum_of(elements[0], array.dtype, array.item_size, call)
@@ -43,13 +44,16 @@ Result<Shape> measure(State& array, const Reading& reading, const Context& conte
       result = shape;
       return Status();
     };
-    BACKSLICE_RETURN_IF_ERROR(read_elements(array, reading, Effect::None, Call(context), std::cref(keep)));
+    BACKSLICE_RETURN_IF_ERROR(
+        read_elements(array, reading, Effect::None, Call(context, array.device()), std::cref(keep)));
     return result;
   });
 }
 
 Status check_out(const State& array, const View& out, std::span<const Element> elements, const Shape& shape) {
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, "out", shape, array.dtype, array.item_size, "the array"));
+  BACKSLICE_RETURN_IF_ERROR(
+      check_output(out, "out", shape, array.dtype, array.item_size, "the array", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", array.device(), "the array"));
   if (shares_memory(out, elements)) return invalid_argument("out shares memory with an element of the array");
   return Status();
 }
@@ -70,7 +74,7 @@ Status check_lengths(std::span<std::int64_t> lengths, const View& out, std::span
 Status read_into_view(State& array, const Reading& reading, const View& out, const Context& context,
                       std::optional<std::span<std::int64_t>> lengths = {}) {
   return without_throwing([&] {
-    const Call call(context);
+    const Call call(context, array.device());
     const auto fill = [&](std::span<const Element> elements, const Shape& shape) {
       BACKSLICE_RETURN_IF_ERROR(check_out(array, out, elements, shape));
       if (lengths) BACKSLICE_RETURN_IF_ERROR(check_lengths(*lengths, out, elements));

@@ -36,6 +36,8 @@ struct State {
   std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
   std::string prefix() const { return title() + ": "; }
 
+  Device device() const { return options.device; }
+
   // Preconditions of both: mutex is held.
   Status check_open() const { return closed ? closed_error() : Status(); }
   bool fixes_shape() const { return options.identical_element_shapes && !element_shape.full(); }

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
@@ -41,6 +42,7 @@ Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& op
   if (dtype == DType::Bytes && options.item_size < 0) {
     return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");
   }
+  if (!are_bytes(dtype)) return check_on_cpu(options.device, "the elements of an array of strings");
   return Status();
 }
 
@@ -70,7 +72,7 @@ Result<TensorArray> TensorArray::make(std::int64_t size, DType dtype, const Tens
     BACKSLICE_RETURN_IF_ERROR(check_making(size, dtype, options));
     auto state = std::make_shared<State>(size, dtype, options);
     if (options.contiguous) {
-      auto block = make_block(*state, Call(context));
+      auto block = make_block(*state, Call(context, options.device));
       if (!block.ok()) return block.status();
       state->block = *std::move(block);
     }
@@ -103,6 +105,7 @@ Status TensorArray::close() {
 
 const std::string& TensorArray::name() const { return state_->name(); }
 DType TensorArray::dtype() const { return state_->dtype; }
+Device TensorArray::device() const { return state_->device(); }
 bool TensorArray::is_gradient() const { return state_->is_gradient; }
 
 Result<bool> TensorArray::is_closed() const {

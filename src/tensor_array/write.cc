@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "ops/checks.h"
 #include "tensor_array/writing.h"
 
 namespace backslice {
@@ -12,7 +13,17 @@ namespace {
 
 using Writes = std::vector<ElementWrite>;
 
+// Values that are held are not looked at again, so memory on a device must be there now.
+Status check_device(const State& array, const Tensor& value) {
+  if (value.device() != array.device()) {
+    return invalid_argument(array.prefix(), "elements are on ", to_string(array.device()), " but a value on ",
+                            to_string(value.device()), " was written");
+  }
+  return value.device().is_cpu() ? Status() : check_input(value.view(), "the value", RunsOn::AnyDevice);
+}
+
 Status check_dtype(const State& array, const Tensor& value) {
+  BACKSLICE_RETURN_IF_ERROR(check_device(array, value));
   if (value.dtype() != array.dtype) {
     return dtype_error(array.prefix(), "dtype is ", name(array.dtype), " but a value of dtype ", name(value.dtype()),
                        " was written");
@@ -89,7 +100,7 @@ Status TensorArray::write(std::int64_t index, const Tensor& value, const Context
 }
 
 Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& context) {
-  return without_throwing([&] { return scatter_rows(*state_, indices, value, Call(context)); });
+  return without_throwing([&] { return scatter_rows(*state_, indices, value, Call(context, state_->device())); });
 }
 
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
@@ -99,7 +110,7 @@ Status TensorArray::unstack(const Tensor& value, const Context& context) {
     }
     const auto indices = state_->indices_up_to(value.shape()[0], "unstacked");
     if (!indices.ok()) return indices.status();
-    return scatter_rows(*state_, *indices, value, Call(context));
+    return scatter_rows(*state_, *indices, value, Call(context, state_->device()));
   });
 }
 
@@ -114,7 +125,7 @@ Status TensorArray::split(const Tensor& value, Ints lengths, const Context& cont
       writes.push_back({.index = index, .part = ElementWrite::Part::Rows, .lo = row, .hi = row + lengths[i]});
       row += lengths[i];
     }
-    return write_elements(*state_, value, writes, Call(context));
+    return write_elements(*state_, value, writes, Call(context, state_->device()));
   });
 }
 

@@ -148,10 +148,10 @@ class Writer {
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes.
   Status store(std::span<const ElementWrite> writes, const PartialShape& element_shape) {
-    BlockRows rows(array_.block ? writes.size() : 0);
+    BlockRows rows(array_.block ? writes.size() : 0, call_);
     for (std::size_t i = 0; array_.block && i < writes.size(); ++i) {
       call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-      rows.write(row_of(*array_.block, writes[i].index), writes[i].of(value_).view(), call_);
+      rows.write(row_of(*array_.block, writes[i].index), writes[i].of(value_).view());
     }
     if (writes.size() == 1) {
       Prepared only(writes);
@@ -222,7 +222,7 @@ Status write_one(State& array, std::int64_t index, const Tensor& value, const Co
       array.fixes_shape() ? array.element_shape.merged_with(value.shape()) : PartialShape();
   const ElementWrite write{.index = index, .slot = &slot};
   if (array.block || slot.terms.size() == kMaxTerms) {
-    return Writer(array, value, Call(context), released).store({&write, 1}, element_shape);
+    return Writer(array, value, Call(context, array.device()), released).store({&write, 1}, element_shape);
   }
   slot.terms.push_back(value);  // only this can fail, and it comes first
   slot.mark_written(value.shape());

@@ -162,19 +162,21 @@ static void buffers_of_memory(void) {
 static void devices(void) {
   backslice_context context = BACKSLICE_CONTEXT_INIT;
   backslice_grad_buffer* none = NULL;
-  context.device_type = 2; /* CUDA */
+  context.device_type = 7; /* Vulkan */
   CHECK_FAILS(backslice_grad_buffer_make(INTS(1), BACKSLICE_FLOAT32, 0, &context, &none), BACKSLICE_UNIMPLEMENTED,
-              "2:0");
-  context.device_type = BACKSLICE_CPU;
-  context.stream = &context;
-  CHECK_FAILS(backslice_grad_buffer_make(INTS(1), BACKSLICE_FLOAT32, 0, &context, &none), BACKSLICE_UNIMPLEMENTED,
-              "stream");
+              "context names device 7:0");
   backslice_selection* all = at(INTS(1), ":");
   const int64_t one[] = {1};
   float x = 1, y = 0;
   backslice_view in = floats(&x, LIST(one)), out = floats(&y, LIST(one));
   in.device_id = 3;
-  CHECK_FAILS(backslice_slice_into(all, &in, &out, NULL), BACKSLICE_UNIMPLEMENTED, "x lies on device 1:3");
+  CHECK_FAILS(backslice_slice_into(all, &in, &out, NULL), BACKSLICE_UNIMPLEMENTED, "x names device 1:3");
+  in.device_type = BACKSLICE_CUDA; /* which it is not on: refused, whether there is such a device or not */
+  in.device_id = 0;
+  CHECK(backslice_slice_into(all, &in, &out, NULL) != BACKSLICE_OK && y == 0);
+  in.device_type = BACKSLICE_CPU;
+  out.device_type = BACKSLICE_CUDA;
+  CHECK_FAILS(backslice_slice_into(all, &in, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "out is on cuda:0");
   backslice_free(all);
 }
 

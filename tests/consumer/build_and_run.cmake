@@ -6,7 +6,7 @@ set(tree ${binary}/consumer/${from}-${linkage})
 if(linkage STREQUAL "shared")
   set(build_type Release)  # as pip builds it, so that ccache has it
 endif()
-set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher}
+set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher}
   -D CMAKE_BUILD_TYPE=${build_type})
 
 function(run)

@@ -22,7 +22,8 @@ class Page(HTMLParser):
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
         elif (tag == "link" and found.get("rel") != "search") or tag in ("script", "img"):
-            self.loaded += [found[name] for name in ("src", "href") if name in found]
+            named = [found[name] for name in ("src", "href") if name in found]
+            self.loaded += [source for source in named if not source.startswith("data:")]  # which is in the page itself
 
 
 def pages() -> dict[Path, Page]:

@@ -76,10 +76,11 @@ def test_search_finds_sparse(tab, complaints):
     tab.keyboard.press("Control+k")
     tab.keyboard.type("sparse")
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("#search-results li a")
+    tab.get_by_text("Search finished").wait_for()  # the results appear one after the other, and then it says so
     results = tab.locator("#search-results li a")
     assert results.count() >= 5
     results.first.click()
+    tab.wait_for_url(lambda url: "search.html" not in url)
     assert "sparse" in tab.locator("article").inner_text().lower()
     assert complaints == []
 

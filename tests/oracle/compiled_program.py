@@ -1,5 +1,8 @@
 """Runs in TensorFlow's environment: what the compiled kernels do beside TensorFlow's own. `enable` switches them."""
 
+import gc
+import os
+import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -94,6 +97,27 @@ def rows_are_parts_of_the_values_where_aligned(enable: Enable) -> Any:
     return np.array([np.array_equal(values, back), address[0] == address[1]])
 
 
+def rows_in_another_order(enable: Enable) -> Any:
+    """Of several thousand rows that share memory: reversed, turned, with a hole, twice, and one that outlives all."""
+    rows, width = 3000, 16
+    values = tf.random.stateless_normal([rows, width], [1, 2])
+    encoded = encode([tf.range(rows + 1, dtype=tf.int64)], values)
+    orders = [
+        np.arange(rows), np.arange(rows)[::-1], np.roll(np.arange(rows), 700), np.delete(np.arange(rows), 1500),
+        np.repeat(np.arange(rows), 2), np.arange(1000, 2000), np.arange(0, rows, 2),
+    ]  # fmt: skip
+    right = []
+    for order in orders:
+        taken = tf.gather(encoded, order)
+        joined = join(taken, tf.range(len(order) + 1, dtype=tf.int64), [len(order), width])
+        right.append(np.array_equal(joined, values.numpy()[order]))
+    last, wanted = encoded[2345], values[2345].numpy()
+    del encoded, taken, joined, values
+    gc.collect()
+    right.append(np.array_equal(np.ravel(join(last[None], [0, 1], [width])), wanted))
+    return np.array(right)
+
+
 def pieces(one_buffer: bool, enable: Enable, row: int = 48) -> tuple[Any, Any, list[int]]:
     """100,000 rows of 48 floats: each in its own memory, as TensorFlow encodes them, or all in one block."""
     splits, values = tf.range(0, 4_800_001, row, dtype=tf.int64), tf.random.stateless_normal([4_800_000], [1, 2])
@@ -118,13 +142,29 @@ def large_gradients_of(enable: Enable, row: int) -> Any:
     return np.array([*right, np.array_equal(third, values), np.array_equal(first, values)])
 
 
+def gradients_in_a_forked_child(enable: Enable) -> Any:
+    """Where TensorFlow's threads are gone. Of rows in one block, and of rows that are copied."""
+    statuses = []
+    for one_buffer in (True, False):
+        encoded, splits, shape = pieces(one_buffer, enable)
+        enable(True)
+        shape = tf.constant(shape)
+        wanted = join(encoded, splits, shape).numpy()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if np.array_equal(join(encoded, splits, shape).numpy(), wanted) else 1)
+        statuses.append(os.waitpid(child, 0)[1])
+    return np.array(statuses)
+
+
 def seconds_of_gradient(one_buffer: bool) -> Callable[[Enable], Any]:
     """The best of each, taken in turns: (TensorFlow's, ours)."""
 
     def measure(enable: Enable) -> Any:
         arguments = pieces(one_buffer, enable)
         best = {False: np.inf, True: np.inf}
-        for on in [False, True] * 25:
+        for on in [*[False] * 3, *[True] * 3] * 25:  # each also with the caches as it has left them itself
             enable(on)
             start = time.perf_counter()
             join(*arguments)
@@ -157,7 +197,9 @@ RUN: dict[str, Callable[[Enable], Any]] = {
             types_without_a_kernel_when_switched_off,
             invalid_splits_of_a_type_without_a_kernel,
             rows_are_parts_of_the_values_where_aligned,
+            rows_in_another_order,
             large_gradients,
+            gradients_in_a_forked_child,
         )
     },
     **{name: crash(run) for name, run in CRASHES.items()},

@@ -1,9 +1,9 @@
 """Times SliceGrad inside the training wheel: its own kernel and backslice's, in turns. Prints JSON.
 
-python onnxruntime_speed.py LIBRARY NAME
+python onnxruntime_speed.py LIBRARY NAME ARGUMENTS
 
-NAME is that of a gradient, "names" for all names, "nodes" for what one node of a large graph costs, or "nodes with
-arguments" for one whose arguments are inputs of the graph.
+NAME is that of a gradient, "names" for all names, or "slice" for ONNX Runtime's Slice beside its gradient. ARGUMENTS is
+"constants" or "inputs": where shape, starts, ends, axes and steps come from.
 """
 
 import json
@@ -18,29 +18,39 @@ END = 2**63 - 1
 ALL = (0, END, 1)
 ROWS = (1024, 3072, 1)
 SQUARE = (4096, 4096)
-# name: shape, (start, end, step) per axis, type
+# name: shape, (start, end, step) per axis, type, and how many of them a graph has, so that starting it counts little
 GRADIENTS = {
-    "rows (4096,4096)[1024:3072]": (SQUARE, [ROWS], "float32"),
-    "columns (4096,4096)[:,1024:3072]": (SQUARE, [ALL, ROWS], "float32"),
-    "columns, float64": (SQUARE, [ALL, ROWS], "float64"),
-    "inner step (4096,4096)[:,::2]": (SQUARE, [ALL, (0, END, 2)], "float32"),
-    "inner step (1024,1024)[:,::3]": ((1024, 1024), [ALL, (0, END, 3)], "float32"),
-    "outer step (4096,4096)[::2]": (SQUARE, [(0, END, 2)], "float32"),
-    "outer step (4096,4096)[::-1]": (SQUARE, [(END, -END, -1)], "float32"),
-    "one row per matrix (512,128,512)[:,64:65]": ((512, 128, 512), [ALL, (64, 65, 1)], "float32"),
-    "crop (32,64,112,112)[:,:,8:104,8:104]": ((32, 64, 112, 112), [ALL, ALL, (8, 104, 1), (8, 104, 1)], "float32"),
-    "crop (1024,1024)[128:896,128:896]": ((1024, 1024), [(128, 896, 1)] * 2, "float32"),
-    "small (64,64)[8:40,8:40]": ((64, 64), [(8, 40, 1)] * 2, "float32"),
-    "few of many (2^26)[100:200]": ((2**26,), [(100, 200, 1)], "float32"),
+    "few (64,)[8:40]": ((64,), [(8, 40, 1)], "float32", 100),
+    "few (8,8)[2:6,2:6]": ((8, 8), [(2, 6, 1)] * 2, "float32", 100),
+    "small (64,64)[8:40,8:40]": ((64, 64), [(8, 40, 1)] * 2, "float32", 20),
+    "crop (256,256)[64:192,64:192]": ((256, 256), [(64, 192, 1)] * 2, "float32", 4),
+    "crop (256,256)[8:248,8:248]": ((256, 256), [(8, 248, 1)] * 2, "float32", 4),
+    "inner step (256,256)[:,::2]": ((256, 256), [ALL, (0, END, 2)], "float32", 4),
+    "inner step (256,256)[:,::2], float64": ((256, 256), [ALL, (0, END, 2)], "float64", 4),
+    "inner step (256,256)[:,::3], float64": ((256, 256), [ALL, (0, END, 3)], "float64", 4),
+    "rows (4096,4096)[1024:3072]": (SQUARE, [ROWS], "float32", 1),
+    "columns (4096,4096)[:,1024:3072]": (SQUARE, [ALL, ROWS], "float32", 1),
+    "columns (4096,4096)[:,1024:3072], float64": (SQUARE, [ALL, ROWS], "float64", 1),
+    "inner step (4096,4096)[:,::2]": (SQUARE, [ALL, (0, END, 2)], "float32", 1),
+    "inner step (4096,4096)[:,::2], float64": (SQUARE, [ALL, (0, END, 2)], "float64", 1),
+    "inner step (1024,1024)[:,::3]": ((1024, 1024), [ALL, (0, END, 3)], "float32", 1),
+    "inner step (1024,1024)[:,::2], float64": ((1024, 1024), [ALL, (0, END, 2)], "float64", 1),
+    "inner step (1024,1024)[:,::3], float64": ((1024, 1024), [ALL, (0, END, 3)], "float64", 1),
+    "outer step (4096,4096)[::2]": (SQUARE, [(0, END, 2)], "float32", 1),
+    "outer step (4096,4096)[::-1]": (SQUARE, [(END, -END, -1)], "float32", 1),
+    "one row per matrix (512,128,512)[:,64:65]": ((512, 128, 512), [ALL, (64, 65, 1)], "float32", 1),
+    "crop (32,64,112,112)[:,:,8:104,8:104]": ((32, 64, 112, 112), [ALL, ALL, (8, 104, 1), (8, 104, 1)], "float32", 1),
+    "crop (1024,1024)[128:896,128:896]": ((1024, 1024), [(128, 896, 1)] * 2, "float32", 1),
+    "few of many (2^26)[100:200]": ((2**26,), [(100, 200, 1)], "float32", 1),
 }
 TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "int64": TensorProto.INT64}
-NODES = 100  # in a graph that measures one of them
+LISTS = ["shape", "starts", "ends", "axes", "steps"]
 
 
-def constants(shape, spec):
-    lists = {"shape": list(shape), "axes": list(range(len(spec)))}
-    lists |= {name: [axis[i] for axis in spec] for i, name in enumerate(("starts", "ends", "steps"))}
-    return [helper.make_tensor(name, TensorProto.INT64, [len(v)], v) for name, v in lists.items()]
+def lists(shape, spec):
+    values = {"shape": list(shape), "axes": list(range(len(spec)))}
+    values |= {name: [axis[i] for axis in spec] for i, name in enumerate(("starts", "ends", "steps"))}
+    return [helper.make_tensor(name, TensorProto.INT64, [len(values[name])], values[name]) for name in LISTS]
 
 
 def session(nodes, given, tensors, outputs, library):
@@ -67,34 +77,31 @@ def runner(made, given, outputs):
     return lambda: made.run_with_iobinding(binding)
 
 
-def gradient(shape, spec, dtype, library):
+def sliced_shape(shape, spec):
     axes = [slice(None if a == END else a, None if abs(b) == END else b, s) for a, b, s in spec]
-    dy = np.ones(np.empty(shape, np.int8)[tuple(axes)].shape, dtype)
-    node = helper.make_node(
-        "SliceGrad", ["dY", "shape", "starts", "ends", "axes", "steps"], ["dX"], domain="com.microsoft"
-    )
-    made = session([node], {"dY": dy}, constants(shape, spec), ["dX"], library)
-    return runner(made, {"dY": dy}, ["dX"])
+    return np.empty(shape, np.int8)[tuple(axes)].shape
 
 
-def many(op, library, are_inputs=False):
-    """NODES nodes on a small tensor, none of which the optimiser can join. Their arguments are inputs or constants."""
-    shape, spec = (8, 8), [(2, 6, 1)] * 2
-    given = {f"i{k}": np.ones(shape if op == "Slice" else (4, 4), np.float32) for k in range(NODES)}
-    tensors = constants(shape, spec)
-    if are_inputs:
-        given |= {tensor.name: numpy_helper.to_array(tensor) for tensor in tensors}
-    more = ["starts", "ends", "axes", "steps"] if op == "Slice" else ["shape", "starts", "ends", "axes", "steps"]
+def graph(op, name, library, arguments):
+    """As many nodes as the gradient says, none of which the optimiser can join."""
+    shape, spec, dtype, count = GRADIENTS[name]
+    of_node = np.ones(shape if op == "Slice" else sliced_shape(shape, spec), dtype)
+    given = {f"i{k}": of_node for k in range(count)}
+    needed = [tensor for tensor in lists(shape, spec) if op == "SliceGrad" or tensor.name != "shape"]
+    if arguments == "inputs":
+        given |= {tensor.name: numpy_helper.to_array(tensor) for tensor in needed}
     domain = "" if op == "Slice" else "com.microsoft"
-    nodes = [helper.make_node(op, [f"i{k}", *more], [f"o{k}"], domain=domain) for k in range(NODES)]
-    outputs = [f"o{k}" for k in range(NODES)]
-    return runner(session(nodes, given, [] if are_inputs else tensors, outputs, library), given, outputs)
+    names = [tensor.name for tensor in needed]
+    nodes = [helper.make_node(op, [f"i{k}", *names], [f"o{k}"], domain=domain) for k in range(count)]
+    outputs = [f"o{k}" for k in range(count)]
+    return runner(session(nodes, given, [] if arguments == "inputs" else needed, outputs, library), given, outputs)
 
 
 def best(calls, seconds=1.0):
     """The best time of each call, while they take turns."""
     times = [float("inf")] * len(calls)
     for call in calls:
+        call()
         call()
     end, rounds = time.perf_counter() + seconds * len(calls), 0
     while rounds < 5 or time.perf_counter() < end:
@@ -106,16 +113,15 @@ def best(calls, seconds=1.0):
     return times
 
 
-def measured(library, name):
+def measured(library, name, arguments):
+    """Seconds per node: of ONNX Runtime's kernel, of backslice's."""
     if name == "names":
         return list(GRADIENTS)
-    if name == "nodes":
-        times = best([many("Slice", ""), many("SliceGrad", library), many("SliceGrad", "")])
-        return [seconds / NODES for seconds in times]
-    if name == "nodes with arguments":
-        times = best([many("SliceGrad", library, True), many("SliceGrad", "", True)])
-        return [seconds / NODES for seconds in times]
-    return best([gradient(*GRADIENTS[name], ""), gradient(*GRADIENTS[name], library)])
+    first = ("Slice" if name == "slice" else "SliceGrad", "")
+    if name == "slice":
+        name = "few (8,8)[2:6,2:6]"
+    made = [graph(op, name, used, arguments) for op, used in (first, ("SliceGrad", library))]
+    return [seconds / GRADIENTS[name][3] for seconds in best(made)]
 
 
 print(json.dumps(measured(*sys.argv[1:])))

@@ -3,6 +3,8 @@
 import os
 import sys
 
+import tensorflow  # noqa: F401  before the packages beside backslice, which TensorFlow 2.16 would try to use
+
 sys.path.append(os.environ["BACKSLICE_PACKAGES"])  # after TensorFlow's own packages
 
 import compiled_program

@@ -21,7 +21,7 @@ def test_the_checks_pass_inside_pytorch(venv: str) -> None:
     quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:logging", "-W", "ignore", "-c", "pytest.ini", "--tb=short"]
     done = subprocess.run(
         [python, "-m", "pytest", *quiet, "."],
-        capture_output=True, text=True, timeout=600, env=ENVIRONMENT, cwd=FOLDER,
+        capture_output=True, text=True, timeout=1800, env=ENVIRONMENT, cwd=FOLDER,
     )  # fmt: skip
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

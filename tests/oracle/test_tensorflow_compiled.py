@@ -216,8 +216,16 @@ def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
     assert results(compiled, "rows_are_parts_of_the_values_where_aligned")[0].tolist() == [True, True]
 
 
+def test_rows_that_share_memory_are_joined_in_any_order(compiled: Peer) -> None:
+    assert results(compiled, "rows_in_another_order")[0].tolist() == [True] * 8
+
+
 def test_large_gradients_do_not_share_their_memory(compiled: Peer) -> None:
     assert results(compiled, "large_gradients")[0].tolist() == [True] * 8
+
+
+def test_a_forked_child_joins_rows_without_tensorflows_threads(compiled: Peer) -> None:
+    assert results(compiled, "gradients_in_a_forked_child")[0].tolist() == [0, 0]
 
 
 @pytest.mark.skipif("BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine")

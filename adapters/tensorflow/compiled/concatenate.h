@@ -1,7 +1,8 @@
-// Runs of bytes, one after the other: short ones as they come, long ones by backslice's C interface, whose kernels know
-// when to write past the caches.
+// Spans of memory, one after the other: short ones as they come, long ones by backslice's C interface, whose kernels
+// know when to write past the caches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -12,98 +13,96 @@
 
 namespace backslice_tensorflow {
 
-// Neighbours in memory are joined as they are added, so that many of them are one.
-class Runs {
- public:
-  // Null for zeros.
-  void push(const char* data, std::int64_t bytes) {
-    if (bytes == 0) return;
-    total_ += bytes;
-    if (!data_.empty() && goes_on(data)) {
-      bytes_.back() += bytes;
-    } else {
-      data_.push_back(data);
-      bytes_.push_back(bytes);
-    }
-  }
+struct Span {
+  const char* data;  // null: zeros
+  std::int64_t elements;
+};
 
-  // Precondition: there is room for all of them at `out`.
-  absl::Status concatenate(char* out) const {
-    if (data_.empty()) return absl::OkStatus();
-    if (total_ / static_cast<std::int64_t>(data_.size()) >= kLong) return concatenate_long(out);
-    for (std::size_t i = 0; i < data_.size(); ++i) {
-      const auto bytes = static_cast<std::size_t>(bytes_[i]);
-      if (data_[i] == nullptr) {
-        std::memset(out, 0, bytes);
-      } else {
-        std::memcpy(out, data_[i], bytes);
-      }
-      out += bytes;
-    }
-    return absl::OkStatus();
+namespace detail {
+
+constexpr std::int64_t kLong = 4096;  // bytes: from here on, describing a span to the library costs little
+constexpr std::int64_t kAhead = 8;    // spans: memory is asked for so long before it is read
+constexpr std::int64_t kAsked = 256;  // bytes of each: what follows, the processor asks for by itself
+
+// On the calling thread: which is one of several that do the same.
+class Here {
+ public:
+  Here() {
+    executor_.run = [](void*, std::int64_t count, void (*task)(void*, std::int64_t), void* arg) -> std::int32_t {
+      for (std::int64_t i = 0; i < count; ++i) task(arg, i);
+      return 0;
+    };
+    context_.executor = &executor_;
   }
+  Here(const Here&) = delete;
+  const backslice_context* context() const { return &context_; }
 
  private:
-  static constexpr std::int64_t kLong = 4096;  // bytes: from here on, describing a run to the library costs little
-
-  absl::Status concatenate_long(char* out) const {
-    std::vector<backslice_view> views;
-    std::vector<std::uint8_t> missing;
-    std::vector<std::int64_t> splits(1, 0);
-    views.reserve(data_.size());
-    for (std::size_t i = 0; i < data_.size(); ++i) {
-      views.push_back(bytes_view(data_[i], &bytes_[i]));
-      missing.push_back(data_[i] == nullptr ? 1 : 0);
-      splits.push_back(splits.back() + bytes_[i]);
-    }
-    const std::int64_t length = static_cast<std::int64_t>(splits.size());
-    backslice_view row_splits = bytes_view(reinterpret_cast<const char*>(splits.data()), &length);
-    row_splits.dtype = BACKSLICE_INT64;
-    const backslice_view whole = bytes_view(out, &splits.back());
-    return status_of(backslice_ragged_pieces_gradient_into(views.data(), missing.data(), length - 1, &row_splits, 1,
-                                                           {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE,
-                                                           here().context()));
-  }
-
-  // On the calling thread: which is one of several that do the same.
-  class Here {
-   public:
-    Here() {
-      executor_.run = [](void*, std::int64_t count, void (*task)(void*, std::int64_t), void* arg) -> std::int32_t {
-        for (std::int64_t i = 0; i < count; ++i) task(arg, i);
-        return 0;
-      };
-      context_.executor = &executor_;
-    }
-    Here(const Here&) = delete;
-    const backslice_context* context() const { return &context_; }
-
-   private:
-    backslice_executor executor_ = BACKSLICE_EXECUTOR_INIT;
-    backslice_context context_ = BACKSLICE_CONTEXT_INIT;
-  };
-
-  static const Here& here() {
-    static const Here* const one = new Here;
-    return *one;
-  }
-
-  bool goes_on(const char* data) const {
-    return data == nullptr ? data_.back() == nullptr : data_.back() != nullptr && data_.back() + bytes_.back() == data;
-  }
-
-  static backslice_view bytes_view(const char* data, const std::int64_t* size) {
-    backslice_view view = BACKSLICE_VIEW_INIT;
-    view.data = const_cast<char*>(data);
-    view.dtype = BACKSLICE_UINT8;
-    view.rank = 1;
-    view.shape = size;
-    return view;
-  }
-
-  std::vector<const char*> data_;
-  std::vector<std::int64_t> bytes_;
-  std::int64_t total_ = 0;
+  backslice_executor executor_ = BACKSLICE_EXECUTOR_INIT;
+  backslice_context context_ = BACKSLICE_CONTEXT_INIT;
 };
+
+inline const Here& here() {
+  static const Here* const one = new Here;
+  return *one;
+}
+
+inline backslice_view bytes_view(const char* data, const std::int64_t* size) {
+  backslice_view view = BACKSLICE_VIEW_INIT;
+  view.data = const_cast<char*>(data);
+  view.dtype = BACKSLICE_UINT8;
+  view.rank = 1;
+  view.shape = size;
+  return view;
+}
+
+inline absl::Status concatenate_long(const Span* spans, std::int64_t count, std::int64_t width, char* out) {
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<backslice_view> views(size);
+  std::vector<std::uint8_t> missing(size);
+  std::vector<std::int64_t> bytes(size), splits(size + 1, 0);
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[i] = spans[i].elements * width;
+    views[i] = bytes_view(spans[i].data, &bytes[i]);
+    missing[i] = spans[i].data == nullptr ? 1 : 0;
+    splits[i + 1] = splits[i] + bytes[i];
+  }
+  const std::int64_t length = count + 1;
+  backslice_view row_splits = bytes_view(reinterpret_cast<const char*>(splits.data()), &length);
+  row_splits.dtype = BACKSLICE_INT64;
+  const backslice_view whole = bytes_view(out, &splits.back());
+  return status_of(backslice_ragged_pieces_gradient_into(views.data(), missing.data(), count, &row_splits, 1,
+                                                         {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE,
+                                                         here().context()));
+}
+
+inline void ask_for(const char* data, std::int64_t bytes) {
+  for (std::int64_t at = 0; at < std::min(bytes, kAsked); at += 64) __builtin_prefetch(data + at);
+}
+
+inline void concatenate_short(const Span* spans, std::int64_t count, std::int64_t width, char* out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) ask_for(spans[i + kAhead].data, spans[i + kAhead].elements * width);
+    const auto bytes = static_cast<std::size_t>(spans[i].elements * width);
+    if (spans[i].data != nullptr) {
+      std::memcpy(out, spans[i].data, bytes);
+    } else if (bytes > 0) {
+      std::memset(out, 0, bytes);
+    }
+    out += bytes;
+  }
+}
+
+}  // namespace detail
+
+// Of elements of that width. Precondition: there is room for all of them at `out`.
+inline absl::Status concatenate(const Span* spans, std::int64_t count, std::int64_t width, char* out) {
+  std::int64_t elements = 0;
+  for (std::int64_t i = 0; i < count; ++i) elements += spans[i].elements;
+  if (elements == 0) return absl::OkStatus();
+  if (elements * width / count >= detail::kLong) return detail::concatenate_long(spans, count, width, out);
+  detail::concatenate_short(spans, count, width, out);
+  return absl::OkStatus();
+}
 
 }  // namespace backslice_tensorflow

@@ -1,12 +1,13 @@
 // Pieces, one after the other, as one tensor. Where they lie next to each other in one block already, the tensor is a
 // part of that block, and nothing is moved.
 //
-// There may be millions of pieces, each behind three pointers: they are looked at on several threads, a batch at a
-// time, first for their sizes and then to copy them.
+// There may be millions of pieces, each behind three pointers. They are looked at once, on several threads, a batch at
+// a time; what is kept of each is where its memory lies, for the copy.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "errors.h"
 #include "parallel.h"
 #include "pool_tensor.h"
+#include "row_parts.h"
 #include "tensor_memory.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -31,19 +33,20 @@ struct Piece {
   std::int64_t elements = 0;
 };
 
-// Source: absl::Status find(std::int64_t i, Piece*) const, the same each time, and const void* place(std::int64_t i)
-// const, the first memory of 128 bytes that find(i) will read.
+// Source: bool find(std::int64_t i, Piece*) const; absl::Status error(std::int64_t i) const, why it returned false; and
+// const void* place(std::int64_t i) const, the first memory of kPlace bytes that find(i) will read.
 template <class Source>
 class Join {
  public:
   Join(OpKernelContext* context, DataType dtype, std::int64_t count, const Source& source)
       : context_(context), dtype_(dtype), width_(item_size_of(dtype)), count_(count), source_(source) {
     batches_.resize(static_cast<std::size_t>((count + kBatch - 1) / kBatch));
+    spans_.reset(new Span[static_cast<std::size_t>(count)]);
   }
 
   // As an output of that shape, if they add up to it.
   absl::Status to_output(int output, const TensorShape& shape) {
-    for_each_batch(kCyclesToMeasure, [&](std::int64_t at, Batch& batch) { return measure(at, batch); });
+    for_each_batch(kCyclesToLook, [&](std::int64_t at, Batch& batch) { return look(at, batch); });
     TF_RETURN_IF_ERROR(first_error());
     std::int64_t total = 0;
     for (Batch& batch : batches_) {
@@ -62,7 +65,7 @@ class Join {
   }
 
  private:
-  static constexpr std::int64_t kBatch = 512, kAhead = 12, kCyclesToMeasure = 50'000, kCyclesToCopy = 200'000,
+  static constexpr std::int64_t kBatch = 256, kAhead = 16, kPlace = 40, kCyclesToLook = 20'000, kCyclesToCopy = 50'000,
                                 kFromPool = 1 << 18;
 
   struct Batch {
@@ -94,7 +97,7 @@ class Join {
     return absl::OkStatus();
   }
 
-  std::int64_t end_of(std::int64_t batch) const { return std::min(count_, (batch + 1) * kBatch); }
+  std::int64_t size_of(std::int64_t batch) const { return std::min(kBatch, count_ - batch * kBatch); }
 
   // TensorFlow's memory for large tensors is fresh from the system, and the faults of its pages take longer than the
   // copy.
@@ -112,32 +115,68 @@ class Join {
     return absl::OkStatus();
   }
 
-  absl::Status measure(std::int64_t at, Batch& batch) const {
-    bool is_one_run = true;
-    for (std::int64_t i = at * kBatch; i < end_of(at); ++i) {
+  // A batch that is one run is known by its ends; of others the place of each piece is kept.
+  absl::Status look(std::int64_t at, Batch& batch) {
+    if (is_one_run(at, batch)) return absl::OkStatus();
+    batch.elements = 0;
+    batch.block = nullptr;
+    return find_spans(at, batch);
+  }
+
+  // Pieces of one block were made one after the other, and so were the objects that they lie behind: the processor
+  // sees that by itself, and asking it for memory takes longer than what is won.
+  bool is_one_run(std::int64_t at, Batch& batch) const {
+    const std::int64_t begin = at * kBatch, end = begin + size_of(at);
+    RowFollower rows;
+    for (std::int64_t i = begin; i < end; ++i) {
       Piece piece;
-      TF_RETURN_IF_ERROR(find(i, &piece));
-      if (__builtin_add_overflow(batch.elements, piece.elements, &batch.elements)) {
-        return invalid_argument("the pieces up to ", i, " have more than 2**63 - 1 elements in all");
+      if (!source_.find(i, &piece)) return false;
+      if (piece.elements == 0) continue;
+      if (piece.values == nullptr) return false;
+      if (!rows.follows(buffer_of(*piece.values))) {
+        if (!rows.ends_at(batch.last) || !goes_on(*piece.values, batch)) return false;
+        rows.begin(buffer_of(*piece.values));
       }
-      if (piece.elements > 0 && is_one_run) is_one_run = goes_on(piece, batch);
+      batch.elements += piece.elements;  // of memory that there is
+      batch.last += piece.elements * width_;
     }
-    if (!is_one_run) batch.block = nullptr;
+    return rows.ends_at(batch.last);
+  }
+
+  static bool goes_on(const Tensor& values, Batch& batch) {
+    const char* const data = data_of(values);
+    if (batch.first == nullptr) {
+      batch.first = batch.last = data;
+      batch.block = block_of(values);
+    }
+    return data == batch.last && block_of(values) == batch.block;
+  }
+
+  absl::Status find_spans(std::int64_t at, Batch& batch) {
+    const Tensor* values[kBatch];
+    Span* const spans = &spans_[static_cast<std::size_t>(at * kBatch)];
+    const std::int64_t count = size_of(at);
+    for (std::int64_t i = 0; i < count; ++i) {
+      ask_for(at * kBatch + i + kAhead);
+      Piece piece;
+      if (!source_.find(at * kBatch + i, &piece)) return source_.error(at * kBatch + i);
+      if (__builtin_add_overflow(batch.elements, piece.elements, &batch.elements)) {
+        return invalid_argument("the pieces up to ", at * kBatch + i, " have more than 2**63 - 1 elements in all");
+      }
+      if (piece.values != nullptr) __builtin_prefetch(buffer_of(*piece.values));
+      values[i] = piece.values;
+      spans[i].elements = piece.elements;
+    }
+    for (std::int64_t i = 0; i < count; ++i) spans[i].data = values[i] == nullptr ? nullptr : data_of(*values[i]);
     return absl::OkStatus();
   }
 
-  bool goes_on(const Piece& piece, Batch& batch) const {
-    if (piece.values == nullptr) return false;
-    const char* const data = data_of(*piece.values);
-    TensorBuffer* const block = block_of(*piece.values);
-    if (batch.first == nullptr) {
-      batch.first = data;
-      batch.block = block;
-    } else if (data != batch.last || block != batch.block) {
-      return false;
-    }
-    batch.last = data + piece.elements * width_;
-    return true;
+  // What is far away in memory is asked for some steps before it is needed.
+  void ask_for(std::int64_t i) const {
+    if (i >= count_) return;
+    const auto* const place = static_cast<const char*>(source_.place(i));
+    __builtin_prefetch(place);
+    __builtin_prefetch(place + kPlace - 1);
   }
 
   // Where all of them begin, if they are one run within one block. Sets block_.
@@ -157,44 +196,22 @@ class Join {
     return first;
   }
 
-  // What is far away in memory is asked for some steps before it is needed.
-  absl::Status find(std::int64_t i, Piece* piece) const {
-    if (i + kAhead < count_) {
-      const char* const place = static_cast<const char*>(source_.place(i + kAhead));
-      __builtin_prefetch(place);
-      __builtin_prefetch(place + 64);
-    }
-    return source_.find(i, piece);
-  }
-
   absl::Status copy(std::int64_t at, const Batch& batch, char* out) const {
-    std::vector<Piece> pieces(static_cast<std::size_t>(end_of(at) - at * kBatch));
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      TF_RETURN_IF_ERROR(find(at * kBatch + static_cast<std::int64_t>(i), &pieces[i]));
-      if (pieces[i].values != nullptr) __builtin_prefetch(buffer_of(*pieces[i].values));
-    }
+    const Span run{batch.first, batch.elements};
+    const Span* const spans = batch.block != nullptr ? &run : &spans_[static_cast<std::size_t>(at * kBatch)];
+    const std::int64_t count = batch.elements == 0 ? 0 : batch.block != nullptr ? 1 : size_of(at);
     out += batch.begin * width_;
-    return dtype_ == tensorflow::DT_STRING ? copy_strings(pieces, reinterpret_cast<tstring*>(out))
-                                           : copy_bytes(pieces, out);
-  }
-
-  absl::Status copy_bytes(const std::vector<Piece>& pieces, char* out) const {
-    Runs runs;
-    for (const Piece& piece : pieces) {
-      const char* const data = piece.values == nullptr ? nullptr : data_of(*piece.values);
-      __builtin_prefetch(data);
-      runs.push(data, piece.elements * width_);
-    }
-    return runs.concatenate(out);
-  }
-
-  static absl::Status copy_strings(const std::vector<Piece>& pieces, tstring* out) {
-    for (const Piece& piece : pieces) {  // new strings are empty
-      if (piece.values != nullptr)
-        std::copy_n(reinterpret_cast<const tstring*>(data_of(*piece.values)), piece.elements, out);
-      out += piece.elements;
-    }
+    if (dtype_ != tensorflow::DT_STRING) return concatenate(spans, count, width_, out);
+    copy_strings(spans, count, reinterpret_cast<tstring*>(out));
     return absl::OkStatus();
+  }
+
+  static void copy_strings(const Span* spans, std::int64_t count, tstring* out) {
+    for (std::int64_t i = 0; i < count; ++i) {  // new strings are empty
+      if (spans[i].data != nullptr)
+        std::copy_n(reinterpret_cast<const tstring*>(spans[i].data), spans[i].elements, out);
+      out += spans[i].elements;
+    }
   }
 
   absl::Status does_not_fit(const std::string& total, const TensorShape& shape) const {
@@ -207,6 +224,7 @@ class Join {
   const std::int64_t width_, count_;
   const Source& source_;
   std::vector<Batch> batches_;
+  std::unique_ptr<Span[]> spans_;  // of each piece, where it is not within a run
   TensorBuffer* block_ = nullptr;
 };
 

@@ -1,6 +1,8 @@
 // Loops on TensorFlow's own threads.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 
 #include "tensorflow/core/framework/device_base.h"
@@ -9,6 +11,13 @@
 
 namespace backslice_tensorflow {
 
+// Whether they are still there: not in a child that was forked after they began, where a loop on them never ends. Asked
+// first when a kernel is made.
+inline bool are_threads_alive() {
+  static const pid_t process = getpid();
+  return getpid() == process;
+}
+
 // Calls body(i) for each i in [0, count), which takes that many cycles each.
 template <class Body>
 void parallel_for(tensorflow::OpKernelContext* context, std::int64_t count, std::int64_t cycles, const Body& body) {
@@ -16,7 +25,7 @@ void parallel_for(tensorflow::OpKernelContext* context, std::int64_t count, std:
     for (std::int64_t i = begin; i < end; ++i) body(i);
   };
   const auto* threads = context->device()->tensorflow_cpu_worker_threads();
-  if (count <= 1 || threads == nullptr || threads->workers == nullptr) return all(0, count);
+  if (count <= 1 || threads == nullptr || threads->workers == nullptr || !are_threads_alive()) return all(0, count);
   threads->workers->ParallelFor(count, cycles, all);
 }
 

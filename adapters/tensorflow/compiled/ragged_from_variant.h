@@ -48,11 +48,12 @@ class RaggedFromVariant : public Replacement {
     const Elements& elements;
 
     const void* place(std::int64_t i) const { return elements[static_cast<std::size_t>(i)]; }
-    absl::Status find(std::int64_t i, Piece* piece) const {
+    bool find(std::int64_t i, Piece* piece) const {
       piece->values = &elements[static_cast<std::size_t>(i)]->values();
       piece->elements = piece->values->NumElements();
-      return absl::OkStatus();
+      return true;
     }
+    absl::Status error(std::int64_t) const { return absl::OkStatus(); }
   };
 
   // Up to the first that TensorFlow refuses.

@@ -85,25 +85,33 @@ class RaggedGradient : public Replacement {
     const MissingPieces& missing;
 
     const void* place(std::int64_t i) const { return place_of(elements[i]); }
-    absl::Status find(std::int64_t i, Piece* piece) const { return kernel.find(elements[i], i, missing, piece); }
-  };
 
-  absl::Status find(const Variant& element, std::int64_t i, const MissingPieces& missing, Piece* piece) const {
-    if (const RaggedTensorVariant* found = variants_.find(element)) {
+    bool find(std::int64_t i, Piece* piece) const {
+      const RaggedTensorVariant* const found = kernel.variants_.find(elements[i]);
+      if (found == nullptr) return find_missing(i, piece).ok();
       piece->values = &found->values();
       piece->elements = piece->values->NumElements();
-      if (piece->values->dtype() == dtype_) return absl::OkStatus();
-      return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(piece->values->dtype()),
-                              ", expected ", tensorflow::DataTypeString(dtype_));
+      return piece->values->dtype() == kernel.dtype_;
     }
-    if (!is_missing(element)) {
-      return invalid_argument("Input Variant element at index ", i,
-                              " doesn't hold a RaggedTensorVariant: ", element.DebugString());
+
+    absl::Status error(std::int64_t i) const {
+      const RaggedTensorVariant* const found = kernel.variants_.find(elements[i]);
+      Piece piece;
+      if (found == nullptr) return find_missing(i, &piece);
+      return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(found->values().dtype()),
+                              ", expected ", tensorflow::DataTypeString(kernel.dtype_));
     }
-    const auto count = missing.elements(i);
-    if (count.ok()) piece->elements = *count;
-    return count.status();
-  }
+
+    absl::Status find_missing(std::int64_t i, Piece* piece) const {
+      if (!is_missing(elements[i])) {
+        return invalid_argument("Input Variant element at index ", i,
+                                " doesn't hold a RaggedTensorVariant: ", elements[i].DebugString());
+      }
+      const auto count = missing.elements(i);
+      if (count.ok()) piece->elements = *count;
+      return count.status();
+    }
+  };
 
   DataType dtype_;
   const RaggedVariants variants_;

@@ -3,6 +3,7 @@
 
 #include "ragged_variants.h"
 #include "replacement.h"
+#include "row_parts.h"
 #include "rows.h"
 
 namespace backslice_tensorflow {
@@ -114,12 +115,13 @@ class RaggedToVariant : public Replacement {
     TF_RETURN_IF_ERROR(context->allocate_output(0, TensorShape({splits.rows()}), &encoded));
     auto elements = encoded->vec<Variant>();
     absl::Status status;
+    RowMaker maker;
     const auto take = [&](std::int64_t i, const char* data, std::int64_t bytes, TensorBuffer* block) {
       std::vector<Tensor> made;
       if (status.ok()) status = inner(i, &made);
       if (!status.ok()) return;
       Tensor row = data == nullptr ? Tensor(values.dtype(), shape_of(i))
-                                   : part_of_block(block, data, bytes, values.dtype(), shape_of(i));
+                                   : maker.make(block, data, bytes, values.dtype(), shape_of(i));
       elements(i) = RaggedTensorVariant(std::move(row), made);
     };
     TF_RETURN_IF_ERROR(Rows(values, splits).for_each(context, take));

@@ -32,8 +32,8 @@ inline bool is_missing(const Variant& variant) {
   return number != nullptr && *number == 0;
 }
 
-// Values of one class share their table of virtual functions. A second table for the same class, of another library, is
-// looked up by name again, and remembered instead.
+// Values of one class share their table of virtual functions, and lie at the same distance from it. A second table for
+// the same class, of another library, is looked up by name again, and remembered instead.
 class RaggedVariants {
  public:
   // Null where it holds something else, or nothing.
@@ -41,15 +41,23 @@ class RaggedVariants {
     const auto* const content = content_of(variant);
     if (content == nullptr) return nullptr;
     const void* const table = *reinterpret_cast<const void* const*>(content);
-    if (table == known_.load(std::memory_order_relaxed)) {
-      return static_cast<const RaggedTensorVariant*>(content->RawPtr());
-    }
-    const auto* found = variant.get<RaggedTensorVariant>();
-    if (found != nullptr) known_.store(table, std::memory_order_relaxed);
-    return found;
+    if (table == known_.load(std::memory_order_relaxed)) return behind(content);
+    return find_by_name(variant, content, table);
   }
 
  private:
+  static constexpr std::size_t kDistance = sizeof(void*);
+
+  static const RaggedTensorVariant* behind(const void* content) {
+    return reinterpret_cast<const RaggedTensorVariant*>(static_cast<const char*>(content) + kDistance);
+  }
+
+  const RaggedTensorVariant* find_by_name(const Variant& variant, const void* content, const void* table) const {
+    const auto* found = variant.get<RaggedTensorVariant>();
+    if (found != nullptr && found == behind(content)) known_.store(table, std::memory_order_relaxed);
+    return found;
+  }
+
   mutable std::atomic<const void*> known_{nullptr};
 };
 

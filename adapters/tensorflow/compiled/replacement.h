@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "builtin.h"
 #include "errors.h"
+#include "parallel.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace backslice_tensorflow {
@@ -38,6 +39,7 @@ class Replacement : public tensorflow::OpKernel {
     Factory* factory = builtins().find(type_string(), type({"T", "dtype", "Tvalues"}, tensorflow::DT_FLOAT),
                                        type({"Tsplits"}, tensorflow::DT_INT64));
     if (factory != nullptr) builtin_.reset(factory->Create(made));
+    are_threads_alive();
   }
 
   void Compute(OpKernelContext* context) final {

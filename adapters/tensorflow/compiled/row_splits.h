@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tensorflow/core/framework/tensor.h"
 
@@ -28,12 +29,21 @@ class RowSplits {
   // Not empty, from 0 upwards.
   bool are_valid() const {
     if (size_ == 0 || (*this)[0] != 0) return false;
-    bool ascending = true;
-    for (std::int64_t i = 1; i < size_; ++i) ascending &= (*this)[i - 1] <= (*this)[i];
-    return ascending;
+    return is_wide_ ? are_ascending<std::int64_t>() : are_ascending<std::int32_t>();
   }
 
  private:
+  // None is negative, and no difference: which does not overflow where the former holds. Without a branch or a
+  // comparison, so that vectors of any machine do it.
+  template <class Integer>
+  bool are_ascending() const {
+    using Bits = std::make_unsigned_t<Integer>;
+    const auto* const items = reinterpret_cast<const Bits*>(data_);
+    Bits signs = 0;
+    for (std::int64_t i = 1; i < size_; ++i) signs |= items[i] | (items[i] - items[i - 1]);
+    return signs >> (8 * sizeof(Bits) - 1) == 0;
+  }
+
   const char* data_;
   std::int64_t size_;
   bool is_wide_;

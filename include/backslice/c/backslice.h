@@ -1,4 +1,4 @@
-/* backslice in C: the backward pass of slicing, for whoever can call C. Includes all of the C interface. */
+/* backslice in C: the backward pass of slicing, for every language that can call C. Includes all of the C interface. */
 #ifndef BACKSLICE_C_BACKSLICE_H
 #define BACKSLICE_C_BACKSLICE_H
 

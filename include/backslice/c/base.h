@@ -45,7 +45,7 @@ enum {
   BACKSLICE_INTERNAL = 13
 };
 
-/* "InvalidArgument" and so on; "Unknown" for a number that is no code. */
+/* "InvalidArgument" and so on; "Unknown" for a number that is not a code. */
 BACKSLICE_C_API const char* backslice_code_name(int32_t code);
 
 /* What the last call that failed on this thread said, until the next one that fails; "" if none has. Never NULL. */
@@ -106,11 +106,11 @@ typedef struct backslice_string {
   int64_t size;
 } backslice_string;
 
-/* "float32" and so on, NULL for a number that is no element type; and the way back, -1 where there is none. */
+/* "float32" and so on, NULL for a number that is not an element type; and the way back, -1 where there is none. */
 BACKSLICE_C_API const char* backslice_dtype_name(int32_t dtype);
 BACKSLICE_C_API int32_t backslice_dtype_from_name(const char* name);
 
-/* Bytes per element; 0 for BACKSLICE_BYTES, -1 for a number that is no element type. */
+/* Bytes per element; 0 for BACKSLICE_BYTES, -1 for a number that is not an element type. */
 BACKSLICE_C_API int64_t backslice_dtype_item_size(int32_t dtype);
 
 /* -- Lists and views */
@@ -122,7 +122,7 @@ typedef struct backslice_ints {
   int64_t size;
 } backslice_ints;
 
-/* A tensor in somebody's memory. Strides may be anything for an input; an output must not overlap itself. The views
+/* A tensor in borrowed memory. Strides may be anything for an input; an output must not overlap itself. The views
  * that functions fill in point into their handle and hold as long as it does. */
 typedef struct backslice_view {
   size_t struct_size;
@@ -132,17 +132,18 @@ typedef struct backslice_view {
   const int64_t* shape;   /* `rank` extents; may be NULL for rank 0 */
   const int64_t* strides; /* `rank` of them, in bytes; NULL: row-major without gaps */
   int64_t item_size;      /* for BACKSLICE_BYTES only */
-  int32_t device_type;    /* as in DLPack; BACKSLICE_CPU is all there is so far */
+  int32_t device_type;    /* as in DLPack: BACKSLICE_CPU or BACKSLICE_CUDA */
   int32_t device_id;
 } backslice_view;
 
-enum { BACKSLICE_CPU = 1 };
+/* Dense slices and their gradients run on CUDA devices; what does not refuses their memory. */
+enum { BACKSLICE_CPU = 1, BACKSLICE_CUDA = 2 };
 
 #define BACKSLICE_VIEW_INIT {sizeof(backslice_view), NULL, BACKSLICE_FLOAT32, 0, NULL, NULL, 0, BACKSLICE_CPU, 0}
 
 /* -- Contexts */
 
-/* How loops run in parallel: somebody's own pool of threads. */
+/* How loops run in parallel: a thread pool of the caller's. */
 typedef struct backslice_executor {
   size_t struct_size;
   void* user;
@@ -178,8 +179,8 @@ typedef struct backslice_context {
    * NULL: nobody ends it early. */
   int32_t (*cancelled)(void* user);
   void* cancelled_user;
-  void* stream;        /* NULL is all there is so far */
-  int32_t device_type; /* BACKSLICE_CPU is all there is so far */
+  void* stream;        /* for arguments on CUDA: a cudaStream_t, on which the operation is queued */
+  int32_t device_type; /* where the allocator's memory is; where there is no allocator and no argument, the result */
   int32_t device_id;
 } backslice_context;
 
@@ -196,7 +197,7 @@ enum {
 BACKSLICE_C_API int32_t backslice_set_num_threads(int32_t threads);
 BACKSLICE_C_API int32_t backslice_num_threads(void);
 
-/* How many bytes of dead results the library keeps for the next ones; all of them given back at once. */
+/* How many bytes of released results the library keeps for the next ones; and giving all of them back at once. */
 BACKSLICE_C_API int32_t backslice_set_pool_limit(int64_t bytes);
 BACKSLICE_C_API int32_t backslice_trim_pool(void);
 

@@ -52,7 +52,7 @@ BACKSLICE_C_API int32_t backslice_ragged_slice_into(const backslice_ragged* rt, 
                                                     const backslice_view* out_splits, int32_t count,
                                                     const backslice_view* out_values, const backslice_context* context);
 BACKSLICE_C_API int32_t backslice_ragged_slice_grad_into(const backslice_ragged* rt, const backslice_selection* rows,
-                                                         const backslice_view* grad_values, const backslice_view* out,
+                                                         const backslice_view* dy, const backslice_view* out,
                                                          int32_t write, const backslice_context* context);
 
 #ifdef __cplusplus

@@ -5,11 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Array, DType, Index, Output, Shape
+from .selection import Selection
+from .types import Array, CudaDevice, DType, Index, Output, Shape
 
 __version__: str
 
 def _register(**objects: Any) -> None: ...
+def _cuda_devices() -> list[CudaDevice]:
+    """Of each CUDA device its ordinal, name, capability, bytes of memory and number of multiprocessors."""
+
 def _numpy_dtype(dtype: DType) -> np.dtype[Any]:
     """Compute ``numpy.dtype(dtype)``, also of dtypes of TensorFlow and PyTorch."""
 
@@ -24,6 +28,45 @@ def _set_serial(serial: bool) -> bool:
 
 def _uninitialised(shape: Shape, like: NDArray[Any]) -> NDArray[Any]:
     """Make an array with the dtype of `like`, in memory such as results get; it holds anything until it is filled."""
+
+def _parse_slice(dialect: str, text: str) -> dict[str, Any]:
+    """Read the arguments of TensorFlow's or ONNX's slice from text."""
+
+def _select_text(dialect: str, text: str, shape: Shape) -> Selection:
+    """Compute the normal form of a slice that is given as text."""
+
+def _parse_integers(text: str, name: str) -> list[int]:
+    """Read a list of integers; `name` is what an error message calls it."""
+
+def _index_text(selection: Selection) -> str:
+    """Write the selection as the shortest NumPy index."""
+
+def _code(selection: Selection, dialect: str, gradient: bool) -> str:
+    """Write the slice, or its gradient, as code of a dialect."""
+
+def _obstacles(selection: Selection, dialect: str) -> list[str]:
+    """Say what a dialect's slice alone cannot express of a selection."""
+
+def _disagreements(dialect: str, arguments: dict[str, Any], shape: Shape, others: tuple[str, ...]) -> list[str]:
+    """Say where the same numbers would select something else in other dialects."""
+
+def _picture(selection: Selection, rows: int, columns: int, panels: int, is_dense: bool) -> tuple[Any, ...]:
+    """Make the picture of a selection: its title, panels, notes, and whether cells are elements."""
+
+def _cut_axis(extent: int, start: int, step: int, count: int, most: int) -> list[tuple[int, int, int, int]]:
+    """Cut an axis into blocks: from, to, how many indices are taken, the position of the first."""
+
+def _rows_picture(splits: list[Any], rows: int, columns: int) -> tuple[Any, ...]:
+    """Make the picture of ragged rows, without the texts of their values."""
+
+def _entries_panel(rows: int, columns: int, entries: list[tuple[int, int, bool, str]]) -> tuple[Any, ...]:
+    """Make the panel of a sparse matrix from row, column, whether it is taken, and text of its entries."""
+
+def _svg(title: str, panels: list[Any], notes: list[str]) -> str:
+    """Draw a picture as SVG."""
+
+def _palette() -> dict[str, str]:
+    """Return the colours of pictures."""
 
 def probe_memory(dst: NDArray[Any] | None, src: NDArray[Any] | None, streaming: bool) -> None:
     """Zero, copy or read memory as fast as the machine can: the yardstick of the benchmark.

@@ -49,8 +49,8 @@ def multi_slice_grad(
     ------
     InvalidArgumentError
         A `dy` or `out` has another shape, arrays overlap, `accumulate` is
-        given without `out`, or there are no slices and nothing says the
-        dtype.
+        given without `out`, or there are no slices and nothing determines
+        the dtype.
     OutOfRangeError
         An integer index is out of bounds, or the index has too many items.
     UnimplementedError
@@ -58,7 +58,7 @@ def multi_slice_grad(
         integers or a mask.
     DTypeError
         The dtypes differ, or are not ones that backslice moves or can add;
-        or a `dy` is a Python number, and nothing says its dtype.
+        or a `dy` is a Python number, and nothing determines its dtype.
 
     See Also
     --------

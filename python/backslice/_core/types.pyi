@@ -73,6 +73,13 @@ class GradientCost(TypedDict):
     pieces: int
     plan: str
 
+class CudaDevice(TypedDict):
+    ordinal: int
+    name: str
+    capability: tuple[int, int]
+    bytes: int
+    multiprocessors: int
+
 class PoolStats(TypedDict):
     bytes_in_use: int
     bytes_kept: int

@@ -16,9 +16,13 @@ REQUIREMENTS = {
     "onnxruntime-oldest": ["onnxruntime==1.17.0", "onnx<1.16", "numpy<2", "ml_dtypes"],
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
     "jax": ["jax==0.10.2; python_version < '3.12'", "jax==0.11.2; python_version >= '3.12'"],
+    # beside a package that is built for its Python, with pytest and what building takes
+    "jax-newest": ["jax==0.11.2", "pytest", "scikit-build-core>=0.10", "nanobind>=2.12"],
     "torch": ["torch", "numpy"],
     "torch-oldest": ["torch==2.11.0", "numpy"],
 }
+# Peers that need a later Python than ours may be.
+PYTHONS = {"jax-newest": "3.12"}
 # PyTorch's wheel brings several GB of CUDA packages.
 DISK_NEEDED = {"torch": 15 * 10**9, "torch-oldest": 15 * 10**9}
 
@@ -28,8 +32,20 @@ def cache_folder() -> Path:
 
 
 def _folder(name: str) -> Path:
-    key = f"{sys.version_info[:3]} {REQUIREMENTS[name]}"
+    key = f"{PYTHONS.get(name) or sys.version_info[:3]} {REQUIREMENTS[name]}"
     return cache_folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def _python(name: str) -> str | None:
+    """The Python that a peer's environment is made with: this one, or pyenv's newest of a version, or that on PATH."""
+    if (version := PYTHONS.get(name)) is None:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    candidates = [
+        *sorted(map(str, pyenv.glob(f"{version}.*/bin/python")), reverse=True),
+        shutil.which(f"python{version}"),
+    ]
+    return next((python for python in candidates if python is not None), None)
 
 
 def find(name: str) -> Path | None:
@@ -39,11 +55,15 @@ def find(name: str) -> Path | None:
 
 
 def ensure(name: str) -> Path | None:
-    """The Python of a peer's environment, made now if it is not there; None, said loudly, for want of disk."""
+    """The Python of a peer's environment, made now if it is not there; None, said loudly, for want of disk or of the
+    Python that it needs."""
     if found := find(name):
         return found
     folder = _folder(name)
     cache_folder().mkdir(parents=True, exist_ok=True)
+    if (python := _python(name)) is None:
+        print(f"*** SKIPPED {name}: it needs Python {PYTHONS[name]}, which is not on PATH ***", flush=True)
+        return None
     needed = DISK_NEEDED.get(name, 0)
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
@@ -54,7 +74,7 @@ def ensure(name: str) -> Path | None:
         return None
     print(f"Installing {name} into {folder}", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
     subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", *REQUIREMENTS[name]], check=True)
     (folder / ".ready").touch()
     return folder / "bin" / "python"

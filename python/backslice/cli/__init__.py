@@ -1,4 +1,5 @@
-"""The command line. `main` runs a command and turns whatever goes wrong into one line and an exit code."""
+"""The command line. `main` runs a command and turns whatever goes wrong into one line and an exit code. Where text was
+misread, that line is followed by the text, with carets under the part that is to blame."""
 
 import errno
 import sys
@@ -11,6 +12,15 @@ class Failure(Exception):  # noqa: N818  (it is shown to people, and is often th
     """Something that went wrong, in words that say what to do."""
 
     exit_code = FAILED
+    marks = ""  # the text that was misread, and carets under it
+
+    @classmethod
+    def of(cls, error: Exception, before: str = "", after: str = "") -> "Failure":
+        """An error of the library, between other words."""
+        message, marks = _without_marks(error)
+        failure = cls(f"{before}{message}{after}")
+        failure.marks = marks
+        return failure
 
 
 class Usage(Failure):
@@ -31,11 +41,21 @@ def run(arguments: Sequence[str]) -> int:
         if not arguments:
             return MISUSED
         message = leaving.interrupted() if code == INTERRUPTED else ""
+        marks = ""
     except BaseException as error:
         code, message = describe(error)
+        marks = error.marks if isinstance(error, Failure) else _without_marks(error)[1]
     if message:
-        streams.say(message)
+        streams.say(message, marks)
     return code
+
+
+def _without_marks(error: BaseException) -> tuple[str, str]:
+    """What an error says, and the two lines of text and carets at its end, if it has any."""
+    if getattr(error, "span", None) is None:
+        return str(error), ""
+    message, text, carets = str(error).rsplit("\n", 2)
+    return message, f"{text}\n{carets}"
 
 
 def describe(error: BaseException) -> tuple[int, str]:
@@ -54,7 +74,7 @@ def describe(error: BaseException) -> tuple[int, str]:
     if isinstance(error, BrokenPipeError):  # of text: whoever read it has had enough
         return FAILED, ""
     if isinstance(error, errors.Error):
-        return FAILED, f"error: {error}"
+        return FAILED, f"error: {_without_marks(error)[0]}"
     if isinstance(error, MemoryError):
         return FAILED, f"error: out of memory: {one_line(error) or 'a smaller input or more memory is needed'}"
     if isinstance(error, OSError):

@@ -6,11 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import typer
+import typer.core
 
 from . import Failure, Usage, one_line
 from .arguments import SliceCommand
 
+class Commands(typer.core.TyperGroup):
+    """Its help fits a screen: of the options for completion it shows the one that most people use."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)
+        for param in params:
+            if isinstance(param, typer.core.TyperOption) and param.name == "show_completion":
+                param.hidden = True
+        return params
+
+
 app = typer.Typer(
+    cls=Commands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -215,6 +228,36 @@ def convert(
     wanted = DIALECTS[:-1] if to == "all" else (to,)
     result = command.convert(read_shape(shape), read_spec(index, tf, onnx, positional), wanted)
     _tell(result, as_json, lambda: command.show(result, wanted, console(), console(stderr=True)))
+
+
+@app.command("explore", cls=SliceCommand)
+def explore(
+    shape: str | None = typer.Argument(None, metavar="SHAPE", help="Shape of x, such as 4,6."),
+    positional: str | None = X_INDEX,
+    index: str | None = INDEX,
+    tf: str | None = TF,
+    onnx: str | None = ONNX,
+    from_disk: bool = typer.Option(False, "--file", help="Open the page from disk, without a server."),
+    browser: bool = typer.Option(True, "--browser/--no-browser", help="Open it, or only print its address."),
+) -> None:
+    """Explore slices in the browser, while you type.
+
+    The page is on this machine and sends nothing anywhere. It is served on 127.0.0.1 until Ctrl-C.
+
+    Example: backslice explore 4,6 "1:3, ::2"
+    """
+    from . import explore as command
+    from .arguments import read_selection, read_shape, read_spec
+
+    extents = None if shape is None else read_shape(shape)
+    spec = None
+    if extents is not None and any(given is not None for given in (positional, index, tf, onnx)):
+        spec = read_spec(index, tf, onnx, positional)
+        read_selection(spec, extents)
+    elif extents is None and any(given is not None for given in (index, tf, onnx)):
+        raise Usage('the shape is missing: backslice explore 4,6 "1:3, ::2"')
+    show = command.open_file if from_disk else command.serve
+    show(browser, command.fragment(extents, spec))
 
 
 @app.command("check", cls=SliceCommand)

@@ -46,21 +46,21 @@ def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: s
     try:
         return dialects.parse(*given[0])
     except bs.Error as error:
-        raise Usage(str(error)) from None
+        raise Usage.of(error) from None
 
 
 def read_selection(spec: dialects.Spec, shape: tuple[int, ...]) -> bs.Selection:
     try:
         return spec.selection(shape)
     except bs.Error as error:
-        raise Usage(f"this slice of shape {list(shape)}: {error}") from None
+        raise Usage.of(error, f"this slice of shape {list(shape)}: ") from None
 
 
 def read_shape(text: str) -> tuple[int, ...]:
     try:
         shape = tuple(dialects.integers(TIMES.sub(",", text), "shape"))
     except bs.Error as error:
-        raise Usage(f"{error}; a shape is written 4096,4096") from None
+        raise Usage.of(error, after="; a shape is written 4096,4096") from None
     if any(extent < 0 for extent in shape):
         raise Usage(f"shape {text} has a negative extent")
     return shape

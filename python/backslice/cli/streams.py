@@ -34,10 +34,16 @@ def mend() -> None:
         warnings.simplefilter("ignore")  # NumPy's remarks on a strange file would be lines beside the one
 
 
-def say(message: str) -> None:
-    """One line on standard error."""
+def say(message: str, marks: str = "") -> None:
+    """One line on standard error, and below it what was misread, if that is known."""
+    lines = [f"backslice: {one_line(message)}", *("".join(map(_harmless, line)) for line in marks.split("\n") if marks)]
     with suppress(OSError):
-        print(f"backslice: {one_line(message)}", file=sys.stderr)
+        print("\n".join(lines), file=sys.stderr)
+
+
+def _harmless(character: str) -> str:
+    """What a terminal would obey is shown as a question mark, which is as wide."""
+    return character if character.isprintable() else "?"
 
 
 def flush(code: int) -> int:

@@ -227,8 +227,8 @@ def multi_slice_grad(
     Raises
     ------
     InvalidArgumentError
-        There are no slices and nothing says the dtype, or what `slice_grad`
-        refuses.
+        There are no slices and nothing determines the dtype, or what
+        `slice_grad` refuses.
     DTypeError
         The dtypes differ, or what `slice_grad` refuses.
 
@@ -292,7 +292,7 @@ def _common_dtype(names: Sequence[str], dys: Sequence[Any], onto: Any, dtype: An
     if not dys:
         found: np.dtype[Any] | None = given if onto is None else onto.dtype
         if found is None:
-            raise InvalidArgumentError("slices is empty, and nothing says the dtype; say which with dtype= or onto=")
+            raise InvalidArgumentError("slices is empty, and nothing determines the dtype; pass dtype= or onto=")
         if given not in (None, found):
             raise DTypeError(f"dtype is {given}, expected {found}, that of onto; leave it out")
         return found

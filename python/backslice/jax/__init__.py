@@ -6,6 +6,7 @@
 On CPUs they run backslice's kernels, on XLA's threads; on other devices they are JAX's own operations.
 """
 
+from ..suggestions import check_keywords as _check_keywords
 from . import library as _library  # noqa: F401  first: it says what is missing
 from .fuse import fuse_slices
 from .ragged import ragged_gradient
@@ -21,3 +22,5 @@ __all__ = [
     "slice_grad",
     "sparse_slice_grad",
 ]
+
+_check_keywords(__name__)

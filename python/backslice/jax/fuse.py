@@ -1,6 +1,7 @@
 """A function transformation that computes the gradients of all slices of an array in one pass."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
@@ -8,20 +9,15 @@ import jax
 import numpy as np
 from jax.extend import linear_util, source_info_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive
-from jax.extend.core.primitives import (
-    add_jaxvals_p,
-    broadcast_in_dim_p,
-    jit_p,
-    pad_p,
-    reduce_sum_p,
-    remat_p,
-    reshape_p,
-    rev_p,
-    squeeze_p,
-)
+from jax.extend.core.primitives import jit_p, pad_p, remat_p, slice_p
 from jax.interpreters import partial_eval
 
-from .sums import Sum, padded, reshaped, reversed_along, terms_of
+from .groups import member_p, new_group
+from .placing import PLACING, PLACING_BY_NAME, Rule, arrays, bind, is_sum
+from .sums import Sum, rebuilt
+
+# Primitives whose functions may be replaced by others that compute the same.
+WITH_BODIES = frozenset({"closed_call", "cond", "custom_jvp_call", "custom_vjp_call", "jit", "scan", "while"})
 
 
 def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +31,8 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable
-        A function of arrays and pytrees of them, such as what ``jax.grad`` returns.
+        A function of arrays and pytrees of them, such as what ``jax.grad`` returns. Arguments that are no arrays, such
+        as numbers of Python's and texts, reach it as they are.
 
     Returns
     -------
@@ -53,27 +50,70 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def fused(*args: Any, **kwargs: Any) -> Any:
-        closed, shapes = jax.make_jaxpr(f, return_shape=True)(*args, **kwargs)
-        results = _arrays(evaluate(closed.jaxpr, closed.consts, jax.tree.leaves((args, kwargs))))
+        leaves, structure = jax.tree.flatten((args, kwargs))
+        traced = [leaf for leaf in leaves if _is_array(leaf)]
+
+        def of_arrays(*given: Any) -> Any:
+            remaining = iter(given)
+            args, kwargs = jax.tree.unflatten(structure, [next(remaining) if _is_array(v) else v for v in leaves])
+            return f(*args, **kwargs)
+
+        closed, shapes = jax.make_jaxpr(of_arrays, return_shape=True)(*traced)
+        results = arrays(evaluate(closed.jaxpr, closed.consts, traced))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return fused
 
 
+def _is_array(leaf: Any) -> bool:
+    """Whether it is traced; numbers of Python's, texts and the like reach the function as they are."""
+    return isinstance(leaf, jax.Array) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "OSUMm")
+
+
 def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
     """Run a jaxpr. Its arguments and its results are arrays or Sums."""
-    values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    values.update(zip(jaxpr.invars, arguments, strict=True))
+    uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars if not isinstance(atom, Literal))
+    uses.update(atom for atom in jaxpr.outvars if not isinstance(atom, Literal))
+    values: dict[Any, Any] = {}
+    sliced, groups = _sliced_arrays(jaxpr), dict[Any, Any]()
+
+    def write(variables: Sequence[Any], results: Sequence[Any]) -> None:
+        for variable, value in zip(variables, results, strict=True):
+            if variable in sliced and not isinstance(value, Sum) and (group := new_group(value)) is not None:
+                groups[variable.aval.shape] = group
+                value = member_p.bind(value, group=group)
+            if is_sum(value):
+                value.group = groups.get(variable.aval.shape)
+            values[variable] = value.array() if is_sum(value) and uses[variable] > 1 else value
 
     def read(atom: Any) -> Any:
         return atom.val if isinstance(atom, Literal) else values[atom]
 
+    write(jaxpr.constvars, consts)
+    write(jaxpr.invars, arguments)
     for eqn in jaxpr.eqns:
         name_stack = source_info_util.current_name_stack() + eqn.source_info.name_stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:
-            results = _apply(eqn, [read(atom) for atom in eqn.invars])
-        values.update(zip(eqn.outvars, results, strict=True))
+            write(eqn.outvars, _apply(eqn, [read(atom) for atom in eqn.invars]))
     return [read(atom) for atom in jaxpr.outvars]
+
+
+def _sliced_arrays(jaxpr: Jaxpr) -> set[Any]:
+    """The variables that are sliced. Of several that are alike none, since gradients are known by their shape alone."""
+    found = list(dict.fromkeys(_sliced(jaxpr)))
+    shapes = Counter(variable.aval.shape for variable in found)
+    return {variable for variable in found if shapes[variable.aval.shape] == 1}
+
+
+def _sliced(jaxpr: Jaxpr) -> Iterator[Any]:
+    for eqn in jaxpr.eqns:
+        if eqn.primitive is slice_p and not isinstance(eqn.invars[0], Literal):
+            yield eqn.invars[0]
+        elif eqn.primitive is jit_p:
+            inside = eqn.params["jaxpr"].jaxpr
+            given = dict(zip(inside.invars, eqn.invars, strict=True))
+            outside = [given[variable] for variable in _sliced(inside) if variable in given]
+            yield from (atom for atom in outside if not isinstance(atom, Literal))
 
 
 def _apply(eqn: Any, arguments: list[Any]) -> list[Any]:
@@ -81,18 +121,8 @@ def _apply(eqn: Any, arguments: list[Any]) -> list[Any]:
     results = rule(eqn, *arguments) if rule else None
     if results is not None:
         return results
-    return _bind(eqn.primitive, _arrays(arguments), _with_fused_bodies(eqn.params))
-
-
-def _arrays(values: Sequence[Any]) -> list[Any]:
-    return [value.array() if isinstance(value, Sum) else value for value in values]
-
-
-def _bind(primitive: Primitive, arguments: list[Any], params: dict[str, Any]) -> list[Any]:
-    bound = primitive.get_bind_params(params)
-    functions, params = bound if isinstance(bound, tuple) else ((), bound)  # as versions of JAX differ
-    result = primitive.bind(*functions, *arguments, **params)
-    return result if primitive.multiple_results else [result]
+    params = _with_fused_bodies(eqn.params) if eqn.primitive.name in WITH_BODIES else eqn.params
+    return bind(eqn.primitive, arrays(arguments), params)
 
 
 # --- functions inside: the bodies of loops, branches, and functions with rules of their own
@@ -109,7 +139,7 @@ def _with_fused_bodies(params: dict[str, Any]) -> dict[str, Any]:
 
 def fused_body(closed: ClosedJaxpr) -> ClosedJaxpr:
     def body(*arguments: Any) -> list[Any]:
-        return _arrays(evaluate(closed.jaxpr, closed.consts, arguments))
+        return arrays(evaluate(closed.jaxpr, closed.consts, arguments))
 
     return _traced(body, closed.in_avals)
 
@@ -139,7 +169,7 @@ def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     shardings = (*eqn.params["in_shardings"], *eqn.params["out_shardings"])
     if any(type(sharding).__name__ != "UnspecifiedValue" for sharding in shardings):
         return None
-    if not (_places(closed.jaxpr) or any(_is_sum(argument) for argument in arguments)):
+    if not (_places(closed.jaxpr) or any(is_sum(argument) for argument in arguments)):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
 
@@ -158,7 +188,7 @@ def _remat(eqn: Any, *arguments: Any) -> list[Any] | None:
 
     closed = _traced(body, [v.aval for v in inner.invars])
     jaxpr = closed.jaxpr.replace(constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars], debug_info=None)
-    flat = iter(remat_p.bind(*closed.consts, *_arrays(arguments), **{**eqn.params, "jaxpr": jaxpr}))
+    flat = iter(remat_p.bind(*closed.consts, *arrays(arguments), **{**eqn.params, "jaxpr": jaxpr}))
     return [make(flat) for make in rebuild]
 
 
@@ -167,17 +197,18 @@ def _taken_apart(results: Sequence[Any]) -> tuple[list[Any], list[Callable[[Any]
     flat: list[Any] = []
     makers: list[Callable[[Any], Any]] = []
     for result in results:
-        if isinstance(result, Sum) and result.plain is None and result.value is None:
-            flat += [dy for _, dy in result.terms] + [result.base] * (result.base is not None)
-            makers.append(_maker([taken for taken, _ in result.terms], result.base is not None))
+        whole, placed = result.terms() if is_sum(result) and result.value is None else ([], [])
+        if placed:
+            flat += [dy for _, dy in placed] + whole
+            makers.append(_maker(result.aval, [taken for taken, _ in placed], len(placed) + len(whole)))
         else:
-            flat += _arrays([result])
+            flat += arrays([result])
             makers.append(next)
     return flat, makers
 
 
-def _maker(selections: list[Any], has_base: bool) -> Callable[[Any], Sum]:
-    return lambda flat: Sum(tuple((taken, next(flat)) for taken in selections), next(flat) if has_base else None)
+def _maker(aval: Any, selections: list[Any], count: int) -> Callable[[Any], Sum]:
+    return lambda flat: rebuilt(aval, selections, [next(flat) for _ in range(count)])
 
 
 def _shard_map(eqn: Any, *arguments: Any) -> list[Any] | None:
@@ -188,100 +219,10 @@ def _shard_map(eqn: Any, *arguments: Any) -> list[Any] | None:
         return None
 
     def body(*values: Any) -> tuple[Any, ...]:
-        return tuple(_arrays(evaluate(inner, (), values)))
+        return tuple(arrays(evaluate(inner, (), values)))
 
-    return list(jax.shard_map(body, axis_names=manual, **params)(*_arrays(arguments)))
-
-
-# --- operations that place elements
+    return list(jax.shard_map(body, axis_names=manual, **params)(*arrays(arguments)))
 
 
-def _varying(eqn: Any, operand: Any) -> list[Any] | None:
-    """Inside shard_map JAX marks the zeros of a pad as different on each device."""
-    return [Sum((), plain=lambda: _bind(eqn.primitive, [operand], eqn.params)[0])] if _is_zero(operand) else None
-
-
-def _pad(eqn: Any, operand: Any, value: Any) -> list[Any] | None:
-    padding = tuple((int(low), int(high), int(between)) for low, high, between in eqn.params["padding_config"])
-    if not _is_zero(value) or any(low < 0 or high < 0 for low, high, _ in padding):
-        return None
-    return [Sum(padded(terms_of(operand), eqn.outvars[0].aval.shape, padding))]
-
-
-def _is_zero(value: Any) -> bool:
-    if isinstance(value, Sum):
-        return not value.terms and value.base is None
-    return not isinstance(value, jax.core.Tracer) and np.ndim(value) == 0 and bool(np.asarray(value) == 0)
-
-
-def _add(eqn: Any, a: Any, b: Any) -> list[Any] | None:
-    if not (_is_sum(a) or _is_sum(b)):
-        return None
-    terms = tuple(term for value in (a, b) if _is_sum(value) for term in value.terms)
-    bases = [value.base if _is_sum(value) else value for value in (a, b)]
-    given = _arrays([base for base in bases if base is not None])
-    base = add_jaxvals_p.bind(*given) if len(given) == 2 else given[0] if given else None
-    return [Sum(terms, base)]
-
-
-def _is_sum(value: Any) -> bool:
-    """Whether something was placed among zeros; the rest JAX adds as well."""
-    return isinstance(value, Sum) and value.plain is None
-
-
-def _view(eqn: Any, operand: Any, terms: Any) -> list[Any]:
-    """Elements in another order or of another shape: of an array, this is left to JAX unless a pad follows."""
-    if _is_sum(operand):
-        return [Sum(terms)]
-    return [Sum(terms, plain=lambda: _bind(eqn.primitive, _arrays([operand]), eqn.params)[0])]
-
-
-def _rev(eqn: Any, operand: Any) -> list[Any]:
-    return _view(eqn, operand, reversed_along(terms_of(operand), eqn.params["dimensions"]))
-
-
-def _unit_axes(eqn: Any, operand: Any, *dynamic: Any) -> list[Any] | None:
-    """Operations that add or drop axes of extent 1 and do nothing else; a sum along such an axis is one."""
-    if dynamic:
-        return None
-    old, new = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
-    kept = _kept_axes(old, new)
-    if kept is None or (eqn.primitive is broadcast_in_dim_p and not _keeps_order(eqn, old)):
-        return None
-    terms = reshaped(terms_of(operand), new, kept)
-    return _view(eqn, operand, terms) if terms else None
-
-
-def _kept_axes(old: Sequence[int], new: Sequence[int]) -> list[int] | None:
-    """For each new axis the old one, or -1; None where more than axes of extent 1 differs."""
-    of_old = [axis for axis, extent in enumerate(old) if extent != 1]
-    if [old[axis] for axis in of_old] != [extent for extent in new if extent != 1]:
-        return None
-    remaining = iter(of_old)
-    return [-1 if extent == 1 else next(remaining) for extent in new]
-
-
-def _keeps_order(eqn: Any, old: Sequence[int]) -> bool:
-    """Whether no axis is repeated: one of extent 1 that becomes longer."""
-    new = eqn.outvars[0].aval.shape
-    return all(new[axis] == extent for axis, extent in zip(eqn.params["broadcast_dimensions"], old, strict=True))
-
-
-RULES: dict[Primitive, Callable[..., list[Any] | None]] = {
-    add_jaxvals_p: _add,
-    broadcast_in_dim_p: _unit_axes,
-    jit_p: _jit,
-    pad_p: _pad,
-    reduce_sum_p: _unit_axes,
-    remat_p: _remat,
-    reshape_p: _unit_axes,
-    rev_p: _rev,
-    squeeze_p: _unit_axes,
-}
-
-# Of those JAX has no public names.
-NAMED_RULES: dict[str, Callable[..., list[Any] | None]] = {
-    "pcast": _varying,
-    "pvary": _varying,
-    "shard_map": _shard_map,
-}
+RULES: dict[Primitive, Rule] = PLACING | {jit_p: _jit, remat_p: _remat}
+NAMED_RULES: dict[str, Rule] = PLACING_BY_NAME | {"shard_map": _shard_map}

@@ -4,7 +4,7 @@ import ctypes
 import re
 from pathlib import Path
 
-from ..frameworks import imported
+from ..frameworks import check_version, imported
 
 OLDEST = (0, 10)
 
@@ -20,13 +20,6 @@ HANDLERS = (
     "backslice_sparse_slice_grad",
 )
 PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")
-
-
-def _check_version() -> None:
-    if tuple(int(part) for part in jaxlib.__version__.split(".")[:2]) < OLDEST:
-        raise ImportError(
-            f"backslice.jax needs jaxlib {OLDEST[0]}.{OLDEST[1]} or later, but {jaxlib.__version__} is installed"
-        )
 
 
 def _register() -> ctypes.CDLL:
@@ -62,5 +55,5 @@ def _check_interface(major: int, minor: int) -> None:
         )
 
 
-_check_version()
+check_version(jaxlib.__version__, "backslice.jax needs jaxlib", OLDEST)
 _library = _register()

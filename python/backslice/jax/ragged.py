@@ -1,11 +1,12 @@
 """The gradient of the values of a ragged tensor that was taken apart row by row."""
 
-import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from .slices import multi_slice_grad
+from .._core import Selection
+from .arguments import array_argument, list_argument, shape_argument
+from .slices import gradient_of
 
 
 def ragged_gradient(pieces: Sequence[Any], row_splits: Sequence[int], dense_values_shape: Sequence[int]) -> Any:
@@ -37,27 +38,30 @@ def ragged_gradient(pieces: Sequence[Any], row_splits: Sequence[int], dense_valu
     >>> bsj.ragged_gradient([jnp.ones(2), None, jnp.ones(1)], [0, 2, 3, 4], (4,))
     Array([1., 1., 0., 1.], dtype=float32)
     """
-    splits = [operator.index(split) for split in row_splits]
-    shape = tuple(operator.index(extent) for extent in dense_values_shape)
-    _check_splits(splits, len(pieces), shape)
-    taken = []
-    for row, ((begin, end), piece) in enumerate(zip(pairwise(splits), pieces, strict=True)):
+    splits = shape_argument(row_splits, "row_splits")
+    shape = shape_argument(dense_values_shape, "dense_values_shape")
+    given = list_argument(pieces, "pieces", "an array or None per row")
+    _check_splits(splits, len(given), shape)
+    taken = {}
+    for row, ((begin, end), piece) in enumerate(zip(pairwise(splits), given, strict=True)):
         if piece is None:
             continue
-        if piece.shape != (end - begin, *shape[1:]):
-            raise ValueError(f"pieces[{row}] has shape {piece.shape}, expected {(end - begin, *shape[1:])}")
-        taken.append((slice(begin, end), piece))
+        array = array_argument(piece, f"pieces[{row}]")
+        if array.shape != (end - begin, *shape[1:]):
+            raise ValueError(f"pieces[{row}] has shape {array.shape}, expected {(end - begin, *shape[1:])}")
+        taken[f"pieces[{row}]"] = (Selection.from_index(shape, slice(begin, end)), array)
     if not taken:
         raise ValueError("every piece is None, expected at least one array: the dtype is taken from it")
-    return multi_slice_grad(shape, taken)
+    return gradient_of([dy for _, dy in taken.values()], tuple(s for s, _ in taken.values()), list(taken))
 
 
-def _check_splits(splits: list[int], rows: int, shape: tuple[int, ...]) -> None:
+def _check_splits(splits: tuple[int, ...], rows: int, shape: tuple[int, ...]) -> None:
     if len(splits) != rows + 1:
         raise ValueError(f"row_splits has {len(splits)} numbers, expected one more than the {rows} pieces")
     if not shape:
         raise ValueError("dense_values_shape is (), expected at least one axis: that of the rows")
-    if splits[0] != 0 or splits[-1] != shape[0] or splits != sorted(splits):
+    if splits[0] != 0 or splits[-1] != shape[0] or list(splits) != sorted(splits):
         raise ValueError(
-            f"row_splits is {splits}, expected numbers that rise from 0 to {shape[0]}, the extent of values"
+            f"row_splits is {list(splits)!r:.200}, "
+            f"expected numbers that rise from 0 to {shape[0]}, the extent of values"
         )

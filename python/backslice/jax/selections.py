@@ -1,6 +1,5 @@
 """Selections as XLA's calls take them, and what the rules of the primitives make of them."""
 
-import operator
 from builtins import slice as _slice
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Selection
+from .arguments import integer_argument
 
 Selections = tuple[Selection, ...]
 Axis = tuple[int, int, int]
@@ -22,10 +22,15 @@ def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Sel
         if index.shape != shape:
             raise ValueError(f"{name} is a Selection of a tensor of shape {index.shape}, but the array has {shape}")
         return index
-    if isinstance(index, str):
+    if not isinstance(index, str):
+        items = index if isinstance(index, tuple) else (index,)
+        index = tuple(_item(item, f"{name}[{i}]") for i, item in enumerate(items))
+    try:
         return Selection.from_index(shape, index)
-    items = index if isinstance(index, tuple) else (index,)
-    return Selection.from_index(shape, tuple(_item(item, f"{name}[{i}]") for i, item in enumerate(items)))
+    except (IndexError, TypeError, ValueError) as error:
+        if name == "index":  # as it is called there
+            raise
+        raise type(error)(f"{name}: {error}") from None
 
 
 def _item(item: Any, name: str) -> Any:
@@ -45,7 +50,7 @@ def _known(value: Any, name: str) -> Any:
     if isinstance(value, jax.Array | np.ndarray | list):
         if shape := np.shape(value):
             raise TypeError(f"{name} has shape {shape}, expected one integer; x[...] takes lists and arrays")
-        return operator.index(value)  # type: ignore[arg-type]
+        return integer_argument(value, name)
     return value
 
 

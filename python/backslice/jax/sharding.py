@@ -6,14 +6,16 @@ the shards of what each has of it, so that only selected elements are exchanged.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from .._core import Selection
 from .selections import Selections, attribute, selection
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
@@ -35,6 +37,39 @@ IS_POSSIBLE = _needing_devices is not None  # otherwise XLA partitions JAX's own
 def will_be_partitioned(primitive: Any) -> None:
     if _needing_devices is not None:
         _needing_devices.add(primitive)
+
+
+def spec_of_slice(spec: Sequence[Entry], taken: Selection) -> list[Entry]:
+    """How a slice is sharded: as its array along the axes that it takes whole, and not at all along the others."""
+    of_array = entries(spec, len(taken.shape))
+    return [of_array[axis] if axis >= 0 and _is_whole(taken, axis) else None for axis in taken.result_axes]
+
+
+def spec_of_gradient(specs: Sequence[Sequence[Entry]], selections: Selections) -> list[Entry]:
+    """How the gradient is sharded: along the axes that all slices take whole as the first dy that is sharded."""
+    cut = _cut(selections)
+    for spec, taken in zip(specs, selections, strict=True):
+        of_dy = entries(spec, len(taken.result_axes))
+        found = {axis: entry for axis, entry in zip(taken.result_axes, of_dy, strict=True) if axis not in cut}
+        if any(entry is not None for axis, entry in found.items() if axis >= 0):
+            return [found.get(axis) for axis in range(len(taken.shape))]
+    return [None] * len(selections[0].shape)
+
+
+def has_explicit_axes(avals: Sequence[Any]) -> bool:
+    return any(AxisType.Explicit in (aval.sharding.mesh.axis_types or ()) for aval in avals)
+
+
+def without_explicit_axes(avals: Sequence[Any]) -> tuple[list[Any], AbstractContextManager[Any]]:
+    """The same types for a function that XLA is to divide as it likes, and the mesh to trace it with: of our own
+    operations the type is known, and those of JAX may have none, as slices of a sharded axis."""
+    mesh = next((aval.sharding.mesh for aval in avals if any(aval.sharding.spec)), None)
+    if mesh is None:
+        return list(avals), nullcontext()
+    explicit = [name for name, of in zip(mesh.axis_names, mesh.axis_types, strict=True) if of == AxisType.Explicit]
+    automatic = mesh.update_axis_types(dict.fromkeys(explicit, AxisType.Auto))
+    unsharded = [aval.update(sharding=NamedSharding(automatic, PartitionSpec(*[None] * aval.ndim))) for aval in avals]
+    return unsharded, jax.sharding.use_abstract_mesh(automatic)
 
 
 def sharded_gradient(selections: Selections) -> Any:
@@ -97,8 +132,15 @@ def _like(selections: Selections, dtype: Any) -> Any:
 
 def _cut(selections: Selections) -> list[int]:
     """The axes that some slice does not take whole."""
-    shape = selections[0].shape
-    return [axis for axis, n in enumerate(shape) if any(taken.axes[axis] != (0, 1, n) for taken in selections)]
+    return [axis for axis in range(len(selections[0].shape)) if not all(_is_whole(s, axis) for s in selections)]
+
+
+def _is_whole(taken: Selection, axis: int) -> bool:
+    return bool(taken.axes[axis] == (0, 1, taken.shape[axis]))
+
+
+def entries(spec: Sequence[Entry], rank: int) -> list[Entry]:
+    return [*spec, *[None] * (rank - len(spec))]
 
 
 def _names(entry: Entry) -> tuple[str, ...]:
@@ -114,9 +156,13 @@ def _parts(mesh: Mesh, entry: Entry) -> int:
 
 def _spec(mesh: Mesh, array: Any) -> PartitionSpec:
     """How an array is sharded, one entry per axis; an axis whose shards would be uneven is not."""
-    entries = array.sharding.spec if isinstance(array.sharding, NamedSharding) else ()
-    entries = (*entries, *[None] * (len(array.shape) - len(entries)))
-    return PartitionSpec(*(e if n % _parts(mesh, e) == 0 else None for e, n in zip(entries, array.shape, strict=True)))
+    given = array.sharding.spec if isinstance(array.sharding, NamedSharding) else ()
+    return PartitionSpec(
+        *(
+            entry if extent % _parts(mesh, entry) == 0 else None
+            for entry, extent in zip(entries(given, len(array.shape)), array.shape, strict=True)
+        )
+    )
 
 
 def _local_shape(mesh: Mesh, spec: PartitionSpec, shape: Sequence[int]) -> tuple[int, ...]:

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
-from .primitives import multi_slice_grad_p, multi_slice_p
-from .selections import selection_of
+from .arguments import array_argument, list_argument, shape_argument
+from .primitives import bind_gradient, bind_slices
+from .selections import Selections, selection_of
 
 
 def slice(x: Any, index: Any) -> Any:
@@ -42,7 +42,9 @@ def slice(x: Any, index: Any) -> Any:
     >>> jax.grad(lambda x: bsj.slice(x, "1:3").sum())(jnp.zeros(4))
     Array([0., 1., 1., 0.], dtype=float32)
     """
-    return multi_slice(x, [index])[0]
+    x = array_argument(x, "x")
+    [taken] = bind_slices(x, (selection_of(index, x.shape, "index"),))
+    return taken
 
 
 def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
@@ -79,9 +81,10 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
     Array([[0., 1., 2.],
            [0., 1., 2.]], dtype=float32)
     """
-    x = _array(x, "x")
-    selections = tuple(selection_of(index, x.shape, f"indices[{i}]") for i, index in enumerate(indices))
-    return list(multi_slice_p.bind(x, selections=selections)) if selections else []
+    x = array_argument(x, "x")
+    wanted = list_argument(indices, "indices", "one index per slice")
+    selections = tuple(selection_of(index, x.shape, f"indices[{i}]") for i, index in enumerate(wanted))
+    return bind_slices(x, selections) if selections else []
 
 
 def slice_grad(dy: Any, shape: Sequence[int], index: Any) -> Any:
@@ -115,7 +118,8 @@ def slice_grad(dy: Any, shape: Sequence[int], index: Any) -> Any:
     >>> bsj.slice_grad(jnp.ones(2), (4,), "1:3")
     Array([0., 1., 1., 0.], dtype=float32)
     """
-    return multi_slice_grad(shape, [(index, dy)])
+    selection = selection_of(index, shape_argument(shape, "shape"), "index")
+    return gradient_of([dy], (selection,), ["dy"])
 
 
 def multi_slice_grad(shape: Sequence[int], slices: Sequence[tuple[Any, Any]]) -> Any:
@@ -150,25 +154,29 @@ def multi_slice_grad(shape: Sequence[int], slices: Sequence[tuple[Any, Any]]) ->
     >>> bsj.multi_slice_grad((4,), [("0:2", jnp.ones(2)), ("1:3", jnp.ones(2))])
     Array([1., 2., 1., 0.], dtype=float32)
     """
-    extents = tuple(int(extent) for extent in shape)
-    selections = tuple(selection_of(index, extents, f"slices[{i}][0]") for i, (index, _) in enumerate(slices))
-    if not selections:
+    extents = shape_argument(shape, "shape")
+    pairs = list_argument(slices, "slices", "pairs of an index and its dy")
+    if not pairs:
         raise ValueError("slices is empty, expected at least one: the dtype is taken from it")
+    for i, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"slices[{i}] is {type(pair).__name__}, expected a pair of an index and its dy")
+    selections = tuple(selection_of(index, extents, f"slices[{i}][0]") for i, (index, _) in enumerate(pairs))
+    return gradient_of([dy for _, dy in pairs], selections, [f"slices[{i}][1]" for i in range(len(pairs))])
+
+
+def gradient_of(given: Sequence[Any], selections: Selections, names: Sequence[str]) -> Any:
+    """The sum of the gradients of slices; `names` is what messages call the dy's."""
     dys = [
-        _broadcast(_array(dy, f"slices[{i}][1]"), selection.result_shape, f"slices[{i}][1]")
-        for i, ((_, dy), selection) in enumerate(zip(slices, selections, strict=True))
+        _broadcast(array_argument(dy, name), taken.result_shape, name)
+        for dy, taken, name in zip(given, selections, names, strict=True)
     ]
-    _check_dtypes(dys, selections)
-    return multi_slice_grad_p.bind(*dys, selections=selections)
-
-
-def _array(value: Any, name: str) -> Any:
-    array = jnp.asarray(value)
-    if jax.dtypes.issubdtype(array.dtype, jax.dtypes.extended):
-        raise TypeError(f"{name} has dtype {array.dtype}, which only JAX itself can slice: x[...]")
-    if array.dtype == jax.dtypes.float0:
-        raise TypeError(f"{name} has dtype float0, which has no elements")
-    return array
+    for dy, name in zip(dys, names, strict=True):
+        if dy.dtype != dys[0].dtype:
+            raise TypeError(f"{name} has dtype {dy.dtype}, expected that of the first, {dys[0].dtype}")
+    if dys[0].dtype == jnp.float8_e8m0fnu and dys[0].size != math.prod(selections[0].shape):
+        raise TypeError("float8_e8m0fnu has no zero, so only a slice that takes the whole array has a gradient")
+    return bind_gradient(dys, selections)
 
 
 def _broadcast(dy: Any, shape: tuple[int, ...], name: str) -> Any:
@@ -178,12 +186,3 @@ def _broadcast(dy: Any, shape: tuple[int, ...], name: str) -> Any:
         return jnp.broadcast_to(dy, shape)
     except ValueError as error:
         raise ValueError(f"{name} has shape {dy.shape}, expected that of the slice, {shape}") from error
-
-
-def _check_dtypes(dys: list[Any], selections: tuple[Any, ...]) -> None:
-    dtype = dys[0].dtype
-    for i, dy in enumerate(dys):
-        if dy.dtype != dtype:
-            raise TypeError(f"slices[{i}][1] has dtype {dy.dtype}, expected that of the first, {dtype}")
-    if dtype == jnp.float8_e8m0fnu and dys[0].size != math.prod(selections[0].shape):
-        raise TypeError("float8_e8m0fnu has no zero, so only a slice that takes the whole array has a gradient")

@@ -9,6 +9,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.xla import apply_primitive
 
+from .arguments import array_argument
 from .lowering import has_whole_bytes
 from .primitives import like
 
@@ -57,7 +58,7 @@ def sparse_slice_grad(
     """
     if order not in ("in_order", "any"):
         raise ValueError(f'order is {order!r}, expected "in_order" or "any"')
-    grad = jnp.asarray(backprop_val_grad)
+    grad = array_argument(backprop_val_grad, "backprop_val_grad")
     if not has_whole_bytes(grad.dtype):
         raise TypeError(f"backprop_val_grad has dtype {grad.dtype}, expected one of at least 8 bits")
     rows, start, taken = (
@@ -81,7 +82,7 @@ def sparse_slice_grad(
 
 
 def _indices(value: Any, name: str, rank: int) -> Any:
-    array = jnp.asarray(value)
+    array = array_argument(value, name)
     if array.dtype not in (jnp.int32, jnp.int64):
         raise TypeError(f"{name} has dtype {array.dtype}, expected int32 or int64")
     if array.ndim != rank:
@@ -90,7 +91,7 @@ def _indices(value: Any, name: str, rank: int) -> Any:
 
 
 def _aval(grad: Any, rows: Any, start: Any, taken: Any, *, in_order: bool) -> Any:
-    return like(grad, (rows.shape[0], *grad.shape[1:]))
+    return like(grad, (rows.shape[0], *grad.shape[1:]), [None] * grad.ndim)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, in_order: bool) -> Any:

@@ -1,102 +1,94 @@
-"""Sums of gradients of slices that are still to be computed.
+"""Arrays that are still to be computed: sums of gradients of slices.
 
 The gradient of a slice reaches its array through operations that only place elements: pads, reversals, new and dropped
-axes. A Sum remembers where the elements of each dy end up, as a Selection, so that any tree of such operations and
-additions is one pass over memory in the end.
+axes. A Sum remembers them, so that any tree of such operations and additions is one pass over memory in the end.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
+import numpy as np
+from jax.extend.core.primitives import add_jaxvals_p
+
 from .._core import Selection
-from .primitives import multi_slice_add_p, multi_slice_grad_p
-from .selections import Axis, selection
+from .groups import Group
+from .placement import Placement
+from .primitives import bind_addition, bind_gradient, sharded_as
 
-Term = tuple[Selection, Any]  # where dy goes, and dy
+Part = tuple[Placement | None, Any]  # how it is placed, None for as it is; and a Sum or an array
 
 
-@dataclass
+@dataclass(eq=False)
 class Sum:
-    """base + the gradients of the terms, all of one shape and dtype."""
+    """The sum of some parts, each among zeros."""
 
-    terms: tuple[Term, ...]
-    base: Any = None  # an array of the sum's shape
-    plain: Callable[[], Any] | None = None  # how JAX makes the same, where nothing was placed among zeros yet
+    aval: Any
+    parts: tuple[Part, ...]
+    plain: Callable[[], Any] | None  # how JAX computes it
+    has_zeros: bool = True  # otherwise nothing was placed among zeros yet, and JAX computes it as well
+    depth: int = 0  # of Sums without zeros
+    group: Group = None  # of what it is the gradient of
     value: Any = None  # once it has been computed
 
     def array(self) -> Any:
         if self.value is None:
-            self.value = self._computed()
+            self.value = self._computed() if self.has_zeros else self._as_jax_does()
         return self.value
 
+    def terms(self) -> tuple[list[Any], list[tuple[Selection, Any]]]:
+        """Arrays of the sum's own shape, and those that are placed, with where."""
+        whole: list[Any] = []
+        placed: list[tuple[Selection, Any]] = []
+        for placement, array in self._leaves():
+            if placement is None or placement.is_identity(self.aval.shape, array.shape):
+                whole.append(array)
+            elif array.size:
+                placed.append((placement.selection(self.aval.shape, array.shape), array))
+        return whole, placed
+
+    def _leaves(self) -> list[Part]:
+        leaves: list[Part] = []
+        remaining: list[Part] = [(None, self)]
+        while remaining:
+            placement, value = remaining.pop()
+            if isinstance(value, Sum) and value.value is None and (value.has_zeros or placement is not None):
+                remaining += [(_composed(placement, inner), part) for inner, part in reversed(value.parts)]
+            else:
+                leaves.append((placement, self._as_array(value)))
+        return leaves
+
+    def _as_array(self, value: Any) -> Any:
+        if isinstance(value, Sum):
+            return value.array()
+        return value if hasattr(value, "aval") else np.asarray(value, self.aval.dtype)
+
     def _computed(self) -> Any:
-        if self.plain is not None:
-            return self.plain()
-        if not self.terms:
-            return self.base
-        selections = tuple(taken for taken, _ in self.terms)
-        dys = [dy for _, dy in self.terms]
-        if self.base is None:
-            return multi_slice_grad_p.bind(*dys, selections=selections)
-        return multi_slice_add_p.bind(self.base, *dys, selections=selections)
+        whole, placed = self.terms()
+        if not whole and not placed:
+            return self._as_jax_does()
+        base = reduce(add_jaxvals_p.bind, whole) if whole else None
+        if not placed:
+            return base
+        selections = tuple(taken for taken, _ in placed)
+        dys = [dy for _, dy in placed]
+        if base is None:
+            return sharded_as(self.aval, bind_gradient(dys, selections, self.group))
+        return sharded_as(self.aval, bind_addition(base, dys, selections, self.group))
+
+    def _as_jax_does(self) -> Any:
+        assert self.plain is not None
+        return self.plain()
 
 
-def whole(array: Any) -> tuple[Term, ...]:
-    return ((Selection.from_index(array.shape, ...), array),)
+def _composed(outer: Placement | None, inner: Placement | None) -> Placement | None:
+    if outer is None or inner is None:
+        return inner or outer
+    return outer.of(inner)
 
 
-def terms_of(value: Any) -> tuple[Term, ...]:
-    """The terms of a Sum, its base among them, or an array as the one term."""
-    if not isinstance(value, Sum):
-        return whole(value)
-    return value.terms if value.base is None else (*whole(value.base), *value.terms)
-
-
-def padded(terms: Iterable[Term], shape: Sequence[int], padding: Sequence[Axis]) -> tuple[Term, ...]:
-    """After a pad with (before, after, between) per axis."""
-
-    def moved(axis: Axis, pad: Axis) -> Axis:
-        start, step, count = axis
-        low, _, between = pad
-        return low + start * (between + 1), step * (between + 1), count
-
-    return tuple(
-        (selection(shape, [moved(a, p) for a, p in zip(taken.axes, padding, strict=True)], taken.result_axes), dy)
-        for taken, dy in terms
-    )
-
-
-def reversed_along(terms: Iterable[Term], axes: Sequence[int]) -> tuple[Term, ...]:
-    def moved(axis: Axis, extent: int) -> Axis:
-        start, step, count = axis
-        return extent - 1 - start, -step, count
-
-    return tuple(
-        (
-            selection(
-                taken.shape,
-                [moved(a, taken.shape[i]) if i in axes else a for i, a in enumerate(taken.axes)],
-                taken.result_axes,
-            ),
-            dy,
-        )
-        for taken, dy in terms
-    )
-
-
-def reshaped(terms: Iterable[Term], shape: Sequence[int], kept: Sequence[int]) -> tuple[Term, ...]:
-    """With axes of extent 1 added or dropped: for each axis of the result, `kept` has the old one, or -1."""
-    new = {old: axis for axis, old in enumerate(kept) if old >= 0}
-    return tuple(
-        (
-            selection(
-                shape,
-                [taken.axes[old] if old >= 0 else (0, 1, 1) for old in kept],
-                [new.get(axis, -1) for axis in taken.result_axes],
-            ),
-            dy,
-        )
-        for taken, dy in terms
-        if all(taken.axes[axis][2] for axis in range(len(taken.axes)) if axis not in new)
-    )
+def rebuilt(aval: Any, selections: Sequence[Selection], arrays: Sequence[Any]) -> Sum:
+    """The Sum of such terms: arrays of its own shape come after those that are placed."""
+    placed = [(Placement.from_selection(taken), dy) for taken, dy in zip(selections, arrays, strict=False)]
+    return Sum(aval, (*placed, *((None, array) for array in arrays[len(placed) :])), None)

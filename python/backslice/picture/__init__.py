@@ -12,6 +12,7 @@ True
 """
 
 from .._core import RaggedTensor, Selection
+from ..suggestions import check_keywords as _check_keywords
 from .containers import of_ragged
 from .model import Cell, Kind, Limits, Panel, Picture
 from .png import png
@@ -43,3 +44,6 @@ def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture
     'RaggedTensor of shape [2, None], dtype int64'
     """
     return of_selection(drawn, limits) if isinstance(drawn, Selection) else of_ragged(drawn, limits)
+
+
+_check_keywords(__name__)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 
 class Kind(Enum):
@@ -55,3 +56,16 @@ class Limits:
     columns: int = 24
     panels: int = 6
     is_dense: bool = False
+
+
+def panel_from(made: tuple[Any, ...]) -> Panel:
+    """A panel from what the extension made."""
+    title, rows, row_labels, column_labels, is_dense = made
+    cells = [[Cell(Kind(kind), text, share) for kind, text, share, _ in row] for row in rows]
+    return Panel(title, cells, row_labels, column_labels, is_dense)
+
+
+def picture_from(made: tuple[Any, ...]) -> Picture:
+    """A picture from what the extension made."""
+    title, panels, notes, are_elements = made
+    return Picture(title, [panel_from(panel) for panel in panels], notes, are_elements)

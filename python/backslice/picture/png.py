@@ -1,26 +1,38 @@
 """Pictures as PNG, with matplotlib."""
 
-from pathlib import Path
+import os
 from typing import Any
 
 from .model import Kind, Panel, Picture
 from .style import FAINT, FILL, INK, column_labels, opacity, text_colour
 
 
-def png(picture: Picture, path: Path) -> None:
+def png(picture: Picture, path: str | os.PathLike[str]) -> None:
     """Draw a picture into a PNG file, with matplotlib.
 
     Parameters
     ----------
     picture : Picture
         What `of` returned.
-    path : path
+    path : str or path
         The file to write.
-    """
-    import matplotlib
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    Returns
+    -------
+    None
+        The picture is in the file.
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> from backslice import picture
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> drawing = picture.of(bs.Selection.from_index((4, 6), "1:3"))
+    >>> with TemporaryDirectory() as folder:
+    ...     picture.png(drawing, Path(folder) / "slice.png")
+    """
+    from matplotlib.figure import Figure  # not pyplot, whose backend belongs to the user
 
     panels = picture.panels or [Panel("", [])]
     across = min(3, len(panels))
@@ -32,7 +44,8 @@ def png(picture: Picture, path: Path) -> None:
         max(5.0, title_width, across * (0.36 * widest + 0.8)),
         down * (0.27 * tallest + 0.7) + 0.4 + 0.25 * len(picture.notes),
     )
-    figure, axes = pyplot.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False)
     figure.suptitle(picture.title, fontsize=10, fontweight="bold", color=INK)
     for place in axes.flat:
         place.set_axis_off()
@@ -41,7 +54,6 @@ def png(picture: Picture, path: Path) -> None:
     if picture.notes:
         figure.supxlabel("\n".join(picture.notes), fontsize=8, color=FAINT)
     figure.savefig(path, dpi=110, format="png")
-    pyplot.close(figure)
 
 
 def _draw(panel: Panel, place: Any) -> None:

@@ -1,14 +1,16 @@
-"""What SVG and PNG have in common: colours, and which columns get a label."""
+"""The style of PNG and of the terminal: colours, which are those of SVG, and which columns get a label."""
 
+from .._core import _palette
 from .model import Cell, Kind
 
-INK, FAINT = "#263238", "#78909c"
-FILL = {Kind.LEFT: "#eceff1", Kind.PART: "#e9c46a", Kind.TAKEN: "#2a9d8f"}
+PALETTE = _palette()
+INK, FAINT = PALETTE["ink"], PALETTE["faint"]
+FILL = {Kind.LEFT: PALETTE["left"], Kind.PART: PALETTE["part"], Kind.TAKEN: PALETTE["taken"]}
 LONGEST_LABEL = 4  # that fits over a column
 
 
 def text_colour(cell: Cell) -> str:
-    return "white" if cell.kind is Kind.TAKEN else FAINT
+    return PALETTE["on_taken"] if cell.kind is Kind.TAKEN else FAINT
 
 
 def opacity(cell: Cell) -> float:

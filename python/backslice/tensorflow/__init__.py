@@ -7,6 +7,7 @@
 Nothing changes until :func:`install` is called. :func:`multi_slice` and :func:`slice` work without it.
 """
 
+from ..suggestions import check_keywords as _check_keywords
 from . import library as _library  # noqa: F401  first: it says what is missing
 from .compiled_kernels import build
 from .installing import enabled, install, uninstall
@@ -14,3 +15,5 @@ from .report import KernelStatus, Status, status
 from .slices import multi_slice, slice
 
 __all__ = ["KernelStatus", "Status", "build", "enabled", "install", "multi_slice", "slice", "status", "uninstall"]
+
+_check_keywords(__name__)

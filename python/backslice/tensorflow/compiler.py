@@ -36,17 +36,26 @@ class Compiler:
 def find() -> Compiler:
     """$CXX, or else the first of the usual names."""
     if chosen := os.environ.get("CXX"):
-        return _asked(tuple(shlex.split(chosen)), f"CXX is {chosen!r}, which ")
+        return _asked(_command(chosen), f"CXX is {chosen!r}, which ")
     for name in ("c++", "g++", "clang++"):
         if found := shutil.which(name):
             return _asked((found,), f"{found} ")
     raise BuildError("there is no C++ compiler: install g++ or clang++, or set CXX")
 
 
+def _command(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise BuildError(f"CXX is {text!r}, which is no command: {error}") from None
+
+
 @functools.cache
 def _asked(command: tuple[str, ...], subject: str) -> Compiler:
     try:
-        said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
+        said = subprocess.run(
+            [*command, "--version"], capture_output=True, text=True, errors="replace", check=True, timeout=60
+        ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise BuildError(f"{subject}does not work: {error}") from None
     return Compiler(command, said.splitlines()[0] if said else "")

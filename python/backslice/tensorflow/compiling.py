@@ -90,8 +90,8 @@ def available() -> tuple[Path | None, str]:
 def load(path: Path) -> None:
     """Put the kernels of a library in front of TensorFlow's own, for the rest of the process, and enable them.
 
-    Kernels that were chosen before stay in use: by eager mode until its cache is cleared, by functions until they are
-    traced again.
+    Kernels that were chosen before stay in use: by eager mode and functions until its cache is cleared, by sessions and
+    iterators over datasets until they end.
 
     Raises
     ------

@@ -14,7 +14,14 @@ class NotPrivateError(RuntimeError):
 
 def folder() -> Path:
     """The folder, which may not exist yet."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "backslice" / "tensorflow"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "backslice" / "tensorflow"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # users of containers may have none
+        raise NotPrivateError("there is no home folder to keep libraries in: set XDG_CACHE_HOME or HOME") from None
 
 
 def make() -> Path:

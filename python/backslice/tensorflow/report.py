@@ -9,7 +9,7 @@ from . import compiled_kernels, library
 
 REPLACED = ("StridedSliceGrad", "SparseSlice", "SparseSliceGrad")
 NOTES = (
-    "Functions that ran before install() or uninstall() keep their kernels until they are traced again.",
+    "Sessions and iterators over datasets that ran before install() or uninstall() keep their kernels.",
     "Functions compiled with jit_compile=True run XLA's code, and no CPU kernels at all.",
     "Kernels on GPUs and other devices stay TensorFlow's.",
 )
@@ -53,7 +53,10 @@ class Status:
     notes: tuple[str, ...] = NOTES
 
     def __getitem__(self, op: str) -> KernelStatus:
-        return next(row for row in self.rows if row.op == op)
+        for row in self.rows:
+            if row.op == op:
+                return row
+        raise KeyError(f"{op!r} is none of the ops of this table: {', '.join(row.op for row in self.rows)}")
 
     def __str__(self) -> str:
         lines = [("op", "kernel", "version", "reason")]

@@ -9,7 +9,9 @@ from typing import Any
 import tensorflow as tf
 
 from .._core import Selection, parse_index
-from ..entries import INT64_MAX, INT64_MIN, MASKS
+
+INT64_MAX, INT64_MIN = 2**63 - 1, -(2**63)
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 # A number of an entry: known now, or a scalar tensor.
 Number = Any

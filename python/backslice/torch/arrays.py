@@ -32,6 +32,7 @@ SMALL_FLOATS: dict[Any, Any] = {
     for name in ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 }
 DTYPES = NATIVE | SMALL_FLOATS
+MAX_RANK = 32  # of backslice
 
 
 def is_plain(tensor: Any) -> bool:

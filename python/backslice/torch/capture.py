@@ -1,15 +1,15 @@
 """Takes a gradient that is to be read later, so that nothing that happens meanwhile changes what is read.
 
-Autograd hands most gradients on and forgets them: those are taken as they are. Where a program holds one as well, its
-memory is shared until somebody writes to it (PyTorch's copy on write). Where memory may be written to without PyTorch's
-knowing, there is a copy.
+Its memory is shared until somebody writes to it (PyTorch's copy on write), whoever else has the tensor. Memory that
+may be written to without PyTorch's knowing is copied: that of NumPy or of another library, and that which something
+besides autograd's engine holds, since that may be an export.
 
-Who holds a gradient shows in the references to the Python object, to the tensor behind it and to its memory. How many
-there are when nobody does depends on the versions of Python and PyTorch, so `install()` measures it; where that cannot
-tell the cases apart, every gradient is copied.
+How often the tensor and its memory are held where nobody has exported them depends on the version of PyTorch, so
+`install()` measures it, and no more than `MOST` is believed. Where that cannot tell the cases apart, every gradient is
+copied. References of Python's are not counted: they do not matter to copy on write, and debuggers change them.
 """
 
-import sys
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,83 +20,66 @@ from . import counting, pending
 from .arrays import as_array, as_tensor
 from .plainly import Plainly
 
-# How often the Python object, the tensor and its memory are held.
-References = tuple[int, int, int]
-UNKNOWN: References = (0, 0, 0)
+# How often the tensor and its memory are held.
+References = tuple[int, int]
+UNKNOWN: References = (0, 0)
+# What it is in the versions that were tested. If more is measured, something else held the tensor just then.
+MOST: References = (3, 2)
+MOST_ADDED_TO: References = (4, 2)
+MOST_GIVEN = 4  # to a tensor that the caller gave
 POOLED = 2**20  # bytes from which on backslice's memory is faster
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is seen where nobody holds a gradient, and where only the caller of the backward pass does."""
+    """What is seen where nobody has exported a gradient, and where the caller of the backward pass gave it."""
 
     alone: References = UNKNOWN
-    by_caller: References = UNKNOWN
+    given: int = 0  # to the tensor
 
 
 NOTHING = Known()
 _share = torch._lazy_clone
 _use_count = torch._C._storage_Use_Count
 _known: dict[str, Known] = {}
-_seen: dict[str, References] | None = None  # while it is measured
+_seen: dict[str, References] = {}
+_measuring: int | None = None  # the thread that does
 
 
 def captured(op: str, dy: Any) -> Any:
-    """A tensor with the values of `dy`, which stay as they are.
-
-    Only kernels call it, directly: who calls counts among those who hold it.
-    """
-    storage = dy.untyped_storage()
-    held = _references(op, dy, storage)
-    known = _known.get(op, NOTHING)
-    if not storage.resizable():
-        return _copied(op, dy)
-    if are_within(held, known.alone):
-        counting.count_taken(op)
-        return dy
-    if _is_known_to_pytorch_only(dy, held, known):
-        counting.count_taken(op, "shared")
-        return _share(dy)
-    return _copied(op, dy)
+    """A tensor with the values of `dy`, which stay as they are. Only kernels that the engine calls may call it."""
+    counting.count_taken(op)
+    shared = shared_memory(op, dy)
+    return _copied(dy) if shared is None else shared
 
 
-def is_alone(op: str, gradient: Any) -> bool:
-    """Whether nobody but the engine has that gradient, so that it may be written to.
-
-    Only the rule of one operation calls it, directly.
-    """
-    storage = gradient.untyped_storage()
-    held = _references(op, gradient, storage)
-    return storage.resizable() and are_within(held, _known.get(op, NOTHING).alone)
-
-
-def _references(op: str, dy: Any, storage: Any) -> References:
-    held = (sys.getrefcount(dy), dy._use_count(), _use_count(storage._cdata))
-    if _seen is not None:
+def shared_memory(op: str, tensor: Any) -> Any:
+    """A tensor that shares the memory of a gradient, copy on write; None where others may write past PyTorch."""
+    storage = tensor.untyped_storage()
+    held = (tensor._use_count(), _use_count(storage._cdata))
+    if _measuring is not None and _measuring == threading.get_ident():
         _seen[op] = held
-    return held
-
-
-def _copied(op: str, dy: Any) -> Any:
-    counting.count_taken(op, "copies")
-    with Plainly():
-        return _copy(dy)
+    if not storage.resizable():  # exported to NumPy, or from elsewhere
+        return None
+    known = _known.get(op, NOTHING)
+    if held[1] > known.alone[1]:
+        return None
+    if held[0] > known.alone[0] and not (held[0] <= known.given and pending.was_given(tensor)):
+        return None
+    try:
+        return _share(tensor)
+    except RuntimeError:  # memory of an allocator that PyTorch does not share
+        return None
 
 
 def are_within(held: References, bound: References) -> bool:
-    return held[0] <= bound[0] and held[1] <= bound[1] and held[2] <= bound[2]
+    return held[0] <= bound[0] and held[1] <= bound[1]
 
 
-def _is_known_to_pytorch_only(dy: Any, held: References, known: Known) -> bool:
-    """Whether nobody but Python code, and the engine where the caller gave it, holds it: nobody writes past PyTorch.
-
-    Memory that was exported to NumPy, or came from there, cannot be resized; what was exported by DLPack is held by
-    the exporter.
-    """
-    _, to_tensor, to_memory = held
-    if to_memory > known.alone[2]:
-        return False
-    return to_tensor <= known.alone[1] or (to_tensor <= known.by_caller[1] and pending.was_given(dy))
+def _copied(tensor: Any) -> Any:
+    counting.count_event("copies")
+    with Plainly():
+        return _copy(tensor)
 
 
 def _copy(tensor: Any) -> Any:
@@ -110,25 +93,26 @@ def _copy(tensor: Any) -> Any:
 
 
 class Measurement:
-    """What `captured` sees while the kernels are tried out."""
+    """What is seen in this thread while the kernels are tried out."""
 
     def __enter__(self) -> "Measurement":
-        global _seen
-        _seen = {}
+        global _measuring
+        _seen.clear()
+        _measuring = threading.get_ident()
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _seen
-        _seen = None
+        global _measuring
+        _measuring = None
 
     def take(self, op: str) -> References | None:
         """What was seen since the last time."""
-        assert _seen is not None
         return _seen.pop(op, None)
 
 
-def trust(op: str, known: Known) -> None:
-    _known[op] = known
+def trust(op: str, alone: References, given: int) -> None:
+    most = MOST_ADDED_TO if op == "add" else MOST
+    _known[op] = Known((min(alone[0], most[0]), min(alone[1], most[1])), min(given, MOST_GIVEN))
 
 
 def trust_nothing() -> None:

@@ -9,11 +9,9 @@ left: dict[str, collections.Counter[str]] = {}  # per op, per reason
 events: collections.Counter[str] = collections.Counter()
 
 
-def count_taken(op: str, event: str | None = None) -> None:
+def count_taken(op: str) -> None:
     with _lock:
         taken[op] += 1
-        if event is not None:
-            events[event] += 1
 
 
 def count_left(op: str, reason: str) -> None:

@@ -12,8 +12,11 @@ from . import capture, kernels, trial, versions
 from .kernels import OPERATIONS
 
 _lock = threading.RLock()
-_library: Any = None
+_library: Any = None  # what registered the kernels; they may be switched off
+_is_on = False
 _refusals: dict[str, str] = {}  # per op: why it is left to PyTorch
+_is_asked_for = False  # by install()
+_blocks = 0  # of enabled() that have not ended
 
 
 def install() -> None:
@@ -31,74 +34,107 @@ def install() -> None:
     --------
     uninstall, enabled, status
     """
+    global _is_asked_for
     with _lock:
-        if _library is not None:
-            return
-        if (reason := versions.why_not()) is not None:
-            _refusals.update(dict.fromkeys(OPERATIONS, reason))
-            warnings.warn(f"{reason}: its own kernels stay in use", RuntimeWarning, stacklevel=2)
-            return
-        _refusals.clear()
-        _refusals.update(_overridden())
-        _register(trial.SMALLEST, trial.SMALLEST)
-        trial.measure([name for name in OPERATIONS if name not in _refusals])
-        _unregister()
-        _register(kernels.SMALL, kernels.MEDIUM)
+        _put_in_use()
+        _is_asked_for = True
 
 
 def uninstall() -> None:
     """Use PyTorch's own kernels again. Gradients that exist stay as they are."""
+    global _is_asked_for
     with _lock:
-        _unregister()
-        _refusals.clear()
-        capture.trust_nothing()
+        _is_asked_for = False
+        _put_back()
 
 
 @contextlib.contextmanager
 def enabled() -> Iterator[None]:
     """Use backslice's kernels in a ``with`` block, in all threads.
 
+    Blocks may be nested, and open in several threads at once: the last one to end puts PyTorch's kernels back, unless
+    :func:`install` was called.
+
     Examples
     --------
     >>> with bt.enabled():
     ...     loss.backward()
     """
-    was_installed = is_installed()
-    install()
+    global _blocks
+    with _lock:
+        _put_in_use()
+        _blocks += 1
     try:
         yield
     finally:
-        if not was_installed:
-            uninstall()
+        with _lock:
+            _blocks -= 1
+            if _blocks == 0 and not _is_asked_for:
+                _put_back()
 
 
 def is_installed() -> bool:
-    return _library is not None
+    return _is_on
 
 
 def refusal(op: str) -> str | None:
     """Why an op is left to PyTorch although `install()` was called."""
-    return _refusals.get(op)
+    return _refusals.get(op) if _is_on or _library is None else None
 
 
-def _register(smallest: int, medium: int) -> None:
+def _put_in_use() -> None:
+    global _is_on
+    if _is_on:
+        return
+    if (reason := versions.why_not()) is not None:
+        _refusals.update(dict.fromkeys(OPERATIONS, reason))
+        warnings.warn(f"{reason}: its own kernels stay in use", RuntimeWarning, stacklevel=3)
+        return
+    try:
+        if _library is None:
+            _register()
+            kernels.switch_on(_registered(), trial.SMALLEST, trial.SMALLEST)
+            trial.measure(_registered())
+        kernels.switch_on(_registered(), kernels.SMALL, kernels.MEDIUM)
+    except BaseException:
+        kernels.switch_off()
+        _unregister()
+        raise
+    _is_on = True
+
+
+def _put_back() -> None:
+    global _is_on
+    kernels.switch_off()
+    _is_on = False
+    if _library is None:
+        _refusals.clear()
+    elif threading.active_count() == 1:
+        _unregister()  # which is not safe while another thread may be about to run them
+
+
+def _registered() -> list[str]:
+    return [name for name in OPERATIONS if name not in _refusals]
+
+
+def _register() -> None:
     global _library
-    library = torch.library.Library("aten", "IMPL")
+    _refusals.clear()
+    _refusals.update(_overridden())
+    _library = library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Overriding a previously registered kernel|.*Warning only once", UserWarning)
-        for name in OPERATIONS:
-            if name not in _refusals:
-                library.impl(name, kernels.kernel(name, smallest, medium), "CPU", allow_override=True)
-                kernels.in_use.add(name)
-    _library = library
+        for name in _registered():
+            library.impl(name, kernels.kernel(name), "CPU", allow_override=True)
 
 
 def _unregister() -> None:
     global _library
     if _library is not None:
-        kernels.in_use.clear()
         _library._destroy()
         _library = None
+    _refusals.clear()
+    capture.trust_nothing()
 
 
 def _overridden() -> dict[str, str]:

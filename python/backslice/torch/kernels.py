@@ -1,28 +1,48 @@
 """The kernels that autograd runs for slices: they only note what is to be done, where that pays."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from . import counting, pending, sums
-from .arrays import DTYPES, is_plain
+from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
 from .capture import captured
-from .lazy import RULES, LazySliceGrad, make, through
+from .lazy import MAX_BYTES, RULES, LazySliceGrad, make, through
 from .placement import Placement, is_supported, of_diagonal, of_select, of_slice, of_unfold
 
 aten = torch.ops.aten
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
-MAX_RANK = 32  # of backslice
 in_use: set[str] = set()  # the ops whose kernels are ours
 # Sizes of a gradient in bytes. Below the first, PyTorch's own way is as fast however many slices there are; below the
 # second, it is for a single slice, so that the first one of a tensor is left to it.
 SMALL = 3 * 2**20
 MEDIUM = 2**23
+
+
+class _Sizes:
+    """The two that are in force; infinite while the kernels are switched off."""
+
+    small: float = math.inf
+    medium: float = math.inf
+
+
+_sizes = _Sizes()
+
+
+def switch_on(names: Iterable[str], small: int, medium: int) -> None:
+    in_use.update(names)
+    _sizes.medium, _sizes.small = medium, small
+
+
+def switch_off() -> None:
+    """Every gradient is left to PyTorch, in all threads, whether or not the kernels are registered."""
+    _sizes.small = _sizes.medium = math.inf
+    in_use.clear()
 
 
 def _select(shape: Sequence[int], dim: int, index: int) -> Placement:
@@ -74,30 +94,36 @@ def own_kernel(name: str) -> Callable[..., Any]:
     return lambda *arguments: kernel.call_boxed(CPU, *arguments)
 
 
-def kernel(name: str, smallest: int, medium: int) -> Callable[..., Any]:
-    """A kernel for that op, on the CPU.
-
-    It takes gradients of `smallest` bytes and more, the first one of a tensor only from `medium` on.
-    """
+def kernel(name: str) -> Callable[..., Any]:
+    """A kernel for that op, on the CPU."""
     operation, own = OPERATIONS[name], own_kernel(name)
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
         size = math.prod(shape) * dy.element_size()
-        if size < smallest:
+        if size < _sizes.small:
             return own(dy, shape, *arguments)
         reason = _why_not(dy)
-        if size < medium and reason is None and pending.is_first_of_its_tensor():
+        if size < _sizes.medium and reason is None and pending.is_first_of_its_tensor():
             return own(dy, shape, *arguments)
         if reason is None:
             placement = operation.place(shape, *arguments)
             if operation.is_plain_slice or is_supported(placement, dy.shape):
-                kept = sums.leaf(captured(name, dy))
-                return make(tuple(shape), dy.dtype, sums.placed(placement, kept))
+                return _noted(name, dy, tuple(shape), placement)
             reason = "windows of windows, or too many of them"
         counting.count_left(name, reason)
         return own(dy, shape, *arguments)
 
     return run
+
+
+def _noted(name: str, dy: Any, shape: tuple[int, ...], placement: Placement) -> Any:
+    pending.prepare_receivers()
+    kept = sums.leaf(captured(name, dy))
+    lazy = make(shape, dy.dtype, sums.placed(placement, kept))
+    if kept.bytes > MAX_BYTES:  # windows that overlap have gradients larger than what they were taken from
+        del kept
+        lazy.bounded_sum()
+    return lazy
 
 
 def _why_not(dy: Any) -> str | None:

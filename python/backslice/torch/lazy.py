@@ -8,7 +8,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from . import capture, counting, pending, sums
-from .arrays import is_plain
+from .arrays import MAX_RANK, is_plain
 from .placement import Placement, is_supported
 from .plainly import Plainly
 
@@ -18,11 +18,13 @@ aten = torch.ops.aten
 # could use again while it is in the caches; a few large ones are kept nevertheless, since one pass is the fastest.
 MAX_BYTES = 2**23  # or an eighth of the result
 MAX_TERMS = 8192
-FEW_TERMS = 8
+FEW_TERMS = 8  # of which as much is kept as twice the result
 
 
 _wrapper = torch.Tensor._make_wrapper_subclass
 _refuse_access = torch._C._set_throw_on_mutable_data_ptr
+_data: Any = torch.Tensor.data
+_storage: Any = torch.Tensor.untyped_storage
 
 
 class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
@@ -36,6 +38,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     _sum: sums.Sum | None
     _dense: Any
     _computing: Any
+    _has_memory = False  # this object itself, for code that looks underneath
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -55,17 +58,22 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
                 self._dense = self._consumed()
         return self._dense
 
-    def fold_if_full(self) -> None:
-        """Computes the sum, and goes on with it as one term, if it holds more than it should."""
+    def bounded_sum(self) -> sums.Sum | None:
+        """The sum that this still is; if it holds more than it should, it is computed and goes on as one term."""
+        root = self._sum
+        if root is None or (root.bytes <= MAX_BYTES and root.count <= MAX_TERMS):
+            return root
+        del root
         with self._computing:
             if self._sum is not None and self._is_full(self._sum):
                 counting.count_event("folds")
                 self._sum = sums.whole(self._consumed())
+            return self._sum
 
     def _is_full(self, root: sums.Sum) -> bool:
         size = int(self.numel() * self.element_size())
         if root.count < FEW_TERMS:
-            return root.bytes > size
+            return root.bytes > 2 * size
         return root.bytes > size // 8 or root.count > MAX_TERMS
 
     def _consumed(self) -> Any:
@@ -81,12 +89,30 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         """Computes the sum, and gives this very object its memory."""
         dense = self.dense()
         with Plainly():
-            self.data = dense
+            _data.__set__(self, dense)
+        self._has_memory = True
 
     def follow(self) -> None:
-        """Takes the shape that an operation in place, such as `transpose_`, gave to what this stands for."""
-        if self._dense.shape != self.shape or self._dense.stride() != self.stride():
+        """Takes the shape or memory that `transpose_`, `set_` and the like gave to what this stands for."""
+        if self._dense.shape != self.shape or self._dense.stride() != self.stride() or self._is_elsewhere():
             self.settle()
+            self._kind = (tuple(self.shape), self.dtype)
+
+    def _is_elsewhere(self) -> bool:
+        """Whether what this stands for has other memory than this object has by now."""
+        return self._has_memory and bool(_storage(self)._cdata != self._dense.untyped_storage()._cdata)
+
+    @property
+    def data(self) -> Any:
+        return self.dense().data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        """As of any tensor: from now on this stands for the other one's memory."""
+        value = _dense_of(value)
+        with self._computing, Plainly():
+            _data.__set__(self, value)
+            self._sum, self._dense, self._has_memory = None, value.detach(), True
             self._kind = (tuple(self.shape), self.dtype)
 
     def ordinary(self) -> Any:
@@ -97,7 +123,6 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
 
     def _readable(self) -> Any:
         """What to look at in place of this object: it refuses what a tensor that requires a gradient refuses."""
-        self.settle()
         plain = self.dense().detach()
         return plain.requires_grad_() if self.requires_grad else plain
 
@@ -175,29 +200,22 @@ def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
-    if alpha != 1 or not pending.is_running():
+    if alpha != 1 or not pending.is_running() or pending.is_accumulating():
         return None
-    if type(a) is type(b) and a._sum is not None and b._sum is not None:
-        return _joined(a, b) if a._kind == b._kind else None
+    if type(a) is type(b) and a._kind == b._kind:
+        first, second = a.bounded_sum(), b.bounded_sum()
+        if first is not None and second is not None:
+            shape, dtype = a._kind
+            return make(shape, dtype, sums.join(first, second))
     return _added_to_dense(a, b) if _are_alike(a, b) else None
-
-
-def _joined(a: Any, b: Any) -> Any:
-    first = a._sum
-    if first.bytes > MAX_BYTES or first.count > MAX_TERMS:
-        del first
-        a.fold_if_full()
-        first = a._sum
-    if first is None:  # another thread has just read it
-        return None
-    shape, dtype = a._kind
-    return make(shape, dtype, sums.join(first, b._sum))
 
 
 def _added_to_dense(a: Any, b: Any) -> Any:
     first, second = sum_of(a), sum_of(b)
-    if second is not None and type(a) is torch.Tensor and capture.is_alone("add", a) and _is_free_to_change(a):
-        return make(tuple(a.shape), a.dtype, sums.join(sums.whole(a), second))
+    if second is not None and type(a) is torch.Tensor and _is_free_to_change(a):
+        memory = capture.shared_memory("add", a)
+        if memory is not None:
+            return make(tuple(a.shape), a.dtype, sums.join(sums.whole(memory), second))
     # A dense tensor may change before the sum is read, so it is read now.
     first = first or sums.leaf(_dense_of(a))
     second = second or sums.leaf(_dense_of(b))
@@ -206,7 +224,7 @@ def _added_to_dense(a: Any, b: Any) -> Any:
 
 
 def _is_free_to_change(a: Any) -> bool:
-    """Whether a gradient that nobody has but who adds to it may become the memory of the sum."""
+    """Whether the memory of a gradient may become that of the sum. It is shared: who else has it sees no change."""
     if a.requires_grad or torch.is_grad_enabled() or torch._debug_has_internal_overlap(a) != 0:
         return False
     return pending.is_engine_adding()
@@ -248,7 +266,7 @@ def _clone(a: Any, *, memory_format: Any = None) -> Any:
 def through(gradient: LazySliceGrad, shape: Any, placement: Placement, is_plain_slice: bool) -> Any:
     """The gradient of what was sliced, from that of the slice, which has not been computed; None where it has to be."""
     root = sum_of(gradient)
-    if root is None or not pending.is_running():
+    if root is None or len(shape) > MAX_RANK or not pending.is_running():
         return None
     moved = sums.placed(placement, root)
     if not is_plain_slice and not all(is_supported(p, dy.shape) for dy, p in sums.terms(moved, len(shape))):

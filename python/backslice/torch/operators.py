@@ -8,7 +8,7 @@ import torch
 
 from .. import multi_slice_grad
 from . import counting
-from .arrays import DTYPES, as_array, as_tensor, is_plain
+from .arrays import DTYPES, MAX_RANK, as_array, as_tensor, is_plain
 from .indexing import Entries, array_index, forward_index, unflattened
 from .plainly import Plainly
 
@@ -17,7 +17,7 @@ _library.define("pad_sum(Tensor[] dys, SymInt[] shape, SymInt[] entries, int[] s
 
 
 def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
-    if not all(is_plain(dy) for dy in dys):
+    if len(shape) > MAX_RANK or not all(is_plain(dy) for dy in dys):
         return _by_pytorch(dys, shape, entries, sizes)
     counting.count_event("sums")
     indices = [array_index(one) for one in unflattened(entries, sizes)]

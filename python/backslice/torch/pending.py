@@ -1,7 +1,7 @@
 """The sums that a backward pass has not read yet: they are computed when it ends.
 
-So nothing that happens after it can change them, and what it returns has memory like any tensor. Meanwhile the backward
-functions of `torch.autograd.Function` are given ordinary tensors, whatever their code does with them.
+So nothing that happens after it can change them, and what it returns has memory like any tensor. What is to have memory
+before is in `receivers`.
 """
 
 import sys
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd.function import BackwardCFunction
+
+from .receivers import Receivers
 
 _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
-_in_use = 0  # backward passes that need the functions below
-_apply: Any = None  # what was there before
 _task = torch._C._current_graph_task_id
+_node = torch._C._current_autograd_node
 _OWN_MODULES = frozenset(f"{__package__}.{module}" for module in ("kernels", "lazy", "pending"))
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 _ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
@@ -39,13 +39,14 @@ class BackwardPass:
     def __init__(self) -> None:
         self._lazy: list[weakref.ref[Any]] = []
         self._limit = 64
-        self._receivers: set[Any] = set()
-        self.given = _given_by_the_caller()
+        self._sliced: set[Any] = set()
+        given, results = _arguments_of_the_caller()
+        self.given = frozenset(map(id, given))
+        self.receivers = Receivers(results)
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
-        _use_functions(1)
 
     def __del__(self) -> None:
-        _use_functions(-1)
+        self.receivers.forget()
 
     def add(self, lazy: Any) -> None:
         self._lazy.append(weakref.ref(lazy))
@@ -55,12 +56,13 @@ class BackwardPass:
 
     def is_first_for(self, receiver: Any) -> bool:
         """Whether nothing was said to go to that input of a node of the graph before."""
-        is_first = receiver not in self._receivers
-        self._receivers.add(receiver)
+        is_first = receiver not in self._sliced
+        self._sliced.add(receiver)
         return is_first
 
     def settle(self) -> None:
-        self._receivers.clear()
+        self._sliced.clear()
+        self.receivers.forget()
         alive, self._lazy = self._lazy, []
         for reference in alive:
             lazy = reference()
@@ -80,8 +82,13 @@ def add(lazy: Any) -> None:
 
 def is_first_of_its_tensor() -> bool:
     """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
-    node = torch._C._current_autograd_node()
+    node = _node()
     return node is not None and _current().is_first_for(node.next_functions[0])
+
+
+def prepare_receivers() -> None:
+    """See to it that who cannot do with a lazy gradient gets an ordinary one in place of what is being made."""
+    _current().receivers.prepare(_node())
 
 
 def is_engine_adding() -> bool:
@@ -89,8 +96,13 @@ def is_engine_adding() -> bool:
 
     Otherwise Python code did, or the formula of a node, which may add to something that they keep.
     """
-    node = torch._C._current_autograd_node()
+    node = _node()
     return node is not None and node.name() in _SLICES and is_called_by_engine()  # whose formulas add nothing
+
+
+def is_accumulating() -> bool:
+    """Whether a gradient is being added to the `.grad` of a tensor."""
+    return type(_node()) is torch._C._functions.AccumulateGrad
 
 
 def is_called_by_engine() -> bool:
@@ -109,18 +121,20 @@ def was_given(dy: Any) -> bool:
     return id(dy) in _current().given
 
 
-def _given_by_the_caller() -> frozenset[int]:
-    """The identities of those gradients: PyTorch's frame holds them while the pass runs.
+def _arguments_of_the_caller() -> tuple[Any, Any]:
+    """The gradients that it gave, which PyTorch's frame holds while the pass runs, and the inputs that it asks for.
 
-    None where it is not on this thread's stack.
+    None where that frame is not on this thread's stack, and no inputs where their `.grad` is what it asks for.
     """
-    frame = sys._getframe()
+    frame: Any = sys._getframe()
     while frame is not None and frame.f_code is not _ENGINE_CALL:
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     if frame is None:
-        return frozenset()
-    gradients = next(iter(frame.f_locals.get("args", ())), ())
-    return frozenset(map(id, gradients))
+        return (), ()
+    call = frame.f_locals
+    gradients, *rest = call.get("args") or ((),)
+    inputs = rest[2] if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True) else ()
+    return gradients, inputs
 
 
 def _current() -> BackwardPass:
@@ -133,17 +147,3 @@ def _current() -> BackwardPass:
             backward = _running[task] = BackwardPass()
     _latest.task, _latest.reference = task, weakref.ref(backward)
     return backward
-
-
-def _use_functions(change: int) -> None:
-    global _in_use, _apply
-    with _lock:
-        _in_use += change
-        if _in_use == 1 and change == 1:
-            _apply, BackwardCFunction.apply = BackwardCFunction.apply, _apply_to_ordinary
-        elif _in_use == 0 and BackwardCFunction.apply is _apply_to_ordinary:
-            BackwardCFunction.apply = _apply
-
-
-def _apply_to_ordinary(self: Any, *gradients: Any) -> Any:
-    return _apply(self, *(g.ordinary() if hasattr(type(g), "ordinary") else g for g in gradients))

@@ -56,10 +56,8 @@ class Status:
         How many lists were added up.
     folds : int
         How many of them because they had grown to their bound.
-    shared : int
-        How many gradients others held too, and would get a copy of if they wrote to them.
     copies : int
-        How many gradients had to be copied at once.
+        How many gradients had to be copied at once, since others may write to their memory past PyTorch.
     notes : tuple of str
         What holds for all ops.
     """
@@ -67,7 +65,6 @@ class Status:
     rows: tuple[KernelStatus, ...]
     sums: int
     folds: int
-    shared: int
     copies: int
     notes: tuple[str, ...] = NOTES
 
@@ -85,7 +82,7 @@ class Status:
             "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[5]]) for line in lines
         ]
         sums = f"{self.sums} sums, {self.folds} of them at their bound"
-        table += ["", f"{sums}; {self.shared} gradients shared, {self.copies} copied"]
+        table += ["", f"{sums}; {self.copies} gradients copied"]
         table += [f"{count} left by {row.op}: {reason}" for row in self.rows for reason, count in row.left.items()]
         return "\n".join([*table, *self.notes])
 
@@ -100,7 +97,7 @@ def status() -> Status:
     """
     events = counting.events
     rows = tuple(_row(op) for op in OPERATIONS)
-    return Status(rows, events["sums"], events["folds"], events["shared"], events["copies"])
+    return Status(rows, events["sums"], events["folds"], events["copies"])
 
 
 def _row(op: str) -> KernelStatus:

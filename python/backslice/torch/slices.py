@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import slice as pooled_slice
-from .arrays import DTYPES, as_array, as_tensor
+from .arrays import DTYPES, MAX_RANK, as_array, as_tensor
 from .indexing import Entries, array_index, entries_of, flattened, forward_index, result_shape, with_batch
 from .operators import pad_sum
 
@@ -26,7 +26,7 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
     Parameters
     ----------
     x : torch.Tensor
-        What is sliced: at most 32 axes.
+        What is sliced.
     indices : sequence of index
         One index per slice, as in ``x[...]``: integers, slices, ``...``, ``None`` and tuples of them, with negative
         steps too; a text such as ``"1:3, ::-2"``; or a :class:`backslice.Selection`.
@@ -126,7 +126,7 @@ def _values(x: Any, entries: Entries) -> Any:
 
 def _is_plain(x: Any) -> bool:
     is_exact = type(x) in (torch.Tensor, torch.nn.Parameter) and x.dtype in DTYPES and x.layout is torch.strided
-    return is_exact and torch._C._dispatch_keys(x).raw_repr() == PLAIN
+    return is_exact and x.dim() <= MAX_RANK and torch._C._dispatch_keys(x).raw_repr() == PLAIN
 
 
 def _slices(x: Any, many: tuple[Entries, ...]) -> Any:

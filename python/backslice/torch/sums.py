@@ -2,6 +2,9 @@
 
 A sum is a tree: leaves are gradients of slices, `Join` adds two sums, `Placed` is a sum of a slice, seen from the
 tensor that the slice was taken from. Making one takes constant time whatever it holds; reading it takes one pass.
+
+Every node knows what it keeps in memory: `made` bytes of a sum that has been made and that it begins with, which become
+the result's, and `bytes` of everything else.
 """
 
 import sys
@@ -23,7 +26,8 @@ class Leaf:
     version: int  # of dy when it was taken
     is_whole: bool  # a sum that was made, in memory of its own
     count: int
-    bytes: int  # kept alive until the sum is made
+    bytes: int
+    made: int
 
 
 @dataclass(slots=True)
@@ -32,6 +36,7 @@ class Placed:
     child: "Sum"
     count: int
     bytes: int
+    made: int
 
 
 @dataclass(slots=True)
@@ -40,6 +45,7 @@ class Join:
     second: "Sum"
     count: int
     bytes: int
+    made: int
 
 
 Sum = Leaf | Placed | Join
@@ -47,20 +53,21 @@ Term = tuple[Any, Placement]
 
 
 def leaf(dy: Any) -> Leaf:
-    return Leaf(dy, dy._version, False, 1, dy.untyped_storage().nbytes())
+    return Leaf(dy, dy._version, False, 1, dy.untyped_storage().nbytes(), 0)
 
 
 def whole(sum_so_far: Any) -> Leaf:
-    """A sum that has been made, and goes on as one term. Its memory does not count: it is the result's so far."""
-    return Leaf(sum_so_far, sum_so_far._version, True, 1, 0)
+    """A sum that has been made, and goes on as one term."""
+    return Leaf(sum_so_far, sum_so_far._version, True, 1, 0, sum_so_far.untyped_storage().nbytes())
 
 
 def placed(placement: Placement, child: Sum) -> Placed:
-    return Placed(placement, child, child.count, child.bytes)
+    return Placed(placement, child, child.count, child.bytes + child.made, 0)
 
 
 def join(first: Sum, second: Sum) -> Join:
-    return Join(first, second, first.count + second.count, first.bytes + second.bytes)
+    waiting = first.bytes + second.bytes + second.made
+    return Join(first, second, first.count + second.count, waiting, first.made)
 
 
 def terms(root: Sum, rank: int) -> list[Term]:
@@ -111,19 +118,22 @@ def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any) -> Any:
 
 def _own_memory(holder: list[Sum]) -> Any:
     """The first term of a sum, if it was made by one and nobody else has it."""
-    first, references = _first_term(holder)
-    is_own = isinstance(first, Leaf) and first.is_whole and references <= _ONE_REFERENCE
-    return first.dy if is_own else None
+    cell: list[Any] = []
+    is_alone = _walk_to_first_term(holder, cell) <= _ONE_REFERENCE
+    return cell[0].dy if is_alone and isinstance(cell[0], Leaf) and cell[0].is_whole else None
 
 
-def _first_term(holder: list[Sum]) -> tuple[Any, int]:
-    """It, and how many references there are to it or to a sum that begins with it."""
-    node = holder[0]
-    references = sys.getrefcount(node)
-    while isinstance(node, Join):
-        node = node.first
-        references = max(references, sys.getrefcount(node))
-    return node, references
+def _walk_to_first_term(holder: list[Any], cell: list[Any]) -> int:
+    """Puts it into `cell`; tells how many references there are to it or to a sum that begins with it, at most.
+
+    No variable but lists is ever bound to them, since debuggers and profilers may hold what is in variables.
+    """
+    cell[:] = holder
+    references = sys.getrefcount(cell[0])
+    while isinstance(cell[0], Join):
+        cell[0] = cell[0].first
+        references = max(references, sys.getrefcount(cell[0]))
+    return references
 
 
 def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -200,5 +210,15 @@ def _view(dx: Any, dy: Any, placement: Placement) -> Any:
     return torch.as_strided(dx, dy.shape, strides, dx.storage_offset() + offset)
 
 
-# Python's versions differ in what they count.
-_ONE_REFERENCE = _first_term([join(Leaf(None, 0, True, 1, 0), Leaf(None, 0, False, 1, 0))])[1]
+def _one_reference() -> int:
+    """What is counted where only the walk and a parent hold a term. Versions of Python count differently.
+
+    Something that traces this process may hold it too while it is measured; three is the most that it can be.
+    """
+    terms_of_nothing = [Leaf(None, 0, is_whole, 1, 0, 0) for is_whole in (True, False)]
+    holder: list[Any] = [join(*terms_of_nothing)]
+    del terms_of_nothing
+    return min(_walk_to_first_term(holder, []), 3)
+
+
+_ONE_REFERENCE = _one_reference()

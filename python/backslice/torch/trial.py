@@ -1,6 +1,8 @@
 """Tries the kernels on tensors of a few bytes, to learn how often a gradient is held that nobody else holds."""
 
+import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,94 +18,78 @@ SLICES: dict[str, Callable[[Any], Any]] = {
     "unfold_backward": lambda x: x.unfold(0, 2, 2),
     "diagonal_backward": lambda x: x.diagonal(),
 }
+Holder = Callable[[Any], Any]
+# Others that hold a gradient, as somebody might through whom it is written to.
+HOLDERS: tuple[Holder, ...] = (lambda gradient: gradient.view(-1), torch.utils.dlpack.to_dlpack)
 
 
 def measure(ops: Sequence[str]) -> None:
-    """Has `captured` trust what it sees where nobody holds a gradient, if that differs from where somebody does."""
+    """Has `capture` trust what it sees where nobody holds a gradient, if that differs from where somebody does."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            _measure(ops)
+        except BaseException as error:  # goes on in the thread that waits
+            failures.append(error)
+
+    # In a thread of its own, where no modes, transforms or devices of the caller's are in force.
+    thread = threading.Thread(target=run, name="backslice.torch trial")
+    thread.start()
+    thread.join()
+    counting.reset()
+    if failures:
+        raise failures[0]
+
+
+def _measure(ops: Sequence[str]) -> None:
     with capture.Measurement() as seen:
         for op in ops:
-            alone, hook, view, caller, export = (
-                _seen(op, seen, how) for how in (_backward, _by_a_hook, _by_a_view, _by_the_caller, _by_an_export)
-            )
-            if alone is None or any(h is None or capture.are_within(h, alone) for h in (hook, view, caller, export)):
-                continue
-            capture.trust(op, capture.Known(alone, caller or capture.UNKNOWN))
+            given = _seen(seen, op, partial(_give_a_gradient, op))
+            _compare(seen, op, given, partial(_take_a_slice, op))
         if "select_backward" in ops:
-            _measure_sums(seen)
-    counting.reset()
+            _compare(seen, "add", None, _add_a_slice)
 
 
-def _measure_sums(seen: capture.Measurement) -> None:
-    """The same for a gradient to which that of a slice is added."""
-    kept: list[Any] = []
-    holders: list[Callable[[Any], Any]] = [
-        kept.append,
-        lambda gradient: kept.append(gradient.view(-1)),
-        lambda gradient: kept.append(torch.utils.dlpack.to_dlpack(gradient)),
-    ]
-    _add_a_slice()
-    alone = seen.take("add")
-    for hold in holders:
-        _add_a_slice(hold)
-        held = seen.take("add")
-        if alone is None or held is None or capture.are_within(held, alone):
-            return
-    if alone is not None:
-        capture.trust("add", capture.Known(alone))
+def _compare(
+    seen: capture.Measurement, op: str, given: capture.References | None, backward: Callable[[Holder | None], None]
+) -> None:
+    alone = _seen(seen, op, partial(backward, None))
+    held = [_seen(seen, op, partial(backward, hold)) for hold in HOLDERS]
+    if alone is None or any(h is None or capture.are_within(h, alone) for h in held):
+        return
+    capture.trust(op, alone, given[0] if given is not None else 0)
 
 
-def _add_a_slice(hold: Callable[[Any], Any] | None = None) -> None:
+def _seen(seen: capture.Measurement, op: str, run: Callable[[], None]) -> capture.References | None:
+    seen.take(op)
     with torch.enable_grad(), torch.inference_mode(False):
-        x = torch.ones(4, 4, requires_grad=True)
-        part = x[1]
-        doubled = x * 2.0  # made last: its gradient comes first
-        if hold is not None:
-            doubled.grad_fn.register_hook(lambda gradients, _: hold(gradients[0]))
-        (part.sum() + doubled.sum()).backward()
-
-
-def _backward(op: str, use: Callable[[Any], Any] = lambda y: y * 2.0) -> None:
-    with torch.enable_grad(), torch.inference_mode(False):
-        x = torch.ones(4, 4, requires_grad=True)
-        use(SLICES[op](x)).sum().backward()
-
-
-def _seen(op: str, seen: capture.Measurement, how: Callable[[str], Any]) -> capture.References | None:
-    how(op)
+        run()
     return seen.take(op)
 
 
-def _by_a_hook(op: str) -> None:
+def _leaf() -> Any:
+    return torch.ones(4, 4, device="cpu", dtype=torch.float32, requires_grad=True)
+
+
+def _take_a_slice(op: str, hold: Holder | None) -> None:
     kept: list[Any] = []
-
-    def use(y: Any) -> Any:
-        y.register_hook(kept.append)
-        return y * 2.0
-
-    _backward(op, use)
+    part = SLICES[op](_leaf())
+    if hold is not None:
+        part.register_hook(lambda gradient: kept.append(hold(gradient)))
+    (part * 2.0).sum().backward()
 
 
-def _by_a_view(op: str) -> None:
+def _give_a_gradient(op: str) -> None:
+    part = SLICES[op](_leaf())
+    torch.autograd.backward([part], [torch.ones_like(part)])
+
+
+def _add_a_slice(hold: Holder | None) -> None:
     kept: list[Any] = []
-
-    def use(y: Any) -> Any:
-        y.register_hook(lambda gradient: kept.append(gradient.view(-1)))
-        return y * 2.0
-
-    _backward(op, use)
-
-
-def _by_an_export(op: str) -> None:
-    kept: list[Any] = []
-
-    def use(y: Any) -> Any:
-        y.register_hook(lambda gradient: kept.append(torch.utils.dlpack.to_dlpack(gradient)))
-        return y * 2.0
-
-    _backward(op, use)
-
-
-def _by_the_caller(op: str) -> None:
-    with torch.enable_grad(), torch.inference_mode(False):
-        y = SLICES[op](torch.ones(4, 4, requires_grad=True))
-        torch.autograd.backward([y], [torch.ones_like(y)])
+    x = _leaf()
+    part = x[1]
+    doubled = x * 2.0  # made last: its gradient comes first
+    if hold is not None:
+        doubled.grad_fn.register_hook(lambda gradients, _: kept.append(hold(gradients[0])))
+    (part.sum() + doubled.sum()).backward()

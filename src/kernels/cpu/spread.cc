@@ -35,23 +35,78 @@ void store_with_gaps(D d, hn::Vec<D> items, std::byte* dst) {
   if constexpr (kStep == 4) hn::StoreInterleaved4(items, zero, zero, zero, d, to);
 }
 
+// The same for vectors of eight items, each of which is moved to its lane by one instruction, where de-interleaving
+// takes several.
+#if HWY_TARGET == HWY_AVX3
+template <int kStep>
+class EightLanes {
+ public:
+  EightLanes() {
+    for (int k = 0; k < kStep; ++k) {
+      std::int64_t from[8];
+      unsigned taken = 0;
+      for (int lane = 0; lane < 8; ++lane) {
+        const int item = 8 * k + lane;
+        from[lane] = item / kStep;
+        if (item % kStep == 0) taken |= 1U << lane;
+      }
+      from_[k] = _mm512_loadu_si512(from);
+      taken_[k] = static_cast<__mmask8>(taken);
+    }
+  }
+
+  void store(hn::Vec512<std::uint64_t> items, std::byte* dst) const {
+    for (int k = 0; k < kStep; ++k) {
+      _mm512_storeu_si512(dst + 64 * k, _mm512_maskz_permutexvar_epi64(taken_[k], from_[k], items.raw));
+    }
+  }
+
+ private:
+  __m512i from_[kStep];
+  __mmask8 taken_[kStep];
+};
+#endif
+
+template <class D, int kStep>
+class GapStore {
+ public:
+  void operator()(D d, hn::Vec<D> items, std::byte* dst) const { store_with_gaps<kStep>(d, items, dst); }
+};
+
+#if HWY_TARGET == HWY_AVX3
+template <int kStep>
+  requires(kStep > 1)
+class GapStore<hn::ScalableTag<std::uint64_t>, kStep> {
+ public:
+  void operator()(hn::ScalableTag<std::uint64_t>, hn::Vec512<std::uint64_t> items, std::byte* dst) const {
+    lanes_.store(items, dst);
+  }
+
+ private:
+  EightLanes<kStep> lanes_;
+};
+#endif
+
 template <class T, int kStep, bool kBackward>
 void spread_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kSrcStride = kBackward ? -kSize : kSize;
-  // The zeros after the last item are not ours to write, so the last one is left to the scalar loop.
+  // The zeros after the last item are not ours to write, so the last one is written alone.
   const std::int64_t limit = kStep == 1 ? count : count - 1;
-  const std::int64_t whole = std::max<std::int64_t>(limit, 0) / lanes * lanes;
-  if (whole < count) {
-    spread_scalar<T>(dst + whole * kStep * kSize, src + whole * kSrcStride, count - whole, kStep, kSrcStride);
-  }
-  // Memory is read faster upwards, so a source that is taken backwards is walked from its far end.
-  for (std::int64_t k = 0; k < whole; k += lanes) {
-    const std::int64_t i = kBackward ? whole - lanes - k : k;
-    store_with_gaps<kStep>(d, load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
-  }
+  if (limit < lanes) return spread_scalar<T>(dst, src, count, kStep, kSrcStride);
+  const GapStore<hn::ScalableTag<T>, kStep> store;
+  const auto write = [&](std::int64_t i) {
+    store(d, load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
+  };
+  // Memory is read faster upwards, so a source that is taken backwards is walked from its far end. The vector that ends
+  // with the last items overlaps the one before.
+  const std::int64_t whole = limit / lanes * lanes;
+  if (kBackward && whole < limit) write(limit - lanes);
+  for (std::int64_t k = 0; k < whole; k += lanes) write(kBackward ? whole - lanes - k : k);
+  if (!kBackward && whole < limit) write(limit - lanes);
+  if (kStep > 1) copy_item<T>(dst + limit * kStep * kSize, src + limit * kSrcStride);
 }
 
 // Every kStride-th item of the source, densely: the forward slice of a step.
@@ -139,9 +194,29 @@ void zero(std::byte* dst, std::int64_t bytes) {
   hn::StoreU(zero, d, to + bytes - lanes);
 }
 
+// Every byte once. Zeros may reach into the next run, which is written after them.
+void rows_in_order(std::byte* dst, const std::byte* src, const ShortRows& shape) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto none = hn::Zero(d);
+  const std::int64_t gap = shape.row_bytes - shape.run_bytes;
+  zero(dst, shape.run_start);
+  dst += shape.run_start;
+  for (std::int64_t row = 1; row < shape.rows; ++row, dst += gap, src += shape.src_stride) {
+    copy_run(d, dst, src, shape.run_bytes);
+    dst += shape.run_bytes;
+    for (std::int64_t i = 0; i < gap; i += lanes) hn::StoreU(none, d, reinterpret_cast<std::uint8_t*>(dst) + i);
+  }
+  copy_run(d, dst, src, shape.run_bytes);
+  zero(dst + shape.run_bytes, gap - shape.run_start);
+}
+
 void short_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  // Shorter ones are zeroed together and then written again in part, which is faster.
+  constexpr std::int64_t kInOrder = 512;
+  if (shape.row_bytes > kInOrder && shape.run_bytes >= lanes) return rows_in_order(dst, src, shape);
   zero(dst, shape.rows * shape.row_bytes);
   dst += shape.run_start;
   const hn::CappedTag<std::uint8_t, 16> d16;

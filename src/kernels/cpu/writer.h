@@ -39,8 +39,24 @@ class DirectWriter {
     copy_bytes(dst_, src, bytes);
     dst_ += bytes;
   }
-  bool spread(const std::byte*, std::int64_t, std::int64_t, std::int64_t, int) { return false; }
-  bool short_rows(const std::byte*, const ShortRows&) { return false; }
+  // At once where the row kernel writes every byte once.
+  bool spread(const std::byte* src, std::int64_t count, std::int64_t step, std::int64_t src_stride, int width) {
+    const std::int64_t size = std::int64_t{1} << width;
+    if (step > 4 || (src_stride != size && src_stride != -size) || size > 8) return false;
+    write_zeros();
+    rows_.spread[width](dst_, src, count, step, src_stride);
+    dst_ += ((count - 1) * step + 1) * size;
+    return true;
+  }
+
+  static constexpr std::int64_t kShortRow = kMaxReserve;
+  bool short_rows(const std::byte* src, const ShortRows& shape) {
+    if (shape.rows * shape.row_bytes <= kMaxReserve || shape.row_bytes <= 512) return false;
+    write_zeros();
+    rows_.short_rows(dst_, src, shape);
+    dst_ += shape.rows * shape.row_bytes;
+    return true;
+  }
   std::byte* reserve(std::int64_t) {
     write_zeros();
     return dst_;
@@ -104,6 +120,7 @@ class StreamWriter {
   }
 
   // Lines of one row only, which need not be composed.
+  static constexpr std::int64_t kShortRow = 512;
   bool short_rows(const std::byte* src, const ShortRows& shape) {
     if (shape.row_bytes % kLine != 0) return false;
     write_zeros();

@@ -30,7 +30,7 @@ void slice_forward(benchmark::State& state, const Extents& shape, const char* in
   });
 }
 
-const Extents kSquare = {4096, 4096}, kImages = {32, 64, 112, 112}, kSmall = {64, 64};
+const Extents kSquare = {4096, 4096}, kImages = {32, 64, 112, 112}, kSmall = {64, 64}, kCached = {256, 256};
 
 BENCHMARK_CAPTURE(slice_gradient, rows, kSquare, "1024:3072", DType::Float32, Write::Overwrite)->UseRealTime();
 BENCHMARK_CAPTURE(slice_gradient, columns, kSquare, ":, 1024:3072", DType::Float32, Write::Overwrite)->UseRealTime();
@@ -40,6 +40,10 @@ BENCHMARK_CAPTURE(slice_gradient, every_other_row, kSquare, "::2", DType::Float3
 BENCHMARK_CAPTURE(slice_gradient, reversed, kSquare, ":, ::-1", DType::Float32, Write::Overwrite)->UseRealTime();
 BENCHMARK_CAPTURE(slice_gradient, crop, kImages, ":, :, 8:104, 8:104", DType::Float32, Write::Overwrite)->UseRealTime();
 BENCHMARK_CAPTURE(slice_gradient, small_crop, kSmall, "8:40, 8:40", DType::Float32, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, cached_crop, kCached, "64:192, 64:192", DType::Float32, Write::Overwrite)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient, cached_third_column, kCached, ":, ::3", DType::Float64, Write::Overwrite)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(slice_gradient, columns_into_zeros, kSquare, ":, 1024:3072", DType::Float32, Write::IntoZeros)
     ->UseRealTime();
 BENCHMARK_CAPTURE(slice_gradient, columns_accumulated, kSquare, ":, 1024:3072", DType::Float32, Write::Accumulate)

@@ -9,6 +9,11 @@ namespace {
 
 using Loops = std::span<const Loop>;
 
+// Whether the items that a loop takes lie one after the other on both sides.
+bool is_run(const Loop& loop, std::int64_t item_size) {
+  return loop.step == 1 && loop.count > 0 && (loop.src_stride == item_size || loop.count == 1);
+}
+
 // Emits the loops of a dense destination to a writer, in the order of memory.
 template <class Writer>
 class Emitter {
@@ -61,10 +66,8 @@ class Emitter {
   }
 
   // Rows so short that a call each would cost more than the bytes.
-  static constexpr std::int64_t kShortRow = 512;
   bool is_short_run(const Loop& loop) const {
-    return loop.extent * item_size_ <= kShortRow && loop.step == 1 && loop.count > 0 &&
-           (loop.src_stride == item_size_ || loop.count == 1);
+    return loop.extent * item_size_ <= Writer::kShortRow && is_run(loop, item_size_);
   }
 
   void short_rows(const Loop& outer, const Loop& inner, const std::byte* src) {
@@ -157,6 +160,32 @@ void for_each_piece(const Plan& plan, const KernelContext& context, const Body& 
 }
 
 }  // namespace
+
+std::optional<SmallFill> small_fill(const Plan& plan) {
+  const Loops loops = plan.loops();
+  const std::int64_t size = plan.item_size();
+  if (plan.is_empty() || plan.dst_offset() != 0 || loops.empty() || loops.size() > 2) return std::nullopt;
+  if (first_dense_loop(loops, size) > 0) return std::nullopt;
+  const Loop outer = loops.size() == 2 ? loops[0] : Loop{}, &inner = loops.back();
+  const std::int64_t row_bytes = inner.extent * size;
+  if (outer.step != 1 || outer.count == 0 || !is_run(inner, size)) return std::nullopt;
+  if (row_bytes > kMaxReserve || outer.extent > kMaxReserve / row_bytes) return std::nullopt;
+  return SmallFill{.src_offset = plan.src_offset(),
+                   .before = outer.start * row_bytes,
+                   .after = (outer.extent - outer.start - outer.count) * row_bytes,
+                   .rows = {.rows = outer.count,
+                            .row_bytes = row_bytes,
+                            .run_start = inner.start * size,
+                            .run_bytes = inner.count * size,
+                            .src_stride = outer.src_stride}};
+}
+
+void fill_small(const SmallFill& small, std::byte* dst, const std::byte* src, const RowKernels& rows) {
+  if (small.before > 0) rows.zero(dst, small.before);
+  dst += small.before;
+  rows.short_rows(dst, src + small.src_offset, small.rows);
+  if (small.after > 0) rows.zero(dst + small.rows.rows * small.rows.row_bytes, small.after);
+}
 
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
   if (!are_bytes(dtype)) return reference::overwrite(plan, dtype, dst, src);

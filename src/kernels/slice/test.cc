@@ -1,6 +1,7 @@
 // Every kernel that moves or adds slices runs this suite; ground truth is element by element, from the definition.
 #include "core/visit_dtype.h"
 #include "kernel_contexts.h"
+#include "kernels/slice/device_variants.h"
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "testing.h"
@@ -23,13 +24,60 @@ struct Kernel {
   std::function<void(const Plan&, DType, std::byte*, const std::byte*)> overwrite, accumulate;
 };
 
+// -- What the threads of a CUDA kernel do, one after the other, on the CPU
+
+void fill_with(const cuda::FillVariant& variant, const cuda::DevicePlan& plan) {
+  cuda::with_width_and_count(variant.width, variant.loops, [&]<int kWidth, int kLoops>() {
+    for (std::uint32_t thread = 0; thread < variant.threads(plan); ++thread) {
+      if (variant.grain == cuda::Grain::Chunk) {
+        cuda::fill_part<kWidth, kLoops, cuda::Grain::Chunk>(plan, thread);
+      } else {
+        cuda::fill_part<kWidth, kLoops, cuda::Grain::Item>(plan, thread);
+      }
+    }
+  });
+}
+
+// By threads that write `grain` each, where they can, and that know the number of loops or do not.
+Kernel cuda_threads(const char* name, cuda::Grain grain, bool any_loops) {
+  const auto overwrite = [=](const Plan& p, DType, std::byte* dst, const std::byte* src) {
+    for (const cuda::DevicePlan& plan : cuda::device_plans(p, dst, src)) {
+      const cuda::FillVariant* used = &cuda::fill_variant(plan);
+      for (const cuda::FillVariant& variant : cuda::kFillVariants) {
+        if (variant.grain == grain && any_loops == (variant.loops == 0) && variant.can_run(plan)) used = &variant;
+      }
+      fill_with(*used, plan);
+    }
+  };
+  const auto accumulate = [=](const Plan& p, DType dtype, std::byte* dst, const std::byte* src) {
+    const cuda::Addition addition = cuda::addition_of(dtype);
+    for (const cuda::DevicePlan& plan : cuda::device_sums(p, dst, src)) {
+      cuda::with_width_and_count(plan.width, any_loops ? 0 : plan.loops, [&]<int kWidth, int kLoops>() {
+        for (std::uint32_t item = 0; item < plan.items; ++item) cuda::add_item<kWidth, kLoops>(plan, addition, item);
+      });
+    }
+  };
+  return {name, overwrite, accumulate};
+}
+
 std::vector<Kernel> all_kernels() {
-  std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate}};
+  std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate},
+                                 cuda_threads("cuda_chunks", cuda::Grain::Chunk, false),
+                                 cuda_threads("cuda_chunks_any_loops", cuda::Grain::Chunk, true),
+                                 cuda_threads("cuda_items", cuda::Grain::Item, false),
+                                 cuda_threads("cuda_items_any_loops", cuda::Grain::Item, true)};
   for (const KernelWay& way : kernel_ways()) {
     const KernelContext* context = &way.context;
     kernels.push_back({way.name,
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, *context); },
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, *context); }});
+    if (context->pieces > 1 || context->stores == Stores::Streaming) continue;
+    kernels.push_back({way.name + "_small",
+                       [=](const Plan& p, DType t, std::byte* d, const std::byte* s) {
+                         const auto small = small_fill(p);
+                         small ? fill_small(*small, d, s, context->rows) : fill(p, t, d, s, *context);
+                       },
+                       kernels.back().accumulate});
   }
   return kernels;
 }
@@ -119,6 +167,36 @@ TEST_P(SliceKernel, OverwriteWritesManyShortRows) {
     for (std::int64_t count = 1; count <= extent; count += 3) {
       const Selection s =
           *Selection::from_index({5, 100, extent}, {SliceRange{1, 4}, SliceRange{2, {}}, SliceRange{0, count}});
+      expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                       contiguous_tensor(random, dtype, s.result_shape()));
+    }
+  }
+}
+
+// Rows of some kilobytes, of which the run begins and ends anywhere.
+TEST_P(SliceKernel, OverwriteWritesRowsOfKilobytes) {
+  std::mt19937 random(12);
+  const DType dtype = std::get<0>(GetParam());
+  for (const std::int64_t bytes : {528, 1024, 1040, 4096, 4112}) {
+    const std::int64_t extent = bytes / item_size(dtype);
+    for (std::int64_t start = 0; start < extent; start += 1 + extent / 5) {
+      for (std::int64_t stop = start + 1; stop <= extent; stop += 1 + extent / 7) {
+        const Selection s = *Selection::from_index({7, extent}, {SliceRange{1, 6}, SliceRange{start, stop}});
+        expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                         contiguous_tensor(random, dtype, s.result_shape()));
+      }
+    }
+  }
+}
+
+// Every number of items around one and two vectors, for every step that has a form of its own.
+TEST_P(SliceKernel, OverwriteWritesTheLastItemsOfARow) {
+  std::mt19937 random(13);
+  const DType dtype = std::get<0>(GetParam());
+  for (const std::int64_t step : {2, 3, 4, 5, -1, -2, -3, -4}) {
+    for (std::int64_t count = 1; count <= 70; count += count < 20 ? 1 : 7) {
+      const std::int64_t extent = (count - 1) * std::abs(step) + 1;
+      const Selection s = *Selection::from_index({2, extent}, {SliceRange{}, SliceRange{{}, {}, step}});
       expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
                        contiguous_tensor(random, dtype, s.result_shape()));
     }

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "kernel_contexts.h"
+#include "kernels/tiles/device_tiles.h"
 #include "kernels/tiles/kernel.h"
 #include "testing.h"
 
@@ -11,6 +12,44 @@ namespace {
 
 using namespace testing;
 
+// What the threads of the CUDA kernels do, one after the other, on the CPU.
+template <int kWidth, int kRank>
+void sum_rows(const cuda::DeviceTiles& tiles) {
+  const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor;
+  constexpr std::uint32_t kRun = 1u << cuda::kRowShift;
+  for (std::uint32_t unit = 0; unit < tiles.units; unit += std::min(kRun, extent - unit % extent)) {
+    const std::uint32_t first = unit / extent * extent, run = unit - first;
+    const std::uint32_t cell = cuda::cell_of(tiles.cells, unit), begin = tiles.first_of_cell[cell];
+    std::vector<cuda::RowPart> parts;
+    for (std::uint32_t i = begin; i < tiles.first_of_cell[cell + 1]; ++i) {
+      parts.push_back(cuda::row_part<kRank>(tiles, i, first));
+    }
+    ASSERT_LE(parts.size(), cuda::kMostInCell);
+    for (std::uint32_t position = run; position < std::min(extent, run + kRun); ++position) {
+      const auto count = static_cast<std::uint32_t>(parts.size());
+      tiles.adds ? cuda::sum_in_row<kWidth, kRank, true>(tiles, parts.data(), count, first + position, position)
+                 : cuda::sum_in_row<kWidth, kRank, false>(tiles, parts.data(), count, first + position, position);
+    }
+  }
+}
+
+void sum_units(const cuda::DeviceTiles& tiles) {
+  cuda::with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() {
+    if (tiles.by_rows) return sum_rows<kWidth, kRank>(tiles);
+    for (std::uint32_t unit = 0; unit < tiles.units; ++unit) cuda::sum_unit<kWidth, kRank>(tiles, unit);
+  });
+}
+
+void sum_on_device(const CommonAxes& common, const View& out, bool disjoint, bool accumulates) {
+  cuda::Addition addition;
+  const bool adds = !disjoint || accumulates;
+  if (adds) addition = cuda::addition_of(out.dtype);
+  for (const auto& made :
+       cuda::tile_tables(common, out.layout.item_size, out.data, adds ? &addition : nullptr, accumulates)) {
+    sum_units(made.in_place());
+  }
+}
+
 class TilesKernel : public ::testing::TestWithParam<KernelWay> {
  protected:
   // Every byte of the destination's memory is compared, those between elements included.
@@ -18,6 +57,8 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
     const auto expected = run_on_copy(dst, [&](const View& out) { reference::sum_slices(slices, out); });
     const CommonAxes common = common_axes(slices, dst.view.layout, GetParam().context.tasks);
     const bool disjoint = are_disjoint(common, GetParam().context.tasks);
+    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, disjoint, false); }), expected);
+    expect_accumulated(dst, slices, common);
     for (Write write : {Write::Overwrite, Write::IntoZeros}) {
       const auto got = run_on_copy(dst, [&](const View& out) {
         if (write == Write::IntoZeros) reference::sum_slices({}, out);
@@ -29,6 +70,21 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
                                << to_string(Ints(dst.view.shape())) << " in tiles of " << tile_bytes << " bytes"
                                << (write == Write::IntoZeros ? ", into zeros" : "");
     }
+  }
+
+  // The CUDA kernel that adds to what is there, beside one slice after the other.
+  void expect_accumulated(const RandomTensor& given, const std::vector<SliceGradient>& slices,
+                          const CommonAxes& common) {
+    RandomTensor dst = given;
+    dst.view.data = dst.memory.data() + (given.view.data - given.memory.data());
+    remove_nans(dst.memory);
+    const auto expected = run_on_copy(dst, [&](const View& out) {
+      for (const auto& [selection, dy] : slices) {
+        ASSERT_TRUE(slice_grad_into(selection, dy, out, Write::Accumulate).ok());
+      }
+    });
+    if (dst.view.elements() == 0) return;
+    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, false, true); }), expected);
   }
 };
 
@@ -70,6 +126,27 @@ TEST_P(TilesKernel, WritesRunsThatDoNotMeet) {
       slices.push_back({selection, sources.back().view});
     }
     for (std::int64_t tile_bytes : {64, 4096}) expect_sum(dst, slices, tile_bytes);
+  }
+}
+
+// Rows that are long enough for a block of threads of a CUDA kernel, which looks for their slices once.
+TEST_P(TilesKernel, SumsLongRows) {
+  std::mt19937 random(24);
+  for (int i = 0; i < 6; ++i) {
+    const Dims dims(std::vector<std::int64_t>{5, 12, 520 + i % 2});  // whole rows are one run with the axis around them
+    const Shape shape = *Shape::make(dims);
+    RandomTensor dst = contiguous_tensor(random, DType::Float32, dims);
+    std::deque<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    for (int k = 0; k < 20; ++k) {
+      const std::int64_t at = static_cast<std::int64_t>(random() % 12);
+      const Selection selection = *Selection::from_index(
+          shape, {SliceRange{}, SliceRange{at, at + 2}, i < 3 ? SliceRange{} : SliceRange{k % 3, {}, 1 + k % 4}});
+      sources.push_back(contiguous_tensor(random, DType::Float32, selection.result_shape()));
+      remove_nans(sources.back().memory);
+      slices.push_back({selection, sources.back().view});
+    }
+    expect_sum(dst, slices, kTileBytes);
   }
 }
 

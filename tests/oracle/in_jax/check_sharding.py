@@ -18,6 +18,7 @@ SHAPE = (16, 8, 6)
 X = np.random.default_rng(0).normal(size=SHAPE)
 INDICES = [np.s_[3:11, :, ::2], np.s_[::-2, :, None, 1], np.s_[5]]
 SPECS = [P("a"), P(None, "a"), P("a", "b"), P("b", "a"), P(("a", "b")), P(None, ("a", "b")), P(None, None, "b"), P()]
+SOME_SPECS = [P("a"), P("b", "a"), P(None, ("a", "b")), P(None, None, "b")]
 
 pytestmark = pytest.mark.usefixtures("way")
 
@@ -139,3 +140,115 @@ def test_shards_that_are_uneven(mesh, shape: tuple[int, int], spec: P) -> None:
     x = jnp.asarray(X.ravel()[: shape[0] * shape[1]].reshape(shape))
     expected = gradient(lambda x, indices: [x[index] for index in indices])
     np.testing.assert_allclose(gradient(bsj.multi_slice)(x), expected(x), rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def explicit_mesh():
+    """As jax.make_mesh makes it unless told otherwise: shardings belong to types."""
+    mesh = jax.make_mesh((4, 2), ("a", "b"))
+    assert set(mesh.axis_types) == {jax.sharding.AxisType.Explicit}
+    return mesh
+
+
+@pytest.mark.parametrize("spec", SOME_SPECS, ids=str)
+def test_meshes_with_explicit_axes(explicit_mesh, spec: P) -> None:
+    """Gradients have the type of their arrays, slices that along the axes that they take whole."""
+
+    def loss(slices):
+        return sum(jnp.sum(y**3) for y in slices)
+
+    with jax.set_mesh(explicit_mesh):
+        x = jax.device_put(X, NamedSharding(explicit_mesh, spec))
+        for run in (lambda f: f, jax.jit) if spec == SPECS[0] else (jax.jit,):
+            slices = run(lambda x: bsj.multi_slice(x, INDICES))(x)
+            for got, index in zip(slices, INDICES, strict=True):
+                np.testing.assert_array_equal(got, X[index])
+            dx = run(jax.grad(lambda x: loss(bsj.multi_slice(x, INDICES))))(x)
+            assert dx.sharding.is_equivalent_to(x.sharding, 3)
+            np.testing.assert_allclose(dx, jax.grad(lambda x: loss([x[i] for i in INDICES]))(X), rtol=1e-12)
+    assert jax.typeof(slices[0]).sharding.spec[1] == (spec[1] if len(spec) > 1 else None)
+
+
+@pytest.mark.parametrize("spec", [P("a"), P(("a", "b")), P()], ids=str)
+def test_fuse_slices_with_explicit_axes(explicit_mesh, spec: P) -> None:
+    def loss(x):
+        return sum(jnp.sum(jnp.sin(x[:, t] * t)) for t in range(8)) + jnp.sum(x[:, ::-2] ** 2)
+
+    with jax.set_mesh(explicit_mesh):
+        x = jax.device_put(X, NamedSharding(explicit_mesh, spec))
+        for run in (lambda f: f, jax.jit) if spec == P() else (jax.jit,):
+            dx, expected = (run(f)(x) for f in (bsj.fuse_slices(jax.grad(loss)), jax.grad(loss)))
+            assert dx.sharding.is_equivalent_to(expected.sharding, 3)
+            np.testing.assert_allclose(dx, expected, rtol=1e-12)
+
+
+def test_dys_of_which_some_are_the_same_on_every_device(mesh) -> None:
+    """Their sum is not, and JAX must know; otherwise it returns that of one device, or loses a sum in a gradient."""
+
+    def of_each(same, own):
+        dx = bsj.multi_slice_grad((6, 6), [("0:4", same), ("2:6", own)])
+        total = bsj.multi_slice_grad((6, 6), [("2:6", own), ("0:4", same)])
+        assert [jax.typeof(v).manual_axis_type.varying for v in (dx, total)] == [{"a"}] * 2
+        return dx + total
+
+    f = jax.shard_map(of_each, mesh=mesh, in_specs=(P(), P("a")), out_specs=P("a"))
+    same, own = jnp.asarray(X[:4, :6, 0]), jnp.asarray(X[:, :6, 1])
+    expected = np.concatenate(
+        [2 * bs.multi_slice_grad((6, 6), [("0:4", same), ("2:6", own[4 * k : 4 * k + 4])]) for k in range(4)]
+    )
+    np.testing.assert_allclose(jax.jit(f)(same, own), expected, rtol=1e-12)
+    back = jax.jit(jax.grad(lambda same: jnp.sum(f(same, own) ** 2)))(same)
+    np.testing.assert_allclose(back, sum(4 * expected[6 * k : 6 * k + 4] for k in range(4)), rtol=1e-12)
+    with pytest.raises(ValueError, match="out_specs"):
+        jax.shard_map(of_each, mesh=mesh, in_specs=(P(), P("a")), out_specs=P())(same, own)
+
+
+def test_fuse_slices_of_dys_of_which_some_are_the_same_on_every_device(mesh) -> None:
+    def loss(shared, own):
+        return jnp.sum(shared[1:3] * 2.0) + jnp.sum(shared[2:5] * own[:3]) + jnp.sum(shared[0]) + jnp.sum(own[1:] ** 2)
+
+    def gradients(transform):
+        f = transform(jax.grad(loss, argnums=(0, 1)))
+        return jax.jit(jax.shard_map(f, mesh=mesh, in_specs=(P(), P("a")), out_specs=(P(), P("a"))))
+
+    shared, own = jnp.asarray(X[:6, :6, 0]), jnp.asarray(X[:, :6, 1])
+    for a, b in zip(gradients(bsj.fuse_slices)(shared, own), gradients(lambda f: f)(shared, own), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    outside = bsj.fuse_slices(gradients(lambda f: f))
+    for a, b in zip(jax.jit(outside)(shared, own), gradients(lambda f: f)(shared, own), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_without_shardy_programs_are_jaxs_own(mesh) -> None:
+    jax.config.update("jax_use_shardy_partitioner", False)
+    try:
+        x = jax.device_put(X, NamedSharding(mesh, P("a", "b")))
+        f = compiled(jax.grad(lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, INDICES[1:]))), x)
+        assert "custom-call" not in f.as_text()
+        np.testing.assert_allclose(
+            f(x), jax.grad(lambda x: sum(jnp.sum(x[i] ** 3) for i in INDICES[1:]))(X), rtol=1e-12
+        )
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", True)
+
+
+@pytest.mark.parametrize("spec", SOME_SPECS, ids=str)
+@pytest.mark.parametrize("kind", ["multi_slice", "fuse_slices", "fuse_slices of jit"])
+def test_gradients_are_sharded_as_their_arrays(mesh, spec: P, kind: str) -> None:
+    def loss(x):
+        slices = bsj.multi_slice(x, INDICES) if kind == "multi_slice" else [x[index] for index in INDICES]
+        return sum(jnp.sum(y**3) for y in slices)
+
+    gradient = jax.grad(jax.jit(loss) if kind == "fuse_slices of jit" else loss)
+    x = jax.device_put(X, NamedSharding(mesh, spec))
+    f = compiled(gradient if kind == "multi_slice" else bsj.fuse_slices(gradient), x)
+    dx = f(x)
+    assert dx.sharding.is_equivalent_to(x.sharding, 3)
+    assert not gathers(f.as_text(), SHAPE)
+    np.testing.assert_allclose(dx, jax.grad(lambda x: sum(jnp.sum(x[i] ** 3) for i in INDICES))(X), rtol=1e-12)
+
+
+def gathers(text: str, shape: tuple[int, ...]) -> list[str]:
+    """What is gathered into an array of that shape."""
+    whole = f"[{','.join(map(str, shape))}]"
+    return [line for line in text.splitlines() if "all-gather" in line and whole in line.split("all-gather")[0]]

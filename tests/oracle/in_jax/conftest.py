@@ -12,5 +12,6 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     least = 0 if request.param == "handlers" else 1 << 60
     monkeypatch.setattr(lowering, "LEAST_BYTES_OF_SLICES", least)
     monkeypatch.setattr(lowering, "LEAST_BYTES_OF_GRADIENTS", least)
+    monkeypatch.setattr(lowering, "BYTES_OF_ONE_SLICE_OF_ROWS", least)
     jax.clear_caches()
     return request.param

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import counting, kernels, versions
+from backslice.torch import counting, kernels, trial, versions
 from compare import assert_equal, leaf, slices_of
 from torch import distributed
 from torch.distributed.device_mesh import init_device_mesh
@@ -67,6 +68,85 @@ def test_enabled_leaves_things_as_they_were() -> None:
     assert owners() == {"PyTorch"}
     with pytest.raises(KeyError), bt.enabled():
         raise KeyError
+    assert owners() == {"PyTorch"}
+
+
+def test_enabled_in_several_threads_at_once() -> None:
+    expected, found, failures = gradient(), [], []
+    start = threading.Barrier(4)
+
+    def work() -> None:
+        try:
+            start.wait()
+            for _ in range(15):
+                with bt.enabled():
+                    x = inputs.detach().requires_grad_()
+                    slices_of(x).backward()
+                    found.append(x.grad)
+                    if bt.status()["select_backward"].kernel != "backslice":
+                        failures.append("another thread put PyTorch's kernel back")
+        except BaseException as error:
+            failures.append(error)
+
+    torch.manual_seed(0)
+    inputs = leaf(4, 7, 3)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == [] and len(found) == 60
+    assert all(torch.equal(dx, expected) for dx in found)
+    assert owners() == {"PyTorch"}
+
+
+def test_enabled_inside_install_leaves_it_installed() -> None:
+    bt.install()
+    with bt.enabled():
+        pass
+    assert owners() == {"backslice"}
+    bt.uninstall()
+    with bt.enabled():
+        bt.install()
+    assert owners() == {"backslice"}
+
+
+def test_uninstalling_inside_a_backward_pass() -> None:
+    expected = gradient()
+    bt.install()
+    torch.manual_seed(0)
+    x = leaf(4, 7, 3)
+    y = x * 1
+    y[:, 1].register_hook(lambda g: bt.uninstall())
+    y.register_hook(lambda g: None)
+    z = y[:, 1] * 1
+    z.register_hook(lambda g: bt.uninstall())
+    (slices_of(y) + 0 * z.sum()).backward()
+    assert torch.equal(x.grad, expected) and owners() == {"PyTorch"}
+
+
+@pytest.mark.parametrize("where", ["trial", "register"])
+def test_an_installation_that_fails_changes_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [torch._C._dispatch_dump(f"aten::{op}") for op in OPS]
+    expected = gradient()
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        if where == "trial":
+            patch.setattr(trial, "_take_a_slice", fail)
+        else:
+            made = kernels.kernel
+            patch.setattr(kernels, "kernel", lambda name: (fail if name == OPS[2] else made)(name))
+        with pytest.raises(MemoryError):
+            bt.install()
+        with pytest.raises(MemoryError), bt.enabled():
+            pass
+    assert [torch._C._dispatch_dump(f"aten::{op}") for op in OPS] == before
+    assert owners() == {"PyTorch"} and torch.equal(gradient(), expected) and not counting.taken
+    with bt.enabled():
+        assert owners() == {"backslice"} and torch.equal(gradient(), expected)
     assert owners() == {"PyTorch"}
 
 

@@ -1,0 +1,54 @@
+# The part of the library that runs on CUDA devices, and what stands in for it where that is off.
+#
+# Its kernels are an object library, so that whoever links backslice needs neither nvcc nor CMake's CUDA language. The runtime is
+# linked statically; it loads the driver itself when it is first used, and says so where there is none.
+include(CheckLanguage)
+
+# nvcc has GCC compile what runs on the host; other compilers may bring another standard library, whose names differ.
+set(cuda_default OFF)
+if(NOT CMAKE_CROSSCOMPILING AND NOT DEFINED BACKSLICE_CUDA AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(cuda_default ON)
+  endif()
+endif()
+option(BACKSLICE_CUDA "Build the kernels for CUDA devices (needs nvcc)" ${cuda_default})
+set(BACKSLICE_CUDA_ARCHITECTURES "90" CACHE STRING "CUDA architectures to compile for, with PTX for later ones; see CMAKE_CUDA_ARCHITECTURES")
+
+set(BACKSLICE_CUDA_RUNTIME src/kernels/cuda/memory.cc src/kernels/cuda/runtime.cc
+  src/kernels/concat/cuda.cc src/kernels/sparse/cuda.cc)
+set(BACKSLICE_CUDA_KERNELS src/kernels/cuda/tables.cu src/kernels/slice/cuda.cu src/kernels/tiles/cuda.cu
+  src/kernels/concat/cuda_add.cu src/kernels/concat/cuda_copy.cu
+  src/kernels/sparse/cuda_add.cu src/kernels/sparse/cuda_find.cu src/kernels/sparse/cuda_join.cu
+  src/kernels/sparse/cuda_move.cu src/kernels/sparse/cuda_walk.cu)
+
+if(BACKSLICE_CUDA)
+  if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${BACKSLICE_CUDA_ARCHITECTURES})
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()
+
+# Adds to a target what runs on CUDA devices, or the stub.
+function(backslice_add_cuda target)
+  if(NOT BACKSLICE_CUDA)
+    target_sources(${target} PRIVATE ${BACKSLICE_CUDA_STUBS})
+    return()
+  endif()
+  target_sources(${target} PRIVATE ${BACKSLICE_CUDA_RUNTIME})
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  if(BACKSLICE_CUDA_KERNELS)
+    add_library(backslice_cuda OBJECT ${BACKSLICE_CUDA_KERNELS})
+    target_include_directories(backslice_cuda PRIVATE include src)
+    target_compile_options(backslice_cuda PRIVATE -std=c++20 --expt-relaxed-constexpr -diag-suppress=554  # a conversion to itself
+      $<$<BOOL:${BACKSLICE_WERROR}>:-Werror=all-warnings>)
+    set_target_properties(backslice_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON CUDA_RUNTIME_LIBRARY Static)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:backslice_cuda>)
+  endif()
+  # Two libraries in one process may each have a runtime; neither must see the other's symbols. So where this library is
+  # static, whoever links it hides them.
+  target_link_options(${target} PUBLIC -Wl,--exclude-libs,libcudart_static.a)
+endfunction()

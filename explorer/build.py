@@ -1,0 +1,84 @@
+"""Builds the slice explorer: one HTML file that holds the page, its style, its script and the library as WebAssembly.
+
+It needs emscripten; `make explorer` installs it. The page is put into build/explorer/slice_explorer.html, from where
+wheels and the manual take it.
+"""
+
+import argparse
+import base64
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+BUILD = ROOT / "build" / "explorer"
+SCRIPTS = ("engine.js", "fields.js", "masks.js", "pictures.js", "main.js")
+MOST_BYTES = 400_000  # of the page, compressed
+
+
+def compile_library() -> None:
+    """Compiles the library and the functions that the page calls."""
+    environment = {name: value for name, value in os.environ.items() if name != "EM_CACHE"}
+    environment |= {"NODE_PATH": "/usr/share/nodejs", "CCACHE_COMPILERTYPE": "clang"}
+    launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
+    configure = ["emcmake", "cmake", "-G", "Ninja", "-S", HERE, "-B", BUILD, "-DCMAKE_BUILD_TYPE=MinSizeRel", *launcher]
+    subprocess.run(configure, check=True, env=environment, stdout=subprocess.DEVNULL)
+    built = subprocess.run(["cmake", "--build", BUILD], env=environment, stdout=subprocess.PIPE, text=True)
+    if built.returncode != 0:
+        sys.exit(built.stdout)
+
+
+def check_types() -> None:
+    """Checks the types of the page's scripts, where TypeScript's compiler is installed."""
+    compiler = shutil.which("tsc")
+    if compiler is None:
+        print("the types of the page's scripts were not checked: tsc is not installed")
+        return
+    subprocess.run([compiler, "-p", HERE / "page"], check=True)
+
+
+def hash_of(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def page() -> str:
+    """The page, whose policy allows this script and this style, and nothing from anywhere else."""
+    own = "\n".join((HERE / "page" / name).read_text() for name in SCRIPTS)
+    script = f'{(BUILD / "explorer.js").read_text()}\n(() => {{\n"use strict";\n{own}\n}})();\n'
+    style = (HERE / "page" / "explorer.css").read_text()
+    assert "</script" not in script.lower() and "</style" not in style.lower()
+    version = re.search(r'BACKSLICE_VERSION "(.*)"', (ROOT / "include" / "backslice" / "version.h").read_text())
+    assert version
+    parts = {
+        "policy": f"default-src 'none'; script-src {hash_of(script)} 'wasm-unsafe-eval'; style-src {hash_of(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        "style": style,
+        "version": version[1],
+        "wasm": base64.b64encode((BUILD / "explorer.wasm").read_bytes()).decode(),
+        "script": script,
+    }
+    template = (HERE / "page" / "index.html").read_text()
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args()
+    compile_library()
+    check_types()
+    text = page()
+    size = len(gzip.compress(text.encode()))
+    assert size < MOST_BYTES, f"the page has {size} bytes, compressed"
+    path = BUILD / "slice_explorer.html"
+    path.write_text(text)
+    print(f"{path.relative_to(ROOT)}: {len(text)} bytes, {size} compressed")
+
+
+if __name__ == "__main__":
+    main()

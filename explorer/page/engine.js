@@ -1,0 +1,39 @@
+// The library, compiled to WebAssembly: a request is the text of the fields by name, the answer is JSON.
+
+/**
+ * @typedef {{message: string, field: string, span: [number, number] | null}} Fault
+ * @typedef {{name: string, heading: string, svg: string, file: string, notes: string[], cells: [string, number][]}} Picture
+ * @typedef {{name: string, forward: string, gradient: string}} Snippet
+ * @typedef {{error?: Fault, fields?: Record<string, string | number>, axes?: string[], result_axes?: string,
+ *   shape?: string, result_shape?: string, explanation?: string,
+ *   cost?: {read?: string, written?: string, error?: string}, warnings?: string[], pictures?: Picture[],
+ *   code?: Snippet[]}} Answer
+ * @typedef {Record<string, string>} Fields
+ * @typedef {{light: Record<string, string>, dark: Record<string, string>}} Palettes
+ */
+
+/** @param {string} text  What is typed, without the characters that separate fields, and as UTF-8 can encode it. */
+function harmless(text) {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
+}
+
+
+function embeddedBinary() {
+  const held = document.getElementById("wasm");
+  const text = atob((held && held.textContent || "").trim());
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** @returns {Promise<(fields: Fields) => any>} */
+async function startEngine() {
+  const library = await backsliceModule({ wasmBinary: embeddedBinary() });
+  return (fields) => {
+    const request = Object.entries(fields).map(([name, text]) => `${name}\x1f${harmless(text)}`).join("\x1e");
+    const size = library.lengthBytesUTF8(request) + 1;
+    const memory = library._malloc(size);
+    library.stringToUTF8(request, memory, size);
+    const answer = library.UTF8ToString(library._backslice_explore(memory));
+    library._free(memory);
+    return JSON.parse(answer);
+  };
+}

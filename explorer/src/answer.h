@@ -1,0 +1,48 @@
+// What the page is told: errors by field, pictures with what to say about each cell, code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backslice/picture.h"
+#include "json.h"
+#include "request.h"
+
+namespace explorer {
+
+// What is said of a cell, and which cells of the other pictures show the same element: those with the same key.
+struct CellNote {
+  std::string text;
+  std::int64_t key = -1;
+};
+
+struct NotedPicture {
+  std::string name;  // of the file, and of the heading's tag
+  std::string heading;
+  backslice::Picture picture;
+  std::vector<CellNote> cells;  // in the order in which they are drawn
+};
+
+struct Code {
+  std::string name, forward, gradient;
+};
+
+// An answer without an error so far. The tabs add their own members to it.
+void begin_answer(Json& json);
+std::string end_answer(Json& json);
+std::string error_answer(const Status& error, const Request& request);
+
+void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, int across);
+void add_code(Json& json, const std::vector<Code>& code);
+
+// "x[1, 2]"
+std::string element(std::string_view array, backslice::Ints index);
+// "1, 2, 3"
+std::string listed(backslice::Ints values);
+
+// The tabs.
+std::string answer_slice(const Request& request);
+std::string answer_sparse(const Request& request);
+std::string answer_ragged(const Request& request);
+
+}  // namespace explorer

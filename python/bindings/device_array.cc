@@ -1,0 +1,115 @@
+#include "bindings/device_array.h"
+
+#include <nanobind/stl/string.h>
+
+#include "backslice/cuda.h"
+#include "bindings/arguments.h"
+#include "bindings/arrays.h"
+#include "bindings/dlpack_export.h"
+#include "bindings/errors.h"
+#include "bindings/gil.h"
+#include "bindings/index.h"
+#include "bindings/module.h"
+#include "bindings/objects.h"
+#include "bindings/signatures.h"
+
+namespace backslice::python {
+namespace {
+
+[[noreturn]] void raise_error(PyObject* kind, const std::string& message) {
+  PyErr_SetString(kind, message.c_str());
+  nb::raise_python_error();
+}
+
+// Whether DLPack's version is one that the consumer knows.
+bool knows_version_1(nb::handle max_version) {
+  if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) return false;
+  std::int64_t major = 0;
+  int overflow = 0;
+  return find_int(PyTuple_GET_ITEM(max_version.ptr(), 0), major, overflow) && major >= 1;
+}
+
+}  // namespace
+
+DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype)
+    : tensor_(std::move(tensor)), dtype_(std::move(numpy_dtype)), type_(element_type(dtype_, "the array")) {}
+
+nb::tuple DeviceArray::shape() const { return to_tuple(tensor_.shape()); }
+
+std::string DeviceArray::repr() const {
+  return "DeviceArray(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + ", " + device() + ")";
+}
+
+nb::object DeviceArray::to_numpy() const {
+  Tensor copy = unwrap(Tensor::make(type_.dtype, tensor_.shape(), type_.item_size));
+  check(without_gil([&] {
+    const Status copied = cuda_copy(copy, tensor_);
+    return copied.ok() ? cuda_synchronize(tensor_.device().ordinal) : copied;
+  }));
+  return python::to_numpy(copy, dtype_);
+}
+
+nb::object DeviceArray::dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle dl_device,
+                               nb::handle copy) {
+  DeviceArray& array = nb::cast<DeviceArray&>(self);
+  if (!dl_device.is_none() && !nb::borrow(dl_device).equal(array.dlpack_device())) {
+    raise_error(PyExc_BufferError, "dl_device is " + repr_text(dl_device) + ", but the array is on " + array.device());
+  }
+  if (!copy.is_none() && read_flag(copy, "copy")) {
+    raise_error(PyExc_BufferError, "copy is True, but a DeviceArray exports its own memory alone");
+  }
+  return export_dlpack(array.tensor_.view(), array.dtype_, array.type_, {nb::borrow(self), {}},
+                       knows_version_1(max_version), 0);
+}
+
+nb::tuple DeviceArray::dlpack_device() const {
+  return nb::make_tuple(static_cast<int>(nb::device::cuda::value), tensor_.device().ordinal);
+}
+
+nb::object DeviceArray::cuda_array_interface() const {
+  const nb::object code = attribute(dtype_, "str");
+  if (attribute(dtype_, "isbuiltin").equal(nb::int_(2))) {
+    raise_error(PyExc_AttributeError,
+                "__cuda_array_interface__ has no code for dtype " + str_text(dtype_) + "; use __dlpack__");
+  }
+  nb::dict described;
+  described["shape"] = shape();
+  described["typestr"] = code;
+  described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), false);
+  described["strides"] = nb::none();
+  described["version"] = 3;
+  return described;
+}
+
+namespace {
+
+nb::list py_cuda_devices() {
+  nb::list all;
+  for (const CudaDevice& device : unwrap(without_gil([] { return cuda_devices(); }))) {
+    nb::dict described;
+    described["ordinal"] = device.ordinal;
+    described["name"] = nb::str(device.name.c_str());
+    described["capability"] = nb::make_tuple(device.major, device.minor);
+    described["bytes"] = device.bytes;
+    described["multiprocessors"] = device.multiprocessors;
+    all.append(described);
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_device_arrays(nb::module_& m) {
+  nb::class_<DeviceArray>(m, "DeviceArray", class_doc("DeviceArray"))
+      .def_prop_ro("shape", &DeviceArray::shape)
+      .def_prop_ro("dtype", &DeviceArray::dtype)
+      .def_prop_ro("device", &DeviceArray::device)
+      .def("to_numpy", &DeviceArray::to_numpy)
+      .def("__dlpack__", &DeviceArray::dlpack)
+      .def("__dlpack_device__", &DeviceArray::dlpack_device)
+      .def_prop_ro("__cuda_array_interface__", &DeviceArray::cuda_array_interface)
+      .def("__repr__", &DeviceArray::repr);
+  m.def("_cuda_devices", py_cuda_devices);
+}
+
+}  // namespace backslice::python

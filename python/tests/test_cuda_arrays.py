@@ -1,0 +1,161 @@
+"""Arrays on CUDA devices: of PyTorch, CuPy, and whatever has one of the two protocols.
+
+Where there is no GPU, the tests of values are skipped, and those of refusals run. On a machine with one:
+`pytest python/tests/test_cuda_arrays.py`.
+"""
+
+import backslice as bs
+import numpy as np
+import pytest
+from test_dlpack import Foreign
+
+needs_gpu = pytest.mark.skipif(not bs.cuda.is_available(), reason=f"no CUDA device: {bs.cuda.why_not()}")
+SHAPE, INDEX = (6, 5, 4), np.s_[1:5:2, ::-1, 2]
+
+
+def library(name):
+    module = pytest.importorskip(name)
+    if name == "torch" and not module.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return module
+
+
+def on_gpu(name, array):
+    module = library(name)
+    return module.asarray(array).cuda() if name == "torch" else module.asarray(array)
+
+
+def to_numpy(array):
+    return array.cpu().numpy() if hasattr(array, "cpu") else array.get()
+
+
+class Interface:
+    """An array of any library, by its __cuda_array_interface__ alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.array.__cuda_array_interface__
+
+
+class OnDevice(Foreign):
+    """Says that its memory, which is the CPU's, is on a CUDA device."""
+
+    def __init__(self, array):
+        super().__init__(array, device=(2, 0))
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        return self.array.__dlpack__()
+
+
+def random_numbers(shape, dtype="float32"):
+    return np.random.default_rng(7).integers(-9, 9, shape).astype(dtype)
+
+
+def test_why_not_is_a_reason_or_nothing():
+    reason = bs.cuda.why_not()
+    assert bs.cuda.is_available() == (reason is None)
+    if reason is not None:
+        assert "CUDA" in reason or "cuda" in reason
+        with pytest.raises(bs.Error):
+            bs.cuda.devices()
+
+
+def test_an_array_that_is_wrong_about_its_device_is_refused():
+    with pytest.raises(bs.DTypeError, match="expected an array"):
+        bs.slice_grad(Interface(object()), (4,), "1:3")
+    with pytest.raises(bs.InvalidArgumentError, match="__cuda_array_interface__ cannot be read"):
+        bs.slice_grad(Interface(type("Masked", (), {"__cuda_array_interface__": {"mask": 1}})()), (4,), "1:3")
+
+
+def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device():
+    assert bs.slice_grad(OnDevice(np.ones(2)), (4,), "1:3").tolist() == [0, 1, 1, 0]  # its tensor says where it is
+    memory = np.ones(2)
+    described = {"shape": (2,), "typestr": "<f8", "data": (memory.ctypes.data, False), "version": 3}
+    with pytest.raises(bs.Error, match="cuda|CUDA"):
+        bs.slice_grad(type("Liar", (), {"__cuda_array_interface__": described})(), (4,), "1:3")
+
+
+def test_operations_of_the_cpu_alone_refuse_device_arrays():
+    with pytest.raises(bs.InvalidArgumentError, match=r"is on device \(2, 0\), not on the CPU"):
+        bs.sparse_slice_grad(OnDevice(np.ones(1)), [[0]], [0], [[0]])
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex64", "int64"])
+def test_results_are_those_of_the_cpu_and_of_the_callers_kind(name, dtype):
+    dy = random_numbers((2, 5), dtype)
+    dx = bs.slice_grad(on_gpu(name, dy), SHAPE, INDEX)
+    assert type(dx).__module__.partition(".")[0] == name
+    np.testing.assert_array_equal(to_numpy(dx), bs.slice_grad(dy, SHAPE, INDEX))
+    x = random_numbers(SHAPE, dtype)
+    np.testing.assert_array_equal(to_numpy(bs.slice(on_gpu(name, x), INDEX)), x[INDEX])
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_every_dense_function_runs_there(name):
+    dy, x = random_numbers((2,)), random_numbers((4,))
+    there = on_gpu(name, dy)
+    expected = bs.slice_grad(dy, (4,), "1:3")
+    for dx in (
+        bs.strided_slice_grad([4], [1], [3], [1], there),
+        bs.onnx_slice_grad(there, [4], [1], [3]),
+        bs.multi_slice_grad((4,), [("1:3", there)]),
+    ):
+        np.testing.assert_array_equal(to_numpy(dx), expected)
+    np.testing.assert_array_equal(to_numpy(bs.strided_slice(on_gpu(name, x), [1], [3], [1])), x[1:3])
+    np.testing.assert_array_equal(to_numpy(bs.onnx_slice(on_gpu(name, x), [1], [3])), x[1:3])
+    out = on_gpu(name, np.ones(4, "float32"))
+    assert bs.slice_grad(there, (4,), "1:3", out=out, accumulate=True) is out
+    np.testing.assert_array_equal(to_numpy(out), expected + 1)
+
+
+@needs_gpu
+def test_other_libraries_get_an_object_with_both_protocols():
+    cupy = library("cupy")
+    dy = random_numbers((2,))
+    made = bs.slice_grad(Interface(cupy.asarray(dy)), (4,), "1:3")
+    assert isinstance(made, bs.DeviceArray)
+    assert (made.shape, made.dtype, made.device) == ((4,), np.float32, "cuda:0")
+    assert repr(made) == "DeviceArray(shape (4,), dtype float32, cuda:0)"
+    expected = bs.slice_grad(dy, (4,), "1:3")
+    np.testing.assert_array_equal(made.to_numpy(), expected)
+    np.testing.assert_array_equal(cupy.from_dlpack(made).get(), expected)
+    np.testing.assert_array_equal(cupy.asarray(Interface(made)).get(), expected)
+    np.testing.assert_array_equal(bs.slice_grad(made, (8,), "2:6").to_numpy(), bs.slice_grad(expected, (8,), "2:6"))
+
+
+@needs_gpu
+def test_bfloat16_of_pytorch():
+    torch = library("torch")
+    dy = torch.arange(6.0, dtype=torch.bfloat16, device="cuda")
+    dx = bs.slice_grad(dy, (12,), "::2")
+    assert dx.dtype == torch.bfloat16
+    assert torch.equal(dx[::2], dy)
+    assert not dx[1::2].any()
+
+
+@needs_gpu
+def test_a_call_runs_on_the_current_stream():
+    torch = library("torch")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        dy = torch.full((1 << 20,), 2.0, device="cuda")
+        torch.cuda._sleep(10_000_000)
+        dy.fill_(3.0)
+        dx = bs.slice_grad(dy, (2 << 20,), "::2")
+    stream.synchronize()
+    assert dx.sum().item() == 3.0 * (1 << 20)
+
+
+@needs_gpu
+def test_mixtures_are_refused():
+    torch = library("torch")
+    there = torch.ones(2, device="cuda")
+    for dy, out in ((there, np.zeros(4, "float32")), (np.ones(2, "float32"), torch.zeros(4, device="cuda"))):
+        with pytest.raises(bs.InvalidArgumentError, match="cuda:0"):
+            bs.slice_grad(dy, (4,), "1:3", out=out)

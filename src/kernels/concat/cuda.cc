@@ -1,0 +1,74 @@
+#include "kernels/concat/cuda.h"
+
+#include <algorithm>
+
+#include "kernels/concat/cuda_copy.h"
+#include "kernels/concat/segment_list.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/tables.h"
+
+namespace backslice::cuda {
+namespace {
+
+// One segment needs no table.
+bool is_plain(const SegmentList& list, Write write) {
+  return list.count() == 1 && !list.adds() && write != Write::Accumulate;
+}
+
+void write_plain(std::byte* dst, const SegmentList& list, Write write, DeviceStream queue) {
+  const auto bytes = static_cast<std::size_t>(list.bytes());
+  if (const std::byte* source = list.source(0)) {
+    check(cudaMemcpyAsync(dst, source, bytes, cudaMemcpyDeviceToDevice, queue.stream), "cudaMemcpyAsync",
+          queue.ordinal);
+  } else if (write == Write::Overwrite) {
+    zero(dst, list.bytes(), queue);
+  }
+}
+
+int width_for(const SegmentList& list, const Addition& addition) {
+  int width = 16;
+  while (width > addition.width && !list.is_multiple_of(static_cast<std::uint64_t>(width))) width /= 2;
+  return width;
+}
+
+// Tables of up to some thousand segments travel as arguments of kernels, and so can be captured into a graph; longer
+// ones are copied.
+Buffer upload(const std::vector<std::int64_t>& packed, const Workspace& workspace) {
+  constexpr std::size_t kMostItems = (1 << 20) / sizeof(std::int64_t);
+  if (packed.size() <= kMostItems) {
+    Tables tables;
+    tables.append(packed);
+    return tables.upload(workspace.allocator, workspace.queue);
+  }
+  const auto items = static_cast<std::int64_t>(packed.size());
+  Buffer copy = allocate_scratch<std::int64_t>(items, workspace.allocator);
+  copy_to_device(copy.data(), packed.data(), items * static_cast<std::int64_t>(sizeof(std::int64_t)), workspace.queue);
+  return copy;
+}
+
+}  // namespace
+
+void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, const Workspace& workspace,
+            std::span<const Sum> sums, Write write) {
+  const SegmentList list(dst, segments, sums);
+  if (list.bytes() == 0) return;
+  const DeviceStream queue = workspace.queue;
+  const DeviceGuard guard(queue.ordinal);
+  if (is_plain(list, write)) return write_plain(dst, list, write, queue);
+  const Buffer copy = upload(list.packed(), workspace);
+  const SegmentTable table = list.table(dst, copy.data());
+  if (!list.adds() && write != Write::Accumulate) {
+    const int unit = list.is_multiple_of(16) ? 16 : list.is_multiple_of(4) ? 4 : list.is_multiple_of(2) ? 2 : 1;
+    return check(copy_segments(table, list.tiles(), unit, write == Write::Overwrite, queue.stream),
+                 "the kernel that joins segments", queue.ordinal);
+  }
+  const Addition addition = addition_of(dtype);
+  const int width = width_for(list, addition);
+  const bool is_aligned = list.is_multiple_of(static_cast<std::uint64_t>(width));
+  const SegmentSums kind = write == Write::Accumulate ? SegmentSums::AddTo : SegmentSums::Write;
+  check(add_segments(table, list.tiles(), addition, width, is_aligned, kind, queue.stream),
+        "the kernel that adds segments", queue.ordinal);
+}
+
+}  // namespace backslice::cuda

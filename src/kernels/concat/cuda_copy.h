@@ -1,0 +1,21 @@
+// The kernels of concatenation, launched.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/concat/segment_table.h"
+#include "kernels/cuda/addition.h"
+
+namespace backslice::cuda {
+
+// Copies, and zeros where these are written. `unit` divides all addresses and sizes: 16, 4, 2 or 1.
+cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int unit, bool writes_zeros,
+                          cudaStream_t stream);
+
+// Writes sums where segments have terms, or adds the segments that are no zeros to what is there. `width`: how many
+// bytes are added at once, 1 to 16, a multiple of that of a number; `is_aligned`: all addresses are multiples of it.
+enum class SegmentSums { Write, AddTo };
+cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Addition& addition, int width,
+                         bool is_aligned, SegmentSums sums, cudaStream_t stream);
+
+}  // namespace backslice::cuda

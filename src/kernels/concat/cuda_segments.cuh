@@ -1,0 +1,80 @@
+// The segments of one tile, found by all threads of its block.
+//
+// Within a tile everything is counted from its first byte, with 32 bits. A tile begins where vectors are aligned, so
+// that of the first one some bytes may lie before the destination.
+#pragma once
+
+#include "kernels/concat/cuda_copy.h"
+
+namespace backslice::cuda {
+
+inline constexpr int kSegmentThreads = 256, kMostKept = 512;
+
+// The segments of a tile in shared memory, where they fit.
+struct KeptSegments {
+  int begin[kMostKept + 1];
+  const std::byte* base[kMostKept];
+};
+
+class TileSegments {
+ public:
+  // By all threads of the block.
+  __device__ TileSegments(const SegmentTable& table, std::int64_t tile, KeptSegments& kept)
+      : table_(table),
+        origin_(tile * kTileBytes - table.lead),
+        low_(table.first[tile]),
+        count_(static_cast<int>(table.first[tile + 1] - low_) + 1),
+        kept_(kept) {
+    is_kept_ = count_ <= kMostKept;
+    for (int i = static_cast<int>(threadIdx.x); is_kept_ && i <= count_; i += kSegmentThreads) {
+      kept_.begin[i] = begin_of(i);
+      if (i < count_) kept_.base[i] = base_of(i);
+    }
+    __syncthreads();
+  }
+
+  // The bytes of the tile that are the destination's.
+  __device__ int lo() const { return origin_ < 0 ? static_cast<int>(-origin_) : 0; }
+  __device__ int hi() const {
+    return table_.bytes - origin_ < kTileBytes ? static_cast<int>(table_.bytes - origin_)
+                                               : static_cast<int>(kTileBytes);
+  }
+  __device__ std::byte* dst(int at) const { return table_.dst + (origin_ + at); }
+
+  // The segment that holds a byte, counted from the first of the tile.
+  __device__ int find(int at) const {
+    int low = 0, high = count_ - 1;
+    while (low < high) {
+      const int middle = (low + high + 1) / 2;
+      if (begin(middle) <= at) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+  __device__ int begin(int segment) const { return is_kept_ ? kept_.begin[segment] : begin_of(segment); }
+  // Where byte 0 of the tile would be read from; null for zeros.
+  __device__ const std::byte* base(int segment) const { return is_kept_ ? kept_.base[segment] : base_of(segment); }
+  __device__ std::int64_t number(int segment) const { return low_ + segment; }
+  __device__ int last() const { return count_ - 1; }
+
+ private:
+  __device__ int begin_of(int segment) const {
+    const std::int64_t at = table_.begin[low_ + segment] - origin_;
+    return at < 0 ? 0 : at < kTileBytes ? static_cast<int>(at) : static_cast<int>(kTileBytes);
+  }
+  __device__ const std::byte* base_of(int segment) const {
+    const std::byte* source = table_.source[low_ + segment];
+    return source == nullptr ? nullptr : source - (table_.begin[low_ + segment] - origin_);
+  }
+
+  const SegmentTable& table_;
+  std::int64_t origin_, low_;
+  int count_;
+  KeptSegments& kept_;
+  bool is_kept_;
+};
+
+}  // namespace backslice::cuda

@@ -1,0 +1,40 @@
+// SegmentList: the tables of a concatenation on the host, before they are copied to a device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/concat/kernel.h"
+#include "kernels/concat/segment_table.h"
+
+namespace backslice::cuda {
+
+// Neighbours in memory become one segment.
+class SegmentList {
+ public:
+  SegmentList(const std::byte* dst, std::span<const Segment> segments, std::span<const Sum> sums);
+
+  std::int64_t count() const { return static_cast<std::int64_t>(sources_.size()); }
+  std::int64_t bytes() const { return begins_.back(); }
+  std::int64_t tiles() const { return static_cast<std::int64_t>(firsts_.size()) - 1; }
+  const std::byte* source(std::size_t segment) const { return sources_[segment]; }
+  bool adds() const { return !terms_.empty(); }
+
+  // Whether all addresses and sizes are multiples of this.
+  bool is_multiple_of(std::uint64_t bytes) const { return bits_ % bytes == 0; }
+
+  // All tables in one block of memory, and where they lie in a copy of it.
+  std::vector<std::int64_t> packed() const;
+  SegmentTable table(std::byte* dst, const std::byte* packed_copy) const;
+
+ private:
+  void push(const std::byte* source, std::int64_t bytes, bool may_go_on);
+  void cut();
+
+  std::int64_t lead_;
+  std::uint64_t bits_;
+  std::vector<std::int64_t> begins_{0}, firsts_, first_terms_{0};
+  std::vector<const std::byte*> sources_, terms_;
+};
+
+}  // namespace backslice::cuda

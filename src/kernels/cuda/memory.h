@@ -1,0 +1,39 @@
+// Memory of CUDA devices, for code that is compiled with and without CUDA.
+#pragma once
+
+#include <string_view>
+
+#include "backslice/allocator.h"
+
+namespace backslice::cuda {
+
+// Where kernels are queued.
+struct DeviceStream {
+  int ordinal = 0;
+  CudaStream stream = nullptr;
+};
+
+// Whether kernels on that device can use the address: InvalidArgument where it is the CPU's or another device's.
+// Unimplemented in a build without CUDA.
+Status check_memory(const void* data, Device device, std::string_view argument);
+
+// See cuda_allocator().
+class StreamAllocator final : public Allocator {
+ public:
+  explicit StreamAllocator(DeviceStream queue) : queue_(queue) {}
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override;
+  Device device() const override { return Device::cuda(queue_.ordinal); }
+
+ private:
+  DeviceStream queue_;
+};
+
+// Copies to and from a device, behind what was queued before. They throw a StatusException where CUDA refuses.
+void copy_to_device(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
+
+// Waits for the copy, and so for everything queued before. Not possible while the stream is captured.
+void copy_to_host(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
+
+void zero(void* dst, std::int64_t bytes, DeviceStream queue);
+
+}  // namespace backslice::cuda

@@ -1,0 +1,130 @@
+#include "kernels/cuda/runtime.h"
+
+#include "backslice/cuda.h"
+#include "core/errors.h"
+
+namespace backslice::cuda {
+namespace {
+
+// Errors after which nothing in the process can use the device any more.
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed: return true;
+    default: return false;
+  }
+}
+
+StatusCode code_of(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation: return StatusCode::ResourceExhausted;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidDevice:
+    case cudaErrorInvalidResourceHandle: return StatusCode::InvalidArgument;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureImplicit: return StatusCode::FailedPrecondition;
+    default: return StatusCode::Internal;
+  }
+}
+
+// What CUDA's own words leave open.
+const char* advice_on(cudaError_t error) {
+  if (is_sticky(error)) return "; the error is sticky: nothing in this process can use the device any more";
+  switch (error) {
+    case cudaErrorInsufficientDriver: return "; a newer driver is needed, or there is none";
+    case cudaErrorNoKernelImageForDevice: return "; backslice was compiled for other devices";
+    case cudaErrorInvalidResourceHandle: return "; was the stream destroyed, or is it another device's?";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+Status error_of(cudaError_t error, const char* call, int ordinal) {
+  return Status(code_of(error), join(call, " failed on cuda:", ordinal, ": ", cudaGetErrorString(error), " (",
+                                     cudaGetErrorName(error), ")", advice_on(error)));
+}
+
+}  // namespace backslice::cuda
+
+namespace backslice {
+
+using cuda::check;
+
+Result<std::vector<CudaDevice>> cuda_devices() {
+  return without_throwing([&]() -> Result<std::vector<CudaDevice>> {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cudaGetDeviceCount", 0);
+    std::vector<CudaDevice> devices;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      cudaDeviceProp properties{};
+      check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties", ordinal);
+      devices.push_back({ordinal, properties.name, properties.major, properties.minor,
+                         static_cast<std::int64_t>(properties.totalGlobalMem), properties.multiProcessorCount});
+    }
+    return devices;
+  });
+}
+
+Result<CudaVersions> cuda_versions() {
+  return without_throwing([&]() -> Result<CudaVersions> {
+    CudaVersions versions;
+    check(cudaDriverGetVersion(&versions.driver), "cudaDriverGetVersion", 0);
+    check(cudaRuntimeGetVersion(&versions.runtime), "cudaRuntimeGetVersion", 0);
+    return versions;
+  });
+}
+
+Result<Device> cuda_device_of(const void* data) {
+  return without_throwing([&]() -> Result<Device> {
+    cudaPointerAttributes memory{};
+    check(cudaPointerGetAttributes(&memory, data), "cudaPointerGetAttributes", 0);
+    if (memory.type != cudaMemoryTypeDevice && memory.type != cudaMemoryTypeManaged) {
+      return invalid_argument("the address is no CUDA device's");
+    }
+    return Device::cuda(memory.device);
+  });
+}
+
+Status cuda_wait(int ordinal, CudaStream waiting, CudaStream awaited) {
+  return without_throwing([&]() -> Status {
+    if (waiting == awaited) return Status();
+    const cuda::DeviceGuard guard(ordinal);
+    cudaEvent_t reached = nullptr;
+    check(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
+    cudaError_t error = cudaEventRecord(reached, awaited);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(waiting, reached, 0);
+    (void)cudaEventDestroy(reached);  // it goes when it was reached
+    check(error, "cudaStreamWaitEvent", ordinal);
+    return Status();
+  });
+}
+
+Status cuda_synchronize(int ordinal, CudaStream stream) {
+  return without_throwing([&]() -> Status {
+    const cuda::DeviceGuard guard(ordinal);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal);
+    return Status();
+  });
+}
+
+}  // namespace backslice

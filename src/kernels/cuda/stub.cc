@@ -1,0 +1,38 @@
+// What takes the place of everything CUDA in a build without it.
+#include "backslice/cuda.h"
+#include "core/errors.h"
+#include "kernels/cuda/memory.h"
+#include "kernels/slice/cuda.h"
+#include "kernels/tiles/cuda.h"
+
+namespace backslice {
+namespace {
+
+Status no_cuda() { return unimplemented("backslice was built without CUDA"); }
+
+[[noreturn]] void refuse() { throw StatusException(no_cuda()); }
+
+}  // namespace
+
+namespace cuda {
+
+Status check_memory(const void*, Device, std::string_view) { return no_cuda(); }
+Result<Buffer> StreamAllocator::allocate(std::int64_t, Contents) { return no_cuda(); }
+void copy_to_device(void*, const void*, std::int64_t, DeviceStream) { refuse(); }
+void copy_to_host(void*, const void*, std::int64_t, DeviceStream) { refuse(); }
+void zero(void*, std::int64_t, DeviceStream) { refuse(); }
+void fill(const Plan&, std::byte*, const std::byte*, DeviceStream) { refuse(); }
+void add(const Plan&, DType, std::byte*, const std::byte*, DeviceStream) { refuse(); }
+void fill_tiles(const CommonAxes&, DType, std::int64_t, bool, bool, std::byte*, Allocator&, DeviceStream) { refuse(); }
+
+}  // namespace cuda
+
+Result<std::vector<CudaDevice>> cuda_devices() { return no_cuda(); }
+Result<CudaVersions> cuda_versions() { return no_cuda(); }
+Result<std::shared_ptr<Allocator>> cuda_allocator(int, CudaStream) { return no_cuda(); }
+Status cuda_copy(const View&, const ConstView&, CudaStream) { return no_cuda(); }
+Result<Device> cuda_device_of(const void*) { return no_cuda(); }
+Status cuda_wait(int, CudaStream, CudaStream) { return no_cuda(); }
+Status cuda_synchronize(int, CudaStream) { return no_cuda(); }
+
+}  // namespace backslice

@@ -1,0 +1,42 @@
+// DevicePlan: a plan as a plain struct, which travels as the argument of a CUDA kernel.
+//
+// Its items are units of 1, 2, 4, 8 or 16 bytes, the widest by which everything the plan has is aligned; its loops are
+// those of the plan, with one more over the units of an item where that is longer. Positions are counted with 31 bits:
+// a larger plan is split first.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/fast_divide.h"
+#include "plan/plan.h"
+
+namespace backslice::cuda {
+
+struct DeviceLoop {
+  FastDivisor extent;
+  FastDivisor step;
+  std::uint32_t start = 0, count = 0;
+  std::int64_t dst_stride = 0, src_stride = 0;  // in bytes
+};
+
+struct DevicePlan {
+  static constexpr int kMaxLoops = 33;
+
+  std::byte* dst = nullptr;  // of the first position
+  const std::byte* src = nullptr;
+  Bounds readable;          // the source's items and what lies between them
+  std::uint32_t items = 1;  // positions of all loops, less than 2^31
+  std::int32_t width = 1;   // of an item, in bytes
+  std::int32_t loops = 0;   // outermost first
+  bool is_dense = false;    // the destination has no gaps
+  DeviceLoop loop[kMaxLoops];
+};
+
+// The plans that together do what `plan` does, for tensors whose first elements lie there.
+std::vector<DevicePlan> device_plans(const Plan& plan, std::byte* dst, const std::byte* src);
+
+// The same for sums of items of that width, of which those that lie side by side become one wider item where all are
+// aligned to it.
+std::vector<DevicePlan> device_sums(const Plan& plan, std::byte* dst, const std::byte* src);
+
+}  // namespace backslice::cuda

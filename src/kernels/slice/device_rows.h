@@ -1,0 +1,283 @@
+// What one thread does of a DevicePlan: the index arithmetic and the moves, for kernels and for tests on the CPU.
+//
+// A dense destination is cut into chunks of sixteen bytes, aligned, however its rows lie in them; of any other, a
+// thread writes one item. Both are gathered: the thread knows what it writes, and finds where that comes from.
+#pragma once
+
+#include "kernels/slice/device_plan.h"
+
+namespace backslice::cuda {
+
+// A position of the innermost loop, and what the loops around it take.
+struct Place {
+  std::uint32_t position = 0;      // of the innermost loop
+  const std::byte* src = nullptr;  // of its first taken position; null where the loops around it take nothing
+  std::byte* dst = nullptr;        // of its first position
+};
+
+// Which of a loop's taken positions this is, or a number that is not less than its count.
+BACKSLICE_HD std::uint32_t taken_index(const DeviceLoop& loop, std::uint32_t position) {
+  const std::uint32_t from_start = position - loop.start;  // wraps below the start, to 2^31 or more
+  if (loop.step.divisor == 1) return from_start;
+  if (position < loop.start) return loop.count;
+  const std::uint32_t index = loop.step.quotient(from_start);
+  return index * loop.step.divisor == from_start ? index : loop.count;
+}
+
+// How many loops there are: kLoops, known when the kernel is compiled, or 0 for any number.
+template <int kLoops>
+BACKSLICE_HD int loops_of(const DevicePlan& plan) {
+  return kLoops > 0 ? kLoops : plan.loops;
+}
+
+template <int kLoops>
+BACKSLICE_HD const DeviceLoop& innermost(const DevicePlan& plan) {
+  return plan.loop[loops_of<kLoops>(plan) - 1];
+}
+
+template <int kLoops>
+BACKSLICE_HD Place locate(const DevicePlan& plan, std::uint32_t item) {
+  Place place{item, plan.src, plan.dst};
+  const int loops = loops_of<kLoops>(plan);
+  if (loops == 0) return {0, plan.src, plan.dst};
+  if (loops == 1) return place;
+  std::uint32_t rest = innermost<kLoops>(plan).extent.quotient(item);
+  place.position = item - rest * innermost<kLoops>(plan).extent.divisor;
+  bool is_taken = place.src != nullptr;
+  BACKSLICE_UNROLL
+  for (int i = loops - 2; i >= 0; --i) {
+    const DeviceLoop& loop = plan.loop[i];
+    const std::uint32_t outer = i == 0 ? 0 : loop.extent.quotient(rest);
+    const std::uint32_t position = rest - outer * loop.extent.divisor;
+    rest = outer;
+    const std::uint32_t index = taken_index(loop, position);
+    is_taken = is_taken && index < loop.count;
+    place.dst += position * loop.dst_stride;
+    place.src += index * loop.src_stride;
+  }
+  if (!is_taken) place.src = nullptr;
+  return place;
+}
+
+// The item at a position of the innermost loop.
+template <int kWidth, int kLoops>
+BACKSLICE_HD Item<kWidth> item_at(const DevicePlan& plan, const std::byte* src, std::uint32_t position) {
+  if (src == nullptr) return {};
+  if (loops_of<kLoops>(plan) == 0) return load<kWidth>(src);
+  const DeviceLoop& loop = innermost<kLoops>(plan);
+  const std::uint32_t index = taken_index(loop, position);
+  if (index >= loop.count) return {};
+  return load<kWidth>(src + index * loop.src_stride);
+}
+
+// -- Sixteen bytes that lie within one row of the innermost loop, from `position` on. `src` is not null.
+
+template <int kWidth>
+BACKSLICE_HD Vector run_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
+                               std::uint32_t position) {
+  constexpr std::uint32_t kItems = 16 / kWidth;
+  if (position + kItems <= loop.start || position >= loop.start + loop.count) return {};
+  const std::uint32_t index = position - loop.start;  // wraps below the start
+  if (index < loop.count && index + kItems <= loop.count) {
+    const std::byte* from = src + index * loop.src_stride;
+    if (loop.src_stride == kWidth) return load_anywhere(from, plan.readable);
+    if (loop.src_stride == -kWidth) {
+      return reversed<kWidth>(load_anywhere(from - (16 - kWidth), plan.readable));
+    }
+  }
+  Vector vector;
+  BACKSLICE_UNROLL
+  for (std::uint32_t i = 0; i < kItems; ++i) {
+    if (index + i < loop.count) put<kWidth>(vector, i, load<kWidth>(src + (index + i) * loop.src_stride));
+  }
+  return vector;
+}
+
+// Four words, each of which takes what lies in it of items that lie `step` apart, the first at `first`; the items come
+// one after the other from `word`. kMost is how many a word can take.
+template <int kWidth, int kMost>
+BACKSLICE_HD Vector spread_word(std::uint64_t word, std::uint32_t first, std::uint32_t step) {
+  constexpr std::uint32_t kPerWord = 4 / kWidth, kBits = 8 * kWidth, kOne = (1u << kBits) - 1;
+  auto low = static_cast<std::uint32_t>(word), high = static_cast<std::uint32_t>(word >> 32);
+  std::uint32_t words[4];
+  BACKSLICE_UNROLL
+  for (std::uint32_t& out : words) {
+    out = 0;
+    BACKSLICE_UNROLL
+    for (int i = 0; i < kMost; ++i) {
+      if (first >= kPerWord) continue;
+      out |= (low & kOne) << (kBits * first);
+      low = funnel(low, high, kBits);
+      high >>= kBits;
+      first += step;
+    }
+    first -= kPerWord;
+  }
+  return vector_of(words[0], words[1], words[2], words[3]);
+}
+
+// The same for a step of two, from the first or second place on: zeros between the items.
+template <int kWidth>
+BACKSLICE_HD Vector interleave_word(std::uint64_t word, std::uint32_t first) {
+  std::uint32_t words[4];
+  BACKSLICE_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const auto half = static_cast<std::uint32_t>(word >> (16 * i)) & 0xffffu;
+    words[i] = kWidth == 2 ? half : (half & 0xffu) | (half & 0xff00u) << 8;
+    words[i] <<= 8 * kWidth * first;
+  }
+  return vector_of(words[0], words[1], words[2], words[3]);
+}
+
+BACKSLICE_HD std::uint32_t one_of(std::uint32_t i, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return i == 0 ? a : i == 1 ? b : c;
+}
+
+// The same for a step of three, from the first to third place on. A word takes bytes of `word` by a selector, which
+// depends on where the first item is; 4 (of bytes) and 6 (of pairs) select zero.
+template <int kWidth>
+BACKSLICE_HD Vector triple_word(std::uint64_t word, std::uint32_t first) {
+  const auto low = static_cast<std::uint32_t>(word), high = static_cast<std::uint32_t>(word >> 32);
+  if constexpr (kWidth == 1) {
+    return vector_of(permute(low, 0, one_of(first, 0x1440, 0x4404, 0x4044)),
+                     permute(funnel(low, high, 8), 0, one_of(first, 0x4144, 0x1440, 0x4404)),
+                     permute(funnel(low, high, 16), 0, one_of(first, 0x4414, 0x4144, 0x1440)),
+                     permute(funnel(low, high, 24), 0, one_of(first, 0x2441, 0x4414, 0x4144)));
+  } else {
+    const std::uint32_t third = high & 0xffffu;
+    return vector_of(permute(low, third, one_of(first, 0x6610, 0x1066, 0x6666)),
+                     permute(low, third, one_of(first, 0x3266, 0x6666, 0x6610)),
+                     permute(low, third, one_of(first, 0x6666, 0x6632, 0x3266)),
+                     permute(low, third, one_of(first, 0x6654, 0x5466, 0x6666)));
+  }
+}
+
+template <int kWidth>
+BACKSLICE_HD Vector spread(std::uint64_t word, std::uint32_t first, std::uint32_t step) {
+  if (step == 2 && first < 2) return interleave_word<kWidth>(word, first);
+  if (step == 3 && first < 3) return triple_word<kWidth>(word, first);
+  if (kWidth == 1 && step < 4) return spread_word<kWidth, 2>(word, first, step);
+  return spread_word<kWidth, 1>(word, first, step);
+}
+
+// Items of a vector that lie `step` apart; at most every second is one.
+template <int kWidth>
+BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
+                                   std::uint32_t position) {
+  constexpr std::uint32_t kItems = 16 / kWidth, kMost = (kItems + 1) / 2;
+  const std::uint32_t step = loop.step.divisor;
+  std::uint32_t index = 0;
+  if (position > loop.start) index = loop.step.quotient(position - loop.start + step - 1);
+  const std::uint32_t first = loop.start + index * step - position;  // where in the vector the next item is
+  if (index >= loop.count || first >= kItems) return {};
+  const std::byte* from = src + index * loop.src_stride;
+  const std::uint32_t left = loop.count - index;
+  if constexpr (kWidth <= 2) {
+    if (loop.src_stride == kWidth) {
+      std::uint64_t word = load_word_anywhere(from, (left < kMost ? left : kMost) * kWidth, plan.readable);
+      if (left < kMost) word &= (std::uint64_t{1} << (8 * kWidth * left)) - 1;
+      return spread<kWidth>(word, first, step);
+    }
+  }
+  if constexpr (kWidth == 4) {  // two items, of which the second is in the upper half
+    const std::uint32_t one = load<4>(from), next = first + step;
+    const std::uint32_t two = next < 4 && left > 1 ? load<4>(from + loop.src_stride) : 0;
+    return vector_of(first == 0 ? one : 0, first == 1 ? one : 0,
+                     first == 2  ? one
+                     : next == 2 ? two
+                                 : 0,
+                     first == 3  ? one
+                     : next == 3 ? two
+                                 : 0);
+  }
+  Vector vector;
+  BACKSLICE_UNROLL
+  for (std::uint32_t i = 0; i < kMost; ++i) {
+    const std::uint32_t at = first + i * step;
+    if (i < left && at < kItems) put<kWidth>(vector, at, load<kWidth>(from + i * loop.src_stride));
+  }
+  return vector;
+}
+
+// -- Chunks of a dense destination
+
+// The items of a chunk one by one, each wherever it lies; those outside the destination are left zero.
+template <int kWidth, int kLoops>
+BACKSLICE_HD Vector scattered_vector(const DevicePlan& plan, std::int32_t first) {
+  constexpr std::uint32_t kItems = 16 / kWidth;
+  const std::uint32_t extent = loops_of<kLoops>(plan) == 0 ? 1 : innermost<kLoops>(plan).extent.divisor;
+  Vector vector;
+  Place place;
+  place.position = extent;  // as at the end of a row
+  for (std::uint32_t i = 0; i < kItems; ++i) {
+    const std::uint32_t item = static_cast<std::uint32_t>(first) + i;  // wraps before the first
+    if (item >= plan.items) continue;
+    if (place.position == extent) place = locate<kLoops>(plan, item);
+    put<kWidth>(vector, i, item_at<kWidth, kLoops>(plan, place.src, place.position++));
+  }
+  return vector;
+}
+
+// How many items of the first chunk lie before the destination.
+template <int kWidth>
+BACKSLICE_HD std::uint32_t items_before(const DevicePlan& plan) {
+  return static_cast<std::uint32_t>(address(plan.dst) & 15) / kWidth;
+}
+
+BACKSLICE_HD std::uint32_t chunks_of(const DevicePlan& plan) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(plan.items) * static_cast<std::uint64_t>(plan.width);
+  return static_cast<std::uint32_t>(((address(plan.dst) & 15) + bytes + 15) / 16);
+}
+
+// A whole chunk. Precondition: there is a loop.
+template <int kWidth, int kLoops>
+BACKSLICE_HD Vector chunk_of(const DevicePlan& plan, std::uint32_t item) {
+  constexpr std::uint32_t kItems = 16 / kWidth;
+  const Place place = locate<kLoops>(plan, item);
+  const DeviceLoop& loop = innermost<kLoops>(plan);
+  if (place.position + kItems > loop.extent.divisor)
+    return scattered_vector<kWidth, kLoops>(plan, static_cast<std::int32_t>(item));
+  if (place.src == nullptr) return {};
+  if (loop.step.divisor == 1) return run_vector<kWidth>(plan, loop, place.src, place.position);
+  return stepped_vector<kWidth>(plan, loop, place.src, place.position);
+}
+
+// Writes chunk number `chunk`. Precondition: the plan is dense and has items of kWidth bytes; chunk < chunks_of(plan).
+template <int kWidth, int kLoops>
+BACKSLICE_HD void fill_chunk(const DevicePlan& plan, std::uint32_t chunk) {
+  constexpr std::uint32_t kItems = 16 / kWidth;
+  const auto first = static_cast<std::int32_t>(chunk * kItems - items_before<kWidth>(plan));
+  std::byte* const to = plan.dst + static_cast<std::int64_t>(first) * kWidth;
+  const auto items = static_cast<std::int32_t>(plan.items);
+  if (first >= 0 && first + static_cast<std::int32_t>(kItems) <= items && loops_of<kLoops>(plan) > 0) {
+    return store<16>(to, chunk_of<kWidth, kLoops>(plan, static_cast<std::uint32_t>(first)));
+  }
+  const Vector vector = scattered_vector<kWidth, kLoops>(plan, first);
+  for (std::uint32_t i = 0; i < kItems; ++i) {
+    if (static_cast<std::uint32_t>(first) + i >= plan.items) continue;
+    if constexpr (kWidth == 16) {
+      store<16>(to, vector);
+    } else {
+      const std::uint64_t half = i * kWidth < 8 ? vector.low : vector.high;
+      store<kWidth>(to + i * kWidth, static_cast<Item<kWidth>>(half >> (8 * (i * kWidth % 8))));
+    }
+  }
+}
+
+// -- Items of any destination
+
+// The innermost loop's step from one position to the next.
+template <int kLoops>
+BACKSLICE_HD std::int64_t dst_stride_of(const DevicePlan& plan) {
+  return loops_of<kLoops>(plan) == 0 ? 0 : innermost<kLoops>(plan).dst_stride;
+}
+
+// Writes one item.
+template <int kWidth, int kLoops>
+BACKSLICE_HD void fill_item(const DevicePlan& plan, std::uint32_t item) {
+  const Place place = locate<kLoops>(plan, item);
+  store<kWidth>(place.dst + place.position * dst_stride_of<kLoops>(plan),
+                item_at<kWidth, kLoops>(plan, place.src, place.position));
+}
+
+}  // namespace backslice::cuda

@@ -1,0 +1,243 @@
+#include "kernels/sparse/cuda.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/errors.h"
+#include "core/row_layout.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/cuda/runtime.h"
+#include "kernels/sparse/cuda_join.h"
+#include "kernels/sparse/cuda_move.h"
+#include "plan/plan.h"
+
+namespace backslice::cuda {
+namespace {
+
+bool is_aligned(const CooIndices& indices, std::uintptr_t size) {
+  for (int axis = 0; axis < indices.rank(); ++axis) {
+    const CooIndices::Column& column = indices.column(axis);
+    const auto bits = reinterpret_cast<std::uintptr_t>(column.data) | static_cast<std::uintptr_t>(column.stride);
+    if (bits % size != 0) return false;
+  }
+  return true;
+}
+
+IndexList list_of(const CooIndices& indices) {
+  IndexList list{};
+  list.rows = indices.rows();
+  list.rank = indices.rank();
+  for (int axis = 0; axis < indices.rank(); ++axis) {
+    list.data[axis] = indices.column(axis).data;
+    list.stride[axis] = indices.column(axis).stride;
+  }
+  return list;
+}
+
+Lists lists_of(const CooIndices& input, Ints start, const CooIndices& output) {
+  Lists lists{};
+  lists.input = list_of(input);
+  lists.output = list_of(output);
+  std::copy(start.begin(), start.end(), lists.start.of);
+  const std::int64_t size = item_size(input.dtype());
+  const bool aligned =
+      is_aligned(input, static_cast<std::uintptr_t>(size)) && is_aligned(output, static_cast<std::uintptr_t>(size));
+  lists.kind = input.dtype() == DType::Int32 ? (aligned ? IndexKind::Int32 : IndexKind::UnalignedInt32)
+                                             : (aligned ? IndexKind::Int64 : IndexKind::UnalignedInt64);
+  return lists;
+}
+
+Found found_at(const Buffer& memory, const Buffer& joined, std::int64_t rows) {
+  Found found = Found::at(memory.data(), rows);
+  found.joined = reinterpret_cast<std::int32_t*>(joined.data());
+  return found;
+}
+
+FoundHeader header_of(const Found& found, DeviceStream queue) {
+  FoundHeader header;
+  copy_to_host(&header, found.header, sizeof(header), queue);
+  return header;
+}
+
+void finish(const Found& found, std::int64_t expected, std::int64_t slice_rows, DeviceStatus* status,
+            DeviceStream queue) {
+  check(finish_finding(found, expected, slice_rows, status, queue.stream), "the kernel that checks sparse rows",
+        queue.ordinal);
+}
+
+// The box of the slice's rows, and the input rows in it.
+void find_in_slice_box(const Found& found, const Lists& lists, DeviceStream queue) {
+  check(begin_finding(found, lists.input.rows, nullptr, queue.stream), "begin_finding", queue.ordinal);
+  check(bound(found, lists, queue.stream), "the kernel that bounds sparse rows", queue.ordinal);
+  check(find_in_box(found, lists, true, queue.stream), "the kernel that finds sparse rows", queue.ordinal);
+}
+
+// Memory for one list while it is sorted.
+class SortMemory {
+ public:
+  SortMemory(std::int64_t count, Allocator& allocator)
+      : rows_(allocate_scratch<std::uint32_t>(2 * count, allocator)),
+        keys_(allocate_scratch<std::uint64_t>(2 * count, allocator)) {
+    auto* rows = reinterpret_cast<std::uint32_t*>(rows_.data());
+    auto* keys = reinterpret_cast<std::uint64_t*>(keys_.data());
+    sorted = {count, rows, rows + count, keys, keys + count};
+  }
+  SortedRows sorted;
+
+ private:
+  Buffer rows_, keys_;
+};
+
+// The rows of both lists, sorted and joined. Only those of the input that are in the box are looked at.
+void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& header, const Workspace& workspace) {
+  const auto run = [&](cudaError_t error) { check(error, "sorting sparse rows", workspace.queue.ordinal); };
+  const cudaStream_t stream = workspace.queue.stream;
+  SortMemory input(header.found, workspace.allocator), output(lists.output.rows, workspace.allocator);
+  const std::vector<KeyColumns> steps = key_columns(header.box, lists.input.rank);
+  std::size_t bytes = 0;
+  run(sort_bytes(std::max(input.sorted.count, output.sorted.count), bytes));
+  const Buffer scratch = allocate_scratch<std::byte>(static_cast<std::int64_t>(bytes), workspace.allocator);
+  Found words = found;
+  words.joined = nullptr;
+  run(list_found_rows(words, lists.input.rows, input.sorted.rows, stream));
+  run(list_all_rows(lists.output.rows, output.sorted.rows, stream));
+  run(sort_rows(input.sorted, lists.input, lists.kind, &lists.start, header.box, steps, scratch.data(), bytes, stream));
+  run(sort_rows(output.sorted, lists.output, lists.kind, nullptr, header.box, steps, scratch.data(), bytes, stream));
+  run(join_sorted(found, lists, input.sorted, output.sorted, steps.size() == 1, stream));
+}
+
+// The largest width that divides all of these.
+int width_for(std::uint64_t bits) {
+  for (int width = 16; width > 1; width /= 2) {
+    if (bits % static_cast<std::uint64_t>(width) == 0) return width;
+  }
+  return 1;
+}
+
+}  // namespace
+
+DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace& workspace)
+    : memory_(allocate_scratch<std::byte>(Found::bytes(rows), workspace.allocator)),
+      rows_(rows),
+      slice_rows_(slice_rows) {}
+
+DeviceFound DeviceFound::in_order(const CooIndices& input, Ints start, const CooIndices& output,
+                                  const Workspace& workspace, DeviceStatus* status) {
+  const DeviceGuard guard(workspace.queue.ordinal);
+  DeviceFound made(input.rows(), output.rows(), workspace);
+  const Found found = found_at(made.memory_, {}, input.rows());
+  const Lists lists = lists_of(input, start, output);
+  find_in_slice_box(found, lists, workspace.queue);
+  check(walk_if_parted(found, lists, workspace.queue.stream), "the kernel that walks sparse rows",
+        workspace.queue.ordinal);
+  finish(found, output.rows(), output.rows(), status, workspace.queue);
+  return made;
+}
+
+DeviceFound DeviceFound::in_any_order(const CooIndices& input, Ints start, const CooIndices& output,
+                                      const Workspace& workspace, DeviceStatus* status) {
+  const DeviceGuard guard(workspace.queue.ordinal);
+  DeviceFound made(input.rows(), output.rows(), workspace);
+  Found found = found_at(made.memory_, {}, input.rows());
+  const Lists lists = lists_of(input, start, output);
+  find_in_slice_box(found, lists, workspace.queue);
+  if (const FoundHeader header = header_of(found, workspace.queue); header.has_parted != 0) {
+    made.joined_ = allocate_scratch<std::int32_t>(input.rows(), workspace.allocator);
+    found = found_at(made.memory_, made.joined_, input.rows());
+    check(cudaMemsetAsync(found.joined, 0xff, static_cast<std::size_t>(input.rows()) * sizeof(std::int32_t),
+                          workspace.queue.stream),
+          "cudaMemsetAsync", workspace.queue.ordinal);
+    join_by_sorting(found, lists, header, workspace);
+  }
+  finish(found, output.rows(), output.rows(), status, workspace.queue);
+  return made;
+}
+
+DeviceFound DeviceFound::in_window(const CooIndices& input, Ints start, Ints size, std::int64_t expected,
+                                   const Workspace& workspace, DeviceStatus* status) {
+  const DeviceGuard guard(workspace.queue.ordinal);
+  constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
+  DeviceFound made(input.rows(), expected == kAnyNumber ? kNoEnd : expected, workspace);
+  const Found found = found_at(made.memory_, {}, input.rows());
+  IndexBounds box{};
+  for (std::size_t axis = 0; axis < size.size(); ++axis) box.high[axis] = size[axis] - 1;
+  const Lists lists = lists_of(input, start, input);
+  check(begin_finding(found, input.rows(), &box, workspace.queue.stream), "begin_finding", workspace.queue.ordinal);
+  check(find_in_box(found, lists, false, workspace.queue.stream), "the kernel that finds sparse rows",
+        workspace.queue.ordinal);
+  finish(found, expected, kNoEnd, status, workspace.queue);
+  return made;
+}
+
+DeviceStatus DeviceFound::outcome(DeviceStream queue) const {
+  const FoundHeader header = header_of(Found::at(memory_.data(), rows_), queue);
+  return {header.is_refused, header.used, header.expected};
+}
+
+namespace {
+
+// How rows are moved, in chunks of at least that width.
+RowMove row_move(const View& to, const ConstView& from, int least_width = 1) {
+  RowMove move{};
+  const Plan plan = plan_copy(row_layout(to.layout), row_layout(from.layout), Widen::Yes);
+  if (plan.is_empty()) return move;  // no chunks
+  move.to = to.data + plan.dst_offset();
+  move.from = from.data + plan.src_offset();
+  move.to_row = to.layout.strides[0];
+  move.from_row = from.layout.strides[0];
+  std::uint64_t bits = static_cast<std::uint64_t>(plan.item_size()) | static_cast<std::uint64_t>(move.to_row) |
+                       static_cast<std::uint64_t>(move.from_row) | reinterpret_cast<std::uintptr_t>(move.to) |
+                       reinterpret_cast<std::uintptr_t>(move.from);
+  for (const Loop& loop : plan.loops()) {
+    bits |= static_cast<std::uint64_t>(loop.dst_stride) | static_cast<std::uint64_t>(loop.src_stride);
+  }
+  move.width = std::max(width_for(bits), least_width);
+  move.is_aligned = bits % static_cast<std::uint64_t>(move.width) == 0;
+  move.chunks = 1;
+  const auto add = [&](std::int64_t extent, std::int64_t to_stride, std::int64_t from_stride) {
+    if (extent == 1) return;
+    move.extent[move.loops] = extent;
+    move.to_stride[move.loops] = to_stride;
+    move.from_stride[move.loops++] = from_stride;
+    move.chunks *= extent;
+  };
+  add(plan.item_size() / move.width, move.width, move.width);
+  for (std::size_t i = plan.loops().size(); i-- > 0;) {
+    const Loop& loop = plan.loops()[i];
+    add(loop.extent, loop.dst_stride, loop.src_stride);
+  }
+  return move;
+}
+
+void move(const View& to, const ConstView& from, const Found& found, SliceRows rows, Moves moves, DeviceStream queue) {
+  check(move_rows(row_move(to, from), found, rows, moves, queue.stream), "the kernel that moves sparse rows",
+        queue.ordinal);
+}
+
+}  // namespace
+
+void DeviceFound::write_gradient(const ConstView& grad, const View& out, Write write, DeviceStream queue) const {
+  const DeviceGuard guard(queue.ordinal);
+  const Found found = found_at(memory_, joined_, rows_);
+  const SliceRows rows{rows_, slice_rows_};
+  if (write == Write::Accumulate) {
+    const Addition addition = addition_of(out.dtype);
+    check(add_rows(row_move(out, grad, addition.width), found, rows, addition, queue.stream),
+          "the kernel that adds sparse rows", queue.ordinal);
+    return;
+  }
+  move(out, grad, found, rows, write == Write::Overwrite ? Moves::RowsAndZeros : Moves::RowsOnly, queue);
+}
+
+void DeviceFound::write_slice(const CooIndices& indices, Ints start, const ConstView& values, const View& out_indices,
+                              const View& out_values, DeviceStream queue) const {
+  const DeviceGuard guard(queue.ordinal);
+  const Found found = found_at(memory_, joined_, rows_);
+  const SliceRows rows{rows_, out_values.shape()[0]};
+  const IndexMatrix to{out_indices.data, out_indices.layout.strides[0], out_indices.layout.strides[1]};
+  check(write_indices(lists_of(indices, start, indices), found, rows, to, queue.stream),
+        "the kernel that writes sparse indices", queue.ordinal);
+  move(out_values, values, found, rows, Moves::ToSlice, queue);
+}
+
+}  // namespace backslice::cuda

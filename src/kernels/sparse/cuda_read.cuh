@@ -1,0 +1,19 @@
+// From how indices are read at run time to a type at compile time.
+#pragma once
+
+#include "kernels/sparse/cuda_found.h"
+
+namespace backslice::cuda {
+
+template <class Visitor>
+cudaError_t visit_reads(IndexKind kind, const Visitor& visitor) {
+  switch (kind) {
+    case IndexKind::Int32: return visitor.template operator()<AlignedIndex<std::int32_t>>();
+    case IndexKind::Int64: return visitor.template operator()<AlignedIndex<std::int64_t>>();
+    case IndexKind::UnalignedInt32: return visitor.template operator()<UnalignedIndex<std::int32_t>>();
+    case IndexKind::UnalignedInt64: return visitor.template operator()<UnalignedIndex<std::int64_t>>();
+  }
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace backslice::cuda

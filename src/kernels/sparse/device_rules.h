@@ -1,0 +1,159 @@
+// The rules by which a GPU matches the rows of a sparse slice, as functions of one row. Kernels run them, and so do the
+// tests on the CPU.
+//
+// A row of the input belongs to the slice if its index, less start, is a row of the slice. All is compared in the
+// coordinates of the slice; a difference that overflows is the index of no row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/portable.h"
+
+namespace backslice::cuda {
+
+inline constexpr int kMaxColumns = 32;
+inline constexpr std::int64_t kNoSliceRow = -1;
+
+// Index lists as kernels are given them: by value.
+struct IndexList {
+  const std::byte* data[kMaxColumns];
+  std::int64_t stride[kMaxColumns];  // bytes from one row to the next
+  std::int64_t rows;
+  int rank;
+};
+
+struct PerColumn {
+  std::int64_t of[kMaxColumns];
+};
+
+// Bounds that include both ends, in the coordinates of the slice; low > high where nothing is inside.
+struct IndexBounds {
+  std::int64_t low[kMaxColumns], high[kMaxColumns];
+};
+
+// How an index is read: aligned, or byte by byte.
+template <class Index>
+struct AlignedIndex {
+  static BACKSLICE_HD std::int64_t load(const std::byte* at) { return *reinterpret_cast<const Index*>(at); }
+};
+
+template <class Index>
+struct UnalignedIndex {
+  static BACKSLICE_HD std::int64_t load(const std::byte* at) {
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < sizeof(Index); ++i) {
+      bits |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(at[i])) << (8 * i);
+    }
+    return static_cast<Index>(bits);
+  }
+};
+
+template <class Read>
+BACKSLICE_HD std::int64_t index_at(const IndexList& list, std::int64_t row, int axis) {
+  return Read::load(list.data[axis] + row * list.stride[axis]);
+}
+
+// False where index - start overflows.
+BACKSLICE_HD bool slice_coordinate(std::int64_t index, std::int64_t start, std::int64_t& coordinate) {
+  coordinate = static_cast<std::int64_t>(static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(start));
+  return ((index ^ start) & (index ^ coordinate)) >= 0;
+}
+
+BACKSLICE_HD bool is_within(std::int64_t index, std::int64_t start, std::int64_t low, std::int64_t high) {
+  std::int64_t coordinate;
+  return slice_coordinate(index, start, coordinate) && low <= coordinate && coordinate <= high;
+}
+
+// Whether an input row is that row of the slice.
+template <class Read>
+BACKSLICE_HD bool is_slice_row(const IndexList& input, std::int64_t row, const PerColumn& start,
+                               const IndexList& output, std::int64_t slice_row) {
+  bool equal = true;
+  for (int axis = 0; axis < input.rank; ++axis) {
+    std::int64_t coordinate;
+    equal &= slice_coordinate(index_at<Read>(input, row, axis), start.of[axis], coordinate);
+    equal &= coordinate == index_at<Read>(output, slice_row, axis);
+  }
+  return equal;
+}
+
+// -1, 0 or 1 as row i of a list comes before, at or after an input row, from which `start` is subtracted. For a guess
+// it does not matter that the difference may wrap.
+template <class Read>
+BACKSLICE_HD int compare_rows(const IndexList& list, std::int64_t i, const IndexList& input, std::int64_t row,
+                              const PerColumn* start) {
+  for (int axis = 0; axis < input.rank; ++axis) {
+    std::int64_t wanted = index_at<Read>(input, row, axis);
+    if (start != nullptr) slice_coordinate(wanted, start->of[axis], wanted);
+    const std::int64_t index = index_at<Read>(list, i, axis);
+    if (index != wanted) return index < wanted ? -1 : 1;
+  }
+  return 0;
+}
+
+// The first of 0, ..., count - 1 that is not `before`, or count.
+template <class Before>
+BACKSLICE_HD std::int64_t first_not(std::int64_t count, const Before& before) {
+  std::int64_t low = 0;
+  while (count > 0) {
+    const std::int64_t half = count / 2;
+    if (before(low + half)) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+// Which row of the slice is the next one to be found once the input rows before `row` have been looked at: right if
+// both lists are sorted, and within the slice in any case. Of rows with the same index the first belongs to the first,
+// and so on.
+template <class Read>
+BACKSLICE_HD std::int64_t guess_next_row(const IndexList& input, std::int64_t row, const PerColumn& start,
+                                         const IndexList& output) {
+  const std::int64_t first_equal =
+      first_not(row, [&](std::int64_t i) { return compare_rows<Read>(input, i, input, row, nullptr) < 0; });
+  const std::int64_t low =
+      first_not(output.rows, [&](std::int64_t j) { return compare_rows<Read>(output, j, input, row, &start) < 0; });
+  const std::int64_t high =
+      first_not(output.rows, [&](std::int64_t j) { return compare_rows<Read>(output, j, input, row, &start) <= 0; });
+  const std::int64_t next = low + row - first_equal;
+  return next < high ? next : high;
+}
+
+BACKSLICE_HD int count_bits(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return __popc(word);
+#else
+  return __builtin_popcount(word);
+#endif
+}
+
+// What was found of the input: 32 rows to a word, 128 words to a tile. Tiles wait for each other's counts, so they are
+// large.
+inline constexpr int kWordRows32 = 32, kTileWords = 128, kTileRows = kWordRows32 * kTileWords;
+
+// The row of the slice of a row that may be found, given the found rows before its word.
+BACKSLICE_HD std::int64_t slice_row_of(std::uint32_t word, int bit, std::int64_t before) {
+  if ((word >> bit & 1) == 0) return kNoSliceRow;
+  return before + count_bits(word & ((std::uint32_t{1} << bit) - 1));
+}
+
+// The state of a tile while counts are added up from tile to tile: nothing, the count of the tile alone, or of all
+// tiles up to it. One word, so that it is read and written at once.
+class TileCount {
+ public:
+  enum Kind : std::uint64_t { kNothing = 0, kOwn = 1, kAll = 2 };
+  static BACKSLICE_HD std::uint64_t pack(Kind kind, std::int64_t count) {
+    return static_cast<std::uint64_t>(kind) << 62 | static_cast<std::uint64_t>(count);
+  }
+  static BACKSLICE_HD Kind kind(std::uint64_t word) { return static_cast<Kind>(word >> 62); }
+  static BACKSLICE_HD std::int64_t count(std::uint64_t word) {
+    return static_cast<std::int64_t>(word & ((std::uint64_t{1} << 62) - 1));
+  }
+};
+
+}  // namespace backslice::cuda

@@ -1,0 +1,196 @@
+// The rules that kernels on CUDA devices match rows by, on the CPU, beside the CPU's own matchers.
+#include "kernels/cpu/targets.h"
+#include "kernels/sparse/device_rules.h"
+#include "kernels/sparse/key_columns.h"
+#include "kernels/sparse/matcher.h"
+#include "kernels/sparse/row_move.h"
+#include "sparse_rules.h"
+
+namespace backslice::cuda {
+namespace {
+
+using namespace backslice::testing;
+using Int64 = AlignedIndex<std::int64_t>;
+
+IndexList list_of(const std::vector<std::int64_t>& matrix, std::int64_t rows, int rank) {
+  IndexList list{};
+  list.rows = rows;
+  list.rank = rank;
+  for (int axis = 0; axis < rank; ++axis) {
+    list.data[axis] = reinterpret_cast<const std::byte*>(matrix.data() + axis);
+    list.stride[axis] = rank * 8;
+  }
+  return list;
+}
+
+PerColumn columns_of(const Row& row) {
+  PerColumn columns{};
+  std::copy(row.begin(), row.end(), columns.of);
+  return columns;
+}
+
+// What find_kernel and walk_kernel leave, computed one row after the other.
+struct FoundOnCpu {
+  std::vector<bool> in_slice;
+  std::int64_t used = 0;
+  bool has_parted = false;
+};
+
+FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const IndexList& output) {
+  IndexBounds box;
+  for (int axis = 0; axis < input.rank; ++axis) {
+    box.low[axis] = kMax, box.high[axis] = kMin;
+    for (std::int64_t j = 0; j < output.rows; ++j) {
+      box.low[axis] = std::min(box.low[axis], index_at<Int64>(output, j, axis));
+      box.high[axis] = std::max(box.high[axis], index_at<Int64>(output, j, axis));
+    }
+  }
+  FoundOnCpu found;
+  for (std::int64_t row = 0; row < input.rows; ++row) {
+    bool inside = output.rows > 0 || input.rank == 0;
+    for (int axis = 0; axis < input.rank; ++axis) {
+      inside &= is_within(index_at<Int64>(input, row, axis), start.of[axis], box.low[axis], box.high[axis]);
+    }
+    inside &= found.used < output.rows;
+    if (inside && !is_slice_row<Int64>(input, row, start, output, found.used)) found.has_parted = true;
+    found.in_slice.push_back(inside);
+    found.used += inside;
+  }
+  return found;
+}
+
+TEST(DeviceRules, RowsInTheBoxAreTheSlicesWhereTheyHaveNotParted) {
+  std::mt19937 random(51);
+  int parted = 0, together = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const int rank = static_cast<int>(random() % 4);
+    const Rows input = random_rows(random, random() % 30, rank, 4, random() % 2 == 0);
+    Row start(static_cast<std::size_t>(rank)), size = start;
+    for (auto& s : start) s = static_cast<int>(random() % 4) - 1;
+    for (auto& s : size) s = static_cast<int>(random() % 5);
+    Rows output = window(input, start, size);
+    if (random() % 3 == 0 && !output.empty()) output.erase(output.begin() + static_cast<int>(random() % output.size()));
+    const List in(input, rank), out(output, rank);
+    const IndexList in_list = list_of(in.matrix, in.count, rank), out_list = list_of(out.matrix, out.count, rank);
+    const FoundOnCpu found = find_in_box(in_list, columns_of(start), out_list);
+    const Truth truth = in_order(std::vector<float>(output.size(), 1), input, start, output);
+    if (found.has_parted) {
+      ++parted;
+      continue;
+    }
+    ++together;
+    ASSERT_EQ(found.used, truth.used);
+    for (std::size_t row = 0; row < input.size(); ++row) ASSERT_EQ(found.in_slice[row], truth.gradient[row] == 1);
+  }
+  EXPECT_GT(parted, 50);
+  EXPECT_GT(together, 500);
+}
+
+TEST(DeviceRules, GuessAsTheCpusMatcherDoes) {
+  std::mt19937 random(52);
+  const RowKernels& kernels = *active_target().rows;
+  for (int i = 0; i < 500; ++i) {
+    const int rank = 1 + static_cast<int>(random() % 3);
+    const Rows input = random_rows(random, 1 + random() % 40, rank, 5, random() % 4 != 0);
+    const Rows output = random_rows(random, random() % 20, rank, 5, random() % 4 != 0);
+    const Row start(static_cast<std::size_t>(rank), static_cast<int>(random() % 3) - 1);
+    const List in(input, rank), out(output, rank);
+    const auto matcher = match_in_order(in.indices(), start, out.indices(), kernels);
+    for (std::int64_t row = 0; row < in.count; ++row) {
+      ASSERT_EQ(guess_next_row<Int64>(list_of(in.matrix, in.count, rank), row, columns_of(start),
+                                      list_of(out.matrix, out.count, rank)),
+                matcher->guess_next(row));
+    }
+  }
+}
+
+TEST(DeviceRules, DifferencesThatOverflowAreNoRow) {
+  std::int64_t coordinate;
+  EXPECT_TRUE(slice_coordinate(kMin, kMin, coordinate) && coordinate == 0);
+  EXPECT_TRUE(slice_coordinate(-1, kMax, coordinate) && coordinate == kMin);
+  EXPECT_TRUE(slice_coordinate(kMax, 0, coordinate) && coordinate == kMax);
+  EXPECT_FALSE(slice_coordinate(kMax, -1, coordinate));
+  EXPECT_FALSE(slice_coordinate(kMin, 1, coordinate));
+  EXPECT_FALSE(slice_coordinate(-2, kMax, coordinate));
+  EXPECT_FALSE(slice_coordinate(0, kMin, coordinate));
+  EXPECT_FALSE(is_within(kMax, -1, kMin, kMax));
+  EXPECT_FALSE(is_within(5, 0, 0, -1));
+}
+
+TEST(DeviceRules, IndicesAreReadFromAnyAddress) {
+  std::byte memory[16];
+  for (int i = 0; i < 16; ++i) memory[i] = static_cast<std::byte>(0xf0 + i);
+  for (int at = 0; at <= 8; ++at) {
+    std::int64_t wide;
+    std::int32_t narrow;
+    std::memcpy(&wide, memory + at, 8);
+    std::memcpy(&narrow, memory + at, 4);
+    EXPECT_EQ(UnalignedIndex<std::int64_t>::load(memory + at), wide);
+    EXPECT_EQ(UnalignedIndex<std::int32_t>::load(memory + at), narrow);
+  }
+}
+
+TEST(DeviceRules, WordsSayWhichRowOfTheSliceARowIs) {
+  const std::uint32_t word = 0x80000005u;
+  EXPECT_EQ(slice_row_of(word, 0, 100), 100);
+  EXPECT_EQ(slice_row_of(word, 1, 100), kNoSliceRow);
+  EXPECT_EQ(slice_row_of(word, 2, 100), 101);
+  EXPECT_EQ(slice_row_of(word, 31, 100), 102);
+  const std::int64_t count = (std::int64_t{1} << 61) + 7;
+  EXPECT_EQ(TileCount::kind(TileCount::pack(TileCount::kAll, count)), TileCount::kAll);
+  EXPECT_EQ(TileCount::count(TileCount::pack(TileCount::kAll, count)), count);
+}
+
+IndexBounds bounds_of(const Row& low, const Row& high) {
+  IndexBounds box{};
+  std::copy(low.begin(), low.end(), box.low);
+  std::copy(high.begin(), high.end(), box.high);
+  return box;
+}
+
+TEST(KeyColumns, AreOneNumberWhereTheBoxAllows) {
+  const auto steps = key_columns(bounds_of({-3, 10, 0}, {4, 14, 1}), 3);
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].first, 0);
+  EXPECT_EQ(steps[0].end, 3);
+  EXPECT_EQ(steps[0].weight[2], 1u);
+  EXPECT_EQ(steps[0].weight[1], 2u);
+  EXPECT_EQ(steps[0].weight[0], 10u);
+  EXPECT_EQ(steps[0].bits, 7);  // 8 * 5 * 2 = 80 positions
+  EXPECT_EQ(key_columns(bounds_of({}, {}), 0).size(), 1u);
+}
+
+TEST(KeyColumns, AreSeveralWhereItDoesNotLastColumnsFirst) {
+  const auto steps = key_columns(bounds_of({0, kMin, 0, 0}, {1, kMax, kMax / 2, 1}), 4);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].first, 2);
+  EXPECT_EQ(steps[0].end, 4);
+  EXPECT_EQ(steps[0].bits, 63);
+  EXPECT_EQ(steps[0].weight[2], 2u);
+  EXPECT_EQ(steps[1].first, 1);
+  EXPECT_EQ(steps[1].bits, 64);
+  EXPECT_EQ(steps[2].first, 0);
+  EXPECT_EQ(steps[2].end, 1);
+  EXPECT_EQ(steps[2].bits, 1);
+  int covered = 0;
+  for (const KeyColumns& step : key_columns(bounds_of(Row(32, kMin), Row(32, kMax)), 32)) {
+    covered += step.end - step.first;
+  }
+  EXPECT_EQ(covered, 32);
+}
+
+TEST(RowMove, ChunksLieWhereTheLoopsSay) {
+  RowMove move{};
+  move.loops = 3;
+  const std::int64_t extents[] = {2, 3, 4};
+  std::copy(extents, extents + 3, move.extent);
+  for (int i = 0; i < 3; ++i) move.to_stride[i] = 1 << (8 * i), move.from_stride[i] = -(1 << (8 * i));
+  for (std::int64_t chunk = 0; chunk < 24; ++chunk) {
+    const std::int64_t expected = chunk % 2 + (chunk / 2 % 3 << 8) + (chunk / 6 << 16);
+    EXPECT_EQ(move.place(chunk).to, expected);
+    EXPECT_EQ(move.place(chunk).from, -expected);
+  }
+}
+
+}  // namespace
+}  // namespace backslice::cuda

@@ -1,0 +1,76 @@
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/tables.h"
+#include "kernels/tiles/cuda.h"
+#include "kernels/tiles/device_tiles.h"
+
+namespace backslice::cuda {
+namespace {
+
+template <int kWidth, int kRank>
+__global__ void __launch_bounds__(kBlock) sum_kernel(const __grid_constant__ DeviceTiles tiles) {
+  const std::uint32_t unit = blockIdx.x * kBlock + threadIdx.x;
+  if (unit < tiles.units) sum_unit<kWidth, kRank>(tiles, unit);
+}
+
+static_assert(kBlock == 1u << kRowShift);
+
+// A block writes kBlock units of one row.
+template <int kWidth, int kRank, bool kAdds>
+__global__ void __launch_bounds__(kBlock)
+    row_kernel(const __grid_constant__ DeviceTiles tiles, const __grid_constant__ FastDivisor blocks_per_row) {
+  __shared__ RowPart parts[kMostInCell];
+  __shared__ std::uint32_t count;
+  const std::uint32_t row = blocks_per_row.quotient(blockIdx.x);
+  const FastDivisor& extent = tiles.axis[rank_of<kRank>(tiles) - 1].extent;
+  const std::uint32_t first = row * extent.divisor, run = (blockIdx.x - row * blocks_per_row.divisor) * kBlock;
+  if (threadIdx.x < 32) {  // one warp looks, the others wait
+    const std::uint32_t cell = cell_of(tiles.cells, first + run);
+    const std::uint32_t begin = tiles.first_of_cell[cell], end = tiles.first_of_cell[cell + 1];
+    for (std::uint32_t i = begin + threadIdx.x; i < end; i += 32) parts[i - begin] = row_part<kRank>(tiles, i, first);
+    if (threadIdx.x == 0) count = end - begin;
+  }
+  __syncthreads();
+  const std::uint32_t position = run + threadIdx.x;
+  if (position < extent.divisor) sum_in_row<kWidth, kRank, kAdds>(tiles, parts, count, first + position, position);
+}
+
+void launch_sum(const DeviceTiles& tiles, DeviceStream queue) {
+  if (tiles.by_rows) {
+    const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor, blocks = (extent - 1) / kBlock + 1;
+    const auto kernel = with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() {
+      return tiles.adds ? row_kernel<kWidth, kRank, true> : row_kernel<kWidth, kRank, false>;
+    });
+    return launch_blocks(kernel, "row_sum", tiles.units / extent * blocks, queue, tiles, FastDivisor(blocks));
+  }
+  const auto kernel =
+      with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() { return sum_kernel<kWidth, kRank>; });
+  launch(kernel, "sum", tiles.units, queue, tiles);
+}
+
+void run(const TileTables& made, Allocator& allocator, DeviceStream queue) {
+  Tables tables;
+  const std::int64_t parts = tables.append(made.parts), sources = tables.append(made.sources),
+                     cells = tables.append(made.first_of_cell), slices = tables.append(made.slices);
+  const Buffer memory = tables.upload(allocator, queue);  // which goes behind the kernel
+  DeviceTiles tiles = made.tiles;
+  tiles.parts = reinterpret_cast<const DevicePart*>(memory.data() + parts);
+  tiles.sources = reinterpret_cast<const std::byte* const*>(memory.data() + sources);
+  tiles.first_of_cell = reinterpret_cast<const std::uint32_t*>(memory.data() + cells);
+  tiles.slices = reinterpret_cast<const std::uint32_t*>(memory.data() + slices);
+  launch_sum(tiles, queue);
+}
+
+}  // namespace
+
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, bool accumulates,
+                std::byte* dst, Allocator& allocator, DeviceStream queue) {
+  const DeviceGuard guard(queue.ordinal);
+  Addition addition;
+  const bool adds = !disjoint || accumulates;
+  if (adds) addition = addition_of(dtype);
+  for (const TileTables& made : tile_tables(common, item_size, dst, adds ? &addition : nullptr, accumulates)) {
+    run(made, allocator, queue);
+  }
+}
+
+}  // namespace backslice::cuda

@@ -1,0 +1,214 @@
+// DeviceTiles: many slices of one destination as tables, and what one thread does with them.
+//
+// A thread writes one unit: it finds the cell that the unit's position has on the axis which tells the slices apart
+// best, and goes through the slices of that cell in the order of the list.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/addition.h"
+#include "kernels/cuda/fast_divide.h"
+#include "kernels/tiles/parts.h"
+
+namespace backslice::cuda {
+
+struct DevicePart {
+  FastDivisor step;
+  std::uint32_t start = 0, count = 0;
+  std::int64_t src_stride = 0;
+};
+
+struct DeviceAxis {
+  FastDivisor extent;
+  std::int64_t dst_stride = 0;
+};
+
+// How the slices fall into cells along one axis.
+struct DeviceCells {
+  FastDivisor inner;        // units of one position of the axis
+  FastDivisor extent;       // its positions
+  std::uint32_t shift = 0;  // a cell is 2^shift positions
+};
+
+struct DeviceTiles {
+  static constexpr int kMaxAxes = 33;
+
+  std::byte* dst = nullptr;  // of the first position
+  std::uint32_t units = 0;   // of the destination, less than 2^31
+  std::int32_t width = 1;    // of a unit, in bytes
+  std::int32_t rank = 0;
+  bool is_dense = false;     // the destination has no gaps
+  bool by_rows = false;      // rows of the innermost axis are long, and few slices meet each: see sum_in_row()
+  bool adds = false;         // slices meet, or are accumulated
+  bool accumulates = false;  // the sum is added to what is there, and nothing else is written
+  Addition addition;         // where slices meet, or to what is there
+  DeviceCells cells;
+  DeviceAxis axis[kMaxAxes];  // outermost first
+
+  // Tables, where the kernel runs: slice by slice, and cell by cell the slices that may meet it, in the order of the
+  // list.
+  const DevicePart* parts = nullptr;
+  const std::byte* const* sources = nullptr;
+  const std::uint32_t* first_of_cell = nullptr;  // one more than there are cells
+  const std::uint32_t* slices = nullptr;
+};
+
+// Tables on the CPU, and the struct that will point to them.
+struct TileTables {
+  DeviceTiles tiles;
+  std::vector<DevicePart> parts;
+  std::vector<const std::byte*> sources;
+  std::vector<std::uint32_t> first_of_cell, slices;
+
+  // The struct with its tables where they are, for the CPU.
+  DeviceTiles in_place() const;
+};
+
+// The sum of the slices into `dst`, in as many parts as it takes for each to be counted with 31 bits. `addition` is
+// null where the slices are disjoint and nothing is accumulated.
+std::vector<TileTables> tile_tables(const CommonAxes& common, std::int64_t item_size, std::byte* dst,
+                                    const Addition* addition, bool accumulates);
+
+// How many axes there are: kRank, known when the kernel is compiled, or 0 for any number.
+template <int kRank>
+BACKSLICE_HD int rank_of(const DeviceTiles& tiles) {
+  return kRank > 0 ? kRank : tiles.rank;
+}
+
+// Which of a part's positions this is, or its count where it is none.
+BACKSLICE_HD std::uint32_t index_in(const DevicePart& part, std::uint32_t position) {
+  if (position < part.start) return part.count;
+  const std::uint32_t index = part.step.quotient(position - part.start);
+  return index * part.step.divisor == position - part.start ? index : part.count;
+}
+
+// Where a slice has the unit, or null. All axes are asked before any answer is looked at, so that the tables are read
+// at once.
+template <int kRank>
+BACKSLICE_HD const std::byte* source_of(const DeviceTiles& tiles, std::uint32_t slice, std::uint32_t unit) {
+  const int rank = rank_of<kRank>(tiles);
+  const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
+  const std::byte* source = tiles.sources[slice];
+  std::uint32_t rest = unit;
+  bool is_taken = true;
+  BACKSLICE_UNROLL
+  for (int k = rank - 1; k >= 0; --k) {
+    const FastDivisor& extent = tiles.axis[k].extent;
+    const std::uint32_t outer = k == 0 ? 0 : extent.quotient(rest);
+    const std::uint32_t position = rest - outer * extent.divisor;
+    rest = outer;
+    const DevicePart part = parts[k];
+    const std::uint32_t from_start = position - part.start;  // wraps below the start, to more than any count
+    const std::uint32_t index = part.step.quotient(from_start);
+    is_taken = is_taken && position >= part.start && index < part.count && index * part.step.divisor == from_start;
+    source += index * part.src_stride;
+  }
+  return is_taken ? source : nullptr;
+}
+
+template <int kRank>
+BACKSLICE_HD std::byte* place_of(const DeviceTiles& tiles, std::uint32_t unit) {
+  std::byte* dst = tiles.dst;
+  if (tiles.is_dense) return dst + static_cast<std::int64_t>(unit) * tiles.width;
+  std::uint32_t rest = unit;
+  BACKSLICE_UNROLL
+  for (int k = rank_of<kRank>(tiles) - 1; k >= 0; --k) {
+    const FastDivisor& extent = tiles.axis[k].extent;
+    const std::uint32_t outer = k == 0 ? 0 : extent.quotient(rest);
+    dst += (rest - outer * extent.divisor) * tiles.axis[k].dst_stride;
+    rest = outer;
+  }
+  return dst;
+}
+
+BACKSLICE_HD std::uint32_t cell_of(const DeviceCells& cells, std::uint32_t unit) {
+  const std::uint32_t outer = cells.inner.quotient(unit);
+  return (outer - cells.extent.quotient(outer) * cells.extent.divisor) >> cells.shift;
+}
+
+// Writes one unit: the first contribution is copied, later ones are added.
+template <int kWidth>
+class Sum {
+ public:
+  BACKSLICE_HD Sum(const DeviceTiles& tiles, std::byte* to) : tiles_(tiles), to_(to), is_first_(!tiles.accumulates) {}
+
+  BACKSLICE_HD void add(const std::byte* source) {
+    const Item<kWidth> term = load_item<kWidth>(source);
+    if (tiles_.accumulates && is_untouched_) sum_ = load_item<kWidth>(to_);
+    sum_ = is_first_ ? term : sums_of<kWidth>(tiles_.addition, sum_, term);
+    is_first_ = is_untouched_ = false;
+  }
+
+  BACKSLICE_HD void write() const {
+    if (!tiles_.accumulates || !is_untouched_) store_item<kWidth>(to_, sum_);
+  }
+
+ private:
+  const DeviceTiles& tiles_;
+  std::byte* to_;
+  Item<kWidth> sum_{};
+  bool is_first_, is_untouched_ = true;
+};
+
+template <int kWidth, int kRank>
+BACKSLICE_HD void sum_unit(const DeviceTiles& tiles, std::uint32_t unit) {
+  const std::uint32_t cell = cell_of(tiles.cells, unit);
+  Sum<kWidth> sum(tiles, place_of<kRank>(tiles, unit));
+  const std::uint32_t end = tiles.first_of_cell[cell + 1];
+  for (std::uint32_t i = tiles.first_of_cell[cell]; i < end; ++i) {
+    if (const std::byte* source = source_of<kRank>(tiles, tiles.slices[i], unit)) sum.add(source);
+  }
+  sum.write();
+}
+
+// -- Row by row: what the slices of a cell have of a row is found once for a run of its units.
+
+inline constexpr std::uint32_t kMostInCell = 128;
+
+// A block of threads writes 2^kRowShift units of a row, all of one cell.
+inline constexpr std::uint32_t kRowShift = 8;
+
+// A slice's part of a row.
+struct RowPart {
+  const std::byte* source = nullptr;  // null where it has none
+  DevicePart part;
+};
+
+// The part that number `i` of the slices in the row's cell has of it. `unit` is the first of the row.
+template <int kRank>
+BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::uint32_t unit) {
+  const int rank = rank_of<kRank>(tiles);
+  const std::uint32_t slice = tiles.slices[i];
+  const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
+  const std::byte* source = tiles.sources[slice];
+  std::uint32_t rest = tiles.axis[rank - 1].extent.quotient(unit);
+  BACKSLICE_UNROLL
+  for (int k = rank - 2; k >= 0; --k) {
+    const std::uint32_t outer = k == 0 ? 0 : tiles.axis[k].extent.quotient(rest);
+    const std::uint32_t position = rest - outer * tiles.axis[k].extent.divisor;
+    rest = outer;
+    const std::uint32_t index = index_in(parts[k], position);
+    if (index >= parts[k].count) return {};
+    source += index * parts[k].src_stride;
+  }
+  return {source, parts[rank - 1]};
+}
+
+// Writes the unit at a position of a row, of which `parts` are the slices' parts. Without additions, the first that has
+// it is the only one.
+template <int kWidth, int kRank, bool kAdds>
+BACKSLICE_HD void sum_in_row(const DeviceTiles& tiles, const RowPart* parts, std::uint32_t count, std::uint32_t unit,
+                             std::uint32_t position) {
+  Sum<kWidth> sum(tiles, place_of<kRank>(tiles, unit));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (parts[i].source == nullptr) continue;
+    const std::uint32_t index = index_in(parts[i].part, position);
+    if (index >= parts[i].part.count) continue;
+    const std::byte* source = parts[i].source + index * parts[i].part.src_stride;
+    if constexpr (!kAdds) return store<kWidth>(place_of<kRank>(tiles, unit), load<kWidth>(source));
+    sum.add(source);
+  }
+  sum.write();
+}
+
+}  // namespace backslice::cuda

@@ -1,0 +1,26 @@
+// One integer of a text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "backslice/status.h"
+
+namespace backslice {
+
+enum class Read { Nothing, TooLarge, Whole };
+
+struct ReadInteger {
+  std::int64_t value = 0;
+  Read outcome = Read::Nothing;
+};
+
+// As Python reads it, or by name: INT_MAX.
+ReadInteger read_integer(std::string_view text);
+
+// What to say about text that is none.
+Status not_an_integer(const ReadInteger& read, std::string_view text, std::string_view argument,
+                      std::optional<std::int64_t> position, TextSpan span);
+
+}  // namespace backslice

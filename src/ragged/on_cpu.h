@@ -1,0 +1,28 @@
+// Copies of tensors for the CPU to read.
+#pragma once
+
+#include "backslice/tensor.h"
+#include "ops/call.h"
+#include "ops/move.h"
+
+namespace backslice {
+
+// The tensor itself where it is the CPU's; else a copy, for which it waits, behind what is queued on the stream. Throws
+// a StatusException where that fails.
+inline Tensor on_cpu(const Tensor& tensor, CudaStream stream = nullptr) {
+  if (tensor.device().is_cpu()) return tensor;
+  const auto unwrap = [](Result<Tensor> made) {
+    if (!made.ok()) throw StatusException(made.status());
+    return *std::move(made);
+  };
+  const Call call({.stream = stream}, tensor.device());
+  const bool is_dense = is_contiguous(tensor.view().layout);
+  const Tensor dense = is_dense ? tensor : unwrap(copy_of(tensor.view(), call));
+  const std::int64_t item_size = tensor.view().layout.item_size;
+  Tensor copy = unwrap(Tensor::make(tensor.dtype(), tensor.shape(), item_size));
+  const std::int64_t bytes = tensor.shape().elements() * item_size;
+  if (bytes > 0) cuda::copy_to_host(copy.view().data, dense.data(), bytes, call.queue());
+  return copy;
+}
+
+}  // namespace backslice

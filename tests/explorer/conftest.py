@@ -1,0 +1,72 @@
+"""The explorer in headless Chromium, from disk and without a network."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "build" / "explorer" / "slice_explorer.html"
+SCREENSHOTS = ROOT / "build" / "screenshots"
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    assert PAGE.is_file(), "make explorer builds the page"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Tab:
+    """A page, with whatever the browser complains about or asks for."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        page.on(
+            "console", lambda message: self._complain(message.text) if message.type in ("error", "warning") else None
+        )
+        page.on("pageerror", lambda error: self._complain(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _complain(self, text: str) -> None:
+        self.complaints.append(text)
+
+    def open(self, link: str = "") -> Page:
+        self.page.goto("about:blank")
+        self.page.goto(PAGE.as_uri() + link)
+        # Not wait_for_function, which evaluates text inside the page: its policy forbids that.
+        for _ in range(1500):
+            if self.page.evaluate("window.backsliceExplorer !== undefined"):
+                break
+            self.page.wait_for_timeout(20)
+        return self.page
+
+    def type(self, shape: str, index: str) -> None:
+        """Types a slice, and clears those that were laid over it."""
+        self.page.evaluate("document.getElementById('more-slices').open = true")
+        for field, text in (("shape", shape), ("more", ""), ("index", index)):
+            self.page.fill(f"#{field}", text)
+
+    def ask(self, **fields: str) -> Any:
+        return self.page.evaluate("fields => backsliceExplorer.ask(fields)", fields)
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    context = browser.new_context(viewport=DESKTOP, offline=True, accept_downloads=True)
+    opened = Tab(context.new_page())
+    yield opened
+    context.close()
+    assert opened.complaints == []
+    assert {url.split("#")[0] for url in opened.requests if not url.startswith(("blob:", "data:", "about:"))} <= {
+        PAGE.as_uri()
+    }

@@ -1,0 +1,80 @@
+"""Autograd functions written in C++, which read the memory of their gradients: compiled here, against this PyTorch."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from compare import leaf, same_both_ways, slices_of
+from torch.utils import cpp_extension
+
+SOURCE = """
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+using torch::autograd::AutogradContext;
+
+struct Tripled : torch::autograd::Function<Tripled> {
+  static at::Tensor forward(AutogradContext*, const at::Tensor& x) { return x * 3; }
+  static torch::autograd::variable_list backward(AutogradContext*, torch::autograd::variable_list dys) {
+    at::Tensor dx = at::empty(dys[0].sizes(), at::TensorOptions().dtype(at::kDouble));
+    const double* from = dys[0].const_data_ptr<double>();
+    double* to = dx.mutable_data_ptr<double>();
+    for (int64_t i = 0; i < dx.numel(); ++i) to[i] = from[i] * 3;
+    return {dx};
+  }
+};
+
+TORCH_LIBRARY(backslice_test, m) {
+  m.def("tripled(Tensor x) -> Tensor", [](const at::Tensor& x) { return Tripled::apply(x); });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tripled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Any]:
+    folder: Path = tmp_path_factory.mktemp("cpp")
+    (folder / "tripled.cc").write_text(SOURCE)
+    cache = ["ccache"] if shutil.which("ccache") else []
+    includes = [f"-I{path}" for path in cpp_extension.include_paths()]
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
+    # The file has the same name wherever it is, so that a cache of the compiler's finds it again.
+    compiled = [*cache, "c++", "-std=c++20", "-O0", "-fPIC", abi, *includes, "-c", "tripled.cc", "-o", "tripled.o"]
+    subprocess.run(compiled, check=True, cwd=folder)
+    libraries = [*(f"-L{path}" for path in cpp_extension.library_paths()), "-lc10", "-ltorch_cpu"]
+    subprocess.run(["c++", "-shared", "tripled.o", "-o", "tripled.so", *libraries], check=True, cwd=folder)
+    torch.ops.load_library(str(folder / "tripled.so"))
+    return torch.ops.backslice_test.tripled
+
+
+BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
+    "nothing": lambda y, x: y,
+    "a sum": lambda y, x: y + 1,
+    "two sums and a slice": lambda y, x: ((y + x) + x.detach())[1:],
+    "a copy": lambda y, x: y.clone(),
+    "a product that is added": lambda y, x: torch.addcmul(y, x, x),
+    "a matrix product that is added": lambda y, x: torch.baddbmm(y, x, torch.eye(3, dtype=x.dtype).expand(4, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_functions_that_read_memory_have_equal_gradients(between: str, tripled: Any) -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        loss = slices_of(BETWEEN[between](tripled(x), x))
+        loss.backward(retain_graph=True)
+        loss.backward()
+        return x.grad, torch.autograd.grad(slices_of(tripled(x) * 2), x)[0]
+
+    same_both_ways(run)
+
+
+def test_functions_are_left_without_hooks(tripled: Any, installed: None) -> None:
+    y = tripled(leaf(4, 7, 3))
+    slices_of(y).backward(retain_graph=True)
+    slices_of(y).backward()
+    assert y.grad_fn is not None and not y._backward_hooks
