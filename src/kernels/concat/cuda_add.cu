@@ -39,18 +39,10 @@ __global__ void __launch_bounds__(kSegmentThreads)
 cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Addition& addition, int width,
                          bool is_aligned, SegmentSums sums, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(tiles);
-  const auto run = [&]<int kBytes>() {
+  return visit_width(width, [&]<int kBytes>() {
     add_kernel<kBytes><<<blocks, kSegmentThreads, 0, stream>>>(table, addition, is_aligned, sums);
     return cudaGetLastError();
-  };
-  switch (width) {
-    case 1: return run.template operator()<1>();
-    case 2: return run.template operator()<2>();
-    case 4: return run.template operator()<4>();
-    case 8: return run.template operator()<8>();
-    case 16: return run.template operator()<16>();
-    default: return cudaErrorInvalidValue;
-  }
+  });
 }
 
 }  // namespace backslice::cuda

@@ -225,24 +225,29 @@ BACKSLICE_HD Vector reversed(const Vector& v) {
   return vector_of(w[3], w[2], w[1], w[0]);
 }
 
+// Calls body with a width as a constant. Precondition: an Item has that width.
+template <class Body>
+auto visit_width(int width, const Body& body) {
+  switch (width) {
+    case 16: return body.template operator()<16>();
+    case 8: return body.template operator()<8>();
+    case 4: return body.template operator()<4>();
+    case 2: return body.template operator()<2>();
+    default: return body.template operator()<1>();
+  }
+}
+
 // Calls body with a width and a number of loops as constants: those that kernels are compiled for, or 0 for any number.
 template <class Body>
 auto with_width_and_count(int width, int count, const Body& body) {
-  const auto with_count = [&]<int kWidth>() {
+  return visit_width(width, [&]<int kWidth>() {
     switch (count) {
       case 1: return body.template operator()<kWidth, 1>();
       case 2: return body.template operator()<kWidth, 2>();
       case 3: return body.template operator()<kWidth, 3>();
       default: return body.template operator()<kWidth, 0>();
     }
-  };
-  switch (width) {
-    case 16: return with_count.template operator()<16>();
-    case 8: return with_count.template operator()<8>();
-    case 4: return with_count.template operator()<4>();
-    case 2: return with_count.template operator()<2>();
-    default: return with_count.template operator()<1>();
-  }
+  });
 }
 
 }  // namespace backslice::cuda

@@ -26,18 +26,10 @@ cudaError_t add_rows(const RowMove& move, const Found& found, SliceRows rows, co
                      cudaStream_t stream) {
   const unsigned blocks = blocks_for_chunks(rows.input * move.chunks);
   if (blocks == 0) return cudaSuccess;
-  const auto run = [&]<int kBytes>() {
+  return visit_width(move.width, [&]<int kBytes>() {
     add_kernel<kBytes><<<blocks, kChunkThreads, 0, stream>>>(move, found, rows, addition);
     return cudaGetLastError();
-  };
-  switch (move.width) {
-    case 1: return run.template operator()<1>();
-    case 2: return run.template operator()<2>();
-    case 4: return run.template operator()<4>();
-    case 8: return run.template operator()<8>();
-    case 16: return run.template operator()<16>();
-    default: return cudaErrorInvalidValue;
-  }
+  });
 }
 
 }  // namespace backslice::cuda

@@ -148,19 +148,11 @@ cudaError_t move_rows(const RowMove& move, const Found& found, SliceRows rows, M
       default: break;
     }
   }
-  const auto run = [&]<int kBytes>() {
+  return visit_width(move.width, [&]<int kBytes>() {
     const auto kernel = move.chunks == 1 ? move_single_kernel<kBytes> : move_kernel<kBytes>;
     kernel<<<blocks, kChunkThreads, 0, stream>>>(move, found, rows, moves);
     return cudaGetLastError();
-  };
-  switch (move.width) {
-    case 1: return run.template operator()<1>();
-    case 2: return run.template operator()<2>();
-    case 4: return run.template operator()<4>();
-    case 8: return run.template operator()<8>();
-    case 16: return run.template operator()<16>();
-    default: return cudaErrorInvalidValue;
-  }
+  });
 }
 
 cudaError_t write_indices(const Lists& lists, const Found& found, SliceRows rows, const IndexMatrix& to,
