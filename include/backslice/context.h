@@ -19,7 +19,7 @@ namespace backslice {
 /// Where a call runs, where its results get their memory, and who may cancel it.
 struct Context {
   Executor* executor = nullptr;              ///< Null: default_executor().
-  Allocator* allocator = nullptr;            ///< Null: pool_allocator(); for arguments on CUDA: cuda_allocator().
+  Allocator* allocator = nullptr;            ///< Null: pool_allocator(); on CUDA: cuda_allocator() of the stream below.
   const CancelledTest* cancelled = nullptr;  ///< Null: never. An operation of one piece does not ask.
   CudaStream stream = nullptr;               ///< For arguments on CUDA: what the operation is queued on.
   DeviceStatus* device_status = nullptr;     ///< In memory of that device: see there. Null: wait for such checks.

@@ -64,7 +64,8 @@ class BACKSLICE_EXPORT RaggedTensor {
   Result<RaggedTensor> row(std::int64_t i, const Context& = {}) const;
 
   /// The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
-  /// int32 in one and int64 in the other. Values on a device are copied from it to be compared.
+  /// int32 in one and int64 in the other. Values on a device are copied from it to be compared, behind what is queued
+  /// on its default stream; a std::exception says where that fails.
   bool equals(const RaggedTensor& other) const;
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 

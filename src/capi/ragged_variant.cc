@@ -45,7 +45,7 @@ std::optional<Piece> piece_of(const backslice_view* given, const Argument& argum
   }
   const View view = view_of(given, argument);
   if (!is_contiguous(view.layout)) return std::nullopt;
-  return Piece{view.data, view.elements(), false, view.dtype, view.layout.item_size};
+  return Piece{view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device};
 }
 
 // Dense pieces; nothing where one of them has gaps.

@@ -10,7 +10,11 @@
 namespace backslice {
 namespace {
 
-Status check_memory(const Buffer& buffer, std::int64_t bytes) {
+Status check_memory(const Buffer& buffer, std::int64_t bytes, Device device) {
+  if (buffer.device() != device) {
+    return Status(StatusCode::Internal, join("the allocator says that it gives memory on ", to_string(device),
+                                             ", but gave a buffer on ", to_string(buffer.device())));
+  }
   const auto address = reinterpret_cast<std::uintptr_t>(buffer.data());
   if (bytes > 0 && address == 0) return resource_exhausted("the allocator gave no memory for ", bytes, " bytes");
   if (address % Allocator::kAlignment == 0) return Status();
@@ -53,7 +57,7 @@ Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64
     if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory of a tensor of objects"));
     auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
     if (!buffer.ok()) return buffer.status();
-    BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes));
+    BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes, allocator.device()));
     View view{buffer->data(), dtype, *layout, buffer->device()};
     return Tensor(objects ? with_objects(*std::move(buffer), dtype, shape.elements()) : *std::move(buffer), view);
   });

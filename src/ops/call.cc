@@ -25,10 +25,18 @@ Executor& executor_of(const Context& context) {
   return context.executor != nullptr ? *context.executor : default_executor();
 }
 
-Allocator& checked(Allocator& allocator, Device on) {
-  if (allocator.device() == on) return allocator;
-  throw StatusException(invalid_argument("the context's allocator gives memory on ", to_string(allocator.device()),
-                                         ", but the arguments are on ", to_string(on)));
+// Memory that is given back in the order of one stream may be somebody else's while another stream still uses it.
+Allocator& checked(Allocator& allocator, const Context& context, Device on) {
+  if (allocator.device() != on) {
+    throw StatusException(invalid_argument("the context's allocator gives memory on ", to_string(allocator.device()),
+                                           ", but the arguments are on ", to_string(on)));
+  }
+  const auto* in_order = on.is_cpu() ? nullptr : dynamic_cast<const cuda::StreamAllocator*>(&allocator);
+  if (in_order != nullptr && !in_order->is_on(context.stream)) {
+    throw StatusException(
+        invalid_argument("the context's allocator works in the order of another stream than the context's"));
+  }
+  return allocator;
 }
 
 std::optional<cuda::StreamAllocator> own_allocator(const Context& context, Device on) {
@@ -37,7 +45,7 @@ std::optional<cuda::StreamAllocator> own_allocator(const Context& context, Devic
 }
 
 Allocator& allocator_of(const Context& context, std::optional<cuda::StreamAllocator>& own, Device on) {
-  if (context.allocator != nullptr) return checked(*context.allocator, on);
+  if (context.allocator != nullptr) return checked(*context.allocator, context, on);
   return own ? static_cast<Allocator&>(*own) : pool_allocator();
 }
 

@@ -14,7 +14,8 @@ namespace backslice {
 struct Call {
   // The first call of all throws a StatusException when a BACKSLICE_ environment variable has an invalid value;
   // later ones go on without it.
-  // Refuses a Context whose allocator gives memory of another device than the arguments', which are on `on`.
+  // Refuses a Context whose allocator gives memory of another device than the arguments', which are on `on`, or in the
+  // order of another stream.
   explicit Call(const Context& context, Device on = {});
   Call(const Call&) = delete;
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backslice/backslice.h"
+#include "core/boundary.h"
+#include "ops/call.h"
 #include "testing.h"
 
 namespace backslice {
@@ -58,6 +60,40 @@ TEST(Device, AnAllocatorOfAnotherDeviceIsRefused) {
   const auto selection = Selection::from_index({4}, "1:3");
   const auto dx = slice_grad(*selection, host_tensor(DType::Float32, {2}), {.allocator = &memory});
   EXPECT_EQ(dx.status().code(), StatusCode::InvalidArgument);
+}
+
+TEST(Device, AnAllocatorThatWorksInTheOrderOfAnotherStreamIsRefused) {
+  const auto stream = [](std::uintptr_t number) { return reinterpret_cast<CudaStream>(number); };
+  cuda::StreamAllocator memory({0, stream(4096)}), of_default_stream({0, nullptr});
+  const auto message = [&](Allocator& allocator, CudaStream of_context) -> std::string {
+    try {
+      const Call call({.allocator = &allocator, .stream = of_context}, Device::cuda(0));
+      return "";
+    } catch (const StatusException& refusal) {
+      return refusal.status().message();
+    }
+  };
+  EXPECT_EQ(message(memory, stream(4096)), "");
+  EXPECT_EQ(message(of_default_stream, stream(1)), "");
+  EXPECT_EQ(message(memory, nullptr),
+            "the context's allocator works in the order of another stream than the context's");
+  EXPECT_NE(message(of_default_stream, stream(2)), "");
+}
+
+// Says one thing and does another.
+class MistakenMemory final : public Allocator {
+ public:
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    return pool_allocator().allocate(bytes, contents);
+  }
+  Device device() const override { return Device::cuda(0); }
+};
+
+TEST(Device, AnAllocatorThatIsWrongAboutItsDeviceIsRefused) {
+  MistakenMemory memory;
+  const auto made = Tensor::make(DType::Float32, {4}, 0, Contents::Uninitialised, memory);
+  EXPECT_EQ(made.status().code(), StatusCode::Internal);
+  EXPECT_EQ(made.status().message(), "the allocator says that it gives memory on cuda:0, but gave a buffer on the CPU");
 }
 
 TEST(Device, TensorsOfObjectsAndCopiesAreRefusedIt) {

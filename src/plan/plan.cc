@@ -108,10 +108,12 @@ bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 ||
 }  // namespace
 
 Plan Plan::byte_by_byte() const {
-  assert(loops_.empty() && moves_bytes_);
+  assert(is_one_item() && moves_bytes_);
+  const bool is_taken = loops_.empty() || loops_[0].count > 0;
   Plan plan = *this;
   plan.item_size_ = 1;
-  plan.loops_.push_back({item_size_, 0, 1, item_size_, 1, 1});
+  plan.loops_.resize_down(0);
+  plan.loops_.push_back({item_size_, 0, 1, is_taken ? item_size_ : 0, 1, 1});
   return plan;
 }
 

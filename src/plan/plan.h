@@ -41,7 +41,10 @@ class Plan {
   // Whether its items are bytes, of which a run may be cut anywhere; else they are elements.
   bool moves_bytes() const { return moves_bytes_; }
 
-  // The same with one loop over the bytes of its item. Precondition: there is no loop, and it moves bytes.
+  // Whether there is one item to write, from the source or as zeros.
+  bool is_one_item() const { return loops_.empty() || (loops_.size() == 1 && loops_[0].extent == 1); }
+
+  // The same with one loop over the bytes of its item. Precondition: it is one item, and moves bytes.
   Plan byte_by_byte() const;
 
   // Where the first position of the loops lies in each tensor, in bytes from its first element.

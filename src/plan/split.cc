@@ -7,11 +7,10 @@ namespace {
 
 void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts) {
   if (pieces <= 1 || plan.is_empty()) return parts.push_back(plan);
-  if (plan.loops().empty()) {  // one item
+  if (plan.is_one_item()) {
     if (!plan.moves_bytes() || plan.item_size() == 1) return parts.push_back(plan);
     return split_into(plan.byte_by_byte(), pieces, parts);
   }
-  if (plan.loops().size() == 1 && plan.loops()[0].extent == 1) return parts.push_back(plan);
   const std::int64_t extent = plan.loops()[0].extent;
   if (extent >= pieces) {
     for (std::int64_t i = 0; i < pieces; ++i) {

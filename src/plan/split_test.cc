@@ -48,6 +48,7 @@ TEST(Split, FewOuterPositionsAreCutFurtherInIntoAsManyPartsAsAskedFor) {
   EXPECT_EQ(split(gradient_of({3, 1024, 1024}, ":, 1:"), 8).size(), 8u);
   EXPECT_EQ(split(gradient_of({2, 3, 1024, 512}, ":, :, 1:"), 8).size(), 8u);
   EXPECT_EQ(split(gradient_of({5, 7, 11, 3}, ":, 1:, ::2, 1:"), 300).size(), 300u);
+  EXPECT_EQ(split(gradient_of({3, 1000}, "::2"), 9).size(), 9u);  // a row of zeros, too
 }
 
 TEST(Split, RandomPlansAreCutIntoAsManyPartsAsAskedFor) {

@@ -46,6 +46,9 @@ Status check_indices(const CooIndices& indices, const char* argument, Device dev
 
 Status check_device_status(const Context& context, Device device) {
   if (context.device_status == nullptr || device.is_cpu()) return Status();
+  if (reinterpret_cast<std::uintptr_t>(context.device_status) % alignof(DeviceStatus) != 0) {
+    return invalid_argument("device_status is not aligned to ", alignof(DeviceStatus), " bytes");
+  }
   return cuda::check_memory(context.device_status, device, "device_status");
 }
 

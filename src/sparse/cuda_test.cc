@@ -305,6 +305,27 @@ TEST(SparseCuda, CapturedCallsRunAgain) {
   cudaGraphDestroy(graph);
 }
 
+TEST(SparseCuda, ErrorsThatOthersLeftBehindAreNotTheirs) {
+  const DeviceList<std::int64_t> in(Rows{{0}, {1}, {2}}, 1, false, 0), out(Rows{{0}, {2}}, 1, false, 0);
+  const Tensor grad = to_device(tensor_of<float>({1, 2}, {2}));
+  EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // which the thread remembers
+  const auto dx = sparse_slice_grad(grad.view(), in.device(), {0}, out.device());
+  EXPECT_TRUE(dx.ok()) << dx.status().to_string();
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
+TEST(SparseCuda, ADeviceStatusThatIsNotAlignedIsRefused) {
+  const DeviceList<std::int64_t> in(Rows{{0}, {1}}, 1, false, 0);
+  const Tensor grad = to_device(tensor_of<float>({1, 2}, {2}));
+  Tensor dx = to_device(tensor_of<float>({9, 9}, {2})),
+         status = to_device(tensor_of<float>({0, 0, 0, 0, 0, 0, 0}, {7}));
+  Context context;
+  context.device_status = reinterpret_cast<DeviceStatus*>(status.view().data + 4);
+  EXPECT_TRUE(is_error(sparse_slice_grad_into(grad.view(), in.device(), {0}, in.device(), dx.view(),
+                                              MatchOrder::InOrder, Write::Overwrite, context),
+                       StatusCode::InvalidArgument, "device_status is not aligned"));
+}
+
 TEST(SparseCuda, ArgumentsOnDifferentDevicesAreRefused) {
   const DeviceList<std::int64_t> in(Rows{{0}, {1}}, 1, false, 0);
   const std::vector<float> grad = {1, 2};

@@ -119,7 +119,7 @@ static void refuses_pieces(backslice_view* pieces, const uint8_t* missing, const
                            const backslice_view* out) {
   const int64_t six[] = {6}, negative[] = {-3}, overflowing[] = {INT64_MAX, 3}, large[] = {1000};
   const backslice_view last = pieces[2];
-  backslice_view wrong[7] = {last, last, last, last, last, last, last};
+  backslice_view wrong[8] = {last, last, last, last, last, last, last, last};
   wrong[0].data = NULL;
   wrong[1].shape = negative;
   wrong[2].shape = overflowing;
@@ -128,11 +128,12 @@ static void refuses_pieces(backslice_view* pieces, const uint8_t* missing, const
   wrong[4].dtype = BACKSLICE_INT32;
   wrong[5].shape = large;
   wrong[6].struct_size = 1;
-  for (int i = 0; i < 7; ++i) {
+  wrong[7].device_type = BACKSLICE_CUDA; /* while out is on the CPU */
+  for (int i = 0; i < 8; ++i) {
     pieces[2] = wrong[i];
     CHECK(backslice_ragged_pieces_gradient_into(pieces, missing, 3, splits, 1, LIST(six), out, BACKSLICE_OVERWRITE,
                                                 NULL) == BACKSLICE_INVALID_ARGUMENT);
-    CHECK(strstr(backslice_last_error(), i == 4 || i == 5 ? "piece 2" : "pieces[2]") != NULL);
+    CHECK(strstr(backslice_last_error(), i == 4 || i == 5 || i == 7 ? "piece 2" : "pieces[2]") != NULL);
   }
   pieces[2] = last;
 }

@@ -127,6 +127,9 @@ TEST(Cuda, ErrorsThatOthersLeftBehindAreNotTheirs) {
   EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // which the thread remembers
   const auto y = slice(*Selection::from_index({4}, "1:3"), x);
   EXPECT_TRUE(y.ok()) << y.status().to_string();
+  {
+    const Tensor dropped = on_gpu(DType::Float32, {4});
+  }
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 

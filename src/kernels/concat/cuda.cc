@@ -41,6 +41,7 @@ Buffer upload(const std::vector<std::int64_t>& packed, const Workspace& workspac
     tables.append(packed);
     return tables.upload(workspace.allocator, workspace.queue);
   }
+  refuse_capture("a table of so many pieces that it is copied from memory of this process", workspace.queue);
   const auto items = static_cast<std::int64_t>(packed.size());
   Buffer copy = allocate_scratch<std::int64_t>(items, workspace.allocator);
   copy_to_device(copy.data(), packed.data(), items * static_cast<std::int64_t>(sizeof(std::int64_t)), workspace.queue);

@@ -40,8 +40,7 @@ cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Ad
                          bool is_aligned, SegmentSums sums, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(tiles);
   return visit_width(width, [&]<int kBytes>() {
-    add_kernel<kBytes><<<blocks, kSegmentThreads, 0, stream>>>(table, addition, is_aligned, sums);
-    return cudaGetLastError();
+    return launch_grid(add_kernel<kBytes>, blocks, kSegmentThreads, stream, table, addition, is_aligned, sums);
   });
 }
 

@@ -82,8 +82,7 @@ __global__ void __launch_bounds__(kSegmentThreads, kUnit >= 4 ? 6 : 3)
 cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int unit, bool writes_zeros,
                           cudaStream_t stream) {
   const auto run = [&]<int kUnit>() {
-    copy_kernel<kUnit><<<static_cast<unsigned>(tiles), kSegmentThreads, 0, stream>>>(table, writes_zeros);
-    return cudaGetLastError();
+    return launch_grid(copy_kernel<kUnit>, static_cast<unsigned>(tiles), kSegmentThreads, stream, table, writes_zeros);
   };
   switch (unit) {
     case 16: return run.template operator()<16>();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/concat/cuda_copy.h"
+#include "kernels/cuda/launch.h"
 
 namespace backslice::cuda {
 

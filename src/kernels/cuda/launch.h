@@ -9,15 +9,24 @@ namespace backslice::cuda {
 
 inline constexpr unsigned kBlock = 256;
 
-// So many blocks of kBlock threads. `name` is for messages. The error is the launch's own: what others left behind on
-// this thread is not looked at.
+// As many multiprocessors as a large device has: what kernels whose blocks take turns are cut for.
+inline constexpr int kMultiprocessors = 132;
+
+// A grid of blocks of so many threads. The error is the launch's own: what others left behind on this thread, which
+// cudaGetLastError() would tell, is not looked at.
+template <class... Parameters>
+cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, unsigned threads, cudaStream_t stream,
+                        const std::type_identity_t<Parameters>&... arguments) {
+  void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, dim3(threads), pointers, 0, stream);
+}
+
+// So many blocks of kBlock threads. `name` is for messages.
 template <class... Parameters>
 void launch_blocks(void (*kernel)(Parameters...), const char* name, std::uint32_t blocks, DeviceStream queue,
                    const std::type_identity_t<Parameters>&... arguments) {
   if (blocks == 0) return;
-  void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kBlock), pointers, 0, queue.stream),
-        name, queue.ordinal);
+  check(launch_grid(kernel, dim3(blocks), kBlock, queue.stream, arguments...), name, queue.ordinal);
 }
 
 // One thread for each of `threads` parts.

@@ -5,6 +5,7 @@
 #include "backslice/cuda.h"
 #include "core/device.h"
 #include "core/errors.h"
+#include "core/items.h"
 #include "kernels/cuda/runtime.h"
 
 namespace backslice {
@@ -17,10 +18,10 @@ void release(std::byte* data, DeviceStream queue) noexcept {
   if (cudaGetDevice(&before) != cudaSuccess) return;  // the driver is shutting down
   (void)cudaSetDevice(queue.ordinal);
   if (cudaFreeAsync(data, queue.stream) != cudaSuccess) {
+    (void)cudaGetLastError();  // this error is ours; one that the caller has not read yet stays otherwise
     (void)cudaDeviceSynchronize();
     (void)cudaFree(data);
   }
-  (void)cudaGetLastError();
   (void)cudaSetDevice(before);
 }
 
@@ -90,6 +91,7 @@ Status cuda_copy(const View& dst, const ConstView& src, CudaStream stream) {
     if (dst.dtype != src.dtype || dst.layout.item_size != src.layout.item_size || !(dst.shape() == src.shape())) {
       return invalid_argument("dst and src must have one dtype and shape");
     }
+    if (!are_bytes(dst.dtype)) return invalid_argument("elements of dtype ", name(dst.dtype), " cannot be copied");
     if (!is_valid(dst.layout, dst.dtype) || !is_valid(src.layout, src.dtype) || !is_contiguous(dst.layout) ||
         !is_contiguous(src.layout)) {
       return invalid_argument("dst and src must be contiguous");

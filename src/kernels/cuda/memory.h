@@ -1,6 +1,7 @@
 // Memory of CUDA devices, for code that is compiled with and without CUDA.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "backslice/allocator.h"
@@ -13,6 +14,12 @@ struct DeviceStream {
   CudaStream stream = nullptr;
 };
 
+// Whether they are one stream: the default stream is null, and also 1, as DLPack numbers it.
+inline bool is_same(CudaStream a, CudaStream b) {
+  const auto is_default = [](CudaStream stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 1; };
+  return a == b || (is_default(a) && is_default(b));
+}
+
 // Whether kernels on that device can use the address: InvalidArgument where it is the CPU's or another device's.
 // Unimplemented in a build without CUDA.
 Status check_memory(const void* data, Device device, std::string_view argument);
@@ -23,6 +30,7 @@ class StreamAllocator final : public Allocator {
   explicit StreamAllocator(DeviceStream queue) : queue_(queue) {}
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override;
   Device device() const override { return Device::cuda(queue_.ordinal); }
+  bool is_on(CudaStream stream) const { return is_same(queue_.stream, stream); }
 
  private:
   DeviceStream queue_;

@@ -27,6 +27,7 @@ bool is_sticky(cudaError_t error) {
 
 StatusCode code_of(cudaError_t error) {
   switch (error) {
+    case cudaErrorInvalidConfiguration:
     case cudaErrorMemoryAllocation: return StatusCode::ResourceExhausted;
     case cudaErrorInvalidValue:
     case cudaErrorInvalidDevice:
@@ -52,6 +53,7 @@ const char* advice_on(cudaError_t error) {
   switch (error) {
     case cudaErrorInsufficientDriver: return "; a newer driver is needed, or there is none";
     case cudaErrorNoKernelImageForDevice: return "; backslice was compiled for other devices";
+    case cudaErrorInvalidConfiguration: return "; the arguments have more elements than one kernel can go through";
     case cudaErrorInvalidResourceHandle: return "; was the stream destroyed, or is it another device's?";
     default: return "";
   }
@@ -62,6 +64,14 @@ const char* advice_on(cudaError_t error) {
 Status error_of(cudaError_t error, const char* call, int ordinal) {
   return Status(code_of(error), join(call, " failed on cuda:", ordinal, ": ", cudaGetErrorString(error), " (",
                                      cudaGetErrorName(error), ")", advice_on(error)));
+}
+
+void refuse_capture(const char* what, DeviceStream queue) {
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(queue.stream, &capturing), "cudaStreamIsCapturing", queue.ordinal);
+  if (capturing == cudaStreamCaptureStatusNone) return;
+  throw StatusException(
+      Status(StatusCode::FailedPrecondition, join("the stream is being captured, and a graph cannot repeat ", what)));
 }
 
 }  // namespace backslice::cuda

@@ -167,7 +167,11 @@ BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loo
   constexpr std::uint32_t kItems = 16 / kWidth, kMost = (kItems + 1) / 2;
   const std::uint32_t step = loop.step.divisor;
   std::uint32_t index = 0;
-  if (position > loop.start) index = loop.step.quotient(position - loop.start + step - 1);
+  if (position > loop.start) {  // rounded up, without a sum that could be too large to divide
+    const std::uint32_t from_start = position - loop.start;
+    index = loop.step.quotient(from_start);
+    index += index * step != from_start;
+  }
   const std::uint32_t first = loop.start + index * step - position;  // where in the vector the next item is
   if (index >= loop.count || first >= kItems) return {};
   const std::byte* from = src + index * loop.src_stride;

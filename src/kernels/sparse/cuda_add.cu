@@ -24,11 +24,10 @@ __global__ void __launch_bounds__(kChunkThreads)
 
 cudaError_t add_rows(const RowMove& move, const Found& found, SliceRows rows, const Addition& addition,
                      cudaStream_t stream) {
-  const unsigned blocks = blocks_for_chunks(rows.input * move.chunks);
+  const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return cudaSuccess;
   return visit_width(move.width, [&]<int kBytes>() {
-    add_kernel<kBytes><<<blocks, kChunkThreads, 0, stream>>>(move, found, rows, addition);
-    return cudaGetLastError();
+    return launch_grid(add_kernel<kBytes>, blocks, kChunkThreads, stream, move, found, rows, addition);
   });
 }
 

@@ -8,9 +8,13 @@ namespace backslice::cuda {
 
 inline constexpr int kChunkThreads = 256, kChunksPerThread = 8;
 
-inline unsigned blocks_for_chunks(std::int64_t chunks) {
-  constexpr std::int64_t kPerBlock = kChunkThreads * kChunksPerThread;
-  return static_cast<unsigned>((chunks + kPerBlock - 1) / kPerBlock);
+// One more than CUDA takes where there are too many chunks, as broadcast rows may have, so that the launch is refused.
+inline unsigned blocks_for_chunks(std::int64_t rows, std::int64_t chunks) {
+  constexpr std::int64_t kPerBlock = kChunkThreads * kChunksPerThread, kTooMany = std::int64_t{1} << 31;
+  std::int64_t all;
+  if (__builtin_mul_overflow(rows, chunks, &all)) return kTooMany;
+  const std::int64_t blocks = all / kPerBlock + (all % kPerBlock != 0);
+  return static_cast<unsigned>(blocks < kTooMany ? blocks : kTooMany);
 }
 
 __device__ inline std::int64_t slice_row_at(const Found& found, std::int64_t row) {

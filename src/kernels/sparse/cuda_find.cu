@@ -16,6 +16,7 @@ __global__ void begin_kernel(FoundHeader* header, const __grid_constant__ IndexB
   header->box.low[threadIdx.x] = box.low[threadIdx.x];
   header->box.high[threadIdx.x] = box.high[threadIdx.x];
   if (threadIdx.x != 0) return;
+  header->next_tile = 0;
   header->found = header->used = 0;
   header->has_parted = header->is_refused = 0;
 }
@@ -221,13 +222,16 @@ __device__ bool has_parted(const Lists& lists, const IndexBounds& box, std::int6
   return parted;
 }
 
-// Blocks begin in the order of their numbers, so that none waits for one that has not begun.
+// Blocks take their tiles in the order in which they begin, so that none waits for one that has not begun.
 template <class Read>
 __global__ void __launch_bounds__(kThreads, 5)
     find_kernel(const __grid_constant__ Lists lists, const __grid_constant__ Found found, std::int64_t tiles,
                 bool check) {
   __shared__ TileWords shared;
-  const std::int64_t tile = blockIdx.x;
+  __shared__ std::int64_t taken;
+  if (threadIdx.x == 0) taken = static_cast<std::int64_t>(atomicAdd(&found.header->next_tile, 1ull));
+  __syncthreads();
+  const std::int64_t tile = taken;
   const IndexBounds& box = found.header->box;
 #pragma unroll 2
   for (int round = 0; round < kRounds; ++round) find_round<Read>(lists, box, tile, round, shared);
@@ -286,23 +290,20 @@ cudaError_t begin_finding(const Found& found, std::int64_t rows, const IndexBoun
     bounds.low[axis] = box != nullptr ? box->low[axis] : kLargest;
     bounds.high[axis] = box != nullptr ? box->high[axis] : kSmallest;
   }
-  begin_kernel<<<1, kMaxColumns, 0, stream>>>(found.header, bounds);
-  if (Found::tiles(rows) > 0) {
-    const auto bytes = static_cast<std::size_t>(Found::tiles(rows)) * sizeof(std::uint64_t);
-    if (const cudaError_t failed = cudaMemsetAsync(found.counts, 0, bytes, stream)) return failed;
-  }
-  return cudaGetLastError();
+  if (const cudaError_t failed = launch_grid(begin_kernel, 1, kMaxColumns, stream, found.header, bounds)) return failed;
+  if (Found::tiles(rows) == 0) return cudaSuccess;
+  const auto bytes = static_cast<std::size_t>(Found::tiles(rows)) * sizeof(std::uint64_t);
+  return cudaMemsetAsync(found.counts, 0, bytes, stream);
 }
 
 cudaError_t bound(const Found& found, const Lists& lists, cudaStream_t stream) {
   if (lists.output.rows == 0 || lists.output.rank == 0) return cudaSuccess;
-  constexpr std::int64_t kMostBlocks = 132 * 8;
+  constexpr std::int64_t kMostBlocks = kMultiprocessors * 8;
   const std::int64_t blocks = (lists.output.rows + kThreads - 1) / kThreads;
   const dim3 grid(static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks),
                   static_cast<unsigned>((lists.output.rank + kColumns - 1) / kColumns));
   return visit_reads(lists.kind, [&]<class Read>() {
-    bound_kernel<Read><<<grid, kThreads, 0, stream>>>(lists.output, found.header);
-    return cudaGetLastError();
+    return launch_grid(bound_kernel<Read>, grid, kThreads, stream, lists.output, found.header);
   });
 }
 
@@ -310,15 +311,13 @@ cudaError_t find_in_box(const Found& found, const Lists& lists, bool check, cuda
   const std::int64_t tiles = Found::tiles(lists.input.rows);
   if (tiles == 0) return cudaSuccess;
   return visit_reads(lists.kind, [&]<class Read>() {
-    find_kernel<Read><<<static_cast<unsigned>(tiles), kThreads, 0, stream>>>(lists, found, tiles, check);
-    return cudaGetLastError();
+    return launch_grid(find_kernel<Read>, static_cast<unsigned>(tiles), kThreads, stream, lists, found, tiles, check);
   });
 }
 
 cudaError_t finish_finding(const Found& found, std::int64_t expected, std::int64_t slice_rows, DeviceStatus* status,
                            cudaStream_t stream) {
-  finish_kernel<<<1, 1, 0, stream>>>(found.header, expected, slice_rows, status);
-  return cudaGetLastError();
+  return launch_grid(finish_kernel, 1, 1, stream, found.header, expected, slice_rows, status);
 }
 
 }  // namespace backslice::cuda

@@ -30,11 +30,12 @@ inline constexpr int kPartTiles = 1;
 
 struct FoundHeader {
   IndexBounds box;
-  std::int64_t found;     // input rows found, those past the end of the slice too
-  std::int64_t used;      // rows of the slice that were found
-  std::int64_t expected;  // and had to be
-  int has_parted;         // the rows in the box are not the slice's, one by one
-  int is_refused;         // nothing is moved
+  unsigned long long next_tile;  // the first that no block has taken
+  std::int64_t found;            // input rows found, those past the end of the slice too
+  std::int64_t used;             // rows of the slice that were found
+  std::int64_t expected;         // and had to be
+  int has_parted;                // the rows in the box are not the slice's, one by one
+  int is_refused;                // nothing is moved
 };
 
 // Pointers to device memory.

@@ -86,14 +86,12 @@ __global__ void __launch_bounds__(kThreads)
 
 cudaError_t list_found_rows(const Found& found, std::int64_t rows, std::uint32_t* to, cudaStream_t stream) {
   if (rows == 0) return cudaSuccess;
-  found_rows_kernel<<<blocks_for(rows), kThreads, 0, stream>>>(found, rows, to);
-  return cudaGetLastError();
+  return launch_grid(found_rows_kernel, blocks_for(rows), kThreads, stream, found, rows, to);
 }
 
 cudaError_t list_all_rows(std::int64_t rows, std::uint32_t* to, cudaStream_t stream) {
   if (rows == 0) return cudaSuccess;
-  all_rows_kernel<<<blocks_for(rows), kThreads, 0, stream>>>(rows, to);
-  return cudaGetLastError();
+  return launch_grid(all_rows_kernel, blocks_for(rows), kThreads, stream, rows, to);
 }
 
 cudaError_t sort_bytes(std::int64_t rows, std::size_t& bytes) {
@@ -114,9 +112,8 @@ cudaError_t sort_rows(SortedRows& sorted, const IndexList& list, IndexKind kind,
   }
   for (const KeyColumns& step : steps) {
     cudaError_t failed = visit_reads(kind, [&]<class Read>() {
-      keys_kernel<Read>
-          <<<blocks_for(sorted.count), kThreads, 0, stream>>>(list, from, step, sorted.count, sorted.rows, sorted.keys);
-      return cudaGetLastError();
+      return launch_grid(keys_kernel<Read>, blocks_for(sorted.count), kThreads, stream, list, from, step, sorted.count,
+                         sorted.rows, sorted.keys);
     });
     if (failed != cudaSuccess) return failed;
     if (step.bits == 0) continue;
@@ -134,8 +131,8 @@ cudaError_t join_sorted(const Found& found, const Lists& lists, const SortedRows
                         bool keys_are_exact, cudaStream_t stream) {
   if (input.count == 0) return cudaSuccess;
   return visit_reads(lists.kind, [&]<class Read>() {
-    join_kernel<Read><<<blocks_for(input.count), kThreads, 0, stream>>>(found, lists, input, output, keys_are_exact);
-    return cudaGetLastError();
+    return launch_grid(join_kernel<Read>, blocks_for(input.count), kThreads, stream, found, lists, input, output,
+                       keys_are_exact);
   });
 }
 

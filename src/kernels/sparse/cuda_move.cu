@@ -107,8 +107,7 @@ template <int kBytes>
 cudaError_t move_dense(const RowMove& move, const Found& found, SliceRows rows, cudaStream_t stream) {
   constexpr std::int64_t kPerBlock = kChunkThreads * 4 * (16 / kBytes);
   const auto blocks = static_cast<unsigned>((rows.input + kPerBlock - 1) / kPerBlock);
-  move_dense_kernel<kBytes><<<blocks, kChunkThreads, 0, stream>>>(move, found, rows);
-  return cudaGetLastError();
+  return launch_grid(move_dense_kernel<kBytes>, blocks, kChunkThreads, stream, move, found, rows);
 }
 
 template <class Index>
@@ -138,7 +137,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 }  // namespace
 
 cudaError_t move_rows(const RowMove& move, const Found& found, SliceRows rows, Moves moves, cudaStream_t stream) {
-  const unsigned blocks = blocks_for_chunks(rows.input * move.chunks);
+  const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return cudaSuccess;
   if (is_dense(move, found, moves)) {
     switch (move.width) {
@@ -150,20 +149,18 @@ cudaError_t move_rows(const RowMove& move, const Found& found, SliceRows rows, M
   }
   return visit_width(move.width, [&]<int kBytes>() {
     const auto kernel = move.chunks == 1 ? move_single_kernel<kBytes> : move_kernel<kBytes>;
-    kernel<<<blocks, kChunkThreads, 0, stream>>>(move, found, rows, moves);
-    return cudaGetLastError();
+    return launch_grid(kernel, blocks, kChunkThreads, stream, move, found, rows, moves);
   });
 }
 
 cudaError_t write_indices(const Lists& lists, const Found& found, SliceRows rows, const IndexMatrix& to,
                           cudaStream_t stream) {
-  const unsigned blocks = blocks_for_chunks(rows.input * lists.input.rank);
+  const unsigned blocks = blocks_for_chunks(rows.input, lists.input.rank);
   if (blocks == 0) return cudaSuccess;
   const bool is_narrow = lists.kind == IndexKind::Int32 || lists.kind == IndexKind::UnalignedInt32;
   return visit_reads(lists.kind, [&]<class Read>() {
     const auto run = is_narrow ? indices_kernel<Read, std::uint32_t> : indices_kernel<Read, std::uint64_t>;
-    run<<<blocks, kChunkThreads, 0, stream>>>(lists, found, rows, to);
-    return cudaGetLastError();
+    return launch_grid(run, blocks, kChunkThreads, stream, lists, found, rows, to);
   });
 }
 

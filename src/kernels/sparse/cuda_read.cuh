@@ -1,6 +1,7 @@
 // From how indices are read at run time to a type at compile time.
 #pragma once
 
+#include "kernels/cuda/launch.h"
 #include "kernels/sparse/cuda_found.h"
 
 namespace backslice::cuda {

@@ -169,12 +169,13 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t walk_if_parted(const Found& found, const Lists& lists, cudaStream_t stream) {
   const std::int64_t parts = Found::parts_of(lists.input.rows);
   if (parts == 0) return cudaSuccess;
-  constexpr std::int64_t kMostBlocks = 132 * 6;  // few, since mostly they have nothing to do
+  constexpr std::int64_t kMostBlocks = kMultiprocessors * 6;  // few, since mostly they have nothing to do
   const auto blocks = static_cast<unsigned>(parts < kMostBlocks ? parts : kMostBlocks);
   return visit_reads(lists.kind, [&]<class Read>() {
-    walk_kernel<Read><<<blocks, kThreads, 0, stream>>>(lists, found, parts);
-    mend_kernel<Read><<<1, kThreads, 0, stream>>>(lists, found, parts);
-    return cudaGetLastError();
+    if (const cudaError_t failed = launch_grid(walk_kernel<Read>, blocks, kThreads, stream, lists, found, parts)) {
+      return failed;
+    }
+    return launch_grid(mend_kernel<Read>, 1, kThreads, stream, lists, found, parts);
   });
 }
 
