@@ -118,4 +118,9 @@ Device device_from(std::int32_t type, std::int32_t id, const Argument& argument)
                        " (DLPack's numbers), expected the CPU, 1:0, or a CUDA device, 2:0 and so on"));
 }
 
+void set_device(std::int32_t& type, std::int32_t& id, Device device) {
+  type = device.is_cpu() ? BACKSLICE_CPU : BACKSLICE_CUDA;
+  id = device.ordinal;
+}
+
 }  // namespace backslice::capi

@@ -50,6 +50,7 @@ T& checked_struct(T* pointer, Argument argument) {
 
 // A device by DLPack's numbers.
 Device device_from(std::int32_t type, std::int32_t id, const Argument& argument);
+void set_device(std::int32_t& type, std::int32_t& id, Device device);
 
 // The items of an array. Ends the call for a negative count, one above `most`, or NULL in place of items.
 template <class T>

@@ -10,8 +10,9 @@ using namespace backslice::capi;
 
 namespace {
 
-TensorArrayOptions options_of(const backslice_tensor_array_options* options) {
-  if (options == nullptr) return {};
+// Elements are where the context says.
+TensorArrayOptions options_of(const backslice_tensor_array_options* options, Device device) {
+  if (options == nullptr) return {.device = device};
   const backslice_tensor_array_options& given = checked_struct(options, "options");
   return {.element_shape = partial_shape_of(given.element_shape, "options.element_shape"),
           .dynamic_size = flag_of(given.dynamic_size, {"options", "dynamic_size"}),
@@ -19,7 +20,8 @@ TensorArrayOptions options_of(const backslice_tensor_array_options* options) {
           .identical_element_shapes = flag_of(given.identical_element_shapes, {"options", "identical_element_shapes"}),
           .contiguous = flag_of(given.contiguous, {"options", "contiguous"}),
           .name = std::string(text_of(given.name, {"options", "name"})),
-          .item_size = given.item_size};
+          .item_size = given.item_size,
+          .device = device};
 }
 
 // One thing that is known of an array.
@@ -38,7 +40,8 @@ int32_t backslice_tensor_array_make(int64_t size, int32_t dtype, const backslice
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, call.value(TensorArray::make(size, dtype_from(dtype, "dtype"), options_of(options), call)));
+    const TensorArrayOptions made = options_of(options, call.device());
+    return give(out, call.value(TensorArray::make(size, dtype_from(dtype, "dtype"), made, call)));
   });
 }
 
@@ -91,6 +94,15 @@ int32_t backslice_tensor_array_element_shape(const backslice_tensor_array* array
     const PartialShape known = unwrap(get(array, "array").element_shape());
     if (known.has_rank()) return out.set(known.dims());
     *rank = -1;
+    return Status();
+  });
+}
+
+int32_t backslice_tensor_array_device(const backslice_tensor_array* array, int32_t* device_type, int32_t* device_id) {
+  return guarded([&] {
+    not_null(device_type, "device_type");
+    not_null(device_id, "device_id");
+    set_device(*device_type, *device_id, get(array, "array").device());
     return Status();
   });
 }

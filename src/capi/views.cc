@@ -90,8 +90,7 @@ Status set_view(backslice_view& view, const Tensor& tensor) {
   view.shape = tensor.shape().begin();
   view.strides = nullptr;
   view.item_size = tensor.dtype() == DType::Bytes ? tensor.view().layout.item_size : 0;
-  view.device_type = tensor.device().is_cpu() ? BACKSLICE_CPU : BACKSLICE_CUDA;
-  view.device_id = tensor.device().ordinal;
+  set_device(view.device_type, view.device_id, tensor.device());
   return Status();
 }
 

@@ -95,9 +95,9 @@ Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
     if (!source.shares_splits(view)) return Status();
     return invalid_argument(argument, " shares memory with the splits that are read");
   };
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, "out.values", size.device, "the values"));
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values", RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, "out.values", size.device, "the values"));
   BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, "out.values"));
   for (std::size_t level = 0; level < out.splits.size(); ++level) {
     const std::string argument = "out.splits[" + std::to_string(level) + "]";

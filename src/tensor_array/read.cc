@@ -51,9 +51,9 @@ Result<Shape> measure(State& array, const Reading& reading, const Context& conte
 }
 
 Status check_out(const State& array, const View& out, std::span<const Element> elements, const Shape& shape) {
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", array.device(), "the array"));
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out, "out", shape, array.dtype, array.item_size, "the array", RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", array.device(), "the array"));
   if (shares_memory(out, elements)) return invalid_argument("out shares memory with an element of the array");
   return Status();
 }

@@ -159,27 +159,6 @@ static void buffers_of_memory(void) {
   CHECK(none == NULL);
 }
 
-static void devices(void) {
-  backslice_context context = BACKSLICE_CONTEXT_INIT;
-  backslice_grad_buffer* none = NULL;
-  context.device_type = 7; /* Vulkan */
-  CHECK_FAILS(backslice_grad_buffer_make(INTS(1), BACKSLICE_FLOAT32, 0, &context, &none), BACKSLICE_UNIMPLEMENTED,
-              "context names device 7:0");
-  backslice_selection* all = at(INTS(1), ":");
-  const int64_t one[] = {1};
-  float x = 1, y = 0;
-  backslice_view in = floats(&x, LIST(one)), out = floats(&y, LIST(one));
-  in.device_id = 3;
-  CHECK_FAILS(backslice_slice_into(all, &in, &out, NULL), BACKSLICE_UNIMPLEMENTED, "x names device 1:3");
-  in.device_type = BACKSLICE_CUDA; /* which it is not on: refused, whether there is such a device or not */
-  in.device_id = 0;
-  CHECK(backslice_slice_into(all, &in, &out, NULL) != BACKSLICE_OK && y == 0);
-  in.device_type = BACKSLICE_CPU;
-  out.device_type = BACKSLICE_CUDA;
-  CHECK_FAILS(backslice_slice_into(all, &in, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "out is on cuda:0");
-  backslice_free(all);
-}
-
 int main(void) {
   dy_data = malloc(sizeof(float) * kRows / 2 * kColumns);
   dx_data = malloc(sizeof(float) * kRows * kColumns);
@@ -188,7 +167,6 @@ int main(void) {
   buffers_outlast_executors_that_fail();
   allocators();
   buffers_of_memory();
-  devices();
   free(dy_data);
   free(dx_data);
   return 0;

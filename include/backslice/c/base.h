@@ -136,7 +136,7 @@ typedef struct backslice_view {
   int32_t device_id;
 } backslice_view;
 
-/* Dense slices and their gradients run on CUDA devices; what does not refuses their memory. */
+/* An operation runs where its arguments are, and refuses a mixture. Row splits and lists of numbers are the CPU's. */
 enum { BACKSLICE_CPU = 1, BACKSLICE_CUDA = 2 };
 
 #define BACKSLICE_VIEW_INIT {sizeof(backslice_view), NULL, BACKSLICE_FLOAT32, 0, NULL, NULL, 0, BACKSLICE_CPU, 0}

@@ -27,7 +27,7 @@ typedef struct backslice_tensor_array_options {
 #define BACKSLICE_TENSOR_ARRAY_OPTIONS_INIT \
   {sizeof(backslice_tensor_array_options), {NULL, 0}, 0, 1, 0, 0, {NULL, 0}, 0}
 
-/* `options` may be NULL. */
+/* `options` may be NULL. Elements are on the context's device; values and outputs must be there, too. */
 BACKSLICE_C_API int32_t backslice_tensor_array_make(int64_t size, int32_t dtype,
                                                     const backslice_tensor_array_options* options,
                                                     const backslice_context* context, backslice_tensor_array** out);
@@ -106,6 +106,9 @@ BACKSLICE_C_API int32_t backslice_tensor_array_dtype(const backslice_tensor_arra
 /* -1 for extents that are not known; a rank of -1 where nothing is known. */
 BACKSLICE_C_API int32_t backslice_tensor_array_element_shape(const backslice_tensor_array* array,
                                                              int64_t shape[BACKSLICE_MAX_RANK], int32_t* rank);
+/* Where the elements are, as in a view. */
+BACKSLICE_C_API int32_t backslice_tensor_array_device(const backslice_tensor_array* array, int32_t* device_type,
+                                                      int32_t* device_id);
 BACKSLICE_C_API int32_t backslice_tensor_array_is_gradient(const backslice_tensor_array* array, int32_t* is_gradient);
 BACKSLICE_C_API int32_t backslice_tensor_array_is_closed(const backslice_tensor_array* array, int32_t* is_closed);
 
