@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._core import _cuda_devices
+from ._core import _cuda_devices, _cuda_versions
 from .errors import Error
 
 if TYPE_CHECKING:
-    from ._core import CudaDevice
+    from ._core import CudaDevice, CudaVersions
 
-__all__ = ["devices", "is_available", "why_not"]
+__all__ = ["devices", "is_available", "versions", "why_not"]
 
 
 def devices() -> list[CudaDevice]:
@@ -40,6 +40,29 @@ def devices() -> list[CudaDevice]:
     True
     """
     return _cuda_devices()
+
+
+def versions() -> CudaVersions:
+    """Tell the versions of CUDA.
+
+    Returns
+    -------
+    dict
+        ``"runtime"``: the version of the CUDA runtime that is part of backslice, ``(13, 0)`` for 13.0.
+        ``"driver"``: the newest version that the installed driver can run, or None where there is no driver.
+
+    Raises
+    ------
+    UnimplementedError
+        backslice was built without CUDA.
+
+    Examples
+    --------
+    >>> import backslice as bs
+    >>> bs.cuda.versions()["runtime"] >= (12, 0) if bs.cuda.is_available() else True
+    True
+    """
+    return _cuda_versions()
 
 
 def why_not() -> str | None:

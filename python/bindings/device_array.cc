@@ -97,6 +97,20 @@ nb::list py_cuda_devices() {
   return all;
 }
 
+// 13020 is 13.2; 0 is none.
+nb::object version_of(int number) {
+  if (number == 0) return nb::none();
+  return nb::make_tuple(number / 1000, number % 1000 / 10);
+}
+
+nb::dict py_cuda_versions() {
+  const CudaVersions versions = unwrap(without_gil([] { return cuda_versions(); }));
+  nb::dict described;
+  described["runtime"] = version_of(versions.runtime);
+  described["driver"] = version_of(versions.driver);
+  return described;
+}
+
 }  // namespace
 
 void bind_device_arrays(nb::module_& m) {
@@ -110,6 +124,7 @@ void bind_device_arrays(nb::module_& m) {
       .def_prop_ro("__cuda_array_interface__", &DeviceArray::cuda_array_interface)
       .def("__repr__", &DeviceArray::repr);
   m.def("_cuda_devices", py_cuda_devices);
+  m.def("_cuda_versions", py_cuda_versions);
 }
 
 }  // namespace backslice::python

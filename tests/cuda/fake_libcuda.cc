@@ -11,6 +11,8 @@ bool is_old() {
 
 constexpr int kNoDevice = 100, kNotFound = 500;
 
+int everything_else() { return kNoDevice; }
+
 }  // namespace
 
 extern "C" {
@@ -20,11 +22,17 @@ int cuDriverGetVersion(int* version) {
   return 0;
 }
 int cuInit(unsigned) { return kNoDevice; }
+int cuGetExportTable(const void**, const void*) { return kNotFound; }
 int cuGetProcAddress(const char*, void**, int, unsigned long long) { return kNotFound; }
+
+// The runtime asks for all of the driver through this, itself included; where one is missing, it takes the driver for
+// none at all.
 int cuGetProcAddress_v2(const char* name, void** function, int, unsigned long long, int*) {
-  *function = nullptr;
+  *function = reinterpret_cast<void*>(&everything_else);
+  if (std::strcmp(name, "cuGetProcAddress") == 0) *function = reinterpret_cast<void*>(&cuGetProcAddress_v2);
   if (std::strcmp(name, "cuDriverGetVersion") == 0) *function = reinterpret_cast<void*>(&cuDriverGetVersion);
   if (std::strcmp(name, "cuInit") == 0) *function = reinterpret_cast<void*>(&cuInit);
-  return *function != nullptr ? 0 : kNotFound;
+  if (std::strcmp(name, "cuGetExportTable") == 0) *function = reinterpret_cast<void*>(&cuGetExportTable);
+  return 0;
 }
 }

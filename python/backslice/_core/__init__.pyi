@@ -11,6 +11,7 @@ from .internal import *
 from .internal import __version__ as __version__
 from .internal import _code as _code
 from .internal import _cuda_devices as _cuda_devices
+from .internal import _cuda_versions as _cuda_versions
 from .internal import _cut_axis as _cut_axis
 from .internal import _disagreements as _disagreements
 from .internal import _dlpack_capsule as _dlpack_capsule

@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .selection import Selection
-from .types import Array, CudaDevice, DType, Index, Output, Shape
+from .types import Array, CudaDevice, CudaVersions, DType, Index, Output, Shape
 
 __version__: str
 
 def _register(**objects: Any) -> None: ...
 def _cuda_devices() -> list[CudaDevice]:
     """Of each CUDA device its ordinal, name, capability, bytes of memory and number of multiprocessors."""
+
+def _cuda_versions() -> CudaVersions:
+    """The versions of the CUDA runtime that is part of backslice, and of the newest that the driver can run."""
 
 def _numpy_dtype(dtype: DType) -> np.dtype[Any]:
     """Compute ``numpy.dtype(dtype)``, also of dtypes of TensorFlow and PyTorch."""

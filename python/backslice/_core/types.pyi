@@ -80,6 +80,10 @@ class CudaDevice(TypedDict):
     bytes: int
     multiprocessors: int
 
+class CudaVersions(TypedDict):
+    runtime: tuple[int, int]
+    driver: tuple[int, int] | None
+
 class PoolStats(TypedDict):
     bytes_in_use: int
     bytes_kept: int

@@ -318,7 +318,7 @@ def onnx_model(
 def doctor(as_json: bool = JSON) -> None:
     """Check the installation, for bug reports.
 
-    Shows processor, caches, SIMD, threads, memory, versions, adapters and peers.
+    Shows processor, caches, SIMD, threads, CUDA devices, memory, versions, adapters and peers.
 
     Example: backslice doctor > report.txt
     """

@@ -7,7 +7,7 @@ import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +18,9 @@ from .._core import environment_problems
 from ..bench import venvs
 from ..units import human_bytes
 from .memory import available_memory, measure
+
+if TYPE_CHECKING:
+    from .._core import CudaDevice
 
 PACKAGES = ("numpy", "ml_dtypes", "typer", "rich", "safetensors", "matplotlib")
 ADAPTERS = {"backslice.scipy": "scipy", "backslice.awkward": "awkward", "backslice.arrow": "pyarrow",
@@ -48,6 +51,7 @@ def facts() -> dict[str, dict[str, Any]]:
             **{name: value for name, value in sorted(os.environ.items()) if name.startswith("BACKSLICE_")},
             **{f"problem {i}": problem for i, problem in enumerate(environment_problems(), 1)},
         },
+        "CUDA": cuda(),
         "memory": {
             "free": human_bytes(available_memory()),
             "limit of this process": limit(),
@@ -97,6 +101,31 @@ def chosen(path: str) -> str:
     with suppress(OSError):
         return next((w.strip("[]") for w in Path(path).read_text().split() if w.startswith("[")), "unknown")
     return "unknown"
+
+
+def cuda() -> dict[str, str]:
+    """Versions and devices, or why there are none."""
+    try:
+        versions = bs.cuda.versions()
+    except bs.UnimplementedError:
+        return {"part of this build": "no"}
+    except bs.Error as error:
+        return {"part of this build": "yes", "devices": f"none: {error}"}
+    told = {"part of this build": "yes", "runtime": dotted(versions["runtime"]),
+            "driver": dotted(versions["driver"]) if versions["driver"] else "not found"}  # fmt: skip
+    try:
+        return told | {f"cuda:{device['ordinal']}": described(device) for device in bs.cuda.devices()}
+    except bs.Error as error:
+        return told | {"devices": f"none: {error}"}
+
+
+def dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+def described(device: "CudaDevice") -> str:
+    made_of = f"compute capability {dotted(device['capability'])}, {device['multiprocessors']} multiprocessors"
+    return f"{device['name']}, {human_bytes(device['bytes'])}, {made_of}"
 
 
 def limit() -> str:
