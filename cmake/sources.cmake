@@ -62,6 +62,7 @@ set(BACKSLICE_SOURCES
   src/kernels/cuda/addition.cc
   src/kernels/slice/cpu.cc
   src/kernels/slice/device_plan.cc
+  src/kernels/slice/device_text.cc
   src/kernels/slice/reference.cc
   src/kernels/sparse/cpu.cc
   src/kernels/sparse/reference.cc

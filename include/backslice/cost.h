@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "backslice/device.h"
 #include "backslice/selection.h"
 #include "backslice/strategy.h"
 
@@ -22,13 +23,14 @@ struct GradientCost {
   std::int64_t bytes_written = 0;  ///< Of dx; where zeros are fresh, of the pages touched.
   std::int64_t bytes_result = 0;   ///< The size of dx.
   Strategy strategy = Strategy::Nothing;
-  std::int64_t pieces = 1;  ///< How many pieces threads may take.
-  std::string plan;         ///< The loops that run, one per line.
+  std::int64_t pieces = 1;  ///< How many pieces threads may take; on CUDA, how many kernels run.
+  std::string plan;         ///< The loops that run, one per line; on CUDA, after a line for each kernel.
 };
 
-/// The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor. Refuses what
-/// slice_grad would refuse of these arguments. `item_size` is for DType::Bytes only.
+/// The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor, or on a CUDA
+/// device, which need not exist. Refuses what slice_grad would refuse of these arguments. `item_size` is for
+/// DType::Bytes only.
 BACKSLICE_EXPORT Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype,
-                                                      std::int64_t item_size = 0);
+                                                      std::int64_t item_size = 0, Device device = {});
 
 }  // namespace backslice

@@ -15,6 +15,7 @@ enum class Strategy {
   Cached,      ///< One pass of ordinary stores.
   Streaming,   ///< One pass of stores past the caches, for results larger than those.
   OneByOne,    ///< Strings are assigned, not moved.
+  Gather,      ///< On CUDA: each thread finds where its part of the result comes from, and writes it once.
 };
 
 /// "fresh zeros", "cached", ...

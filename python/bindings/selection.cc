@@ -58,9 +58,16 @@ std::vector<Range> read_box(nb::handle box) {
   return ranges;
 }
 
-nb::dict cost_of(const Selection& s, nb::handle dtype) {
+Device read_device(nb::handle device) {
+  const auto text = PyUnicode_Check(device.ptr()) ? utf8_of(device) : std::nullopt;
+  if (text == "cpu") return Device::cpu();
+  if (text == "cuda") return Device::cuda(0);
+  raise_invalid_argument("device is " + repr_text(device) + ", expected \"cpu\" or \"cuda\"");
+}
+
+nb::dict cost_of(const Selection& s, nb::handle dtype, nb::handle device) {
   const ElementType type = element_type(as_numpy_dtype(dtype), "dtype");
-  const GradientCost cost = unwrap(slice_grad_cost(s, type.dtype, type.item_size));
+  const GradientCost cost = unwrap(slice_grad_cost(s, type.dtype, type.item_size, read_device(device)));
   nb::dict dict;
   dict["bytes_read"] = cost.bytes_read;
   dict["bytes_written"] = cost.bytes_written;

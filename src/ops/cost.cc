@@ -2,14 +2,51 @@
 
 #include <algorithm>
 
+#include "core/device.h"
 #include "core/errors.h"
+#include "core/items.h"
+#include "kernels/slice/device_text.h"
 #include "ops/call.h"
 #include "ops/checks.h"
 #include "plan/pages.h"
 
 namespace backslice {
+namespace {
 
-Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, std::int64_t item_size) {
+void tell_schedule(const Selection& selection, const Layout& dy, DType dtype, GradientCost& cost) {
+  const Call call({});
+  const Schedule schedule = schedule_new_gradient(selection, dy, call.allocator.has_free_zeros(), dtype);
+  cost.strategy = schedule.strategy;
+  cost.pieces = schedule.pieces(call.threads());
+  cost.plan = to_string(schedule.plan);
+  if (cost.strategy == Strategy::FreshZeros) {
+    const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
+    cost.bytes_written = std::min(cost.bytes_result, pages_touched(selection, dx, page_bytes()) * page_bytes());
+  }
+}
+
+// What CUDA gives is aligned to 256 bytes. Nothing is read or written there.
+std::byte* some_device_memory() { return reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40); }
+
+// More than any device has, and few enough kernels to be listed.
+constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 42;
+
+Status tell_kernels(const Selection& selection, const Layout& dy, DType dtype, Device device, GradientCost& cost) {
+  if (!are_bytes(dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "dy"));
+  if (cost.bytes_result > kMostDeviceBytes) {
+    return resource_exhausted("the gradient takes ", cost.bytes_result, " bytes, more than a CUDA device has");
+  }
+  const Schedule schedule = schedule_new_gradient(selection, dy, false, dtype);
+  const auto kernels = cuda::device_plans(schedule.plan, some_device_memory(), some_device_memory());
+  cost.pieces = static_cast<std::int64_t>(kernels.size());
+  if (!kernels.empty()) cost.strategy = Strategy::Gather;
+  for (const cuda::DevicePlan& kernel : kernels) cost.plan += to_string(kernel);
+  return Status();
+}
+
+}  // namespace
+
+Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, std::int64_t item_size, Device device) {
   return without_throwing([&]() -> Result<GradientCost> {
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dtype, selection, Write::Overwrite));
     if (dtype != DType::Bytes) item_size = backslice::item_size(dtype);
@@ -19,18 +56,11 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
     if (!read.ok()) return read.status();
     if (!result.ok()) return result.status();
     const Layout dy = contiguous_layout(selection.result_shape(), item_size);
-    const Call call({});
-    const Schedule schedule = schedule_new_gradient(selection, dy, call.allocator.has_free_zeros(), dtype);
     GradientCost cost;
     cost.bytes_read = *read;
     cost.bytes_result = cost.bytes_written = *result;
-    cost.strategy = schedule.strategy;
-    cost.pieces = schedule.pieces(call.threads());
-    cost.plan = to_string(schedule.plan);
-    if (cost.strategy == Strategy::FreshZeros) {
-      const Layout dx = contiguous_layout(selection.shape(), item_size);
-      cost.bytes_written = std::min(*result, pages_touched(selection, dx, page_bytes()) * page_bytes());
-    }
+    if (!device.is_cpu()) BACKSLICE_RETURN_IF_ERROR(tell_kernels(selection, dy, dtype, device, cost));
+    if (device.is_cpu()) tell_schedule(selection, dy, dtype, cost);
     return cost;
   });
 }

@@ -76,6 +76,7 @@ std::string_view name(Strategy strategy) {
     case Strategy::Cached: return "cached";
     case Strategy::Streaming: return "streaming";
     case Strategy::OneByOne: return "one by one";
+    case Strategy::Gather: return "gather";
   }
   return "unknown";
 }

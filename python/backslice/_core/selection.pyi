@@ -3,7 +3,7 @@
 from builtins import slice as _slice
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -393,25 +393,32 @@ class Selection:
         (Selection.from_index((3,), "1:2"), (slice(2, 3, None),))
         """
 
-    def cost(self, dtype: DType) -> GradientCost:
+    def cost(self, dtype: DType, *, device: Literal["cpu", "cuda"] = "cpu") -> GradientCost:
         """Predict what the gradient of the slice costs, without computing it.
 
         Parameters
         ----------
         dtype : dtype, tf.DType or torch.dtype
             The dtype of `dy`.
+        device : str
+            "cpu", or "cuda" for the kernels that would run on a CUDA device.
+            There need not be one.
 
         Returns
         -------
         dict
             bytes_read, bytes_written and bytes_result; the strategy; the pieces
-            that it is cut into for threads; and the loops that run, as text,
-            under plan.
+            that it is cut into for threads, or the number of kernels; and the
+            loops that run, as text, under plan.
 
         Raises
         ------
         DTypeError
             `dtype` is not a dtype, or not one that backslice moves.
+        InvalidArgumentError
+            `device` is neither.
+        ResourceExhaustedError
+            The gradient is larger than any CUDA device's memory.
 
         Examples
         --------

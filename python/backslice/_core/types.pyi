@@ -69,7 +69,7 @@ class GradientCost(TypedDict):
     bytes_read: int
     bytes_written: int
     bytes_result: int
-    strategy: Literal["nothing", "fresh zeros", "cached", "streaming", "one by one"]
+    strategy: Literal["nothing", "fresh zeros", "cached", "streaming", "one by one", "gather"]
     pieces: int
     plan: str
 

@@ -49,6 +49,10 @@ FORCE = typer.Option(False, "--force", help="Overwrite an existing file.")
 JSON = typer.Option(False, "--json", help="Print JSON.")
 ORDERS = ("in_order", "any")
 DIALECTS = ("python", "tf", "onnx", "all")
+DEVICES = ("cpu", "cuda")
+DEVICE = typer.Option(
+    "cpu", "--device", metavar="cuda", autocompletion=among(*DEVICES), help="Where it runs: cpu or cuda."
+)
 X_SHAPE = typer.Argument(metavar="SHAPE", help="Shape of x, such as 4,6.")
 X_INDEX = typer.Argument(None, metavar="INDEX", help="The slice in NumPy's notation, or an option below.")
 
@@ -175,6 +179,10 @@ def explain(
     svg: Path | None = typer.Option(None, "--svg", metavar="FILE", help="Save the picture as SVG."),
     png: Path | None = typer.Option(None, "--png", metavar="FILE", help="Save the picture as PNG."),
     everything: bool = typer.Option(False, "--all", help="Add other dialects, details and other libraries."),
+    device: str = DEVICE,
+    bandwidth: float | None = typer.Option(
+        None, "--bandwidth", metavar="GB/s", help="Of the CUDA device: 4200, unless given."
+    ),
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
@@ -188,6 +196,7 @@ def explain(
     from .dtypes import movable_dtype
     from .outputs import check_target
 
+    cuda = _bandwidth(device, bandwidth)
     selection = read_selection(read_spec(index, tf, onnx, positional), read_shape(shape))
     kind = movable_dtype(dtype)
     for path in (svg, png):
@@ -196,7 +205,7 @@ def explain(
     for path, form in ((svg, "svg"), (png, "png")):  # before printing, which ends where `head` has had enough
         if path is not None:
             _draw(selection, form, path, force)
-    told = command.facts(selection, kind)
+    told = command.facts(selection, kind, cuda)
     _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
 
 
@@ -398,6 +407,25 @@ def bench(
     from ..bench.command import run
 
     run(output, peer, only, rounds, quick, force)
+
+
+def _check_device(device: str) -> None:
+    if device not in DEVICES:
+        raise Usage(f"--device is {device!r}, expected {' or '.join(DEVICES)}")
+
+
+def _bandwidth(device: str, given: float | None) -> float | None:
+    """Bytes per second of a CUDA device; None for the CPU, whose memory is measured."""
+    from .explain import H200
+
+    _check_device(device)
+    if given is None:
+        return H200 if device == "cuda" else None
+    if device == "cpu":
+        raise Usage("--bandwidth is for --device cuda: that of the CPU is measured")
+    if not 0 < given < float("inf"):
+        raise Usage(f"--bandwidth is {given:g}, expected GB/s, such as 4200")
+    return given * 1e9
 
 
 def _output(text: str, force: bool, name: str, as_json: bool) -> Any:

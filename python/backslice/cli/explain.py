@@ -23,11 +23,13 @@ WHY = {
     "cached": "the gradient fits in the caches: one pass with ordinary stores",
     "streaming": "the gradient is larger than the caches: one pass with stores that bypass them",
     "one by one": "strings are assigned one at a time, not copied as memory",
+    "gather": "each thread finds where its part of dx comes from, and writes it once",
 }
+H200 = 4.2e12  # bytes per second that a copy within its memory reads and writes
 
 
-def facts(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
-    """Everything that explain tells, for programs."""
+def facts(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None = None) -> dict[str, Any]:
+    """Everything that explain tells, for programs; of a CUDA device that moves so many bytes per second, or the CPU."""
     return {
         "shape": list(selection.shape),
         "result_shape": list(selection.result_shape),
@@ -37,27 +39,28 @@ def facts(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
         "tf": None if dialects.cannot_be_said(selection, "tf") else selection.to_tf(),
         "onnx": selection.to_onnx(),
         "dtype": str(dtype),
-        "cost": cost_of(selection, dtype),
+        "device": "cpu" if cuda is None else "cuda",
+        "cost": cost_of(selection, dtype, cuda),
         "peers": peers_on(selection, dtype),
     }
 
 
-def cost_of(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, Any]:
+def cost_of(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None) -> dict[str, Any]:
     """What the gradient costs, or why there is none."""
     try:
-        cost = selection.cost(dtype)
+        cost = selection.cost(dtype, device="cpu" if cuda is None else "cuda")
     except bs.Error as error:
         return {"error": str(error)}
+    read, written = cost["bytes_read"], cost["bytes_written"]
     limit = None
-    if cost["bytes_written"] >= LARGE:
-        speed = measure(size=min(cost["bytes_written"], 128 << 20), rounds=3)
-        limit = speed.seconds(cost["bytes_read"], cost["bytes_written"])
-    return {
-        **cost,
-        "why": WHY[cost["strategy"]],
-        "memory_limit_seconds": limit,
-        "threads": bs.get_num_threads(),
-    }
+    if written >= LARGE:
+        limit = cpu_limit(read, written) if cuda is None else (read + written) / cuda
+    where = {"threads": bs.get_num_threads()} if cuda is None else {"bytes_per_second": cuda}
+    return {**cost, "why": WHY[cost["strategy"]], "memory_limit_seconds": limit, **where}
+
+
+def cpu_limit(read: int, written: int) -> float:
+    return measure(size=min(written, 128 << 20), rounds=3).seconds(read, written)
 
 
 def show(selection: bs.Selection, told: dict[str, Any], console: Console, everything: bool) -> None:
@@ -91,7 +94,7 @@ def show_everything(selection: bs.Selection, told: dict[str, Any], console: Cons
 
 
 def cost_in_short(told: dict[str, Any]) -> str:
-    cost, name = told["cost"], f"Gradient ({told['dtype']})"
+    cost, name = told["cost"], f"Gradient ({told['dtype']}{', CUDA' if told['device'] == 'cuda' else ''})"
     if "error" in cost:
         return f"{name}: cannot be computed: {cost['error']}"
     moved = f"reads {human_bytes(cost['bytes_read'])}, writes {human_bytes(cost['bytes_written'])}"
@@ -107,17 +110,30 @@ def show_cost(cost: dict[str, Any], console: Console) -> None:
     if cost["bytes_written"] < cost["bytes_result"]:
         lines[0] += f" of {human_bytes(cost['bytes_result'])}"
     lines.append(f"{cost['strategy']}: {cost['why']}")
-    threads = (
-        f"split into {cost['pieces']} pieces for {cost['threads']} threads" if cost["pieces"] > 1 else "on one thread"
-    )
-    lines.append(threads)
+    lines += on_device(cost) if "bytes_per_second" in cost else on_threads(cost)
     if cost["memory_limit_seconds"] is None:
         lines.append("too small to be limited by memory bandwidth")
     else:
-        limit = human_seconds(cost["memory_limit_seconds"])
-        lines.append(f"at best in {limit}: the memory bandwidth of this machine, measured just now")
+        lines.append(f"at best in {human_seconds(cost['memory_limit_seconds'])}: {what_limits(cost)}")
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
+def on_threads(cost: dict[str, Any]) -> list[str]:
+    if cost["pieces"] > 1:
+        return [f"split into {cost['pieces']} pieces for {cost['threads']} threads"]
+    return ["on one thread"]
+
+
+def on_device(cost: dict[str, Any]) -> list[str]:
+    """The kernels that run, each once however often it is launched, without their loops."""
+    return list(dict.fromkeys(line for line in cost["plan"].splitlines() if line.startswith("kernel ")))
+
+
+def what_limits(cost: dict[str, Any]) -> str:
+    if "bytes_per_second" in cost:
+        return f"what is read and written, at {cost['bytes_per_second'] / 1e9:.4g} GB/s"
+    return "the memory bandwidth of this machine, measured just now"
 
 
 def show_code(selection: bs.Selection, dialect: str, console: Console, indent: str = "") -> None:

@@ -72,6 +72,10 @@ BACKSLICE_HD Item<kWidth> item_at(const DevicePlan& plan, const std::byte* src, 
 
 // -- Sixteen bytes that lie within one row of the innermost loop, from `position` on. `src` is not null.
 
+// Whether items of that width lie side by side in the source: in the order of the destination, or the other way round.
+BACKSLICE_HD bool runs_forwards(const DeviceLoop& loop, int width) { return loop.src_stride == width; }
+BACKSLICE_HD bool runs_backwards(const DeviceLoop& loop, int width) { return loop.src_stride == -width; }
+
 template <int kWidth>
 BACKSLICE_HD Vector run_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
                                std::uint32_t position) {
@@ -80,8 +84,8 @@ BACKSLICE_HD Vector run_vector(const DevicePlan& plan, const DeviceLoop& loop, c
   const std::uint32_t index = position - loop.start;  // wraps below the start
   if (index < loop.count && index + kItems <= loop.count) {
     const std::byte* from = src + index * loop.src_stride;
-    if (loop.src_stride == kWidth) return load_anywhere(from, plan.readable);
-    if (loop.src_stride == -kWidth) {
+    if (runs_forwards(loop, kWidth)) return load_anywhere(from, plan.readable);
+    if (runs_backwards(loop, kWidth)) {
       return reversed<kWidth>(load_anywhere(from - (16 - kWidth), plan.readable));
     }
   }
@@ -160,6 +164,9 @@ BACKSLICE_HD Vector spread(std::uint64_t word, std::uint32_t first, std::uint32_
   return spread_word<kWidth, 1>(word, first, step);
 }
 
+// Items up to this width are read several at once where they have steps between them.
+inline constexpr int kWidestSpread = 2;
+
 // Items of a vector that lie `step` apart; at most every second is one.
 template <int kWidth>
 BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
@@ -176,8 +183,8 @@ BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loo
   if (index >= loop.count || first >= kItems) return {};
   const std::byte* from = src + index * loop.src_stride;
   const std::uint32_t left = loop.count - index;
-  if constexpr (kWidth <= 2) {
-    if (loop.src_stride == kWidth) {
+  if constexpr (kWidth <= kWidestSpread) {
+    if (runs_forwards(loop, kWidth)) {
       std::uint64_t word = load_word_anywhere(from, (left < kMost ? left : kMost) * kWidth, plan.readable);
       if (left < kMost) word &= (std::uint64_t{1} << (8 * kWidth * left)) - 1;
       return spread<kWidth>(word, first, step);
