@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import backslice as bs
 import pytest
-from backslice.bench import report, runner, venvs, workloads
+from backslice.bench import places, report, runner, venvs, workloads
 from command_line import backslice, fails
 
 
@@ -27,7 +27,7 @@ def test_quick_run_writes_a_table_json_and_a_plot(tmp_path):
 
 
 def test_unknown_peers_and_workloads_are_one_line_with_a_suggestion(tmp_path):
-    known = f"expected one of {', '.join(runner.PEERS)}"
+    known = f"expected one of {', '.join(places.CPU.peers)}"
     fails(2, f"--peer is 'abacus', {known}\n", "bench", "--peer", "abacus", cwd=tmp_path)
     fails(
         2, f"--peer is 'tensorflw', {known}; did you mean 'tensorflow'?", "bench", "--peer", "tensorflw", cwd=tmp_path
@@ -73,7 +73,7 @@ def test_the_legends_of_the_plot_cover_nothing(tmp_path):
 
 def test_a_peer_that_dies_is_shown_as_out_of_memory():
     result = runner.Result(workloads.QUICK[0])
-    child = runner.Child("numpy", runner.installed_peers()["numpy"], 0)
+    child = runner.Child("numpy", places.CPU.installed_peers()["numpy"])
     child.ask(workloads.QUICK[1].to_dict())
     child.process.kill()
     runner.measure(result, child)
@@ -91,7 +91,7 @@ def test_dask_workloads_are_timed_beside_dask_s_own_forms(scheduler):
     sizes = {"shape": (40, 30), "chunks": (8, 8), "dy_chunks": (8, 8)}
     some = [workloads.chunked("5:-5", ((5, -5, None),), scheduler=scheduler, threads=1, **sizes)]
     some += [workloads.chunked("::2", ((None, None, 2),), scheduler=scheduler, threads=1, **sizes)]
-    found = runner.installed_peers()
+    found = places.CPU.installed_peers()
     results = runner.run(some, {peer: found[peer] for peer in DASK_PEERS}, rounds=1)
     assert [result.failures for result in results] == [{}, {}]
     assert [*results[0].seconds] == [*DASK_PEERS]
@@ -127,8 +127,8 @@ for workload in workloads.DASK:
 
 
 def test_without_dask_its_peers_are_left_out(monkeypatch):
-    monkeypatch.setattr(runner.importlib.util, "find_spec", lambda name: None)
-    assert not any(peer.startswith("dask") for peer in runner.installed_peers())
+    monkeypatch.setattr(places.importlib.util, "find_spec", lambda name: None)
+    assert not any(peer.startswith("dask") for peer in places.CPU.installed_peers())
 
 
 @pytest.mark.parametrize("name", ["torch", "torch-oldest"])

@@ -1,36 +1,16 @@
 """Runs the workloads. Each peer has its own process, which stays alive; the peers take turns."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import venvs
-from .workloads import AnyWorkload, Container, Workload
-
-# peer: the environment it lives in, None for ours
-PEERS: dict[str, str | None] = {
-    "backslice": None,
-    "numpy": None,
-    "tensorflow": "tensorflow",
-    "tensorflow_with_backslice": "tensorflow",
-    "torch": "torch",
-    "torch_with_backslice": "torch",
-    "jax": "jax",
-    "jax_with_backslice": "jax",
-    "onnxruntime": "onnxruntime-training",
-    "onnxruntime_with_backslice": "onnxruntime",
-    "dask_pad": None,
-    "dask_assignment": None,
-    "dask_copy": None,
-}
-
+from .places import CPU, Place
+from .workloads import AnyWorkload
 
 OUT_OF_MEMORY = "out of memory"
 
@@ -58,12 +38,13 @@ class Result:
             "limit_seconds": self.limit,
             "how": self.how,
             "ratios": {p: self.ratio(p) for p in self.seconds if p != "backslice"},
+            "shares_of_limit": {p: self.limit / seconds for p, seconds in self.seconds.items()} if self.limit else {},
         }
 
 
 class Child:
-    def __init__(self, peer: str, python: Path, memory: int) -> None:
-        self.peer, self.python, self.memory = peer, python, memory
+    def __init__(self, peer: str, python: Path, place: Place = CPU) -> None:
+        self.peer, self.python, self.place = peer, python, place
         self.process: Any = None
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -83,14 +64,14 @@ class Child:
         return reply
 
     def start(self) -> None:
-        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "BACKSLICE_BENCH_MEMORY": str(self.memory)}
+        more = {"TF_CPP_MIN_LOG_LEVEL": "3", "BACKSLICE_BENCH_MEMORY": str(self.place.memory)}
         self.process = subprocess.Popen(
-            [self.python, Path(__file__).with_name("worker.py"), self.peer],
+            [self.python, Path(__file__).with_name("worker.py"), self.peer + self.place.suffix],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=os.environ | quiet,
+            env=os.environ | more | self.place.environment,
         )
 
     def stop(self) -> None:
@@ -103,29 +84,14 @@ class Child:
             self.process = None
 
 
-def installed_peers() -> dict[str, Path]:
-    """The peers that can run here, with their Pythons."""
-    found = {peer: _own_python(peer) if venv is None else venvs.find(venv) for peer, venv in PEERS.items()}
-    return {peer: python for peer, python in found.items() if python is not None}
-
-
-def _own_python(peer: str) -> Path | None:
-    lacking = peer.startswith("dask") and importlib.util.find_spec("dask") is None
-    return None if lacking else Path(sys.executable)
-
-
-def memory_limit() -> int:
-    """Half of the machine's memory for each process; they are all alive at once."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-
-
 def run(
     workloads: Iterable[AnyWorkload],
     peers: dict[str, Path],
     rounds: int,
     tick: Callable[[str], None] = lambda _: None,
+    place: Place = CPU,
 ) -> list[Result]:
-    children = {peer: Child(peer, python, memory_limit()) for peer, python in peers.items()}
+    children = {peer: Child(peer, python, place) for peer, python in peers.items()}
     results = []
     try:
         for workload in workloads:
@@ -155,25 +121,7 @@ def measure(result: Result, child: Child) -> None:
 
 
 def measure_limit(result: Result, child: Child) -> None:
-    """The time of the faster kind of stores. Told for containers that name what they read, and for gradients of 1 MiB
-    and more that touch all of their output."""
-    workload = result.workload
-    if isinstance(workload, Container):
-        if workload.input_bytes:
-            sizes = [workload.input_bytes, workload.output_bytes]
-            reply = child.ask({"kind": "limit", "threads": 0, "read_and_write": sizes})
-            result.limit = min(reply["seconds"], result.limit or float("inf"))
-        return
-    if (
-        not isinstance(workload, Workload)
-        or workload.kind not in ("gradient", "many")
-        or workload.output_bytes < 2**20
-        or workload.group == "sparse"
-    ):
-        return
-    copied = workload.selected_bytes
-    for streaming in (False, True):
-        sizes = [workload.output_bytes - copied, copied, copied]
-        reply = child.ask({"kind": "limit", "threads": workload.threads, "bytes": sizes, "streaming": streaming})
+    for request in child.place.limits(result.workload):
+        reply = child.ask(request)
         if "seconds" in reply:
             result.limit = min(reply["seconds"], result.limit or float("inf"))

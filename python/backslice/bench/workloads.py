@@ -48,6 +48,11 @@ class Workload:
             size *= extent
         return size
 
+    @property
+    def moved_bytes(self) -> int:
+        """What must be read and written."""
+        return self.selected_bytes + self.output_bytes
+
 
 @dataclass(frozen=True)
 class Container:
@@ -215,6 +220,37 @@ DASK = [
     chunked("100:-100,100:-100", (BORDER, BORDER), shape=(4096, 4096), chunks=(256, 256), dy_chunks=(256, 256)),
     chunked("100:-100,100:-100", (BORDER, BORDER), shape=(8192, 8192), scheduler="processes",
             chunks=(2048, 2048), dy_chunks=(2048, 2048)),
+]  # fmt: skip
+
+
+def wide(dtype: str) -> list[Workload]:
+    """Gradients of 1 GiB; narrower items have more of them along the last axis."""
+    narrow = 4 // ITEM_SIZE[dtype]
+    rows, columns = 16384, 16384 * narrow
+    left, right = columns // 4, columns * 3 // 4
+
+    def of(text: str, shape: tuple[int, ...], *index: Item) -> Workload:
+        name = f"({','.join(map(str, shape))})[{text}] {dtype}".removesuffix(" float32")
+        return dense(name, shape, *index, dtype=dtype, group="dense" if dtype == "float32" else "dtypes")
+
+    square, crop = (rows, columns), (256, 64, 112, 112 * narrow)
+    return [
+        of("4096:12288", square, (4096, 12288, None)),
+        of(f":,{left}:{right}", square, ALL, (left, right, None)),
+        of(f":,{left + 1}:{right}", square, ALL, (left + 1, right, None)),
+        of("::2", square, (None, None, 2)),
+        of(":,::2", square, ALL, (None, None, 2)),
+        of(":,::3", square, ALL, (None, None, 3)),
+        of(":,::-1", square, ALL, (None, None, -1)),
+        of(":,64", (4096, 128, 512 * narrow), ALL, 64),
+        of(f":,:,8:104,{8 * narrow}:{104 * narrow}", crop, ALL, ALL, (8, 104, None), (8 * narrow, 104 * narrow, None)),
+    ]
+
+
+ON_CUDA: list[AnyWorkload] = [
+    *wide("float32"), SMALL[0], *wide("float16"), *wide("uint8"),
+    dense("forward (16384,16384)[:,1024:3072]", (16384, 16384), ALL, ROWS, kind="forward", group="other"),
+    dense("512 slices x[:,t] of (256,512,1024)", (256, 512, 1024), ALL, 0, kind="many", slices=512, group="many"),
 ]  # fmt: skip
 
 ALL_WORKLOADS: list[AnyWorkload] = [*DENSE, *SMALL, *DTYPES, *OTHER, *MANY, *CURVE, *CONTAINERS, *DASK]

@@ -380,9 +380,9 @@ def _warn_of_variables() -> None:
 
 
 def _complete_peers() -> list[str]:
-    from ..bench.runner import PEERS
+    from ..bench.places import PLACES
 
-    return list(PEERS)
+    return list({peer: None for place in PLACES.values() for peer in place.peers})
 
 
 @app.command("bench")
@@ -397,6 +397,7 @@ def bench(
     rounds: int = typer.Option(2, min=1, help="Number of rounds; the peers take turns."),
     quick: bool = typer.Option(False, "--quick", help="Two small workloads, one round."),
     force: bool = typer.Option(False, "--force", help="Overwrite the results of an earlier run."),
+    device: str = DEVICE,
 ) -> None:
     """Compare the speed of backslice with other libraries.
 
@@ -406,7 +407,8 @@ def bench(
     """
     from ..bench.command import run
 
-    run(output, peer, only, rounds, quick, force)
+    _check_device(device)
+    run(output, peer, only, rounds, quick, force, device)
 
 
 def _check_device(device: str) -> None:
