@@ -14,7 +14,7 @@ tests) exec "$here/backslice_cuda_tests" "$@" ;;
 bench) exec "$here/backslice_cuda_bench" "$@" ;;
 sanitize)
   # One dtype per width, and everything else that is small: under these tools a launch takes milliseconds.
-  filter=${SANITIZE_FILTER:-'*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*:Cuda.Gradients*:ConformanceOnCuda.*'}
+  filter=${SANITIZE_FILTER:-'*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*:Cuda.Gradients*:Conformance.*'}
   for tool in memcheck racecheck initcheck; do
     compute-sanitizer --tool $tool --error-exitcode 9 --report-api-errors no --print-limit 5 "$here/backslice_cuda_tests" --gtest_brief=1 \
       --gtest_filter="$filter" "$@"

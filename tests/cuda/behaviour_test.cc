@@ -1,7 +1,9 @@
 // What is promised of calls on a CUDA device: streams, graphs, limits, and bad input that ends as an error.
+#include <cuda_runtime_api.h>
+
 #include <thread>
 
-#include "cuda/backend.h"
+#include "backend.h"
 
 namespace backslice {
 namespace {

@@ -1,7 +1,7 @@
 // The dense operations on a CUDA device and on the CPU: the same bytes, whatever the layout, alignment and dtype.
 #include <deque>
 
-#include "cuda/backend.h"
+#include "backend.h"
 
 namespace backslice {
 namespace {

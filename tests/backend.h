@@ -2,8 +2,6 @@
 // comes back; every byte of it is compared, those between elements included.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <memory>
 #include <string>
 
@@ -29,13 +27,18 @@ class Backend {
   const std::string& name() const { return name_; }
   Device device() const { return device_; }
   Allocator& allocator() const { return allocator_ ? *allocator_ : pool_allocator(); }
+  Context context() const { return {.allocator = allocator_.get()}; }
+
+  // A copy of a contiguous tensor there, and one of a tensor there on the CPU.
+  Tensor upload(const Tensor& tensor) const { return copy_of(tensor, allocator()); }
+  Tensor download(const Tensor& tensor) const { return copy_of(tensor, pool_allocator()); }
 
   Uploaded upload(const std::vector<std::byte>& memory, const View& view) const {
     const auto bytes = static_cast<std::int64_t>(memory.size());
     Uploaded made{allocator().allocate(bytes + 512, Contents::Uninitialised).value(), nullptr, bytes, view};
     const auto at = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) % 256; };
     made.first = made.memory.data() + (at(memory.data()) + 256 - at(made.memory.data())) % 256;
-    copy(made.first, memory.data(), bytes);
+    copy({made.first, device_}, {memory.data(), Device::cpu()}, bytes);
     made.view.data = made.first + (view.data - memory.data());
     made.view.device = device_;
     return made;
@@ -44,24 +47,45 @@ class Backend {
 
   std::vector<std::byte> download(const Uploaded& uploaded) const {
     std::vector<std::byte> memory(static_cast<std::size_t>(uploaded.bytes));
-    copy(memory.data(), uploaded.first, uploaded.bytes);
+    copy({memory.data(), Device::cpu()}, {uploaded.first, device_}, uploaded.bytes);
     return memory;
   }
 
   // The elements of a contiguous tensor.
   std::vector<std::byte> download(const ConstView& view) const {
     std::vector<std::byte> memory(static_cast<std::size_t>(view.elements() * view.layout.item_size));
-    copy(memory.data(), view.data, std::ssize(memory));
+    copy({memory.data(), Device::cpu()}, {view.data, device_}, std::ssize(memory));
     return memory;
   }
 
  private:
-  void copy(std::byte* to, const std::byte* from, std::int64_t bytes) const {
-    if (device_.is_cpu()) {
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    } else {
-      ASSERT_EQ(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault), cudaSuccess);
+  static Tensor copy_of(const Tensor& tensor, Allocator& allocator) {
+    const ConstView from = tensor.view();
+    Tensor made =
+        Tensor::make(from.dtype, from.shape(), from.layout.item_size, Contents::Uninitialised, allocator).value();
+    copy({made.view().data, made.device()}, {from.data, from.device}, from.elements() * from.layout.item_size);
+    return made;
+  }
+
+  template <class Byte>
+  struct Place {
+    Byte* data;
+    Device device;
+  };
+
+  // Done when it returns.
+  static void copy(Place<std::byte> to, Place<const std::byte> from, std::int64_t bytes) {
+    if (bytes == 0) return;
+    if (to.device.is_cpu() && from.device.is_cpu()) {
+      std::memcpy(to.data, from.data, static_cast<std::size_t>(bytes));
+      return;
     }
+    const View target = View::contiguous(to.data, DType::UInt8, {bytes}, 0, to.device).value();
+    const ConstView source = ConstView::contiguous(from.data, DType::UInt8, {bytes}, 0, from.device).value();
+    const Status copied = cuda_copy(target, source);
+    ASSERT_TRUE(copied.ok()) << copied;
+    const Status done = cuda_synchronize(to.device.is_cpu() ? from.device.ordinal : to.device.ordinal);
+    ASSERT_TRUE(done.ok()) << done;
   }
 
   std::string name_;
@@ -79,5 +103,9 @@ inline const Backend& gpu() {
   static const Backend backend("CUDA", Device::cuda(0));
   return backend;
 }
+
+// Where the suites run that this program has in common with another: each program says it once (on_cpu.cc,
+// cuda/on_cuda.cc).
+const Backend& backend_under_test();
 
 }  // namespace backslice::testing
