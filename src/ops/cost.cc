@@ -25,7 +25,7 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
     cost.bytes_read = *read;
     cost.bytes_result = cost.bytes_written = *result;
     cost.strategy = schedule.strategy;
-    cost.pieces = schedule.pieces(call.threads());
+    cost.pieces = call.kernel(schedule).pieces;
     cost.plan = to_string(schedule.plan);
     if (cost.strategy == Strategy::FreshZeros) {
       const Layout dx = contiguous_layout(selection.shape(), item_size);
