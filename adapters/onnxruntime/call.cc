@@ -1,38 +1,9 @@
 #include "call.h"
 
-#include <atomic>
-
 #include "core/checked_math.h"
 #include "core/errors.h"
 
 namespace backslice::onnxruntime {
-namespace {
-
-// Each of them runs once, although ONNX Runtime may fail after some of them: one that adds must not add twice.
-class Tasks {
- public:
-  Tasks(std::size_t count, const std::function<void(std::int64_t)>& task) : has_begun_(count), task_(task) {}
-
-  void run(std::size_t i) {
-    if (!has_begun_[i].exchange(true)) task_(static_cast<std::int64_t>(i));
-  }
-
- private:
-  std::vector<std::atomic<bool>> has_begun_;
-  const std::function<void(std::int64_t)>& task_;
-};
-
-}  // namespace
-
-void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
-  Tasks tasks(static_cast<std::size_t>(count), task);
-  const auto run_one = [](void* all, std::size_t i) { static_cast<Tasks*>(all)->run(i); };
-  OrtStatus* refused = api_.call(slots::kParallelFor, context_, run_one, static_cast<std::size_t>(count),
-                                 std::size_t{0}, static_cast<void*>(&tasks));
-  if (refused == nullptr) return;
-  api_.call(slots::kReleaseStatus, refused);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) tasks.run(i);
-}
 
 Output::Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout)
     : api_(api), value_(value), type_(type) {

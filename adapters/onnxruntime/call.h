@@ -6,23 +6,9 @@
 #include "backslice/context.h"
 #include "backslice/tensor.h"
 #include "input.h"
+#include "session_threads.h"
 
 namespace backslice::onnxruntime {
-
-/// The threads of the session: its loops run on them, and on no others. A session of one thread has none but the
-/// caller.
-class SessionThreads : public Executor {
- public:
-  SessionThreads(const Api& api, const OrtKernelContext* context) : api_(api), context_(context) {}
-
-  /// ONNX Runtime does not tell how many there are: as many as backslice would use itself, at most.
-  int concurrency() const override { return num_threads(); }
-  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override;
-
- private:
-  Api api_;
-  const OrtKernelContext* context_;
-};
 
 /// The result of a kernel, in ONNX Runtime's memory. Elements that it keeps in a form of its own are written when all
 /// is well, by finish().
@@ -49,8 +35,9 @@ bool fits(const Shape& shape, ElementType type);
 class Call {
  public:
   /// Of a node with so many inputs. `declared` is the type that the graph gives the output.
-  Call(const Api& api, OrtKernelContext* context, std::size_t inputs, std::optional<ElementType> declared)
-      : api_(api), context_(context), threads_(api, context), inputs_(inputs), declared_(declared) {}
+  Call(const Api& api, OrtKernelContext* context, PromptHelp& help, std::size_t inputs,
+       std::optional<ElementType> declared)
+      : api_(api), context_(context), threads_(api, context, help), inputs_(inputs), declared_(declared) {}
 
   const Api& api() const { return api_; }
   std::size_t inputs() const { return inputs_; }

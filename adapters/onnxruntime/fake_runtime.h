@@ -43,6 +43,8 @@ struct OrtKernelContext {
   OrtValue output;                          // its type is the one that the model declares
   std::size_t item_size;                    // of the output
   std::size_t runs_before_failing = 1'000;  // how many tasks ParallelFor runs before it fails
+  bool has_helper = false;                  // whether another thread runs all tasks but the first, before that one
+  mutable std::size_t most_tasks = 0;       // that ParallelFor was given at once
 };
 
 namespace backslice::onnxruntime::testing {

@@ -11,6 +11,7 @@ struct Kernel {
   std::size_t inputs;
   std::optional<ElementType> result;  // its type, as the graph declares it
   void* state;
+  PromptHelp help = {};
 };
 
 const Op& op_of(const OrtCustomOp* op) { return *static_cast<const Op*>(op); }
@@ -46,9 +47,9 @@ OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi*, const OrtKernelInfo
 }
 
 OrtStatus* compute(void* kernel, OrtKernelContext* context) {
-  const Kernel& self = *static_cast<const Kernel*>(kernel);
+  Kernel& self = *static_cast<Kernel*>(kernel);
   return self.api.guarded([&] {
-    Call call(self.api, context, self.inputs, self.result);
+    Call call(self.api, context, self.help, self.inputs, self.result);
     self.description.compute(self.state, call);
   });
 }

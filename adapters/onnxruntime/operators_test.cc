@@ -217,15 +217,5 @@ TEST_P(OnnxRuntimeOperators, RaggedGradientJoinsThePieces) {
   EXPECT_EQ(run(kRaggedGradient, {&splits, &shape, &first, &second}).elements, Floats({1, 2, 3}));
 }
 
-TEST(OnnxRuntimeThreads, EachTaskRunsOnceWhereTheyFailPartWay) {
-  OrtKernelContext context{.inputs = {}, .output = {{kFloat, {}}, nullptr}, .item_size = 4, .runs_before_failing = 3};
-  std::vector<int> runs(8);
-  SessionThreads(Api(testing::fake_api()), &context).run(8, [&](std::int64_t i) {
-    ++runs[static_cast<std::size_t>(i)];
-  });
-  EXPECT_EQ(runs, std::vector<int>(8, 1));
-  EXPECT_EQ(live_statuses(), 0);
-}
-
 }  // namespace
 }  // namespace backslice::onnxruntime

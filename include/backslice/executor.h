@@ -30,6 +30,11 @@ class BACKSLICE_EXPORT Executor {
   /// run() may throw itself only before the first of them, or in a child that a task forked. Several threads may call
   /// it at once, and a task may call it again.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
+
+  /// How much work is worth a second thread, in bytes that are written at the speed of memory. Threads that sleep until
+  /// they are needed come too late for less than this; for those that stay awake, half of it is enough.
+  virtual std::int64_t least_work() const { return kLeastWork; }
+  static constexpr std::int64_t kLeastWork = 512 << 10;
 };
 
 /// Everything on the calling thread.

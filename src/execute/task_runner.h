@@ -17,6 +17,7 @@ class TaskRunner {
       : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr) {}
 
   int concurrency() const { return executor_.concurrency(); }
+  std::int64_t least_work() const { return executor_.least_work(); }
 
   // Throws a StatusException (Cancelled) if the operation was cancelled.
   void throw_if_cancelled() const;

@@ -7,7 +7,6 @@
 #include "backslice/tensor.h"
 #include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/memory.h"
-#include "plan/cut.h"
 
 namespace backslice {
 
@@ -24,8 +23,8 @@ struct Call {
   // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
   // copying work_per_byte times as many.
   KernelContext kernel(const Manner& manner) const {
-    const bool is_small = manner.work < kParallelBytes;  // then nobody needs to be asked for the number of threads
-    return {rows, manner.stores, is_small ? 1 : manner.pieces(threads()), tasks, allocator};
+    const bool is_small = manner.work < kLeastParallelBytes;  // then nobody needs to be asked about threads
+    return {rows, manner.stores, is_small ? 1 : manner.pieces(threads(), tasks.least_work()), tasks, allocator};
   }
   KernelContext kernel(std::int64_t bytes, std::int64_t work_per_byte = 1) const {
     return kernel(manner_of(bytes, work_per_byte));

@@ -7,12 +7,13 @@
 
 #include <cstdint>
 
+#include "backslice/executor.h"
 #include "core/cut_at.h"
 
 namespace backslice {
 
-// Less than this is not worth a second thread.
-inline constexpr std::int64_t kParallelBytes = 512 << 10;
+// Less than this is not worth a second thread: as a rule, and whatever the executor says (Executor::least_work).
+inline constexpr std::int64_t kParallelBytes = Executor::kLeastWork, kLeastParallelBytes = kParallelBytes / 2;
 
 // A piece of this size takes some hundredths of a second.
 inline constexpr std::int64_t kLargestPiece = 64 << 20;
@@ -21,7 +22,7 @@ inline constexpr std::int64_t kLargestPiece = 64 << 20;
 // may be planned for that no memory could hold.
 std::int64_t work_of(std::int64_t bytes, std::int64_t per_byte);
 
-// At least one.
-std::int64_t pieces_for(std::int64_t work, int threads);
+// At least one. `least` is how much work is worth a second thread.
+std::int64_t pieces_for(std::int64_t work, int threads, std::int64_t least = kParallelBytes);
 
 }  // namespace backslice

@@ -4,7 +4,6 @@
 
 #include "core/caches.h"
 #include "core/items.h"
-#include "plan/cut.h"
 #include "plan/pages.h"
 
 namespace backslice {
@@ -80,8 +79,6 @@ std::string_view name(Strategy strategy) {
   }
   return "unknown";
 }
-
-std::int64_t Manner::pieces(int threads) const { return pieces_for(work, threads); }
 
 Schedule schedule_slice(const Selection& selection, const Layout& y, const Layout& x, DType dtype) {
   Schedule schedule([&] { return plan_gather(selection, y, x, widen_for(dtype)); });

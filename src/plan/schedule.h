@@ -10,6 +10,7 @@
 #include "backslice/context.h"
 #include "backslice/slice_gradient.h"
 #include "backslice/strategy.h"
+#include "plan/cut.h"
 #include "plan/plan.h"
 
 namespace backslice {
@@ -26,8 +27,10 @@ struct Manner {
   Stores stores = Stores::Ordinary;
   std::int64_t work = 0;  // in bytes that are written at the speed of memory; 0 where it is not to be cut
 
-  // Into how many pieces that many threads cut it. At least one.
-  std::int64_t pieces(int threads) const;
+  // Into how many pieces that many threads cut it, where `least` is how much work is worth a second one. At least one.
+  std::int64_t pieces(int threads, std::int64_t least = kParallelBytes) const {
+    return pieces_for(work, threads, least);
+  }
 };
 
 struct Schedule : Manner {

@@ -31,6 +31,12 @@ TEST(Schedule, SmallWorkIsNotCut) {
   EXPECT_EQ(schedule.pieces(64), 1);
 }
 
+TEST(Schedule, AnExecutorMayWantLessWork) {
+  const Schedule schedule = gradient_of(at({1 << 16}, "::2"), Write::Overwrite, DType::Float32);
+  EXPECT_EQ(schedule.pieces(2), 1);
+  EXPECT_EQ(schedule.pieces(2, kParallelBytes / 2), 2);
+}
+
 TEST(Schedule, AdditionBitByBitIsMoreWorkThanACopyOfAsManyBytes) {
   const Selection all = at({1 << 16}, ":");
   const Schedule copied = gradient_of(all, Write::Overwrite, DType::Float8E4M3FN);

@@ -27,6 +27,7 @@ void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts)
 
 std::vector<Plan> split(const Plan& plan, std::int64_t pieces) {
   std::vector<Plan> parts;
+  parts.reserve(static_cast<std::size_t>(pieces));
   split_into(plan, pieces, parts);
   return parts;
 }

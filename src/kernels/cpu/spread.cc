@@ -35,55 +35,80 @@ void store_with_gaps(D d, hn::Vec<D> items, std::byte* dst) {
   if constexpr (kStep == 4) hn::StoreInterleaved4(items, zero, zero, zero, d, to);
 }
 
-// The same for vectors of eight items, each of which is moved to its lane by one instruction, where de-interleaving
+// The same for items of 4 and 8 bytes, each of which is moved to its lane by one instruction, where de-interleaving
 // takes several.
 #if HWY_TARGET == HWY_AVX3
-template <int kStep>
-class EightLanes {
+template <class T, int kStep>
+class PlacedLanes {
  public:
-  EightLanes() {
+  PlacedLanes() {
     for (int k = 0; k < kStep; ++k) {
-      std::int64_t from[8];
+      T from[kLanes];
       unsigned taken = 0;
-      for (int lane = 0; lane < 8; ++lane) {
-        const int item = 8 * k + lane;
-        from[lane] = item / kStep;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const int item = kLanes * k + lane;
+        from[lane] = static_cast<T>(item / kStep);
         if (item % kStep == 0) taken |= 1U << lane;
       }
       from_[k] = _mm512_loadu_si512(from);
-      taken_[k] = static_cast<__mmask8>(taken);
+      taken_[k] = static_cast<Mask>(taken);
     }
   }
 
-  void store(hn::Vec512<std::uint64_t> items, std::byte* dst) const {
-    for (int k = 0; k < kStep; ++k) {
-      _mm512_storeu_si512(dst + 64 * k, _mm512_maskz_permutexvar_epi64(taken_[k], from_[k], items.raw));
+  void store(hn::Vec512<T> items, std::byte* dst) const {
+    for (int k = 0; k < kStep; ++k) _mm512_storeu_si512(dst + 64 * k, placed(items.raw, k));
+  }
+
+  // At most one vector of items, without the zeros after the last.
+  void store_last(const std::byte* src, std::int64_t count, std::byte* dst) const {
+    const __m512i items = load_first(src, first_lanes(count));
+    std::int64_t left = (count - 1) * kStep + 1;
+    for (int k = 0; k < kStep && left > 0; ++k, left -= kLanes) {
+      store_first(dst + 64 * k, first_lanes(left), placed(items, k));
     }
   }
 
  private:
+  static constexpr int kLanes = 64 / sizeof(T);
+  static constexpr bool kIs8 = sizeof(T) == 8;
+  using Mask = std::conditional_t<kIs8, __mmask8, __mmask16>;
+
+  static Mask first_lanes(std::int64_t count) {
+    return static_cast<Mask>((1U << std::min<std::int64_t>(count, kLanes)) - 1);
+  }
+  static __m512i load_first(const std::byte* src, Mask lanes) {
+    if constexpr (kIs8) return _mm512_maskz_loadu_epi64(lanes, src);
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), src);
+  }
+  static void store_first(std::byte* dst, Mask lanes, __m512i items) {
+    if constexpr (kIs8) return _mm512_mask_storeu_epi64(dst, lanes, items);
+    _mm512_mask_storeu_epi32(dst, static_cast<__mmask16>(lanes), items);
+  }
+  __m512i placed(__m512i items, int k) const {
+    if constexpr (kIs8) return _mm512_maskz_permutexvar_epi64(taken_[k], from_[k], items);
+    return _mm512_maskz_permutexvar_epi32(static_cast<__mmask16>(taken_[k]), from_[k], items);
+  }
+
   __m512i from_[kStep];
-  __mmask8 taken_[kStep];
+  Mask taken_[kStep];
 };
 #endif
 
-template <class D, int kStep>
+template <class T, int kStep>
 class GapStore {
  public:
-  void operator()(D d, hn::Vec<D> items, std::byte* dst) const { store_with_gaps<kStep>(d, items, dst); }
+  static constexpr bool kStoresLast = false;
+  void store(hn::Vec<hn::ScalableTag<T>> items, std::byte* dst) const {
+    store_with_gaps<kStep>(hn::ScalableTag<T>(), items, dst);
+  }
 };
 
 #if HWY_TARGET == HWY_AVX3
-template <int kStep>
-  requires(kStep > 1)
-class GapStore<hn::ScalableTag<std::uint64_t>, kStep> {
+template <class T, int kStep>
+  requires(kStep > 1 && sizeof(T) >= 4)
+class GapStore<T, kStep> : public PlacedLanes<T, kStep> {
  public:
-  void operator()(hn::ScalableTag<std::uint64_t>, hn::Vec512<std::uint64_t> items, std::byte* dst) const {
-    lanes_.store(items, dst);
-  }
-
- private:
-  EightLanes<kStep> lanes_;
+  static constexpr bool kStoresLast = true;
 };
 #endif
 
@@ -93,13 +118,18 @@ void spread_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kSrcStride = kBackward ? -kSize : kSize;
+  const GapStore<T, kStep> gaps;
+  const auto write = [&](std::int64_t i) {
+    gaps.store(load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
+  };
+  if constexpr (gaps.kStoresLast && !kBackward) {  // in line with those before: stores across pages take long
+    std::int64_t i = 0;
+    for (; i + lanes < count; i += lanes) write(i);
+    return gaps.store_last(src + i * kSize, count - i, dst + i * kStep * kSize);
+  }
   // The zeros after the last item are not ours to write, so the last one is written alone.
   const std::int64_t limit = kStep == 1 ? count : count - 1;
   if (limit < lanes) return spread_scalar<T>(dst, src, count, kStep, kSrcStride);
-  const GapStore<hn::ScalableTag<T>, kStep> store;
-  const auto write = [&](std::int64_t i) {
-    store(d, load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
-  };
   // Memory is read faster upwards, so a source that is taken backwards is walked from its far end. The vector that ends
   // with the last items overlaps the one before.
   const std::int64_t whole = limit / lanes * lanes;
