@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/errors.h"
-#include "huge_pages.h"
+#include "fresh_memory.h"
 
 namespace backslice::jax {
 namespace {
@@ -15,17 +15,21 @@ T from_xla(xla::ffi::ErrorOr<T> value) {
   return *value;
 }
 
-void split(const ConstView& argument, std::int64_t parts, std::vector<ConstView>& into) {
-  if (parts == 1) return into.push_back(argument);
-  if (parts < 1 || argument.shape().rank() == 0 || argument.shape()[0] % parts != 0)
-    refuse(invalid_argument("an array of shape ", Ints(argument.shape()), " does not hold ", parts, " alike"));
-  std::vector<std::int64_t> extents(argument.shape().begin(), argument.shape().end());
-  extents[0] /= parts;
-  const std::int64_t bytes = argument.elements() / parts * argument.layout.item_size;
-  for (std::int64_t i = 0; i < parts; ++i) {
-    const auto* data = static_cast<const std::byte*>(argument.data) + i * bytes;
-    into.push_back(unwrap(ConstView::contiguous(data, argument.dtype, extents)));
+std::int64_t bytes_of(const ConstView& view) { return view.elements() * view.layout.item_size; }
+
+// Appends the gradients of the slices, whose dy's lie in the argument one after the other.
+void split(const ConstView& argument, std::span<Selection> slices, std::vector<SliceGradient>& into) {
+  const std::int64_t end = bytes_of(argument);
+  std::int64_t at = 0;
+  for (Selection& slice : slices) {
+    const ConstView dy = unwrap(ConstView::contiguous(argument.data + at, argument.dtype, slice.result_shape()));
+    into.push_back({std::move(slice), dy});
+    at += bytes_of(dy);
+    if (at > end) break;
   }
+  if (at != end)
+    refuse(invalid_argument("an array of shape ", Ints(argument.shape()), " is not the dy's of its ", slices.size(),
+                            " slices"));
 }
 
 }  // namespace
@@ -44,20 +48,26 @@ std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::s
   return views;
 }
 
-std::vector<ConstView> parts_of(std::span<const ConstView> arguments, std::span<const std::int64_t> parts) {
+std::vector<SliceGradient> gradients_of(std::vector<Selection> slices, std::span<const ConstView> arguments,
+                                        Ints parts) {
   if (arguments.size() != parts.size())
     refuse(invalid_argument("the attribute `parts` has ", parts.size(),
                             " numbers, expected one per argument: ", arguments.size()));
-  std::vector<ConstView> views;
-  for (std::size_t i = 0; i < parts.size(); ++i) split(arguments[i], parts[i], views);
-  return views;
+  std::vector<SliceGradient> gradients;
+  gradients.reserve(slices.size());
+  std::span<Selection> left = slices;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (parts[i] < 0 || parts[i] > std::ssize(left))
+      refuse(invalid_argument("the attribute `parts` is ", parts, ", expected as many as there are slices"));
+    const auto count = static_cast<std::size_t>(parts[i]);
+    split(arguments[i], left.first(count), gradients);
+    left = left.subspan(count);
+  }
+  if (!left.empty()) refuse(invalid_argument("the attribute `parts` is ", parts, ", fewer than there are slices"));
+  return gradients;
 }
 
-View result_of(xla::ffi::Result<xla::ffi::AnyBuffer>& result) {
-  const View view = unwrap(view_of(*result, "the result"));
-  expect_writes(view);
-  return view;
-}
+View result_of(xla::ffi::Result<xla::ffi::AnyBuffer>& result) { return unwrap(view_of(*result, "the result")); }
 
 std::vector<View> results_of(const xla::ffi::RemainingRets& results) {
   std::vector<View> views;
@@ -65,6 +75,7 @@ std::vector<View> results_of(const xla::ffi::RemainingRets& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     auto result = from_xla(results.get<xla::ffi::AnyBuffer>(i));
     views.push_back(result_of(result));
+    expect_writes(views.back());
   }
   return views;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backslice/result.h"
+#include "backslice/slice_gradient.h"
 #include "backslice/view.h"
 #include "buffers.h"
 #include "core/boundary.h"
@@ -19,12 +20,14 @@ void check(const Status& status);
 /// The arguments; `name` with their numbers is for messages.
 std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name);
 
-/// The arrays that the arguments hold one after the other along their first axis: `parts` has how many each holds.
-std::vector<ConstView> parts_of(std::span<const ConstView> arguments, std::span<const std::int64_t> parts);
+/// The slices with their dy's, which the arguments hold one after the other: `parts` has how many each holds.
+std::vector<SliceGradient> gradients_of(std::vector<Selection> slices, std::span<const ConstView> arguments,
+                                        Ints parts);
 
-/// All results, with huge pages where they are large.
-std::vector<View> results_of(const xla::ffi::RemainingRets& results);
 View result_of(xla::ffi::Result<xla::ffi::AnyBuffer>& result);
+
+/// All results, which will be written as a whole: with huge pages where they are large.
+std::vector<View> results_of(const xla::ffi::RemainingRets& results);
 
 /// Runs the body of a handler: what it throws becomes XLA's error.
 template <class Body>

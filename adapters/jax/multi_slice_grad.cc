@@ -5,6 +5,7 @@
 #include "backslice/multi_slice.h"
 #include "call.h"
 #include "core/errors.h"
+#include "fresh_memory.h"
 #include "handlers.h"
 #include "pool_executor.h"
 #include "selections.h"
@@ -14,15 +15,9 @@ namespace {
 
 using Numbers = xla::ffi::Span<const std::int64_t>;
 
-std::vector<SliceGradient> gradients_of(Numbers slices, Numbers parts, const xla::ffi::RemainingArgs& dys) {
-  std::vector<Selection> selections = unwrap(read_selections({slices.begin(), slices.size()}));
-  const std::vector<ConstView> views = parts_of(views_of(dys, "dy"), {parts.begin(), parts.size()});
-  if (views.size() != selections.size())
-    refuse(invalid_argument("there are ", views.size(), " dy's, expected one per slice: ", selections.size()));
-  std::vector<SliceGradient> gradients;
-  gradients.reserve(views.size());
-  for (std::size_t i = 0; i < views.size(); ++i) gradients.push_back({std::move(selections[i]), views[i]});
-  return gradients;
+std::vector<SliceGradient> gradients_in(Numbers slices, Numbers parts, const xla::ffi::RemainingArgs& dys) {
+  return gradients_of(unwrap(read_selections({slices.begin(), slices.size()})), views_of(dys, "dy"),
+                      {parts.begin(), parts.size()});
 }
 
 void fill(std::span<const SliceGradient> gradients, const View& dx, Write write, const xla::ffi::ThreadPool& threads) {
@@ -36,7 +31,10 @@ void fill(std::span<const SliceGradient> gradients, const View& dx, Write write,
 
 xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, Numbers slices, Numbers parts,
                                  xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> dx) {
-  return guarded([&] { fill(gradients_of(slices, parts, dys), result_of(dx), Write::Overwrite, threads); });
+  return guarded([&] {
+    const View out = result_of(dx);
+    fill(gradients_in(slices, parts, dys), out, write_of_gradient(out), threads);
+  });
 }
 
 xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, Numbers slices, Numbers parts, xla::ffi::AnyBuffer sum,
@@ -46,7 +44,7 @@ xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, Numbers slices, Nu
     if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
       std::memcpy(out.data, sum.untyped_data(), sum.size_bytes());
     }
-    fill(gradients_of(slices, parts, dys), out, Write::Accumulate, threads);
+    fill(gradients_in(slices, parts, dys), out, Write::Accumulate, threads);
   });
 }
 

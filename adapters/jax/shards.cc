@@ -6,6 +6,7 @@
 #include "box.h"
 #include "call.h"
 #include "core/errors.h"
+#include "fresh_memory.h"
 #include "handlers.h"
 #include "pool_executor.h"
 #include "selections.h"
@@ -39,7 +40,7 @@ xla::ffi::Error shard_of_gradient(xla::ffi::ThreadPool threads, Numbers slices, 
       if (part) gradients.push_back({part->selection, select(part->dy, views[i])});
     }
     PoolExecutor pool(threads);
-    check(multi_slice_grad_into(out.shape(), gradients, out, Write::Overwrite, {.executor = &pool}));
+    check(multi_slice_grad_into(out.shape(), gradients, out, write_of_gradient(out), {.executor = &pool}));
   });
 }
 

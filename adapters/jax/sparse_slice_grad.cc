@@ -2,6 +2,7 @@
 #include "backslice/sparse_slice.h"
 #include "call.h"
 #include "core/errors.h"
+#include "fresh_memory.h"
 #include "handlers.h"
 #include "pool_executor.h"
 
@@ -23,11 +24,12 @@ xla::ffi::Error sparse_slice_grad(xla::ffi::ThreadPool threads, bool in_order, x
   return guarded([&] {
     const ConstView rows = unwrap(view_of(input_indices, "input_indices"));
     const ConstView taken = unwrap(view_of(output_indices, "output_indices"));
+    const View out = result_of(values);
     PoolExecutor pool(threads);
     check(sparse_slice_grad_into(
         unwrap(view_of(grad, "backprop_val_grad")), unwrap(CooIndices::from_matrix(rows, "input_indices")),
         integers(unwrap(view_of(input_start, "input_start"))), unwrap(CooIndices::from_matrix(taken, "output_indices")),
-        result_of(values), in_order ? MatchOrder::InOrder : MatchOrder::Any, Write::Overwrite, {.executor = &pool}));
+        out, in_order ? MatchOrder::InOrder : MatchOrder::Any, write_of_gradient(out), {.executor = &pool}));
   });
 }
 

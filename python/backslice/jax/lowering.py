@@ -77,8 +77,6 @@ def _can_be_called(ctx: Any) -> bool:
         return bool(context.manual_axes == frozenset(context.mesh.axis_names))
     if not _is_partitioned(ctx):
         return True
-    if jax.__version_info__ >= (0, 11) and sharding.has_explicit_axes(ctx.avals_in):
-        return False  # there JAX leaves annotations in what custom_partitioning makes, which XLA does not know any more
     return sharding.IS_POSSIBLE and jax.config.jax_use_shardy_partitioner and context.device_assignment is not None
 
 
@@ -111,6 +109,7 @@ def _rule(by_jax: Any, by_handler: Any, joined: Any, sharded: Any, pays: Callabl
             and has_whole_bytes(ctx.avals_in[-1].dtype)
             and pays(ctx, selections)
             and _can_be_called(ctx)
+            and (several or not grouping.are_computed_in_their_sum(operands[-len(selections) :], selections))
         ):
             return lowered(own, ctx, operands)
         if platforms - HANDLED:

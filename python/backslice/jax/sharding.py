@@ -5,15 +5,16 @@ a shard of a gradient is what the slices place into its box, of dy's that every 
 the shards of what each has of it, so that only selected elements are exchanged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from .._core import Selection
 from .selections import Selections, attribute, selection
@@ -56,10 +57,6 @@ def spec_of_gradient(specs: Sequence[Sequence[Entry]], selections: Selections) -
     return [None] * len(selections[0].shape)
 
 
-def has_explicit_axes(avals: Sequence[Any]) -> bool:
-    return any(AxisType.Explicit in (aval.sharding.mesh.axis_types or ()) for aval in avals)
-
-
 def without_explicit_axes(avals: Sequence[Any]) -> tuple[list[Any], AbstractContextManager[Any]]:
     """The same types for a function that XLA is to divide as it likes, and the mesh to trace it with: of our own
     operations the type is known, and those of JAX may have none, as slices of a sharded axis."""
@@ -78,6 +75,7 @@ def sharded_gradient(selections: Selections) -> Any:
     def partition(mesh: Mesh, dys: Sequence[Any], dx: Any) -> Any:
         spec = _spec(mesh, dx)
 
+        @_outside_meshes
         def local(*parts: Any) -> Any:
             result = jax.ShapeDtypeStruct(_local_shape(mesh, spec, dx.shape), dx.dtype)
             slices = attribute(_localised(mesh, spec, selections))
@@ -108,6 +106,7 @@ def sharded_slices(selections: Selections) -> Any:
         cut = tuple(name for axis in _cut(selections) for name in _names(spec[axis]))
         inside = _localised(mesh, spec, selections)
 
+        @_outside_meshes
         def local(part: Any) -> Any:
             shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in inside]
             parts = jax.ffi.ffi_call("backslice_slices_of_shard", shapes)(
@@ -124,6 +123,17 @@ def sharded_slices(selections: Selections) -> Any:
     slices: Any = custom_partitioning(complete)
     slices.def_partition(partition=partition, sharding_rule=f"{_array_rule(selections)} -> {_slices_rule(selections)}")
     return slices
+
+
+def _outside_meshes(local: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of one device, traced where no mesh is set: its arrays are not divided any further."""
+
+    @wraps(local)
+    def traced(*parts: Any) -> Any:
+        with jax.sharding.use_abstract_mesh(AbstractMesh((), ())):
+            return local(*parts)
+
+    return traced
 
 
 def _like(selections: Selections, dtype: Any) -> Any:

@@ -33,3 +33,21 @@ def is_called(shape: tuple[int, ...], *texts: str) -> bool:
 )
 def test_gradients_are_calls_where_that_pays(shape: tuple[int, ...], texts: list[str], called: bool) -> None:
     assert is_called(shape, *texts) == called
+
+
+def calls_of_windows(extents: list[int], f=lambda y: y**2) -> int:
+    """Of the gradient of windows of an array that end where it does."""
+
+    def loss(x):
+        return sum(jnp.sum(f(x[-extent:])) for extent in extents)
+
+    x = jax.ShapeDtypeStruct((128, 256), jnp.float32)
+    return jax.jit(bsj.fuse_slices(jax.grad(loss))).lower(x).as_text().count("backslice_multi_slice_grad")
+
+
+def test_windows_that_xla_computes_inside_their_sum_are_its_own() -> None:
+    assert calls_of_windows([*range(60, 76)]) == 0
+    assert calls_of_windows([*range(60, 67)]) == 1  # few kernels
+    assert calls_of_windows([*range(1, 17)]) == 1  # small parts, of which XLA's sum would look at all
+    assert calls_of_windows([64] * 16) == 1  # of one shape
+    assert calls_of_windows([*range(60, 76)], lambda y: y @ jnp.ones((256, 256), y.dtype)) == 1  # computed before

@@ -1,6 +1,7 @@
 """Sharded arrays, on eight devices of the CPU: each shard is computed where it lies."""
 
 import os
+import re
 
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
 
@@ -31,6 +32,11 @@ def mesh():
 
 def compiled(f, *arguments, **shardings):
     return jax.jit(f, **shardings).lower(*arguments).compile()
+
+
+def calls(program) -> set[str]:
+    """The handlers of ours that a program calls."""
+    return set(re.findall(r'custom_call_target="(backslice_\w+)"', program.as_text()))
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
@@ -151,7 +157,7 @@ def explicit_mesh():
 
 
 @pytest.mark.parametrize("spec", SOME_SPECS, ids=str)
-def test_meshes_with_explicit_axes(explicit_mesh, spec: P) -> None:
+def test_meshes_with_explicit_axes(explicit_mesh, way: str, spec: P) -> None:
     """Gradients have the type of their arrays, slices that along the axes that they take whole."""
 
     def loss(slices):
@@ -163,19 +169,24 @@ def test_meshes_with_explicit_axes(explicit_mesh, spec: P) -> None:
             slices = run(lambda x: bsj.multi_slice(x, INDICES))(x)
             for got, index in zip(slices, INDICES, strict=True):
                 np.testing.assert_array_equal(got, X[index])
-            dx = run(jax.grad(lambda x: loss(bsj.multi_slice(x, INDICES))))(x)
+            gradient = jax.grad(lambda x: loss(bsj.multi_slice(x, INDICES)))
+            if way == "handlers":
+                assert calls(compiled(gradient, x)) == {"backslice_shard_of_gradient", "backslice_slices_of_shard"}
+            dx = run(gradient)(x)
             assert dx.sharding.is_equivalent_to(x.sharding, 3)
             np.testing.assert_allclose(dx, jax.grad(lambda x: loss([x[i] for i in INDICES]))(X), rtol=1e-12)
     assert jax.typeof(slices[0]).sharding.spec[1] == (spec[1] if len(spec) > 1 else None)
 
 
 @pytest.mark.parametrize("spec", [P("a"), P(("a", "b")), P()], ids=str)
-def test_fuse_slices_with_explicit_axes(explicit_mesh, spec: P) -> None:
+def test_fuse_slices_with_explicit_axes(explicit_mesh, way: str, spec: P) -> None:
     def loss(x):
         return sum(jnp.sum(jnp.sin(x[:, t] * t)) for t in range(8)) + jnp.sum(x[:, ::-2] ** 2)
 
     with jax.set_mesh(explicit_mesh):
         x = jax.device_put(X, NamedSharding(explicit_mesh, spec))
+        if way == "handlers":
+            assert calls(compiled(bsj.fuse_slices(jax.grad(loss)), x)) == {"backslice_shard_of_gradient"}
         for run in (lambda f: f, jax.jit) if spec == P() else (jax.jit,):
             dx, expected = (run(f)(x) for f in (bsj.fuse_slices(jax.grad(loss)), jax.grad(loss)))
             assert dx.sharding.is_equivalent_to(expected.sharding, 3)
