@@ -12,7 +12,7 @@
 # make docs-test try the manual in a browser: search, links, console, desktop and phone width
 # make docs-serve build the manual and serve it on http://localhost:DOCS_PORT (8000)
 # make explorer build the slice explorer, one HTML file, into build/explorer; it needs emscripten
-# make explorer-test try the explorer in a browser, with 10,000 random slices
+# make explorer-test try the explorer in a browser, with 10,000 random slices (make explorer-speed: how soon it answers, on a quiet machine)
 # make test-large the tests that need 12 GB of disk
 # make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
@@ -33,7 +33,7 @@ export CCACHE_NOHASHDIR := 1
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -90,6 +90,11 @@ explorer-test: explorer python
 	@tools/setup.sh $(PYTHON) docs-test
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
 	$(PY) -m pytest tests/explorer
+
+explorer-speed: explorer python
+	@tools/setup.sh $(PYTHON) docs-test
+	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
+	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/explorer/test_speed.py -s
 
 docs: explorer python $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs

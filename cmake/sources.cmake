@@ -39,6 +39,7 @@ set(BACKSLICE_SOURCES
   src/notation/slice_text.cc
   src/picture/axis_blocks.cc
   src/picture/containers.cc
+  src/picture/grid.cc
   src/picture/selections.cc
   src/picture/svg.cc
   src/execute/default_pool_${BACKSLICE_EXECUTOR}.cc

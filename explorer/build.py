@@ -8,6 +8,7 @@ import argparse
 import base64
 import gzip
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "explorer"
-SCRIPTS = ("engine.js", "fields.js", "masks.js", "pictures.js", "main.js")
+SCRIPTS = ("engine.js", "fields.js", "masks.js", "pictures.js", "errors.js", "results.js", "main.js")
 MOST_BYTES = 400_000  # of the page, compressed
 
 
@@ -43,28 +44,52 @@ def check_types() -> None:
     subprocess.run([compiler, "-p", HERE / "page"], check=True)
 
 
+# The library's colours, asked for as the page asks.
+ASK_FOR_STYLE = """const wasmBinary = require("fs").readFileSync("explorer.wasm");
+require("./explorer.js")({ wasmBinary }).then((library) => {
+  const memory = library._malloc(100);
+  library.stringToUTF8("tab\\x1fstyle", memory, 100);
+  console.log(library.UTF8ToString(library._backslice_explore(memory)));
+});"""
+
+
+def style() -> str:
+    """The page's style, with the colours of the library's pictures."""
+    asked = subprocess.run(["node", "-e", ASK_FOR_STYLE], check=True, cwd=BUILD, stdout=subprocess.PIPE, text=True)
+    palettes = {
+        name: " ".join(f"--{part}: {colour};" for part, colour in palette.items())
+        for name, palette in json.loads(asked.stdout).items()
+    }
+    return filled((HERE / "page" / "explorer.css").read_text(), palettes)
+
+
+def filled(template: str, parts: dict[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
 def hash_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def page() -> str:
-    """The page, whose policy allows this script and this style, and nothing from anywhere else."""
+    """The page, whose policy allows these scripts and this style, and nothing from anywhere else."""
     own = "\n".join((HERE / "page" / name).read_text() for name in SCRIPTS)
     script = f'{(BUILD / "explorer.js").read_text()}\n(() => {{\n"use strict";\n{own}\n}})();\n'
-    style = (HERE / "page" / "explorer.css").read_text()
-    assert "</script" not in script.lower() and "</style" not in style.lower()
+    theme = (HERE / "page" / "theme.js").read_text()
+    css = style()
+    assert not re.search("</(script|style)", script + theme + css, re.IGNORECASE)
     version = re.search(r'BACKSLICE_VERSION "(.*)"', (ROOT / "include" / "backslice" / "version.h").read_text())
     assert version
     parts = {
-        "policy": f"default-src 'none'; script-src {hash_of(script)} 'wasm-unsafe-eval'; style-src {hash_of(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'",
-        "style": style,
+        "policy": f"default-src 'none'; script-src {hash_of(theme)} {hash_of(script)} 'wasm-unsafe-eval'; "
+        f"style-src {hash_of(css)}; img-src data:; base-uri 'none'; form-action 'none'",
+        "style": css,
+        "theme": theme,
         "version": version[1],
         "wasm": base64.b64encode((BUILD / "explorer.wasm").read_bytes()).decode(),
         "script": script,
     }
-    template = (HERE / "page" / "index.html").read_text()
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    return filled((HERE / "page" / "index.html").read_text(), parts)
 
 
 def main() -> None:

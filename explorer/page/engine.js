@@ -2,14 +2,13 @@
 
 /**
  * @typedef {{message: string, field: string, span: [number, number] | null}} Fault
- * @typedef {{name: string, heading: string, svg: string, file: string, notes: string[], cells: [string, number][]}} Picture
+ * @typedef {{name: string, heading: string, begins_row: boolean, svg: string, file: string, notes: string[], cells: [string, number][]}} Picture
  * @typedef {{name: string, forward: string, gradient: string}} Snippet
- * @typedef {{error?: Fault, fields?: Record<string, string | number>, axes?: string[], result_axes?: string,
+ * @typedef {{error?: Fault, entries?: number, summary?: string, fields?: Fields, axes?: string[], result_axes?: string,
  *   shape?: string, result_shape?: string, explanation?: string,
  *   cost?: {read?: string, written?: string, error?: string}, warnings?: string[], pictures?: Picture[],
  *   code?: Snippet[]}} Answer
  * @typedef {Record<string, string>} Fields
- * @typedef {{light: Record<string, string>, dark: Record<string, string>}} Palettes
  */
 
 /** @param {string} text  What is typed, without the characters that separate fields, and as UTF-8 can encode it. */
@@ -17,14 +16,14 @@ function harmless(text) {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
 }
 
-
 function embeddedBinary() {
-  const held = document.getElementById("wasm");
-  const text = atob((held && held.textContent || "").trim());
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const text = atob(find("wasm").textContent || "");
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
-/** @returns {Promise<(fields: Fields) => any>} */
+/** @returns {Promise<(fields: Fields) => Answer>} */
 async function startEngine() {
   const library = await backsliceModule({ wasmBinary: embeddedBinary() });
   return (fields) => {

@@ -17,7 +17,7 @@ const FIRST = {
 };
 
 const TABS = Object.keys(FIRST);
-const LONGEST_LINK = 30000;
+const LONGEST_LINK = 200000;
 
 /** @param {string} id */
 function find(id) {
@@ -62,9 +62,6 @@ function readLink(link) {
   /** @type {Fields} */
   const fields = {};
   if (!fieldsOf(tab, from).some((name) => kept.has(name))) return { tab, from: "python", fields: { ...FIRST[tab] }, problem };
-  for (const name of fieldsOf(tab, from)) {
-    const text = harmless(kept.get(name) || "");
-    fields[name] = MASKS.includes(name) ? String(Number.parseInt(text, 10) | 0) : text;
-  }
+  for (const name of fieldsOf(tab, from)) fields[name] = harmless(kept.get(name) || (MASKS.includes(name) ? "0" : ""));
   return { tab, from, fields, problem };
 }

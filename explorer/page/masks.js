@@ -1,20 +1,21 @@
 // TensorFlow's five masks: a toggle for each entry.
 
-/** @type {Record<string, number>} */
-const maskValues = Object.fromEntries(MASKS.map((name) => [name, 0]));
+/** What the library is asked with: a number, unless a link says something else.
+ * @type {Fields} */
+const maskTexts = Object.fromEntries(MASKS.map((name) => [name, "0"]));
 
 const MOST_ENTRIES = 31;
+
+/** @param {string} name */
+function bitsOf(name) {
+  return Number(maskTexts[name]) | 0;
+}
 
 /** How many toggles a mask has: one per entry of begin, and those that are set.
  * @param {number} entries */
 function togglesNeeded(entries) {
-  const set = MASKS.map((name) => 32 - Math.clz32(maskValues[name]));
+  const set = MASKS.map((name) => 32 - Math.clz32(bitsOf(name)));
   return Math.min(MOST_ENTRIES, Math.max(1, entries, ...set));
-}
-
-/** @param {string} text */
-function entriesIn(text) {
-  return text.trim() === "" ? 0 : text.trim().replace(/,$/, "").split(/\s*,\s*|\s+/).length;
 }
 
 /** @param {string} name @param {number} bit @param {() => void} changed */
@@ -23,10 +24,9 @@ function toggle(name, bit, changed) {
   button.type = "button";
   button.textContent = String(bit);
   button.setAttribute("aria-label", `${name}, entry ${bit}`);
-  button.setAttribute("aria-pressed", String((maskValues[name] >> bit & 1) === 1));
+  button.setAttribute("aria-pressed", String((bitsOf(name) >> bit & 1) === 1));
   button.addEventListener("click", () => {
-    maskValues[name] ^= 1 << bit;
-    button.setAttribute("aria-pressed", String((maskValues[name] >> bit & 1) === 1));
+    maskTexts[name] = String(bitsOf(name) ^ 1 << bit);
     changed();
   });
   return button;
@@ -37,7 +37,7 @@ function toggle(name, bit, changed) {
 function drawMasks(entries, changed) {
   const place = find("masks");
   const count = togglesNeeded(entries);
-  const state = `${count} ${MASKS.map((name) => maskValues[name])}`;
+  const state = `${count} ${MASKS.map((name) => maskTexts[name])}`;
   if (place.dataset.state === state) return;
   place.dataset.state = state;
   const had = document.activeElement instanceof HTMLElement && place.contains(document.activeElement)

@@ -42,8 +42,8 @@ function neighbour(cells, from, key) {
   let best = from, bestDistance = Infinity;
   for (let i = 0; i < cells.length; ++i) {
     const ahead = sign * (along(i) - along(from));
-    const distance = ahead + 1000 * Math.abs(across(i) - across(from));
-    if (ahead > 0 && distance < bestDistance && (across(i) === across(from) || best === from)) {
+    const distance = ahead + 1000 * Math.abs(across(i) - across(from));  // first those of the same row or column
+    if (ahead > 0 && distance < bestDistance) {
       best = i;
       bestDistance = distance;
     }
@@ -69,7 +69,11 @@ function listen(place, picture) {
       point(picture, i);
     }
   }
-  place.addEventListener("pointerleave", () => { current = -1; unpoint(); });
+  place.addEventListener("pointerleave", (event) => {
+    if (event.pointerType !== "mouse") return;  // a finger leaves when it is lifted, and what it tapped stays
+    current = -1;
+    unpoint();
+  });
   place.addEventListener("blur", unpoint);
   place.addEventListener("keydown", (event) => {
     if (!event.key.startsWith("Arrow") || picture.cells.length === 0) return;
@@ -129,10 +133,15 @@ function figureOf(picture, summary) {
 /** @param {Picture[]} pictures @param {string} summary */
 function drawPictures(pictures, summary) {
   drawn = [];
-  find("pictures").replaceChildren(...pictures.map((picture) => figureOf(picture, summary)));
-  const place = find("pointed");
-  place.textContent = "Point at an element, tap it, or use the arrow keys, to see where it goes.";
-  place.classList.remove("found");
+  const place = find("pictures");
+  place.replaceChildren();
+  for (const picture of pictures) {
+    if (picture.begins_row) place.append(Object.assign(document.createElement("div"), { className: "row-end" }));
+    place.append(figureOf(picture, summary));
+  }
+  const pointed = find("pointed");
+  pointed.textContent = "Point at an element, tap it, or use the arrow keys, to see where it goes.";
+  pointed.classList.remove("found");
   for (const key of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#legend [data-kind]"))) {
     key.hidden = !pictures.some((picture) => picture.svg.includes(`class="${key.dataset.kind}"`));
   }

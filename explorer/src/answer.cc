@@ -1,5 +1,7 @@
 #include "answer.h"
 
+#include <algorithm>
+
 #include "core/errors.h"
 
 namespace explorer {
@@ -39,16 +41,20 @@ std::string error_answer(const Status& error, const Request& request) {
   } else {
     json.null();
   }
-  json.end_object();
+  json.end_object().member("entries", request.entries("begin"));
   return end_answer(json);
 }
 
-void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, int across) {
+void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const Request& request) {
+  const int across = std::clamp(request.number("across", 3), 1, 6);
   json.key("pictures").begin_list();
   for (const NotedPicture& noted : pictures) {
     Picture without_notes = noted.picture;  // which the page writes below it
     without_notes.notes.clear();
-    json.begin_object().member("name", noted.name).member("heading", noted.heading);
+    json.begin_object()
+        .member("name", noted.name)
+        .member("heading", noted.heading)
+        .member("begins_row", noted.begins_row);
     json.member("svg", svg(without_notes, across))
         .member("file", svg(noted.picture, across))
         .key("notes")
@@ -73,6 +79,11 @@ std::string listed(Ints values) {
   std::string text;
   for (std::int64_t value : values) text += join(text.empty() ? "" : ", ", value);
   return text;
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return join("1 ", one);
+  return many.empty() ? join(count, " ", one, "s") : join(count, " ", many);
 }
 
 std::string element(std::string_view array, Ints index) {

@@ -21,24 +21,29 @@ struct NotedPicture {
   std::string heading;
   backslice::Picture picture;
   std::vector<CellNote> cells;  // in the order in which they are drawn
+  bool begins_row = false;      // apart from the pictures before it
 };
 
 struct Code {
   std::string name, forward, gradient;
 };
+inline constexpr std::string_view kNumpyImports = "import backslice as bs\nimport numpy as np\n";
+inline constexpr std::string_view kTensorFlowImports = "import tensorflow as tf\n";
 
 // An answer without an error so far. The tabs add their own members to it.
 void begin_answer(Json& json);
 std::string end_answer(Json& json);
 std::string error_answer(const Status& error, const Request& request);
 
-void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, int across);
+void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const Request& request);
 void add_code(Json& json, const std::vector<Code>& code);
 
 // "x[1, 2]"
 std::string element(std::string_view array, backslice::Ints index);
 // "1, 2, 3"
 std::string listed(backslice::Ints values);
+// "1 entry", "2 entries"; without the second word, one with an s.
+std::string counted(std::size_t count, std::string_view one, std::string_view many = {});
 
 // The tabs.
 std::string answer_slice(const Request& request);

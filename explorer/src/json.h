@@ -28,6 +28,7 @@ class Json {
   Json& value(bool truth) { return literal(truth ? "true" : "false"); }
   Json& value(std::int64_t number) { return literal(std::to_string(number)); }  // exact for JavaScript below 2^53
   Json& value(int number) { return literal(std::to_string(number)); }
+  Json& value(std::size_t number) { return literal(std::to_string(number)); }
   Json& null() { return literal("null"); }
   Json& strings(const std::vector<std::string>& list);
 

@@ -1,8 +1,10 @@
 // The third tab: ragged rows, of whose gradients some pieces are missing.
 #include <algorithm>
+#include <numeric>
 
 #include "answer.h"
 #include "backslice/ragged_variant.h"
+#include "cells.h"
 #include "core/errors.h"
 #include "notation/lists.h"
 
@@ -83,17 +85,33 @@ Result<std::vector<std::int64_t>> gradient_of(const Rows& rows, const std::vecto
   return std::vector<std::int64_t>(elements->begin(), elements->end());
 }
 
-// Ragged rows with these values; note(row, column, position) is what is said of each.
-template <class Note>
+// A cell of ragged rows: one value, or a block of them.
+struct Place {
+  std::int64_t row, first, last;  // of the row: first <= column < last
+
+  bool is_value() const { return last == first + 1; }
+  std::string in(std::string_view array) const { return block_text(array, {{row, row + 1}, {first, last}}); }
+};
+
+Place place_of(const Rows& rows, const std::vector<std::vector<Cell>>& drawn, std::size_t row, std::size_t column) {
+  const std::int64_t begin = rows.splits[row];
+  const bool is_last = column + 1 == drawn[row].size();
+  const std::int64_t end = is_last ? rows.splits[row + 1] : drawn[row][column + 1].position;
+  return {static_cast<std::int64_t>(row), drawn[row][column].position - begin, end - begin};
+}
+
+// Ragged rows with these values; say(place, cell) is what is said of each.
+template <class Say>
 NotedPicture drawn(const char* name, const char* heading, const Rows& rows, const std::vector<std::int64_t>& values,
-                   const PictureLimits& limits, const Note& note) {
+                   const PictureLimits& limits, const Say& say) {
   NotedPicture noted{name, heading, picture_of_rows(std::span(&rows.splits, 1), limits), {}};
   auto& drawn_rows = noted.picture.panels[0].rows;
   for (std::size_t row = 0; row < drawn_rows.size(); ++row) {
     for (std::size_t column = 0; column < drawn_rows[row].size(); ++column) {
       Cell& cell = drawn_rows[row][column];
       if (noted.picture.are_elements) cell.text = std::to_string(values[static_cast<std::size_t>(cell.position)]);
-      noted.cells.push_back({note(row, column, cell), noted.picture.are_elements ? cell.position : -1});
+      noted.cells.push_back(
+          {say(place_of(rows, drawn_rows, row, column), cell), noted.picture.are_elements ? cell.position : -1});
     }
   }
   return noted;
@@ -102,28 +120,28 @@ NotedPicture drawn(const char* name, const char* heading, const Rows& rows, cons
 std::vector<NotedPicture> pictures(const Rows& rows, const std::vector<bool>& missing,
                                    const std::vector<std::int64_t>& dvalues, const PictureLimits& limits) {
   std::vector<std::int64_t> dy(rows.values.size());
-  for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<std::int64_t>(i) + 1;
-  const auto at = [](const char* array, std::size_t row, std::size_t column) {
-    return element(array, {static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)});
-  };
-  NotedPicture x =
-      drawn("rows", "The rows", rows, rows.values, limits, [&](std::size_t row, std::size_t column, Cell& cell) {
-        return join(at("x", row, column), " is value ", cell.position);
+  std::iota(dy.begin(), dy.end(), 1);
+  const auto lacks = [&](const Place& place) { return missing[static_cast<std::size_t>(place.row)]; };
+  NotedPicture x = drawn("rows", "The rows", rows, rows.values, limits, [](const Place& place, const Cell& cell) {
+    return place.is_value() ? join(place.in("x"), " = ", cell.text, ", value ", cell.position, " of all")
+                            : place.in("x");
+  });
+  NotedPicture pieces =
+      drawn("pieces", "Gradients, one piece per row", rows, dy, limits, [&](const Place& place, Cell& cell) {
+        if (!lacks(place)) {
+          const std::string own = join("piece ", place.row, " has ", place.in("dx"));
+          return place.is_value() ? join(own, " = ", cell.text) : own;
+        }
+        cell.kind = CellKind::Empty;
+        cell.text = "";
+        return join("piece ", place.row, " is missing");
       });
-  NotedPicture pieces = drawn("pieces", "Their gradients, one piece per row", rows, dy, limits,
-                              [&](std::size_t row, std::size_t column, Cell& cell) {
-                                if (!missing[row])
-                                  return join("piece ", row, " has ", at("dx", row, column), " = ", cell.text);
-                                cell.kind = CellKind::Empty;
-                                cell.text = "";
-                                return join("piece ", row, " is missing");
-                              });
-  NotedPicture dx = drawn("dvalues", "The gradient of all values", rows, dvalues, limits,
-                          [&](std::size_t row, std::size_t column, Cell& cell) {
-                            if (missing[row]) cell.kind = CellKind::Left;
-                            return join(at("dx", row, column), " = ", dvalues[static_cast<std::size_t>(cell.position)],
-                                        missing[row] ? ": the piece is missing" : "");
-                          });
+  NotedPicture dx =
+      drawn("dvalues", "Gradient of all values", rows, dvalues, limits, [&](const Place& place, Cell& cell) {
+        if (lacks(place)) cell.kind = CellKind::Left;
+        const std::string own = place.is_value() ? join(place.in("dx"), " = ", cell.text) : place.in("dx");
+        return lacks(place) ? own + ": the piece is missing" : own;
+      });
   pieces.picture.notes.push_back("An example: 1, 2, 3, ... A missing piece is hollow.");
   dx.picture.notes.push_back("A missing piece is zeros, as many as the row has values.");
   return {x, pieces, dx};
@@ -132,10 +150,11 @@ std::vector<NotedPicture> pictures(const Rows& rows, const std::vector<bool>& mi
 std::vector<Code> code_of(const Rows& rows) {
   const std::string splits = python_list(rows.splits);
   return {
-      {"NumPy", join("encoded = bs.ragged_tensor_to_variant(bs.RaggedTensor(values, ", splits, "))"),
+      {"NumPy",
+       join("import backslice as bs\nencoded = bs.ragged_tensor_to_variant(bs.RaggedTensor(values, ", splits, "))"),
        join("dvalues = bs.ragged_tensor_to_variant_gradient(pieces, [", splits, "], [", rows.values.size(), "])")},
       {"TensorFlow",
-       join("encoded = tf.raw_ops.RaggedTensorToVariant(rt_nested_splits=[tf.constant(", splits,
+       join(kTensorFlowImports, "encoded = tf.raw_ops.RaggedTensorToVariant(rt_nested_splits=[tf.constant(", splits,
             ", tf.int64)], rt_dense_values=values, batched_input=True)"),
        join("dvalues = tf.raw_ops.RaggedTensorToVariantGradient(encoded_ragged_grad=pieces, row_splits=tf.constant(",
             splits, ", tf.int64), dense_values_shape=[", rows.values.size(), "], Tvalues=values.dtype)")}};
@@ -152,7 +171,11 @@ std::string answer_ragged(const Request& request) {
   if (!dvalues.ok()) return error_answer(dvalues.status(), request);
   Json json;
   begin_answer(json);
-  add_pictures(json, pictures(*rows, *missing, *dvalues, request.limits()), 1);
+  const auto lacking = static_cast<std::size_t>(std::count(missing->begin(), missing->end(), true));
+  json.member("summary", join(counted(static_cast<std::size_t>(rows->count()), "row"), " with ",
+                              counted(rows->values.size(), "value"), "; ", counted(lacking, "gradient"),
+                              lacking == 1 ? " is missing" : " are missing"));
+  add_pictures(json, pictures(*rows, *missing, *dvalues, request.limits()), request);
   add_code(json, code_of(*rows));
   return end_answer(json);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "notation/integers.h"
 
 namespace explorer {
 
@@ -43,15 +44,35 @@ std::string_view Request::text(std::string_view field) const {
   return {};
 }
 
+bool Request::is_blank(std::string_view field) const {
+  return text(field).find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 int Request::number(std::string_view field, int otherwise) const {
   const auto read = parse_integers(text(field), field);
   if (!read.ok() || read->values.size() != 1) return otherwise;
-  return static_cast<int>(std::clamp<std::int64_t>(read->values[0], -1'000'000'000, 1'000'000'000));
+  return static_cast<int>(std::clamp<std::int64_t>(read->values[0], 0, 1000));
+}
+
+std::size_t Request::entries(std::string_view field) const {
+  const auto read = integers(field);
+  return read.ok() ? read->values.size() : 0;
 }
 
 Result<IntegerList> Request::integers(std::string_view field) const {
   BACKSLICE_RETURN_IF_ERROR(check_length(text(field), field));
   return parse_integers(text(field), field);
+}
+
+Result<std::int32_t> Request::mask(std::string_view field) const {
+  if (is_blank(field)) return 0;
+  BACKSLICE_RETURN_IF_ERROR(check_length(text(field), field));
+  return read_mask(text(field), field, {0, text(field).size()});
+}
+
+Result<IndexText> Request::index() const {
+  BACKSLICE_RETURN_IF_ERROR(check_length(text("index"), "index"));
+  return parse_index_text(text("index"));
 }
 
 Result<IntegerList> Request::shape() const {

@@ -20,10 +20,14 @@ class Request {
   explicit Request(std::string_view text);
 
   std::string_view text(std::string_view field) const;  // empty where the page sent none
-  int number(std::string_view field, int otherwise) const;
+  bool is_blank(std::string_view field) const;
+  int number(std::string_view field, int otherwise) const;  // of the page's own; small
+  std::size_t entries(std::string_view field) const;  // how many integers it lists; 0 where it is not a list of them
 
   // What a field is read as. Errors have the name of the field as their argument, and the span in its text.
   Result<backslice::IntegerList> integers(std::string_view field) const;
+  Result<std::int32_t> mask(std::string_view field) const;  // 0 where the field is blank
+  Result<backslice::IndexText> index() const;
   Result<backslice::IntegerList> shape() const;
 
   backslice::PictureLimits limits() const;

@@ -1,8 +1,7 @@
 #include "slice_cells.h"
 
-#include <functional>
-
 #include "backslice/multi_slice.h"
+#include "cells.h"
 #include "core/errors.h"
 
 namespace explorer {
@@ -10,49 +9,6 @@ namespace explorer {
 using namespace backslice;
 
 namespace {
-
-using Blocks = std::vector<AxisBlock>;  // one per axis: a cell
-using Ranges = std::vector<Range>;
-
-// Calls visit(block of each axis) for each cell of a picture, in the order in which they are drawn.
-void for_each_cell(const Selection& selection, const PictureLimits& limits,
-                   const std::function<void(const Blocks&)>& visit) {
-  const auto axes = picture_blocks(selection, limits);
-  std::vector<std::size_t> place(axes.size(), 0);
-  for (const auto& axis : axes) {
-    if (axis.empty()) return;
-  }
-  while (true) {
-    Blocks block;
-    for (std::size_t i = 0; i < axes.size(); ++i) block.push_back(axes[i][place[i]]);
-    visit(block);
-    std::size_t axis = axes.size();
-    while (axis > 0 && ++place[axis - 1] == axes[axis - 1].size()) place[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
-
-std::string range_text(Range range) {
-  return range.hi == range.lo + 1 ? std::to_string(range.lo) : join(range.lo, ":", range.hi);
-}
-
-std::string block_text(std::string_view array, const Ranges& ranges) {
-  std::string text;
-  for (Range range : ranges) text += (text.empty() ? "" : ", ") + range_text(range);
-  return ranges.empty() ? std::string(array) : join(array, "[", text, "]");
-}
-
-Ranges box_of(const Blocks& block) {
-  Ranges box;
-  for (const AxisBlock& range : block) box.push_back({range.lo, range.hi});
-  return box;
-}
-
-std::int64_t elements_of(const Ranges& box) {
-  std::int64_t elements = 1;
-  for (Range range : box) elements *= range.hi - range.lo;
-  return elements;
-}
 
 // Where a block of x goes: the elements of y that restrict() finds, and how many they are.
 struct Destination {
@@ -116,9 +72,7 @@ NotedPicture picture_of_x(const Selection& selection, const PictureLimits& limit
 NotedPicture picture_of_y(const Selection& selection, const PictureLimits& limits) {
   const Selection all = Selection::all(selection.result_shape());
   NotedPicture noted{"y", "y, the result", picture_of(all, limits), {}};
-  for (Panel& panel : noted.picture.panels) {
-    if (!panel.title.empty()) panel.title[0] = 'y';
-  }
+  rename_panels(noted.picture, "y");
   std::int64_t position = 0;
   for_each_cell(all, limits, [&](const Blocks& block) {
     const Ranges box = box_of(block);
@@ -168,8 +122,8 @@ Result<std::vector<NotedPicture>> gradient_pictures(const NotedPicture& x, const
   if (!values.ok() || !given.ok()) return values.ok() ? given.status() : values.status();
   set_texts(from.picture, *given);
   set_texts(to.picture, *values);
-  for (Panel& panel : from.picture.panels) panel.title = panel.title.empty() ? "" : "d" + panel.title;
-  for (Panel& panel : to.picture.panels) panel.title = panel.title.empty() ? "" : "d" + panel.title;
+  rename_panels(from.picture, "dy");
+  rename_panels(to.picture, "dx");
   from.picture.notes = {"An example: dy is 1, 2, 3, ..."};
   to.picture.notes = {"dy where x was taken, zero elsewhere."};
   for_each_cell(Selection::all(selection.result_shape()), limits, [&](const Blocks& block) {
@@ -185,6 +139,7 @@ Result<std::vector<NotedPicture>> gradient_pictures(const NotedPicture& x, const
     to.cells.push_back(
         {came.taken == 0 ? own + ": x is not taken here" : join(own, ", from ", came.text), x.cells[i].key});
   });
+  from.begins_row = true;
   return std::vector{from, to};
 }
 

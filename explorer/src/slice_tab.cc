@@ -1,7 +1,4 @@
 // The first tab: a slice in three notations, its pictures, and other slices over it.
-#include <algorithm>
-#include <functional>
-
 #include "answer.h"
 #include "backslice/cost.h"
 #include "backslice/multi_slice.h"
@@ -30,9 +27,8 @@ struct Written {
 };
 
 Result<Written> written_in_python(const Request& request) {
-  return parse_index_text(request.text("index")).transform([](IndexText&& index) {
-    return Written{std::move(index.items), {{"index", std::move(index.spans)}}};
-  });
+  return request.index().transform(
+      [](IndexText&& index) { return Written{std::move(index.items), {{"index", std::move(index.spans)}}}; });
 }
 
 // Reads a list into `values`; nothing is read from an empty field that need not be given.
@@ -44,20 +40,23 @@ Status read_list(const Request& request, std::string_view field, std::vector<std
   return Status();
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
-
 Result<Written> written_in_tf(const Request& request) {
   TfSlice slice;
   Written written;
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "begin", slice.begin, written));
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "end", slice.end, written));
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "strides", slice.strides, written));
-  if (is_blank(request.text("strides"))) slice.strides.assign(slice.begin.size(), 1);
-  slice.begin_mask = request.number("begin_mask", 0);
-  slice.end_mask = request.number("end_mask", 0);
-  slice.ellipsis_mask = request.number("ellipsis_mask", 0);
-  slice.new_axis_mask = request.number("new_axis_mask", 0);
-  slice.shrink_axis_mask = request.number("shrink_axis_mask", 0);
+  if (request.is_blank("strides")) slice.strides.assign(slice.begin.size(), 1);
+  const std::pair<std::string_view, std::int32_t*> masks[] = {{"begin_mask", &slice.begin_mask},
+                                                              {"end_mask", &slice.end_mask},
+                                                              {"ellipsis_mask", &slice.ellipsis_mask},
+                                                              {"new_axis_mask", &slice.new_axis_mask},
+                                                              {"shrink_axis_mask", &slice.shrink_axis_mask}};
+  for (const auto& [field, mask] : masks) {
+    const auto read = request.mask(field);
+    if (!read.ok()) return read.status();
+    *mask = *read;
+  }
   written.arguments = std::move(slice);
   return written;
 }
@@ -70,8 +69,8 @@ Result<Written> written_in_onnx(const Request& request) {
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "ends", slice.ends, written));
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "axes", axes, written));
   BACKSLICE_RETURN_IF_ERROR(read_list(request, "steps", steps, written));
-  if (!is_blank(request.text("axes"))) slice.axes = std::move(axes);
-  if (!is_blank(request.text("steps"))) slice.steps = std::move(steps);
+  if (!request.is_blank("axes")) slice.axes = std::move(axes);
+  if (!request.is_blank("steps")) slice.steps = std::move(steps);
   written.arguments = std::move(slice);
   return written;
 }
@@ -94,17 +93,19 @@ Result<std::vector<Selection>> read_others(const Request& request, Ints shape) {
   return selections;
 }
 
-void add_fields(Json& json, const Selection& selection) {
+// What every notation's fields hold for a selection; TensorFlow's are empty where it cannot express it.
+void add_fields(Json& json, const Selection& selection, const Request& request) {
   json.key("fields").begin_object().member("index", index_text(selection));
-  if (const auto tf = selection.to_tf(); tf.ok()) {
-    json.member("begin", listed(tf->begin)).member("end", listed(tf->end)).member("strides", listed(tf->strides));
-    json.member("begin_mask", tf->begin_mask).member("end_mask", tf->end_mask);
-    json.member("ellipsis_mask", tf->ellipsis_mask).member("new_axis_mask", tf->new_axis_mask);
-    json.member("shrink_axis_mask", tf->shrink_axis_mask);
-  }
+  const auto written = selection.to_tf();
+  const TfSlice tf = written.ok() ? *written : TfSlice();
+  json.member("begin", listed(tf.begin)).member("end", listed(tf.end)).member("strides", listed(tf.strides));
+  json.member("begin_mask", join(tf.begin_mask)).member("end_mask", join(tf.end_mask));
+  json.member("ellipsis_mask", join(tf.ellipsis_mask)).member("new_axis_mask", join(tf.new_axis_mask));
+  json.member("shrink_axis_mask", join(tf.shrink_axis_mask));
   const OnnxNodes onnx = selection.to_onnx();
   json.member("starts", listed(onnx.slice.starts)).member("ends", listed(onnx.slice.ends));
   json.member("axes", listed(*onnx.slice.axes)).member("steps", listed(*onnx.slice.steps)).end_object();
+  json.member("entries", request.text("from") == "tf" ? request.entries("begin") : tf.begin.size());
 }
 
 // Numbers as text: JavaScript's have 53 bits.
@@ -149,7 +150,7 @@ Code many_code(const std::vector<Selection>& selections) {
     pairs += join(pairs.empty() ? "" : ", ", "(", many_index(selections[i]), ", dy", i, ")");
   }
   forward.pop_back();
-  return {"NumPy, all slices", forward,
+  return {"NumPy, all slices", join(kNumpyImports, forward),
           join("dx = bs.multi_slice_grad(", python_tuple(selections[0].shape()), ", [", pairs, "])")};
 }
 
@@ -159,12 +160,17 @@ std::string without_imports(std::string code) {
   return code;
 }
 
+std::string_view imports_of(Dialect dialect) {
+  if (dialect == Dialect::Onnx) return "";  // the code begins with them
+  return dialect == Dialect::Python ? kNumpyImports : kTensorFlowImports;
+}
+
 std::vector<Code> code_of(const Selection& selection, const std::vector<Selection>& all) {
   std::vector<Code> found;
   for (Dialect dialect : kDialects) {
     const auto forward = forward_code(selection, dialect), gradient = gradient_code(selection, dialect);
-    if (forward.ok() && gradient.ok())
-      found.push_back({std::string(name(dialect)), *forward, without_imports(*gradient)});
+    if (!forward.ok() || !gradient.ok()) continue;
+    found.push_back({std::string(name(dialect)), join(imports_of(dialect), *forward), without_imports(*gradient)});
   }
   if (all.size() > 1) found.push_back(many_code(all));
   return found;
@@ -186,11 +192,13 @@ std::string answer_slice(const Request& request) {
 
   Json json;
   begin_answer(json);
-  add_fields(json, *selection);
+  json.member("summary", join("x[", index_text(*selection), "] of shape [", listed(selection->shape()),
+                              "] gives shape [", listed(selection->result_shape()), "]"));
+  add_fields(json, *selection, request);
   add_normal_form(json, *selection);
   add_cost(json, *selection);
   add_warnings(json, *selection, *written);
-  add_pictures(json, slice_pictures(all, request.limits()), std::clamp(request.number("across", 3), 1, 6));
+  add_pictures(json, slice_pictures(all, request.limits()), request);
   add_code(json, code_of(*selection, all));
   return end_answer(json);
 }

@@ -77,16 +77,18 @@ BACKSLICE_EXPORT Picture picture_of(const Selection& selection, const PictureLim
 BACKSLICE_EXPORT Picture picture_of_many(const Shape& shape, std::span<const Selection> selections,
                                          const PictureLimits& limits = {});
 
-/// An entry of a sparse matrix.
+/// An entry of a sparse tensor.
 struct PictureEntry {
-  std::int64_t row = 0, column = 0;
+  std::vector<std::int64_t> index = {};
   bool is_taken = true;
   std::string text = {};
 };
 
-/// A sparse matrix with its entries; those that are not taken stand back. Entries outside the shape are left out.
-BACKSLICE_EXPORT Panel panel_of_entries(std::int64_t rows, std::int64_t columns, std::span<const PictureEntry> entries,
-                                        const PictureLimits& limits);
+/// A sparse tensor with its entries; those that are not taken stand back. Of several at one place, or in one block, one
+/// is shown: its number is the cell's position. Entries outside the shape are left out. Precondition: each has as many
+/// indices as the shape has axes.
+BACKSLICE_EXPORT Picture picture_of_entries(const Shape& shape, std::span<const PictureEntry> entries,
+                                            const PictureLimits& limits = {});
 
 /// Ragged rows, one per row of the innermost list: long ones in blocks of values, and only the first. The cells have no
 /// text where each is one value, whose number is their position. Precondition: valid row splits, one list or more.

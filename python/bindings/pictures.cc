@@ -95,14 +95,16 @@ nb::object rows_picture(nb::handle splits, nb::handle rows, nb::handle columns) 
 
 nb::object entries_panel(nb::handle given_rows, nb::handle given_columns, nb::handle entries) {
   const std::int64_t rows = int_of(given_rows, "rows"), columns = int_of(given_columns, "columns");
+  const Shape shape = unwrap(Shape::make({rows, columns}));
   std::vector<PictureEntry> read;
   const nb::object items = items_of(entries);
   for (nb::handle entry : nb::borrow<nb::tuple>(items)) {
-    read.push_back({nb::cast<std::int64_t>(nb::borrow(entry[0])), nb::cast<std::int64_t>(nb::borrow(entry[1])),
-                    nb::cast<bool>(nb::borrow(entry[2])), text_of(entry[3])});
+    read.push_back({{nb::cast<std::int64_t>(nb::borrow(entry[0])), nb::cast<std::int64_t>(nb::borrow(entry[1]))},
+                    nb::cast<bool>(nb::borrow(entry[2])),
+                    text_of(entry[3])});
   }
   const PictureLimits limits{.rows = std::max<std::int64_t>(1, rows), .columns = std::max<std::int64_t>(1, columns)};
-  return to_python(panel_of_entries(rows, columns, read, limits));
+  return to_python(picture_of_entries(shape, read, limits).panels[0]);
 }
 
 nb::dict palette() {

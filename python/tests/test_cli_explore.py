@@ -42,6 +42,29 @@ def test_bad_slices_are_refused_before_anything_is_opened():
     fails(2, "the shape is missing", "explore", "--index", "1", "--file", "--no-browser")
 
 
+@needs_page
+def test_a_missing_browser_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(explore.webbrowser, "open", lambda address: False)
+    explore.open_file(True, "#tab=slice")
+    said = capsys.readouterr()
+    assert said.out == f"The explorer is at {explore.PAGE.as_uri()}#tab=slice\n"
+    assert said.err == "No browser was found: open this address in one.\n"
+
+
+@needs_page
+def test_a_browser_that_returns_when_it_is_left_is_served(monkeypatch, capsys):
+    """As those of a terminal do."""
+    answered = []
+
+    def browse(address: str) -> bool:
+        answered.append(answer(address.split("#")[0]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explore.webbrowser, "open", browse)
+    explore.serve(True, "#tab=slice")
+    assert answered == [(200, explore.PAGE.read_bytes())]
+
+
 def test_a_missing_page_is_said(monkeypatch):
     monkeypatch.setattr(explore, "PAGE", Path("/nowhere"))
     with pytest.raises(explore.Failure, match="built from source without emscripten"):

@@ -11,7 +11,9 @@ namespace {
 
 // Plain memory: a thread that fails needs to allocate nothing to say so, and nothing ends with the thread.
 struct LastError {
-  bool about_dtype;
+  bool about_dtype, has_position, has_span;
+  std::int64_t position, span_begin, span_end;
+  char argument[64];  // the longest name of a parameter has less than half of that
   char message[4096];
 };
 thread_local LastError last_error;
@@ -23,14 +25,25 @@ std::size_t fitting(std::string_view text, std::size_t room) {
   return room;
 }
 
+template <std::size_t size>
+void keep(std::string_view text, char (&into)[size]) {
+  const std::size_t kept = fitting(text, size - 1);
+  std::memcpy(into, text.data(), kept);
+  into[kept] = '\0';
+}
+
 }  // namespace
 
 std::int32_t remember(const Status& status) noexcept {
-  const std::string_view message = status.message();
-  const std::size_t size = fitting(message, sizeof(last_error.message) - 1);
-  std::memcpy(last_error.message, message.data(), size);
-  last_error.message[size] = '\0';
+  keep(status.message(), last_error.message);
+  keep(status.argument(), last_error.argument);
   last_error.about_dtype = status.is_about_dtype();
+  last_error.has_position = status.position().has_value();
+  last_error.position = status.position().value_or(0);
+  last_error.has_span = status.span().has_value();
+  const TextSpan span = status.span().value_or(TextSpan());
+  last_error.span_begin = static_cast<std::int64_t>(span.begin);
+  last_error.span_end = static_cast<std::int64_t>(span.end);
   return static_cast<std::int32_t>(status.code());
 }
 
@@ -39,3 +52,18 @@ std::int32_t remember(const Status& status) noexcept {
 const char* backslice_last_error(void) { return backslice::capi::last_error.message; }
 
 int32_t backslice_last_error_is_about_dtype(void) { return backslice::capi::last_error.about_dtype ? 1 : 0; }
+
+const char* backslice_last_error_argument(void) { return backslice::capi::last_error.argument; }
+
+int64_t backslice_last_error_position(void) {
+  const auto& last = backslice::capi::last_error;
+  return last.has_position ? last.position : -1;
+}
+
+int32_t backslice_last_error_span(int64_t* begin, int64_t* end) {
+  const auto& last = backslice::capi::last_error;
+  if (!last.has_span) return 0;
+  if (begin != nullptr) *begin = last.span_begin;
+  if (end != nullptr) *end = last.span_end;
+  return 1;
+}

@@ -28,7 +28,7 @@ std::vector<Selection::Axis> axes_of(const backslice_axis* axes, const Shape& sh
 
 int32_t backslice_selection_from_index(backslice_ints shape, backslice_string index, backslice_selection** out) {
   return make_selection(out, [&] {
-    return Selection::from_index(ints_of(shape, "shape"), unwrap(parse_index(text_of(index, "index"))));
+    return Selection::from_index(ints_of(shape, "shape"), text_of(index, "index"));
   });
 }
 

@@ -109,6 +109,16 @@ Status not_an_integer(const ReadInteger& read, std::string_view text, std::strin
   return std::move(error).at(argument, position, span);
 }
 
+Result<std::int32_t> read_mask(std::string_view text, std::string_view argument, TextSpan span) {
+  const ReadInteger read = read_integer(text);
+  if (read.outcome == Read::Nothing) return not_an_integer(read, text, argument, {}, span);
+  using Int32 = std::numeric_limits<std::int32_t>;
+  if (read.outcome == Read::TooLarge || read.value < Int32::min() || read.value > Int32::max()) {
+    return invalid_argument(argument, " is ", text, ", which does not fit int32").at(argument, {}, span);
+  }
+  return static_cast<std::int32_t>(read.value);
+}
+
 Result<IntegerList> parse_integers(std::string_view text, std::string_view argument) {
   return without_throwing([&]() -> Result<IntegerList> {
     TextSpan rest = without_brackets(text, trimmed(text, {0, text.size()}));

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "backslice/status.h"
+#include "backslice/result.h"
 
 namespace backslice {
 
@@ -22,5 +22,8 @@ ReadInteger read_integer(std::string_view text);
 // What to say about text that is none.
 Status not_an_integer(const ReadInteger& read, std::string_view text, std::string_view argument,
                       std::optional<std::int64_t> position, TextSpan span);
+
+// A mask of TensorFlow's: one integer of 32 bits. `span` is that of the text, for the error.
+Result<std::int32_t> read_mask(std::string_view text, std::string_view argument, TextSpan span);
 
 }  // namespace backslice

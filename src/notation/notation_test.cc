@@ -54,11 +54,8 @@ TEST(ParseSlice, ReadsEachNotation) {
 
 TEST(ParseSlice, MarksTheArgumentThatIsWrong) {
   const auto blamed = [](Dialect dialect, std::string_view text) {
-    const Status error = parse_slice(dialect, text)
-                             .and_then([](const SliceText& s) {
-                               return s.to_selection({4, 6});
-                             })
-                             .status();
+    const Status error =
+        parse_slice(dialect, text).and_then([](const SliceText& s) { return s.to_selection({4, 6}); }).status();
     return std::string(error.span() ? text.substr(error.span()->begin, error.span()->end - error.span()->begin) : "");
   };
   EXPECT_EQ(blamed(Dialect::Tf, "begin=1,0 end=3,6 strides=1,0"), "0");

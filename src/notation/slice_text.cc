@@ -129,16 +129,6 @@ Status unknown_argument(std::string_view word, std::string_view name, Names know
   return invalid_argument("'", word, "' is not one of ", expected, did_you_mean(name, known)).at("", {}, span);
 }
 
-Result<std::int64_t> read_mask(std::string_view value, std::string_view name, TextSpan span) {
-  const ReadInteger read = read_integer(value);
-  if (read.outcome == Read::Nothing) return not_an_integer(read, value, name, {}, span);
-  using Int32 = std::numeric_limits<std::int32_t>;
-  if (read.outcome == Read::TooLarge || read.value < Int32::min() || read.value > Int32::max()) {
-    return invalid_argument(name, " is ", value, ", which does not fit int32").at(name, {}, span);
-  }
-  return read.value;
-}
-
 // An error of a value, whose span is one of the plain text from `first` on, with the span that it has in the text.
 Status moved(Status error, const PlainText& text, std::size_t first) {
   const auto span = error.span();
@@ -157,7 +147,7 @@ Status read_value(const PlainText& text, TextSpan word, std::string_view name, A
     const TextSpan span = text.original({first, word.end});
     const auto mask = read_mask(value, name, span);
     if (!mask.ok()) return mask.status();
-    read.lists.emplace_back(name, std::vector{*mask});
+    read.lists.emplace_back(name, std::vector<std::int64_t>{*mask});
     place.whole = span;
   } else {
     auto list = parse_integers(value, name);
@@ -211,9 +201,8 @@ OnnxSlice onnx_slice(const Arguments& read) {
 }
 
 Result<SliceText> parse_python(std::string_view text) {
-  return parse_index_text(text).transform([](IndexText&& index) {
-    return SliceText{std::move(index.items), {{"index", {}, std::move(index.spans)}}};
-  });
+  return parse_index_text(text).transform(
+      [](IndexText&& index) { return SliceText{std::move(index.items), {{"index", {}, std::move(index.spans)}}}; });
 }
 
 }  // namespace

@@ -1,26 +1,26 @@
-// Pictures of sparse matrices and of ragged rows.
+// Pictures of sparse tensors and of ragged rows.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "backslice/picture.h"
 #include "core/errors.h"
+#include "picture/grid.h"
 
 namespace backslice {
 namespace {
 
-std::vector<std::string> labels(const std::vector<AxisBlock>& axis) {
-  std::vector<std::string> found;
-  for (const AxisBlock& block : axis) {
-    found.push_back(block.hi == block.lo + 1 ? std::to_string(block.lo) : join(block.lo, ":", block.hi));
+// The cell that an entry is in, as the places of its blocks, which are all of one size along an axis but the last.
+std::optional<std::vector<std::size_t>> place_of(const PictureEntry& entry, const Shape& shape, const Grid& grid) {
+  const std::size_t padding = grid.axes.size() - entry.index.size();
+  std::vector<std::size_t> place(grid.axes.size(), 0);
+  for (std::size_t i = 0; i < entry.index.size(); ++i) {
+    const std::int64_t index = entry.index[i];
+    if (index < 0 || index >= shape[static_cast<int>(i)]) return std::nullopt;
+    place[padding + i] = static_cast<std::size_t>(index / grid.axes[padding + i][0].hi);
   }
-  return found;
+  return place;
 }
-
-// Which block an index is in; they are all of one size but the last.
-std::size_t block_of(const std::vector<AxisBlock>& axis, std::int64_t index) {
-  return static_cast<std::size_t>(index / axis[0].hi);
-}
-
-bool is_inside(std::int64_t index, std::int64_t extent) { return index >= 0 && index < extent; }
 
 using Splits = std::vector<std::int64_t>;
 
@@ -45,24 +45,28 @@ std::vector<Cell> row_cells(std::int64_t first, std::int64_t length, std::int64_
 
 }  // namespace
 
-Panel panel_of_entries(std::int64_t rows, std::int64_t columns, std::span<const PictureEntry> entries,
-                       const PictureLimits& limits) {
-  const auto row_blocks = cut_axis(rows, {0, 1, rows}, limits.rows);
-  const auto column_blocks = cut_axis(columns, {0, 1, columns}, limits.columns);
-  Panel panel;
-  panel.rows.assign(row_blocks.size(), std::vector<Cell>(column_blocks.size()));
-  panel.row_labels = labels(row_blocks);
-  panel.column_labels = labels(column_blocks);
-  const bool are_elements = rows <= limits.rows && columns <= limits.columns;
+Picture picture_of_entries(const Shape& shape, std::span<const PictureEntry> entries, const PictureLimits& limits) {
+  const Grid grid(Selection::all(shape), limits);
+  Picture picture;
+  picture.are_elements = grid.are_elements();
+  std::map<std::vector<std::size_t>, Cell> cells;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const PictureEntry& entry = entries[i];
-    if (!is_inside(entry.row, rows) || !is_inside(entry.column, columns)) continue;
-    Cell& cell = panel.rows[block_of(row_blocks, entry.row)][block_of(column_blocks, entry.column)];
-    if (!are_elements && cell.kind == CellKind::Taken) continue;  // one entry that is taken colours a block
-    cell = {entry.is_taken ? CellKind::Taken : CellKind::Left, are_elements ? entry.text : "", 1,
+    const auto place = place_of(entry, shape, grid);
+    if (!place) continue;
+    Cell& cell = cells[*place];
+    if (!picture.are_elements && cell.kind == CellKind::Taken) continue;  // one entry that is taken colours a block
+    cell = {entry.is_taken ? CellKind::Taken : CellKind::Left, picture.are_elements ? entry.text : "", 1,
             static_cast<std::int64_t>(i)};
   }
-  return panel;
+  picture.panels = panels_of(grid, limits.is_dense, [&](const std::vector<std::size_t>& place) {
+    const auto found = cells.find(place);
+    return found == cells.end() ? Cell() : found->second;
+  });
+  if (!picture.are_elements) {
+    picture.notes.push_back(join("Each cell is a block of ", grid.block_text(), "; it is coloured where an entry is."));
+  }
+  return picture;
 }
 
 Picture picture_of_rows(std::span<const Splits> nested_row_splits, const PictureLimits& limits) {

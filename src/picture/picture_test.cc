@@ -19,6 +19,7 @@ std::vector<std::string> texts(const Panel& panel) {
   return found;
 }
 
+Shape shape_of(Ints dims) { return Shape::make(dims).value(); }
 Selection at(Ints shape, std::string_view index) { return Selection::from_index(shape, index).value(); }
 
 TEST(CutAxis, CountsWhatBlocksTake) {
@@ -68,11 +69,31 @@ TEST(Pictures, OfRowsHaveOneCellPerValue) {
 }
 
 TEST(Pictures, OfEntriesLeaveOutThoseOutside) {
-  const PictureEntry entries[] = {{0, 1, true, "7"}, {5, 0, true, "8"}, {-1, 0, true, "9"}, {1, 0, false, "6"}};
-  const Panel panel = panel_of_entries(2, 2, entries, {});
+  const PictureEntry entries[] = {{{0, 1}, true, "7"}, {{5, 0}, true, "8"}, {{-1, 0}, true, "9"}, {{1, 0}, false, "6"}};
+  const Panel panel = picture_of_entries(shape_of({2, 2}), entries).panels[0];
   EXPECT_THAT(texts(panel), ElementsAre("", "7", "6", ""));
   EXPECT_EQ(panel.rows[1][0].kind, CellKind::Left);
-  EXPECT_TRUE(panel_of_entries(0, 4, entries, {}).rows.empty());
+  EXPECT_TRUE(picture_of_entries(shape_of({0, 4}), entries).panels[0].rows.empty());
+}
+
+TEST(Pictures, OfEntriesHaveAPanelPerSlab) {
+  const PictureEntry entries[] = {{{1, 0, 1}, true, "7"}, {{0, 1, 0}, false, "8"}};
+  const Picture picture = picture_of_entries(shape_of({2, 2, 2}), entries);
+  ASSERT_EQ(picture.panels.size(), 2u);
+  EXPECT_EQ(picture.panels[1].title, "x[1, :, :]");
+  EXPECT_THAT(texts(picture.panels[0]), ElementsAre("", "", "8", ""));
+  EXPECT_THAT(texts(picture.panels[1]), ElementsAre("", "7", "", ""));
+  EXPECT_THAT(texts(picture_of_entries(shape_of({3}), {{{{2}, true, "5"}}}).panels[0]), ElementsAre("", "", "5"));
+  EXPECT_THAT(texts(picture_of_entries(shape_of({}), {{{{}, true, "5"}}}).panels[0]), ElementsAre("5"));
+}
+
+TEST(Pictures, OfEntriesInHugeShapesAreBlocks) {
+  const PictureEntry entries[] = {{{kHuge - 1, 0}, true, "7"}, {{kHuge - 2, 0}, false, "8"}};
+  const Picture picture = picture_of_entries(shape_of({kHuge, 1}), entries, {.rows = 4, .columns = 4});
+  EXPECT_FALSE(picture.are_elements);
+  const Cell& last = picture.panels[0].rows.back()[0];
+  EXPECT_EQ(last.kind, CellKind::Taken);
+  EXPECT_EQ(last.position, 0);
 }
 
 TEST(Svg, EscapesWhatItShows) {

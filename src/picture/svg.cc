@@ -146,7 +146,7 @@ Palette light_palette() {
   return {"#ffffff", "#263238", "#546e7a", "#eceff1", "#e9c46a", "#1f7a6f", "#5b3f8c", "#ffffff"};
 }
 Palette dark_palette() {
-  return {"#14191c", "#e3eaee", "#a3b5be", "#29343a", "#b8913a", "#1f7a6f", "#7254ab", "#ffffff"};
+  return {"#14191c", "#e3eaee", "#a3b5be", "#29343a", "#c79a3c", "#4db6a6", "#b79ce0", "#0d1517"};
 }
 
 double opacity(const Cell& cell) { return cell.kind == CellKind::Part ? 0.25 + 0.75 * cell.share : 1; }

@@ -60,6 +60,25 @@ static void wrong_lists(void) {
   backslice_free(none);
 }
 
+static void places_of_errors(void) {
+  backslice_selection* none = NULL;
+  int64_t begin = -1, end = -1;
+  CHECK(backslice_selection_from_index(INTS(4, 6), text("1:3, 9"), &none) == BACKSLICE_OUT_OF_RANGE);
+  CHECK(strcmp(backslice_last_error_argument(), "index") == 0 && backslice_last_error_position() == 1);
+  CHECK(backslice_last_error_span(&begin, &end) == 1 && begin == 5 && end == 6);
+  CHECK(backslice_last_error_span(NULL, NULL) == 1);
+
+  backslice_tf_slice spec = BACKSLICE_TF_SLICE_INIT;
+  spec.begin = INTS(0, 0), spec.end = INTS(1, 1), spec.strides = INTS(1, 0);
+  CHECK(backslice_selection_from_tf(INTS(4, 6), &spec, &none) == BACKSLICE_INVALID_ARGUMENT);
+  CHECK(strcmp(backslice_last_error_argument(), "strides") == 0 && backslice_last_error_position() == 1);
+  CHECK(backslice_last_error_span(&begin, &end) == 0 && begin == 5 && end == 6);
+
+  /* About no entry: nothing is left of the error before. */
+  CHECK(backslice_set_num_threads(0) == BACKSLICE_INVALID_ARGUMENT);
+  CHECK(backslice_last_error_position() == -1 && backslice_last_error_span(&begin, &end) == 0);
+}
+
 static void wrong_handles(void) {
   backslice_selection* all = at(LIST(kFour), ":");
   CHECK_FAILS(backslice_grad_buffer_zero((backslice_grad_buffer*)all, NULL), BACKSLICE_INVALID_ARGUMENT,
@@ -104,9 +123,12 @@ static void names_and_settings(void) {
 
 int main(void) {
   CHECK(strcmp(backslice_last_error(), "") == 0);
+  CHECK(strcmp(backslice_last_error_argument(), "") == 0 && backslice_last_error_position() == -1);
+  CHECK(backslice_last_error_span(NULL, NULL) == 0);
   wrong_views();
   sizes_of_structs();
   wrong_lists();
+  places_of_errors();
   wrong_handles();
   names_and_settings();
   return 0;

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "build" / "explorer" / "slice_explorer.html"
 SCREENSHOTS = ROOT / "build" / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+PHONE = {"width": 360, "height": 780}
+PATIENCE = 60_000  # milliseconds, for machines that do much else; what is there already is not waited for
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -41,14 +43,19 @@ class Tab:
         self.complaints.append(text)
 
     def open(self, link: str = "") -> Page:
+        """A page that was never open before, with its first picture."""
         self.page.goto("about:blank")
         self.page.goto(PAGE.as_uri() + link)
         # Not wait_for_function, which evaluates text inside the page: its policy forbids that.
-        for _ in range(1500):
-            if self.page.evaluate("window.backsliceExplorer !== undefined"):
-                break
-            self.page.wait_for_timeout(20)
+        self.page.locator("#results[aria-busy=false]").wait_for(state="attached")
         return self.page
+
+    def follow(self, link: str) -> None:
+        """Another link in the page that is open."""
+        with self.page.expect_event("framenavigated"):
+            self.page.evaluate("link => { location.hash = link; }", link)
+        # The page listens in a task of its own, which is queued already.
+        self.page.evaluate("() => new Promise((done) => setTimeout(done))")
 
     def type(self, shape: str, index: str) -> None:
         """Types a slice, and clears those that were laid over it."""
@@ -62,7 +69,8 @@ class Tab:
 
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Tab]:
-    context = browser.new_context(viewport=DESKTOP, offline=True, accept_downloads=True)
+    context = browser.new_context(viewport=DESKTOP, offline=True, accept_downloads=True, has_touch=True)
+    context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
     yield opened
     context.close()

@@ -54,6 +54,17 @@ BACKSLICE_C_API const char* backslice_last_error(void);
 /* Whether that error was about an element type: 1 or 0. */
 BACKSLICE_C_API int32_t backslice_last_error_is_about_dtype(void);
 
+/* The argument to blame for that error, as the message calls it; "" where it is none or more than one. Never NULL. */
+BACKSLICE_C_API const char* backslice_last_error_argument(void);
+
+/* The entry of that argument: of a list its place in it, of an index the item, of a shape the axis; -1 where it is not
+ * about one entry. */
+BACKSLICE_C_API int64_t backslice_last_error_position(void);
+
+/* The part of a text to blame: the bytes from *begin to *end, which is not included. Returns 1 and sets both, or 0
+ * where the argument was not read from text. */
+BACKSLICE_C_API int32_t backslice_last_error_span(int64_t* begin, int64_t* end);
+
 /* -- Element types: their numbers never change. Integers of 1, 2 and 4 bits take one byte per element. */
 
 enum {

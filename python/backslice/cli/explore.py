@@ -1,6 +1,7 @@
 """backslice explore: the slice explorer, which ships with the package as one HTML file, in the user's browser."""
 
 import secrets
+import threading
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -46,12 +47,16 @@ def serve(opens: bool, what: str) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(path, content)) as server:
         address = f"http://127.0.0.1:{server.server_port}{path}{what}"
         typer.echo(f"The explorer is at {address}\nCtrl-C ends it.")
-        if opens:
-            webbrowser.open(address)
+        # In a thread, since some browsers return only when they are left.
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            server.serve_forever()
+            if opens:
+                _open(address)
+            threading.Event().wait()
         except KeyboardInterrupt:
             typer.echo("")
+        finally:
+            server.shutdown()
 
 
 def open_file(opens: bool, what: str) -> None:
@@ -59,7 +64,12 @@ def open_file(opens: bool, what: str) -> None:
     address = page().as_uri() + what
     typer.echo(f"The explorer is at {address}")
     if opens:
-        webbrowser.open(address)
+        _open(address)
+
+
+def _open(address: str) -> None:
+    if not webbrowser.open(address):
+        typer.echo("No browser was found: open this address in one.", err=True)
 
 
 def _handler(path: str, content: bytes) -> type[BaseHTTPRequestHandler]:
