@@ -52,7 +52,8 @@ struct Picture {
   bool are_elements = true;  ///< One per cell; else cells are blocks of several.
 };
 
-/// How many cells fit: more elements than that are drawn as blocks. Dense cells are too small for numbers.
+/// How many cells fit, at least one each way: more elements than that are drawn as blocks. Dense cells are too small
+/// for numbers.
 struct PictureLimits {
   std::int64_t rows = 16, columns = 24, panels = 6;
   bool is_dense = false;
@@ -63,7 +64,7 @@ struct AxisBlock {
   std::int64_t lo, hi, taken, position;
 };
 
-/// An axis cut into at most that many blocks, whose size is a power of two. Precondition: most > 0.
+/// An axis cut into at most that many blocks, whose size is a power of two; into one where `most` is less.
 BACKSLICE_EXPORT std::vector<AxisBlock> cut_axis(std::int64_t extent, const Selection::Axis& axis, std::int64_t most);
 
 /// The blocks that each axis of a picture is cut into; the last two are its rows and columns.

@@ -52,6 +52,12 @@ TEST(ParseSlice, ReadsEachNotation) {
   EXPECT_TRUE(parse_slice(Dialect::Onnx, "starts= ends=").ok()) << "lists may be empty";
 }
 
+TEST(ParseSlice, ReadsAMillionBlanksInNoTime) {
+  const std::string blanks(1'000'000, ' ');
+  const auto read = parse_slice(Dialect::Onnx, "starts=[1," + blanks + "2] ends =" + blanks + "[3, 4]");
+  EXPECT_TRUE(read.ok()) << read.status().to_string();
+}
+
 TEST(ParseSlice, MarksTheArgumentThatIsWrong) {
   const auto blamed = [](Dialect dialect, std::string_view text) {
     const Status error =

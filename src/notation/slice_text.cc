@@ -55,6 +55,7 @@ class PlainText {
   // Removes the letters for which is_dropped(i) holds.
   template <class IsDropped>
   void drop(const IsDropped& is_dropped) {
+    find_letters();
     std::string kept;
     std::vector<std::size_t> kept_from;
     for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -65,18 +66,22 @@ class PlainText {
     text_ = std::move(kept);
     from_ = std::move(kept_from);
   }
-  std::size_t first_letter_from(std::size_t i) const {
-    while (i < text_.size() && is_blank(text_[i])) ++i;
-    return i;
+  // Notes which letter, that is no blank, comes first from each place on, and last before it: once for all blanks, of
+  // which there may be millions.
+  void find_letters() {
+    first_from_.assign(text_.size() + 1, text_.size());
+    for (std::size_t i = text_.size(); i > 0; --i) first_from_[i - 1] = is_blank(text_[i - 1]) ? first_from_[i] : i - 1;
+    last_before_.assign(text_.size() + 1, '\0');
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      last_before_[i + 1] = is_blank(text_[i]) ? last_before_[i] : text_[i];
+    }
   }
+  std::size_t first_letter_from(std::size_t i) const { return first_from_[i]; }
   char letter_after(std::size_t i) const {
     const std::size_t at = first_letter_from(i + 1);
     return at < text_.size() ? text_[at] : '\0';
   }
-  char letter_before(std::size_t i) const {
-    while (i > 0 && is_blank(text_[i - 1])) --i;
-    return i > 0 ? text_[i - 1] : '\0';
-  }
+  char letter_before(std::size_t i) const { return last_before_[i]; }
   // Whether an argument begins there: name=
   bool begins_argument(std::size_t i) const {
     std::size_t end = i;
@@ -104,6 +109,8 @@ class PlainText {
 
   std::string text_;
   std::vector<std::size_t> from_;
+  std::vector<std::size_t> first_from_;
+  std::string last_before_;
 };
 
 // What was read so far, by name.

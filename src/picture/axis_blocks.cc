@@ -1,4 +1,5 @@
 // Axes cut into as many blocks as a picture has room for.
+#include <algorithm>
 #include <bit>
 
 #include "backslice/picture.h"
@@ -9,7 +10,7 @@ namespace {
 
 // The least power of two of which `most` reach the extent. Up to 2^63, which no int64_t holds.
 std::uint64_t block_size(std::int64_t extent, std::int64_t most) {
-  const std::int64_t needed = extent == 0 ? 1 : (extent - 1) / most + 1;
+  const std::int64_t needed = extent == 0 ? 1 : (extent - 1) / std::max<std::int64_t>(most, 1) + 1;
   return std::bit_ceil(static_cast<std::uint64_t>(needed));
 }
 

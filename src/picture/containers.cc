@@ -38,7 +38,8 @@ std::string row_label(std::span<const Splits> outer, std::int64_t row) {
 
 std::vector<Cell> row_cells(std::int64_t first, std::int64_t length, std::int64_t block) {
   std::vector<Cell> cells;
-  for (std::int64_t at = 0; at < length; at += block) cells.push_back({CellKind::Taken, "", 1, first + at});
+  const std::int64_t count = length == 0 ? 0 : (length - 1) / block + 1;
+  for (std::int64_t i = 0; i < count; ++i) cells.push_back({CellKind::Taken, "", 1, first + i * block});
   if (block > 1 && !cells.empty()) cells[0].text = std::to_string(length);
   return cells;
 }
@@ -77,7 +78,7 @@ Picture picture_of_rows(std::span<const Splits> nested_row_splits, const Picture
   };
   std::int64_t longest = 0;
   for (std::int64_t row = 0; row < shown; ++row) longest = std::max(longest, length(row));
-  const std::int64_t block = longest == 0 ? 1 : (longest - 1) / limits.columns + 1;
+  const std::int64_t block = longest == 0 ? 1 : (longest - 1) / std::max<std::int64_t>(limits.columns, 1) + 1;
   Panel panel;
   for (std::int64_t row = 0; row < shown; ++row) {
     panel.rows.push_back(row_cells(inner[static_cast<std::size_t>(row)], length(row), block));

@@ -1,5 +1,7 @@
 #include "backslice/picture.h"
 
+#include <limits>
+
 #include "testing.h"
 
 namespace backslice {
@@ -29,6 +31,8 @@ TEST(CutAxis, CountsWhatBlocksTake) {
   EXPECT_THAT((std::vector{blocks[0].taken, blocks[1].taken, blocks[2].taken}), ElementsAre(1, 1, 1));
   EXPECT_THAT((std::vector{blocks[0].position, blocks[1].position, blocks[2].position}), ElementsAre(2, 1, 0));
 }
+
+TEST(CutAxis, MakesAtLeastOneBlock) { EXPECT_EQ(cut_axis(9, {0, 1, 9}, 0).size(), 1u); }
 
 TEST(CutAxis, TakesTheLongestAxis) {
   for (const std::int64_t most : {std::int64_t{1}, std::int64_t{2}, std::int64_t{24}}) {
@@ -66,6 +70,13 @@ TEST(Pictures, OfRowsHaveOneCellPerValue) {
   EXPECT_THAT(picture.panels[0].row_labels, ElementsAre("0.0", "0.1", "1.0"));
   EXPECT_EQ(picture.panels[0].rows[1].size(), 0u);
   EXPECT_EQ(picture.panels[0].rows[2][0].position, 2);
+}
+
+TEST(Pictures, OfRowsAreAsWideAsTheirLimits) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::vector<std::int64_t>> splits = {{0, kMost}};
+  EXPECT_EQ(picture_of_rows(splits, {.columns = 24}).panels[0].rows[0].size(), 24u);
+  EXPECT_EQ(picture_of_rows(splits, {.columns = 0}).panels[0].rows[0].size(), 1u);
 }
 
 TEST(Pictures, OfEntriesLeaveOutThoseOutside) {
