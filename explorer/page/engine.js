@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{message: string, field: string, span: [number, number] | null}} Fault
- * @typedef {{name: string, heading: string, begins_row: boolean, svg: string, file: string, notes: string[], cells: [string, number][]}} Picture
+ * @typedef {{name: string, heading: string, begins_row: boolean, svg: string, file?: string, notes: string[], cells: [string, number][]}} Picture
  * @typedef {{name: string, forward: string, gradient: string}} Snippet
  * @typedef {{error?: Fault, entries?: number, summary?: string, fields?: Fields, axes?: string[], result_axes?: string,
  *   shape?: string, result_shape?: string, explanation?: string,

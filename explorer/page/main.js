@@ -58,10 +58,17 @@ function writeLink() {
   } catch { /* still too many for this browser: the next one is kept */ }
 }
 
+/** The SVG file of a picture in the answer to that request.
+ * @param {Fields} asked @param {string} name */
+function fileOf(asked, name) {
+  return ask({ ...asked, file: name }).pictures?.find((picture) => picture.name === name)?.file || "";
+}
+
 function update() {
   clearError();
   const fields = typed();
-  const answer = ask({ tab, from, ...room(), ...fields });
+  const asked = { tab, from, ...room(), ...fields };
+  const answer = ask(asked);
   entries = answer.entries ?? entries;
   const results = find("results");
   const isStale = answer.error !== undefined && results.classList.contains("drawn");
@@ -72,7 +79,7 @@ function update() {
   if (!answer.error && tab === "slice") fillOthers(answer.fields || {});
   if (tab === "slice") drawMasks(entries, () => { from = "tf"; update(); });
   if (answer.error) showError(answer.error, tab, from);
-  else showAnswer(answer, tab === "slice");
+  else showAnswer(answer, tab === "slice", (name) => fileOf(asked, name));
   if (answer.error && !isStale) find("summary").textContent = "Nothing is drawn yet: the message under the field says why.";
   kept[tab] = Object.fromEntries(fieldsOf(tab, from).map((name) => [name, fields[name]]));
   keepLink();

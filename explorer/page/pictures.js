@@ -95,8 +95,8 @@ function download(name, text, heading) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** @param {Picture} picture @param {string} summary */
-function figureOf(picture, summary) {
+/** @param {Picture} picture @param {string} summary @param {(name: string) => string} fileOf */
+function figureOf(picture, summary, fileOf) {
   const figure = document.createElement("figure");
   figure.dataset.name = picture.name;
   const caption = document.createElement("figcaption");
@@ -106,7 +106,7 @@ function figureOf(picture, summary) {
   save.type = "button";
   save.textContent = "SVG";
   save.setAttribute("aria-label", `Download “${picture.heading}” as SVG`);
-  save.addEventListener("click", () => download(picture.name, picture.file, `${picture.heading}: ${summary}`));
+  save.addEventListener("click", () => download(picture.name, fileOf(picture.name), `${picture.heading}: ${summary}`));
   caption.append(heading, save);
   const place = document.createElement("div");
   place.className = "drawing";
@@ -130,14 +130,14 @@ function figureOf(picture, summary) {
   return figure;
 }
 
-/** @param {Picture[]} pictures @param {string} summary */
-function drawPictures(pictures, summary) {
+/** @param {Picture[]} pictures @param {string} summary @param {(name: string) => string} fileOf */
+function drawPictures(pictures, summary, fileOf) {
   drawn = [];
   const place = find("pictures");
   place.replaceChildren();
   for (const picture of pictures) {
     if (picture.begins_row) place.append(Object.assign(document.createElement("div"), { className: "row-end" }));
-    place.append(figureOf(picture, summary));
+    place.append(figureOf(picture, summary, fileOf));
   }
   const pointed = find("pointed");
   pointed.textContent = "Point at an element, tap it, or use the arrow keys, to see where it goes.";

@@ -49,8 +49,8 @@ function readable(bytes) {
   return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
 }
 
-/** @param {Answer} answer @param {boolean} isSlice */
-function showAnswer(answer, isSlice) {
+/** @param {Answer} answer @param {boolean} isSlice @param {(name: string) => string} fileOf  The SVG of a picture. */
+function showAnswer(answer, isSlice, fileOf) {
   const summary = answer.summary || "";
   find("summary").textContent = summary;
   const warnings = find("warnings");
@@ -60,7 +60,7 @@ function showAnswer(answer, isSlice) {
     item.textContent = text;
     return item;
   }));
-  drawPictures(answer.pictures || [], summary);
+  drawPictures(answer.pictures || [], summary, fileOf);
   find("results").classList.add("drawn");
   drawCode(answer.code || []);
   find("normal-form").hidden = !isSlice;

@@ -55,10 +55,8 @@ void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const R
         .member("name", noted.name)
         .member("heading", noted.heading)
         .member("begins_row", noted.begins_row);
-    json.member("svg", svg(without_notes, across))
-        .member("file", svg(noted.picture, across))
-        .key("notes")
-        .strings(noted.picture.notes);
+    json.member("svg", svg(without_notes, across)).key("notes").strings(noted.picture.notes);
+    if (request.text("file") == noted.name) json.member("file", svg(noted.picture, across));
     json.key("cells").begin_list();
     for (const CellNote& cell : noted.cells) json.begin_list().value(cell.text).value(cell.key).end_list();
     json.end_list().end_object();

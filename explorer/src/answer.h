@@ -35,6 +35,7 @@ void begin_answer(Json& json);
 std::string end_answer(Json& json);
 std::string error_answer(const Status& error, const Request& request);
 
+// With the SVG file of the one that the request's field "file" names.
 void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const Request& request);
 void add_code(Json& json, const std::vector<Code>& code);
 

