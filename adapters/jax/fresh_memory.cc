@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -10,6 +11,7 @@ namespace backslice::jax {
 namespace {
 
 constexpr std::uintptr_t kHugePage = 2 << 20;
+constexpr std::int64_t kLongRow = 512;
 
 struct Bytes {
   std::uintptr_t begin, end;
@@ -42,6 +44,23 @@ bool are_provided(const Bytes& pages) {
 // MADV_DONTNEED.
 bool discard(const Bytes& pages) { return pages.try_advise(MADV_FREE) && pages.try_advise(MADV_DONTNEED); }
 
+// How many bytes that lie side by side a slice takes at once, at least.
+std::int64_t bytes_at_once(const SliceGradient& slice) {
+  const Selection& taken = slice.selection;
+  std::int64_t bytes = slice.dy.layout.item_size;
+  for (int axis = taken.shape().rank() - 1; axis >= 0; --axis) {
+    const auto& of = taken.axis(axis);
+    if (of.step != 1 && of.step != -1) break;
+    bytes *= of.count;
+    if (of.count != taken.shape()[axis]) break;
+  }
+  return bytes;
+}
+
+bool are_long_rows(std::span<const SliceGradient> slices) {
+  return std::all_of(slices.begin(), slices.end(), [](const auto& slice) { return bytes_at_once(slice) >= kLongRow; });
+}
+
 }  // namespace
 
 void expect_writes(const View& result) {
@@ -49,8 +68,9 @@ void expect_writes(const View& result) {
   if (pages.begin < pages.end) pages.advise(MADV_HUGEPAGE);
 }
 
-Write write_of_gradient(const View& result) {
+Write write_of_gradients(std::span<const SliceGradient> slices, const View& result) {
   expect_writes(result);
+  if (!are_long_rows(slices)) return Write::Overwrite;
   const Bytes bytes = bytes_of(result);
   const Bytes pages = pages_of(bytes, static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)));
   if (bytes.end - bytes.begin < 2 * kHugePage || are_provided(pages) || !discard(pages)) return Write::Overwrite;

@@ -37,7 +37,7 @@ constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
 
 TEST(FreshMemory, IsZeroAndNotProvidedByTheQuestion) {
   Mapping memory(kPrivate);
-  EXPECT_EQ(write_of_gradient(memory.tensor()), Write::IntoZeros);
+  EXPECT_EQ(write_of_gradients({}, memory.tensor()), Write::IntoZeros);
   unsigned char provided = 1;
   mincore(&memory[8 << 20], 1, &provided);
   EXPECT_EQ(provided & 1, 0);
@@ -48,25 +48,25 @@ TEST(FreshMemory, WhatWasWrittenIsDiscardedOrOverwritten) {
   for (const std::int64_t at : {std::int64_t{64}, std::int64_t{100}, 3 * kPage, kBytes / 2, kBytes - 65}) {
     Mapping memory(kPrivate);
     memory[at] = std::byte{7};
-    EXPECT_TRUE(write_of_gradient(memory.tensor()) == Write::Overwrite || memory.is_zero()) << at;
+    EXPECT_TRUE(write_of_gradients({}, memory.tensor()) == Write::Overwrite || memory.is_zero()) << at;
   }
 }
 
 TEST(FreshMemory, MemoryInUseIsOverwritten) {
   Mapping memory(kPrivate);
   for (std::int64_t at = 0; at < kBytes; at += kPage) memory[at] = std::byte{7};
-  EXPECT_EQ(write_of_gradient(memory.tensor()), Write::Overwrite);
+  EXPECT_EQ(write_of_gradients({}, memory.tensor()), Write::Overwrite);
   EXPECT_EQ(memory[kPage], std::byte{7});
 }
 
 TEST(FreshMemory, OthersMemoryIsNotDiscarded) {
   Mapping shared(MAP_SHARED | MAP_ANONYMOUS);
-  EXPECT_EQ(write_of_gradient(shared.tensor()), Write::Overwrite);
+  EXPECT_EQ(write_of_gradients({}, shared.tensor()), Write::Overwrite);
   char path[] = "/tmp/fresh_memory_XXXXXX";
   const int file = mkstemp(path);
   ASSERT_EQ(ftruncate(file, kBytes), 0);
   Mapping of_file(MAP_PRIVATE, file);
-  EXPECT_EQ(write_of_gradient(of_file.tensor()), Write::Overwrite);
+  EXPECT_EQ(write_of_gradients({}, of_file.tensor()), Write::Overwrite);
   close(file);
   unlink(path);
 }
@@ -74,9 +74,25 @@ TEST(FreshMemory, OthersMemoryIsNotDiscarded) {
 TEST(FreshMemory, SmallResultsAreOverwritten) {
   Mapping memory(kPrivate);
   const View small = *View::contiguous(&memory[64], DType::UInt8, {{1 << 20}});
-  EXPECT_EQ(write_of_gradient(small), Write::Overwrite);
+  EXPECT_EQ(write_of_gradients({}, small), Write::Overwrite);
   const View empty = *View::contiguous(&memory[64], DType::UInt8, {{0}});
-  EXPECT_EQ(write_of_gradient(empty), Write::Overwrite);
+  EXPECT_EQ(write_of_gradients({}, empty), Write::Overwrite);
+}
+
+Write write_of(const char* index) {
+  Mapping memory(kPrivate);
+  const View dx = *View::contiguous(&memory[64], DType::Float32, {{1024, 1024}});  // 4 MiB
+  const Selection taken = *Selection::from_index(dx.shape(), index);
+  const ConstView dy = *ConstView::contiguous(nullptr, DType::Float32, taken.result_shape());
+  return write_of_gradients({{{taken, dy}}}, dx);
+}
+
+TEST(FreshMemory, ZerosBetweenScatteredElementsAreWritten) {
+  EXPECT_EQ(write_of("256:768"), Write::IntoZeros);
+  EXPECT_EQ(write_of(":, 1:513"), Write::IntoZeros);
+  EXPECT_EQ(write_of("::2, ::-1"), Write::IntoZeros);
+  EXPECT_EQ(write_of(":, ::2"), Write::Overwrite);
+  EXPECT_EQ(write_of(":, 3"), Write::Overwrite);
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, Numbers slices, N
                                  xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> dx) {
   return guarded([&] {
     const View out = result_of(dx);
-    fill(gradients_in(slices, parts, dys), out, write_of_gradient(out), threads);
+    const std::vector<SliceGradient> gradients = gradients_in(slices, parts, dys);
+    fill(gradients, out, write_of_gradients(gradients, out), threads);
   });
 }
 

@@ -40,7 +40,8 @@ xla::ffi::Error shard_of_gradient(xla::ffi::ThreadPool threads, Numbers slices, 
       if (part) gradients.push_back({part->selection, select(part->dy, views[i])});
     }
     PoolExecutor pool(threads);
-    check(multi_slice_grad_into(out.shape(), gradients, out, write_of_gradient(out), {.executor = &pool}));
+    const Write write = write_of_gradients(gradients, out);
+    check(multi_slice_grad_into(out.shape(), gradients, out, write, {.executor = &pool}));
   });
 }
 

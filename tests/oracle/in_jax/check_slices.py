@@ -204,3 +204,15 @@ def test_large_arrays_on_xlas_threads() -> None:
     index = np.s_[3:1000, ::-2]
     same(jax.jit(bsj.slice, static_argnums=1)(x, "3:1000, ::-2"), x[index])
     same(bsj.slice_grad(x[index], x.shape, index), jax.linear_transpose(lambda x: x[index], x)(x[index])[0])
+
+
+@pytest.mark.parametrize("text", ["256:768", ":, 100:900", "::2, ::2", "::-1, 1:", ":, 3", "5:5"])
+def test_gradients_whose_memory_may_be_fresh_from_the_system(text: str) -> None:
+    """Again and again, since it is used once more after it was freed."""
+    index = eval(f"np.s_[{text}]")
+    dy = np.random.default_rng(0).normal(size=np.empty((2048, 2048))[index].shape)
+    expected = np.zeros((2048, 2048))
+    expected[index] = dy
+    f = jax.jit(lambda dy: bsj.slice_grad(dy, (2048, 2048), index))
+    for _ in range(3):
+        np.testing.assert_array_equal(f(dy), expected)
