@@ -43,7 +43,7 @@ void SessionThreads::run(std::int64_t count, const std::function<void(std::int64
     api_.call(slots::kReleaseStatus, refused);
     job.work(0);
   }
-  if (!job.had_help()) help_.missed();
+  help_.note(job.had_help());
 }
 
 }  // namespace backslice::onnxruntime

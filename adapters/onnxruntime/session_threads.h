@@ -10,7 +10,8 @@ namespace backslice::onnxruntime {
 
 /// Whether the threads of a session help with little work in time. They do while they look out for it, as they do for a
 /// while after each run; those that sleep, and in some sessions all do, take longer to come than little work takes.
-/// What was seen at earlier runs of a kernel tells which: after they came too late, they are left alone for some runs.
+/// What was seen at earlier runs of a kernel tells which: threads that came too late are awake at the next run, so that
+/// only after the second time in a row they are left alone for some runs.
 class PromptHelp {
  public:
   /// Whether to ask for it this time.
@@ -20,12 +21,20 @@ class PromptHelp {
     return left == 0;
   }
 
-  void missed() { runs_without_.store(kRunsWithout, std::memory_order_relaxed); }
+  void note(bool came) {
+    if (!came && has_missed_.load(std::memory_order_relaxed)) {
+      runs_without_.store(kRunsWithout, std::memory_order_relaxed);
+      came = true;  // they have two tries again
+    }
+    has_missed_.store(!came, std::memory_order_relaxed);
+  }
 
  private:
-  static constexpr int kRunsWithout = 64;
+  static constexpr int kRunsWithout = 128;
 
-  std::atomic<int> runs_without_ = 0;  // several threads may run a kernel at once
+  // Several threads may run a kernel at once.
+  std::atomic<int> runs_without_ = 0;
+  std::atomic<bool> has_missed_ = false;  // at the last run that asked
 };
 
 /// Loops run on the threads of the session, and on no others. A session of one thread has none but the caller.
