@@ -1,7 +1,6 @@
 #include "capi/boundary.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "backslice/c/base.h"
@@ -28,7 +27,7 @@ std::size_t fitting(std::string_view text, std::size_t room) {
 template <std::size_t size>
 void keep(std::string_view text, char (&into)[size]) {
   const std::size_t kept = fitting(text, size - 1);
-  std::memcpy(into, text.data(), kept);
+  text.copy(into, kept);  // which takes texts without memory, too
   into[kept] = '\0';
 }
 
