@@ -16,7 +16,7 @@ cp "$build"/python/_core.*.so "$package/backslice/"
 
 # Not here, because a sanitizer would show nothing new in them, or cannot run them at all:
 left_out=(
-  test_bench.py test_docs.py test_examples.py test_stubs.py   # other programs, documentation, types
+  'test_bench*.py' test_docs.py test_examples.py test_stubs.py # other programs, documentation, types
   'test_cli*.py' test_picture.py                              # the command line and pictures: Python code alone
   test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
   test_onnxruntime_library.py                                 # nor has it that
