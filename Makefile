@@ -16,8 +16,8 @@
 # make test-large the tests that need 12 GB of disk
 # make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
-# make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make bench-cuda: its speed)
-# make cuda-bundle those tests, the benchmark and their libraries as build/cuda-bundle.tar.gz, to run on another machine
+# make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make fuzz-cuda: the fuzzers; make bench-cuda: its speed)
+# make cuda-bundle those tests, fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -27,13 +27,14 @@ PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
            CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
+CORES := $(shell nproc)
 # Clones share what ccache has, wherever they are.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -63,7 +64,7 @@ test: test-cpp test-python
 test-cpp: setup
 	cmake --preset dev
 	cmake --build --preset dev
-	ctest --preset dev
+	ctest --preset dev --parallel $(CORES)
 
 test-python: python
 	$(PYTEST)
@@ -146,7 +147,7 @@ oracle-speed: python
 sanitize: $(VENV)/.requirements
 	@for preset in asan tsan; do \
 	  echo "== $$preset"; \
-	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
+	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset --parallel $(CORES) || exit 1; \
 	done
 	tools/sanitize_python.sh build/asan $(PY)
 
@@ -168,6 +169,7 @@ bench-cpp: setup
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
 cuda-bundle: setup
+	@tools/setup.sh $(PYTHON) fuzz
 	cmake --preset cuda
 	cmake --build --preset cuda
 	tools/cuda_bundle.sh build/cuda
@@ -178,11 +180,15 @@ build/cuda-bundle/run.sh: cuda-bundle
 test-cuda: build/cuda-bundle/run.sh
 	build/cuda-bundle/run.sh tests
 
+fuzz-cuda: build/cuda-bundle/run.sh
+	build/cuda-bundle/run.sh fuzz $(FUZZ_SECONDS)
+
 sanitize-cuda: build/cuda-bundle/run.sh
 	build/cuda-bundle/run.sh sanitize
 
 bench-cuda: build/cuda-bundle/run.sh
 	build/cuda-bundle/run.sh bench
+	build/cuda-bundle/run.sh bench-containers
 
 abi-check: setup
 	cmake --preset dev

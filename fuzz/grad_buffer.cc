@@ -52,7 +52,13 @@ class Program {
     const View view = buffer_.writable();
     written_.assign(written_.size(), true);
     if (dtype_ == DType::String || !in_.flag()) return;
-    in_.fill(view.data, static_cast<std::size_t>(view.elements() * item_size_));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(view.elements() * item_size_));
+    in_.fill(bytes.data(), bytes.size());
+    if (is_on_cpu()) {
+      std::ranges::copy(bytes, view.data);
+    } else {
+      copy_there(view.data, bytes.data(), std::ssize(bytes));
+    }
     array_ = values_of(view);
   }
 
@@ -124,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Numbers shape = huge ? in.huge_shape(3) : in.small_shape(3, 6);
   const DType dtype = in.dtype();
   const std::int64_t item_size = any_item_size(in, dtype);
-  auto buffer = GradBuffer::make(dtype, shape, item_size);
+  auto buffer = GradBuffer::make(dtype, shape, item_size, {.allocator = &memory_there()});
   if (!huge) agree(buffer.status(), has_zero(dtype), "a buffer of this dtype");
   if (!buffer.ok() || (huge && buffer->view().elements() > 1000)) return 0;
   Program(in, shape, dtype, item_size, *std::move(buffer)).run();

@@ -14,6 +14,7 @@
 #include "backslice/dtype.h"
 #include "backslice/executor.h"
 #include "backslice/index.h"
+#include "fuzz/place.h"
 
 namespace backslice::fuzz {
 
@@ -77,7 +78,11 @@ class Input {
     return shape;
   }
 
-  DType dtype() { return pick(all_dtypes()); }
+  // Strings lie in memory of the CPU alone.
+  DType dtype() {
+    const DType dtype = pick(all_dtypes());
+    return dtype == DType::String && !is_on_cpu() ? DType::UInt8 : dtype;
+  }
 
   SliceRange range(std::int64_t extent) {
     SliceRange range;

@@ -52,7 +52,7 @@ std::int64_t any_item_size(Input& in, DType dtype) {
   return dtype == DType::Bytes ? in.within(1, 40) : item_size(dtype);
 }
 
-Placed::Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most) {
+Placed::Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most, Device device) {
   const std::int64_t unit = dtype == DType::String ? kString : 1;
   // Where there are no elements any strides will do, and extents may be too large for others.
   const bool empty = std::ranges::count(shape, 0) > 0;
@@ -60,13 +60,21 @@ Placed::Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& sh
   const Numbers strides = how == Strides::Contiguous ? contiguous_strides(shape, item_size)
                           : how == Strides::Distinct ? distinct_strides(in, shape, item_size, unit)
                                                      : any_strides(in, shape, unit);
-  view_ = must_get(View::strided(nullptr, dtype, shape, strides, item_size), "a small view");
+  host_ = view_ = must_get(View::strided(nullptr, dtype, shape, strides, item_size), "a small view");
+  view_.device = device;
   if (empty) return;
-  std::int64_t below = 0, above = item_size;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    (strides[i] < 0 ? below : above) += (shape[i] - 1) * strides[i];
+  const Span span = span_of(host_.layout);
+  allocate(in, span.below, span.above - span.below);
+  if (device.is_cpu()) {
+    view_ = host_;
+    return;
   }
-  allocate(in, below, above - below);
+  const auto past = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) % 256; };
+  const auto size = static_cast<std::int64_t>(before_.size());
+  device_memory_ = must_get(memory_there().allocate(size + 256, Contents::Uninitialised), "a little memory");
+  std::byte* const first = device_memory_.data() + (past(memory_.get()) + 256 - past(device_memory_.data())) % 256;
+  view_.data = first + (host_.data - memory_.get());
+  send();
 }
 
 void Placed::allocate(Input& in, std::int64_t below, std::int64_t span) {
@@ -79,7 +87,7 @@ void Placed::allocate(Input& in, std::int64_t below, std::int64_t span) {
           std::to_string(i) + (in.flag() ? " is a string that is too long to be short" : "");
     }
     strings_before_.assign(strings_.get(), strings_.get() + count);
-    view_.data = reinterpret_cast<std::byte*>(strings_.get()) - below;
+    host_.data = reinterpret_cast<std::byte*>(strings_.get()) - below;
     return;
   }
   front_ = kCanary + in.within(0, 63);
@@ -89,7 +97,17 @@ void Placed::allocate(Input& in, std::int64_t below, std::int64_t span) {
   before_.assign(memory_.get(), memory_.get() + size);
   ASAN_POISON_MEMORY_REGION(memory_.get(), static_cast<std::size_t>(front_));
   ASAN_POISON_MEMORY_REGION(memory_.get() + front_ + span, static_cast<std::size_t>(kCanary));
-  view_.data = memory_.get() + front_ - below;
+  host_.data = memory_.get() + front_ - below;
+}
+
+const View& Placed::fetched() const {
+  if (device_memory_.data() == nullptr) return host_;
+  copy_back(memory_.get(), there(), std::ssize(before_));
+  return host_;
+}
+
+void Placed::send() const {
+  if (device_memory_.data() != nullptr) copy_there(there(), memory_.get(), std::ssize(before_));
 }
 
 Placed::~Placed() {
@@ -97,25 +115,28 @@ Placed::~Placed() {
 }
 
 void Placed::set_zero() const {
-  reference::overwrite(plan_zero(view_.layout, Widen::No), view_.dtype, view_.data, view_.data);
+  edit([](const View& view) {
+    reference::overwrite(plan_zero(view.layout, Widen::No), view.dtype, view.data, view.data);
+  });
 }
 
 void Placed::check_gaps() const {
   if (strings_ != nullptr) {
     std::vector<std::string> now(strings_.get(), strings_.get() + strings_before_.size());
     for_each_index(view_.shape(), [&](const Numbers& index) {
-      const std::byte* element = view_.data + offset_of(view_.layout, index);
+      const std::byte* element = host_.data + offset_of(host_.layout, index);
       const auto at = static_cast<std::size_t>(reinterpret_cast<const std::string*>(element) - strings_.get());
       now[at] = strings_before_[at];
     });
     return must(now == strings_before_, "strings between the elements are not touched");
   }
   if (memory_ == nullptr) return;
+  fetched();
   ASAN_UNPOISON_MEMORY_REGION(memory_.get(), before_.size());
   std::vector<std::byte> now(memory_.get(), memory_.get() + before_.size());
   for_each_index(view_.shape(), [&](const Numbers& index) {
-    const std::int64_t at = view_.data + offset_of(view_.layout, index) - memory_.get();
-    std::copy_n(before_.begin() + at, view_.layout.item_size, now.begin() + at);
+    const std::int64_t at = host_.data + offset_of(host_.layout, index) - memory_.get();
+    std::copy_n(before_.begin() + at, host_.layout.item_size, now.begin() + at);
   });
   must(now == before_, "bytes around and between the elements are not touched");
 }

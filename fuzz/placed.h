@@ -2,13 +2,15 @@
 // it.
 //
 // The strides are what the input says: contiguous, with axes in any order, gaps and reversed axes, or, for inputs of
-// operations, anything at all. The memory lies between poisoned canaries, at any alignment.
+// operations, anything at all. The memory lies between poisoned canaries, at any alignment. On a device it is a copy of
+// such memory, canaries included, at the same distance from a multiple of 256.
 #pragma once
 
 #include <memory>
 
 #include "backslice/tensor.h"
 #include "fuzz/input.h"
+#include "fuzz/place.h"
 #include "fuzz/values.h"
 
 namespace backslice::fuzz {
@@ -20,13 +22,20 @@ std::int64_t any_item_size(Input& in, DType dtype);
 
 class Placed {
  public:
-  Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most);
+  Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most, Device device = place());
   ~Placed();
   Placed(Placed&&) = default;
 
   const View& view() const { return view_; }
-  Values values() const { return values_of(view_); }
+  Values values() const { return values_of(fetched()); }
   void set_zero() const;
+
+  // Calls body(view of the elements in memory of the CPU), which may change them.
+  template <class Body>
+  void edit(const Body& body) const {
+    body(fetched());
+    send();
+  }
 
   // Bytes around and between the elements are as they were when the tensor was made.
   void check_gaps() const;
@@ -35,8 +44,12 @@ class Placed {
   static constexpr std::int64_t kCanary = 64;
 
   void allocate(Input& in, std::int64_t below, std::int64_t span);
+  const View& fetched() const;
+  void send() const;
+  std::byte* there() const { return view_.data + (memory_.get() - host_.data); }
 
-  View view_;
+  View view_, host_;  // where it lies, and in memory of the CPU
+  Buffer device_memory_;
   std::int64_t front_ = 0, span_ = 0;       // canary before the elements, bytes they span
   std::unique_ptr<std::byte[]> memory_;     // of everything but strings
   std::vector<std::byte> before_;           // what it held when it was made
@@ -48,7 +61,7 @@ class Placed {
 inline Tensor owned(Placed placed) {
   auto owner = std::make_shared<Placed>(std::move(placed));
   const View view = owner->view();
-  return Tensor::of(Buffer::wrap(owner, view.data), view);
+  return Tensor::of(Buffer::wrap(owner, view.data, view.device), view);
 }
 
 }  // namespace backslice::fuzz

@@ -68,7 +68,7 @@ class Program {
     std::vector<Placed> lists;
     RaggedView out;
     for (const std::int64_t length : size->splits) {
-      lists.emplace_back(in_, splits_dtype, item_size(splits_dtype), Numbers{length}, Strides::Distinct);
+      lists.emplace_back(in_, splits_dtype, item_size(splits_dtype), Numbers{length}, Strides::Distinct, Device::cpu());
       out.splits.push_back(lists.back().view());
     }
     const Numbers shape(size->values.begin(), size->values.end());

@@ -5,7 +5,8 @@
 namespace backslice::fuzz {
 
 Tensor tensor_of(Input& in, DType dtype, const Numbers& list) {
-  Placed placed(in, dtype, item_size(dtype), {static_cast<std::int64_t>(list.size())}, Strides::Distinct);
+  Placed placed(in, dtype, item_size(dtype), {static_cast<std::int64_t>(list.size())}, Strides::Distinct,
+                Device::cpu());
   for (std::size_t i = 0; i < list.size(); ++i) {
     std::byte* p = placed.view().data + static_cast<std::int64_t>(i) * placed.view().layout.strides[0];
     const auto narrow = static_cast<std::int32_t>(list[i]);

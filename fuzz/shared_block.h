@@ -21,9 +21,11 @@ class SharedBlock {
   View view(Input& in, DType dtype, std::int64_t item_size, const Shape& shape) {
     Numbers strides(static_cast<std::size_t>(shape.rank()));
     for (std::int64_t& stride : strides) stride = in.within(-24, 24);
-    auto* data = bytes_.data() + kSize / 2 + in.within(-64, 64);
-    return must_get(View::strided(data, dtype, Numbers(shape.begin(), shape.end()), strides, item_size),
-                    "a small view");
+    auto* data = memory_.data() + kSize / 2 + in.within(-64, 64);
+    View made =
+        must_get(View::strided(data, dtype, Numbers(shape.begin(), shape.end()), strides, item_size), "a small view");
+    made.device = memory_.device();
+    return made;
   }
 
   // Whether two elements of the output, or one of it and one of an input, share a byte.
@@ -48,7 +50,7 @@ class SharedBlock {
   Taken taken(const ConstView& view) const {
     Taken taken{std::vector<bool>(kSize)};
     for_each_index(view.shape(), [&](const Numbers& index) {
-      const auto at = static_cast<std::size_t>(view.data + offset_of(view.layout, index) - bytes_.data());
+      const auto at = static_cast<std::size_t>(view.data + offset_of(view.layout, index) - memory_.data());
       for (std::size_t i = at; i < at + static_cast<std::size_t>(view.layout.item_size); ++i) {
         taken.twice |= taken.bytes[i];
         taken.bytes[i] = true;
@@ -57,7 +59,7 @@ class SharedBlock {
     return taken;
   }
 
-  std::vector<std::byte> bytes_ = std::vector<std::byte>(kSize);
+  Buffer memory_ = must_get(memory_there().allocate(kSize, Contents::Zero), "a little memory");
 };
 
 }  // namespace backslice::fuzz

@@ -15,17 +15,21 @@ class IndexList {
       std::vector<ConstView> views;
       for (int axis = 0; axis < rank; ++axis) {
         parts_.emplace_back(in, dtype, item_size(dtype), Numbers{count}, Strides::Distinct);
-        for (std::int64_t r = 0; r < count; ++r)
-          store(parts_.back(), {r}, rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)]);
+        parts_.back().edit([&](const View& view) {
+          for (std::int64_t r = 0; r < count; ++r)
+            store(view, {r}, rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)]);
+        });
         views.push_back(parts_.back().view());
       }
       indices_ = must_get(CooIndices::from_columns(views), "columns");
     } else {
       parts_.emplace_back(in, dtype, item_size(dtype), Numbers{count, rank}, Strides::Distinct);
-      for (std::int64_t r = 0; r < count; ++r) {
-        for (int axis = 0; axis < rank; ++axis)
-          store(parts_[0], {r, axis}, rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)]);
-      }
+      parts_[0].edit([&](const View& view) {
+        for (std::int64_t r = 0; r < count; ++r) {
+          for (int axis = 0; axis < rank; ++axis)
+            store(view, {r, axis}, rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)]);
+        }
+      });
       indices_ = must_get(CooIndices::from_matrix(parts_[0].view()), "a matrix");
     }
   }
@@ -33,10 +37,10 @@ class IndexList {
   const CooIndices& get() const { return *indices_; }
 
  private:
-  static void store(const Placed& to, const Numbers& at, std::int64_t index) {
-    std::byte* p = to.view().data + offset_of(to.view().layout, at);
+  static void store(const View& to, const Numbers& at, std::int64_t index) {
+    std::byte* p = to.data + offset_of(to.layout, at);
     const auto narrow = static_cast<std::int32_t>(index);
-    if (to.view().dtype == DType::Int32) {
+    if (to.dtype == DType::Int32) {
       std::memcpy(p, &narrow, sizeof narrow);
     } else {
       std::memcpy(p, &index, sizeof index);

@@ -267,6 +267,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.identical_element_shapes = kind.identical_element_shapes;
   options.contiguous = contiguous && slots < 1000;
   options.item_size = kind.item_size;
+  options.device = place();
   auto array = TensorArray::make(slots, dtype, options);
   const bool full = shape && std::ranges::count(*shape, -1) == 0;
   const bool possible =

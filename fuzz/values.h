@@ -9,6 +9,7 @@
 #include "backslice/selection.h"
 #include "core/visit_dtype.h"
 #include "fuzz/input.h"
+#include "fuzz/place.h"
 
 namespace backslice::fuzz {
 
@@ -39,7 +40,9 @@ inline Value load(const std::byte* p, DType dtype, std::int64_t item_size) {
   return Value(reinterpret_cast<const char*>(p), static_cast<std::size_t>(item_size));
 }
 
-inline Values values_of(const ConstView& view) {
+inline Values values_of(const ConstView& tensor) {
+  const OnCpu on_cpu(tensor);
+  const ConstView& view = on_cpu.view();
   Values values;
   for_each_index(view.shape(), [&](const Numbers& index) {
     values.push_back(load(view.data + offset_of(view.layout, index), view.dtype, view.layout.item_size));

@@ -8,9 +8,10 @@ The description is what abidw reads from a small library in C that has every fun
 depends on the headers alone: neither the C++ compiler nor anything inside the library shows in it. That the library
 exports exactly those functions is checked beside it.
 
-New functions and constants are additions: they must be recorded with `update`, but old programs go on working.
-Everything else is a break, and needs another BACKSLICE_ABI_VERSION first. So is a longer struct, since the library
-takes structs of its own size alone.
+New functions and constants are additions: they must be recorded with `update`, but old programs go on working. So are
+new fields at the end of a struct that the library takes at each size that it ever had; those are listed here.
+Everything else is a break, and needs another BACKSLICE_ABI_VERSION first. So is any other longer struct, since the
+library takes those of its own size alone.
 """
 
 import argparse
@@ -20,10 +21,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 # Constants are in no symbol's type. A variable whose size is the constant's value puts them there.
 LEAST_CONSTANT = 1000
+GROWING_STRUCTS = ("backslice_context",)  # see grown_struct() in src/capi/arguments.h
 
 
 def run(*command: str | Path) -> str:
@@ -75,9 +78,28 @@ def differences(old: Path, new: Path, *options: str | Path) -> str:
     return compared.stdout if compared.returncode else ""
 
 
-def breaks(old: Path, new: Path) -> str:
+def field_count(description: Path, struct: str) -> int:
+    found = ElementTree.parse(description).iterfind(f".//class-decl[@name='{struct}']")
+    return max(len(declared.findall("data-member")) for declared in found)
+
+
+def without_growth(include: Path, old: Path, folder: Path) -> Path:
+    """The headers, with each growing struct cut off after the fields that it has in the old description."""
+    shutil.copytree(include, folder / "include")
+    for path in (folder / "include/backslice/c").glob("*.h"):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        for struct in GROWING_STRUCTS:
+            kept = rf"(typedef struct {struct} {{(?:[^;}}]*;){{{field_count(old, struct)}}})[^}}]*}}"
+            text = re.sub(kept, r"\1 }", text)
+        path.write_text(text)
+    return folder / "include"
+
+
+def breaks(old: Path, include: Path) -> str:
     """The differences that are no additions."""
-    return differences(old, new, "--no-added-syms")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return differences(old, describe(without_growth(include, old, folder), folder), "--no-added-syms")
 
 
 def unexported(include: Path, library: Path) -> list[str]:
@@ -92,7 +114,7 @@ def described_by(old: Path, new: Path, include: Path) -> str:
     """What is wrong with the committed description, or nothing."""
     if not old.exists():
         return f"{old} is missing: the C interface of this version was never described. Run `make abi-update`."
-    if broken := breaks(old, new):
+    if broken := breaks(old, include):
         version = abi_version(include)
         return (
             f"{broken}\nThe C interface is no longer what {old.name} describes: programs that were compiled "
@@ -119,7 +141,7 @@ def main() -> None:
         current = describe(given.include, folder)
         if given.library and (odd := unexported(given.include, given.library)):
             sys.exit(f"{given.library} and the headers of C do not have the same functions: {', '.join(odd)}")
-        if given.command == "update" and not (committed.exists() and breaks(committed, current)):
+        if given.command == "update" and not (committed.exists() and breaks(committed, given.include)):
             shutil.copy(current, committed)
         if problem := described_by(committed, current, given.include):
             sys.exit(problem)

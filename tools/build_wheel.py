@@ -4,14 +4,16 @@
     tools/build_wheel.py                  # for this Python
     tools/build_wheel.py --all            # for every CPython from 3.10 to 3.13 that is found, also under pyenv
 
-What is made is in dist/. Compilers, Highway's sources and environments are kept in the user's cache folder, under names
-that change with what they hold, so that a fresh clone finds them ready.
+Wheels have the kernels for CUDA devices where nvcc is found; where it is not, this is said. What is made is in dist/.
+Compilers, Highway's sources and environments are kept in the user's cache folder, under names that change with what
+they hold, so that a fresh clone finds them ready.
 """
 
 import argparse
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,7 @@ WORK = ROOT / "build" / "wheel"
 DIST = ROOT / "dist"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "backslice" / "wheel"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
-MOST_BYTES = 3_000_000
+MOST_BYTES, MOST_BYTES_OF_CUDA = 3_000_000, 6_000_000
 TAG = f"manylinux_2_28_{platform.machine()}"
 JAXLIB = "jaxlib==0.10.2"  # whose headers the handlers for JAX are compiled against
 BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0"]  # those of pyproject.toml
@@ -99,6 +101,35 @@ def xla_headers() -> Path:
     return folder
 
 
+def cuda_toolkit() -> Path | None:
+    """The folder of the CUDA toolkit whose nvcc CMake finds, too."""
+    nvcc = shutil.which(os.environ.get("CUDACXX") or "nvcc")
+    if nvcc is None:
+        print("*** nvcc was not found: wheels are built without CUDA ***", flush=True)
+        return None
+    # The nvcc on PATH may be a script that runs one elsewhere, so it is asked where its own folder is.
+    told = run(nvcc, "--dryrun", "-E", "-x", "cu", os.devnull)
+    (folder,) = re.findall(r"^#\$ _HERE_=(.+)$", told, re.MULTILINE)
+    return Path(folder).resolve().parent
+
+
+def first_comment(source: Path) -> str:
+    text = source.read_text()
+    return text[: text.index("*/") + 2] + "\n"
+
+
+def add_cuda_licences(source: Path, toolkit: Path) -> None:
+    """Those of the runtime and of CUB, in whichever layout the toolkit has."""
+    agreements = [*toolkit.glob("EULA.txt"), *toolkit.glob("dist-info/nvidia_cuda_runtime-*/licenses/License.txt")]
+    if not agreements:
+        sys.exit(
+            f"the licence of the CUDA runtime was found neither as {toolkit}/EULA.txt nor under {toolkit}/dist-info"
+        )
+    shutil.copyfile(agreements[0], source / "LICENSE.cuda")
+    cub = next(toolkit.glob("**/include/**/cub/device/device_radix_sort.cuh"))
+    (source / "LICENSE.cub").write_text(first_comment(cub))
+
+
 def make_source_package(python: Path) -> Path:
     """The sdist in dist/, unpacked: wheels are built from what it holds, so that it is known to hold everything."""
     shutil.rmtree(DIST, ignore_errors=True)
@@ -113,7 +144,7 @@ def make_source_package(python: Path) -> Path:
     return source
 
 
-def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Path) -> None:
+def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Path, toolkit: Path | None) -> None:
     """Beside our own, those of what is linked into a wheel: pyproject.toml takes every LICENSE."""
     find = "import importlib.metadata as m; print(m.distribution('{}').locate_file(''))"
     nanobind, zig = (
@@ -126,18 +157,21 @@ def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Pa
     found |= {name: zig / "ziglang" / "lib" / name / "LICENSE.TXT" for name in ("libcxx", "libcxxabi", "libunwind")}
     for name, licence in found.items():
         shutil.copyfile(licence, source / f"LICENSE.{name}")
-    robin_map = (nanobind / "nanobind/ext/robin_map/include/tsl/robin_map.h").read_text()
-    (source / "LICENSE.robin_map").write_text(robin_map[: robin_map.index("*/") + 2] + "\n")
+    robin_map = nanobind / "nanobind/ext/robin_map/include/tsl/robin_map.h"
+    (source / "LICENSE.robin_map").write_text(first_comment(robin_map))
+    if toolkit is not None:
+        add_cuda_licences(source, toolkit)
 
 
-def build(python: Path, source: Path, tools: Path) -> Path:
+def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path:
     """One wheel in dist/, which depends on glibc and the compiler's unwinder alone."""
     folder = WORK / "unrepaired"
     shutil.rmtree(folder, ignore_errors=True)
     highway = run(ROOT / "tools" / "fetch_highway.sh").strip()
     xla = xla_headers()
-    add_licences(source, Path(highway), xla, tools, python)
+    add_licences(source, Path(highway), xla, tools, python, toolkit)
     settings = {
+        "cmake.define.BACKSLICE_CUDA": "OFF" if toolkit is None else "ON",
         "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
         "cmake.define.BACKSLICE_JAXLIB_INCLUDE": xla / "jaxlib" / "include",
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
@@ -154,11 +188,11 @@ def build(python: Path, source: Path, tools: Path) -> Path:
     return wheel
 
 
-def check_size(wheel: Path) -> None:
-    size = wheel.stat().st_size
-    if size > MOST_BYTES:
-        sys.exit(f"{wheel.name} has {size} bytes, more than the {MOST_BYTES} that it may have")
-    print(f"{wheel.name}: {size / 1e6:.2f} MB", flush=True)
+def check_size(wheel: Path, has_cuda: bool) -> None:
+    size, most = wheel.stat().st_size, MOST_BYTES + (MOST_BYTES_OF_CUDA if has_cuda else 0)
+    if size > most:
+        sys.exit(f"{wheel.name} has {size} bytes, more than the {most} that it may have")
+    print(f"{wheel.name}: {size / 1e6:.2f} MB, {'with' if has_cuda else 'without'} CUDA", flush=True)
 
 
 def main() -> None:
@@ -172,10 +206,12 @@ def main() -> None:
     tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
     builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
     source = make_source_package(builders[0])
+    toolkit = cuda_toolkit()
+    testing = {**os.environ, "BACKSLICE_WHEEL_HAS_CUDA": "0" if toolkit is None else "1"}
     for python, builder in zip(pythons, builders, strict=True):
-        wheel = build(builder, source, tools)
-        check_size(wheel)
-        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *given.tests), flush=True)
+        wheel = build(builder, source, tools, toolkit)
+        check_size(wheel, toolkit is not None)
+        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *given.tests, env=testing), flush=True)
     print(run(tools / "twine", "check", "--strict", *sorted(DIST.iterdir())), flush=True)
 
 

@@ -1,17 +1,44 @@
 #!/bin/sh
 # Runs what `make cuda-bundle` packed, on a machine with a CUDA device: the tests, or with an argument
-#   run.sh tests [--gtest_filter=...]     the tests
+#   run.sh tests [--gtest_filter=...]     the tests, and without a filter what follows
+#   run.sh failures                       errors that end a device's use, each in a process of its own
 #   run.sh sanitize                       a part of them under compute-sanitizer's memcheck, racecheck and initcheck
-#   run.sh bench [workload ...]           the benchmark
+#   run.sh fuzz [seconds] [seed]          every fuzzer for so many seconds (10)
+#   run.sh bench [workload ...]           the benchmark of dense gradients
+#   run.sh bench-containers [millions]    that of sparse and ragged ones, with so many million entries (100)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export BACKSLICE_CONFORMANCE_DIR="$here/conformance"
 what=${1:-tests}
 [ $# -eq 0 ] || shift
+# Each is to end with an error that is told, and not by a signal.
+hard_failures() {
+  wrong=0
+  for run in "cuda_hard_failures sticky" "cuda_hard_failures dead_stream" "cuda_no_kernel no_kernel"; do
+    status=0
+    # shellcheck disable=SC2086  # a program and its argument
+    "$here"/$run || status=$?
+    [ $status -eq 0 ] || { echo "FAILED: $run ended with status $status"; wrong=1; }
+  done
+  [ $wrong -eq 1 ] || echo "PASSED: sticky errors, destroyed streams, missing kernels"
+  return $wrong
+}
+
 case $what in
-tests) exec "$here/backslice_cuda_tests" "$@" ;;
+tests)
+  [ $# -eq 0 ] || exec "$here/backslice_cuda_tests" "$@"
+  failed=0
+  "$here/backslice_cuda_tests" || failed=1
+  hard_failures || failed=1
+  exit $failed
+  ;;
+failures) hard_failures ;;
+fuzz)
+  for program in "$here"/fuzz_*_cuda; do "$program" "${1:-10}" "${2:-1}"; done
+  ;;
 bench) exec "$here/backslice_cuda_bench" "$@" ;;
+bench-containers) exec "$here/backslice_bench_cuda_containers" "$@" ;;
 sanitize)
   # One dtype per width, and everything else that is small: under these tools a launch takes milliseconds.
   filter=${SANITIZE_FILTER:-'*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*:Cuda.Gradients*:Conformance.*'}
@@ -21,7 +48,7 @@ sanitize)
   done
   ;;
 *)
-  echo "run.sh: tests, sanitize or bench, not $what" >&2
+  echo "run.sh: tests, failures, sanitize, fuzz, bench or bench-containers, not $what" >&2
   exit 2
   ;;
 esac

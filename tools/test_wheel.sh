@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs a wheel into an empty environment and tries it there: import, the demo, and the package's tests. The system's
 # Highway and oneTBB are hidden, by files under their names that no program can load.
-# Usage: tools/test_wheel.sh PYTHON WHEEL [ARGUMENT OF PYTEST...]
+# Usage: [BACKSLICE_WHEEL_HAS_CUDA=1] tools/test_wheel.sh PYTHON WHEEL [ARGUMENT OF PYTEST...]
 set -eu
 python=$1 wheel=$(realpath "$2")
 shift 2
@@ -18,12 +18,27 @@ installed=$folder/venv/bin/python
 "$installed" -m pip install -q "$wheel"
 (cd "$folder" && "$installed" -c 'import backslice; print("backslice", backslice.__version__, "in", backslice.get_library())')
 "$installed" - <<'END'
+import os
 from importlib.metadata import files
 
 linked = {"highway", "libcxx", "libcxxabi", "libunwind", "nanobind", "robin_map", "xla"}
+if os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1":
+    linked |= {"cub", "cuda"}
 missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files("backslice")}
 assert not missing, f"the wheel lacks {sorted(missing)}"
 END
+# The kernels for CUDA devices are there, whether or not this machine has one, if the wheel was to have them.
+(cd "$folder" && "$installed" - <<'END'
+import os
+
+import backslice.cuda
+
+reason, has_cuda = backslice.cuda.why_not(), os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1"
+print("CUDA:", reason or "usable")
+assert (reason is None or "built without CUDA" not in reason) == has_cuda, reason
+assert not has_cuda or backslice.cuda.versions()["runtime"] >= (12, 0), backslice.cuda.versions()
+END
+)
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
 (cd "$folder" && "$folder/venv/bin/backslice" explore 4,6 "1:3, ::2" --file --no-browser)
 

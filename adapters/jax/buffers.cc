@@ -35,13 +35,13 @@ std::optional<DType> dtype_of(DataType type) {
   }
 }
 
-Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name) {
+Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name, Device device) {
   const std::optional<DType> dtype = dtype_of(buffer.element_type());
   if (!dtype)
     return unimplemented(name, " has XLA's element type ", static_cast<int>(buffer.element_type()),
                          ", which this version of backslice does not know");
   const auto dimensions = buffer.dimensions();
-  return View::contiguous(buffer.untyped_data(), *dtype, Ints(dimensions.begin(), dimensions.size()));
+  return View::contiguous(buffer.untyped_data(), *dtype, Ints(dimensions.begin(), dimensions.size()), 0, device);
 }
 
 xla::ffi::Error to_xla(const Status& status) {

@@ -12,8 +12,8 @@ namespace backslice::jax {
 /// Nothing for types that have no elements, and for those of less than a byte, which XLA packs.
 std::optional<DType> dtype_of(xla::ffi::DataType type);
 
-/// Row-major, as handlers are given buffers. `name` is for messages.
-Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name);
+/// Row-major, as handlers are given buffers, in memory of that device. `name` is for messages.
+Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name, Device device = {});
 
 xla::ffi::Error to_xla(const Status& status);
 

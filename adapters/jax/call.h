@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "backslice/result.h"
-#include "backslice/slice_gradient.h"
 #include "backslice/view.h"
 #include "buffers.h"
 #include "core/boundary.h"
+#include "parts.h"
 
 namespace backslice::jax {
 
@@ -18,11 +18,15 @@ using throwing::unwrap;
 void check(const Status& status);
 
 /// The arguments; `name` with their numbers is for messages.
-std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name);
+std::vector<ConstView> views_of(const xla::ffi::RemainingArgs& arguments, std::string_view name, Device device = {});
 
-/// The slices with their dy's, which the arguments hold one after the other: `parts` has how many each holds.
-std::vector<SliceGradient> gradients_of(std::vector<Selection> slices, std::span<const ConstView> arguments,
-                                        Ints parts);
+/// The slices of the attribute `slices`, with their dy's, of which that of `parts` has how many each argument holds.
+std::vector<SliceGradient> gradients_of(xla::ffi::Span<const std::int64_t> slices,
+                                        xla::ffi::Span<const std::int64_t> parts, const xla::ffi::RemainingArgs& dys,
+                                        Device device = {});
+
+/// One of the results, by its number.
+xla::ffi::AnyBuffer buffer_of(const xla::ffi::RemainingRets& results, std::size_t number);
 
 View result_of(xla::ffi::Result<xla::ffi::AnyBuffer>& result);
 

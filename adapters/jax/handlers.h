@@ -12,6 +12,7 @@ BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_add(XLA_FFI_CallFrame* fra
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_shard_of_gradient(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_slices_of_shard(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_sparse_slice_grad(XLA_FFI_CallFrame* frame);
+BACKSLICE_EXPORT XLA_FFI_Error* backslice_unwritten(XLA_FFI_CallFrame* frame);
 
 /// The version of XLA's interface that the handlers are compiled for: 1000 * major + minor.
 BACKSLICE_EXPORT int backslice_xla_interface();

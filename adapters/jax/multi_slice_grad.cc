@@ -8,17 +8,11 @@
 #include "fresh_memory.h"
 #include "handlers.h"
 #include "pool_executor.h"
-#include "selections.h"
 
 namespace backslice::jax {
 namespace {
 
 using Numbers = xla::ffi::Span<const std::int64_t>;
-
-std::vector<SliceGradient> gradients_in(Numbers slices, Numbers parts, const xla::ffi::RemainingArgs& dys) {
-  return gradients_of(unwrap(read_selections({slices.begin(), slices.size()})), views_of(dys, "dy"),
-                      {parts.begin(), parts.size()});
-}
 
 void fill(std::span<const SliceGradient> gradients, const View& dx, Write write, const xla::ffi::ThreadPool& threads) {
   PoolExecutor pool(threads);
@@ -33,7 +27,7 @@ xla::ffi::Error multi_slice_grad(xla::ffi::ThreadPool threads, Numbers slices, N
                                  xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> dx) {
   return guarded([&] {
     const View out = result_of(dx);
-    const std::vector<SliceGradient> gradients = gradients_in(slices, parts, dys);
+    const std::vector<SliceGradient> gradients = gradients_of(slices, parts, dys);
     fill(gradients, out, write_of_gradients(gradients, out), threads);
   });
 }
@@ -45,7 +39,7 @@ xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, Numbers slices, Nu
     if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
       std::memcpy(out.data, sum.untyped_data(), sum.size_bytes());
     }
-    fill(gradients_in(slices, parts, dys), out, Write::Accumulate, threads);
+    fill(gradients_of(slices, parts, dys), out, Write::Accumulate, threads);
   });
 }
 

@@ -12,8 +12,8 @@ using throwing::refuse;
 using throwing::unwrap;
 
 /// Ends the kernel unless all is well.
-inline void check(Status status) {
-  if (!status.ok()) refuse(std::move(status));
+inline void check(const Status& status) {
+  if (!status.ok()) refuse(status);
 }
 
 /// A table of functions, of that version of the interface. Several may be loaded in one process.
@@ -49,11 +49,13 @@ class Api {
   /// Runs `body`, which may throw: nothing reaches ONNX Runtime but its own kind of error, or null.
   template <class Body>
   OrtStatus* guarded(const Body& body) const noexcept {
-    const Status status = without_throwing([&] {
+    be_ready_to_throw();
+    try {
       body();
-      return Status();
-    });
-    return status.ok() ? nullptr : status_of(status);
+      return nullptr;
+    } catch (...) {
+      return status_of(status_of_current_exception());
+    }
   }
 
  private:

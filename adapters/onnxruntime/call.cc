@@ -56,17 +56,10 @@ Output Call::output(const Shape& shape, ElementType type) const {
   return Output(api_, made, type, contiguous_layout(shape, item_size(type.dtype)));
 }
 
-void* Call::plain_output(const Shape& shape, ElementType type) const { return data(room_for(shape, type)); }
-
-OrtValue* Call::room_for(const Shape& shape, ElementType type) const {
-  OrtValue* value = nullptr;
-  const Ints dims(shape);
-  if (OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, dims.data(), dims.size(), &value)) {
-    refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", dims, " and type ", name_of(type),
-                              ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
-  }
-  check_type(value, type);
-  return value;
+void Call::refuse_room(const Shape& shape, ElementType type, OrtStatus* failure) const {
+  refuse(resource_exhausted("ONNX Runtime has no room for the result of shape ", Ints(shape), " and type ",
+                            name_of(type),
+                            ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
 }
 
 // Versions that cannot infer the type of a result believe the model, and make room for what it declares.

@@ -62,16 +62,32 @@ class Call {
     return data;
   }
 
+  /// The element at that place of a tensor; null where it has none there, or another number of axes.
+  const void* element(const OrtValue* tensor, const std::int64_t* place, std::size_t rank) const {
+    void* found = nullptr;
+    OrtStatus* failure = api_.call(slots::kTensorAt, const_cast<OrtValue*>(tensor), place, rank, &found);
+    if (failure == nullptr) return found;
+    api_.call(slots::kReleaseStatus, failure);
+    return nullptr;
+  }
+
   /// The output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
 
   /// Its memory, for elements that ONNX Runtime holds as we do. Precondition: it fits.
-  void* plain_output(const Shape& shape, ElementType type) const;
+  void* plain_output(const Shape& shape, ElementType type) const { return data(room_for(shape, type)); }
 
   Context context() { return {.executor = &threads_}; }
 
  private:
-  OrtValue* room_for(const Shape& shape, ElementType type) const;
+  OrtValue* room_for(const Shape& shape, ElementType type) const {
+    OrtValue* value = nullptr;
+    OrtStatus* failure = api_.call(slots::kGetOutput, context_, std::size_t{0}, shape.data(), shape.size(), &value);
+    if (failure != nullptr) refuse_room(shape, type, failure);
+    if (declared_ != type) check_type(value, type);
+    return value;
+  }
+  [[noreturn]] void refuse_room(const Shape& shape, ElementType type, OrtStatus* failure) const;
   void check_type(const OrtValue* result, ElementType type) const;
 
   Api api_;

@@ -16,22 +16,26 @@ GradientInput::GradientInput(const Node& node, std::size_t index) {
   for (const std::int64_t extent : *shape) last_.push_back(extent - 1);
 }
 
-bool GradientInput::fits(const Call& call, const OrtValue* dy, const PlannedGradient& planned) const {
-  if (!call.api().has(slots::kGetTypeAndShape) && planned.takes(type_, elements_) && is_as_declared(call, dy)) {
-    return true;
+std::optional<const void*> GradientInput::taken(const Call& call, const OrtValue* dy,
+                                                const PlannedGradient& planned) const {
+  if (!call.api().has(slots::kGetTypeAndShape) && planned.takes(type_, elements_)) {
+    const void* elements = call.data(dy);
+    if (is_as_declared(call, dy, elements)) return elements;
   }
-  const TensorInfo info(call.api(), dy, "dY");
-  return planned.takes(info.type(), info.elements());
+  return described(call, dy, planned);
 }
 
-bool GradientInput::is_as_declared(const Call& call, const OrtValue* dy) const {
-  const Api& api = call.api();
-  void* last = nullptr;
-  if (OrtStatus* failure = api.call(slots::kTensorAt, const_cast<OrtValue*>(dy), last_.data(), last_.size(), &last)) {
-    api.call(slots::kReleaseStatus, failure);
-    return false;
-  }
-  return static_cast<const std::byte*>(last) - static_cast<const std::byte*>(call.data(dy)) == bytes_to_last_;
+std::optional<const void*> GradientInput::described(const Call& call, const OrtValue* dy,
+                                                    const PlannedGradient& planned) const {
+  const TensorInfo info(call.api(), dy, "dY");
+  if (!planned.takes(info.type(), info.elements())) return std::nullopt;
+  return call.data(dy);
+}
+
+bool GradientInput::is_as_declared(const Call& call, const OrtValue* dy, const void* elements) const {
+  const void* last = call.element(dy, last_.data(), last_.size());
+  return last != nullptr &&
+         static_cast<const std::byte*>(last) - static_cast<const std::byte*>(elements) == bytes_to_last_;
 }
 
 }  // namespace backslice::onnxruntime

@@ -10,12 +10,14 @@ class GradientInput {
  public:
   GradientInput(const Node& node, std::size_t index);
 
-  /// Whether the plan takes it. What the graph tells of a tensor is believed as far as a list's is (list_input.h): it
-  /// has no fewer elements than that, which suffices to read what the plan takes.
-  bool fits(const Call& call, const OrtValue* dy, const PlannedGradient& planned) const;
+  /// Its elements, where the plan takes it. What the graph tells of a tensor is believed as far as a list's is
+  /// (list_input.h): it has no fewer elements than that, which suffices to read what the plan takes.
+  std::optional<const void*> taken(const Call& call, const OrtValue* dy, const PlannedGradient& planned) const;
 
  private:
-  bool is_as_declared(const Call& call, const OrtValue* dy) const;
+  [[gnu::noinline]] std::optional<const void*> described(const Call& call, const OrtValue* dy,
+                                                         const PlannedGradient& planned) const;
+  bool is_as_declared(const Call& call, const OrtValue* dy, const void* elements) const;
 
   int type_ = kAnyType;             // as the graph tells
   std::int64_t elements_ = 0;       // the same; 0 where it does not tell

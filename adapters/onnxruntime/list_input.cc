@@ -21,6 +21,15 @@ bool are_equal(Integers integers, std::span<const std::int64_t> list) {
   return true;
 }
 
+// The same for integers of which `last` is the last.
+template <class Integer>
+bool end_in(const Integer* last, std::span<const std::int64_t> list) {
+  for (std::size_t i = list.size(); i > 0; --i, --last) {
+    if (*last != list[i - 1]) return false;
+  }
+  return true;
+}
+
 bool are_integers(int type) { return type == kInt32 || type == kInt64; }
 
 }  // namespace
@@ -59,25 +68,30 @@ bool ListInput::is_left_out(const Call& call) const {
   return is_constant_ ? constant_ == nullptr : call.value(index_) == nullptr;
 }
 
+// Where the graph tells the length, asking for the last element finds out that there are no fewer. That there are no
+// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors.
+inline bool ListInput::holds_declared(const Call& call, const OrtValue* value,
+                                      std::span<const std::int64_t> list) const {
+  const std::int64_t index = length_ - 1;
+  const void* last = call.element(value, &index, 1);
+  if (last == nullptr) return false;
+  return type_ == kInt32 ? end_in(static_cast<const std::int32_t*>(last), list)
+                         : end_in(static_cast<const std::int64_t*>(last), list);
+}
+
+bool ListInput::holds(const Call& call, std::span<const std::int64_t> list) const {
+  if (is_constant_) return constant_ != nullptr;
+  const OrtValue* value = call.value(index_);
+  if (value == nullptr) return false;
+  const bool is_told = !list.empty() && static_cast<std::size_t>(length_) == list.size();
+  return is_told && !call.api().has(slots::kGetTypeAndShape) ? holds_declared(call, value, list)
+                                                             : holds_described(call, value, list);
+}
+
 bool ListInput::holds_described(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const {
   const TensorInfo info(call.api(), value, name_);
   if (info.rank() != 1 || !are_integers(info.type())) return false;
   return with_integers(info.type(), call.data(value), static_cast<std::size_t>(info.elements()),
-                       [&](auto integers) { return are_equal(integers, list); });
-}
-
-// Where the graph tells the length, asking for the last element finds out that there are no fewer. That there are no
-// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors.
-bool ListInput::holds_declared(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const {
-  const Api& api = call.api();
-  const std::int64_t index = length_ - 1;
-  void* last = nullptr;
-  if (OrtStatus* failure = api.call(slots::kTensorAt, const_cast<OrtValue*>(value), &index, std::size_t{1}, &last)) {
-    api.call(slots::kReleaseStatus, failure);
-    return false;
-  }
-  const std::int64_t size = type_ == kInt32 ? sizeof(std::int32_t) : sizeof(std::int64_t);
-  return with_integers(type_, static_cast<const std::byte*>(last) - index * size, list.size(),
                        [&](auto integers) { return are_equal(integers, list); });
 }
 

@@ -22,19 +22,14 @@ class ListInput {
   std::vector<std::int64_t> read_required(const Call& call) const;
 
   /// Whether read() would answer this list. May say no where it would.
-  bool holds(const Call& call, std::span<const std::int64_t> list) const {
-    if (is_constant_) return constant_ != nullptr;
-    const OrtValue* value = call.value(index_);
-    if (value == nullptr) return false;
-    const bool is_told = length_ > 0 && static_cast<std::size_t>(length_) == list.size();
-    return is_told && !call.api().has(slots::kGetTypeAndShape) ? holds_declared(call, value, list)
-                                                               : holds_described(call, value, list);
-  }
+  bool holds(const Call& call, std::span<const std::int64_t> list) const;
 
   bool is_left_out(const Call& call) const;
 
  private:
-  bool holds_described(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const;
+  // Not in line: it would make the other way, which most lists of small gradients go, slower by its frame.
+  [[gnu::noinline]] bool holds_described(const Call& call, const OrtValue* value,
+                                         std::span<const std::int64_t> list) const;
   bool holds_declared(const Call& call, const OrtValue* value, std::span<const std::int64_t> list) const;
 
   // In as few cache lines as possible: a graph may have many nodes.

@@ -17,9 +17,9 @@ std::optional<PlannedGradient> PlannedGradient::make(const Selection& selection,
   return PlannedGradient(*std::move(made), type, *element);
 }
 
-void PlannedGradient::run(Call& call, const OrtValue* dy) const {
+void PlannedGradient::run(Call& call, const void* dy) const {
   void* dx = call.plain_output(dx_, element_);
-  check(slice_.gradient(call.data(dy), dx, call.context()));
+  check(slice_.gradient(dy, dx, call.context()));
 }
 
 }  // namespace backslice::onnxruntime

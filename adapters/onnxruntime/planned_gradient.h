@@ -17,8 +17,8 @@ class PlannedGradient {
   /// Whether it is for a dY of that type, with so many elements.
   bool takes(int type, std::int64_t elements) const { return type == type_ && elements == elements_; }
 
-  /// Precondition: it takes dY, which has no fewer elements.
-  void run(Call& call, const OrtValue* dy) const;
+  /// Precondition: these are the elements of a dY that it takes, and no fewer.
+  void run(Call& call, const void* dy) const;
 
  private:
   PlannedGradient(PreparedSlice slice, int type, ElementType element);

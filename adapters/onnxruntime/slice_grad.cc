@@ -59,11 +59,12 @@ class SliceGrad {
   void compute_planned(Call& call, const OrtValue* dy) const {
     const TensorInfo info(call.api(), dy, "dY");
     if (!planned_->takes(info.type(), info.elements())) return compute_once(call);  // which refuses it
-    planned_->run(call, dy);
+    planned_->run(call, call.data(dy));
   }
 
   void compute_again(Call& call, const OrtValue* dy, Run& run) const {
-    if (run.planned && dy_.fits(call, dy, *run.planned)) return run.planned->run(call, dy);
+    const auto elements = run.planned ? dy_.taken(call, dy, *run.planned) : std::nullopt;
+    if (elements) return run.planned->run(call, *elements);
     const Selection selection = run.selection();
     run.planned = PlannedGradient::make(selection, TensorInfo(call.api(), dy, "dY").type());
     compute(call, selection);

@@ -35,6 +35,12 @@ class BACKSLICE_EXPORT Buffer {
     return !block_.owner_before(other.block_) && !other.block_.owner_before(block_);
   }
 
+  /// What gives the memory back, where that is a Release given to own(); else null.
+  template <class Release>
+  Release* release() const {
+    return std::get_deleter<Release>(block_);
+  }
+
   std::byte* data() const { return block_.get(); }
   Device device() const { return device_; }
   long use_count() const { return block_.use_count(); }

@@ -41,6 +41,24 @@ BACKSLICE_EXPORT Result<CudaVersions> cuda_versions();
 /// afterwards, and is given back behind what was queued before its release. The stream must outlive its buffers.
 BACKSLICE_EXPORT Result<std::shared_ptr<Allocator>> cuda_allocator(int ordinal, CudaStream stream = nullptr);
 
+/// Memory of a device that `owner` keeps alive, and that its own library reuses in the order of a stream.
+BACKSLICE_EXPORT Buffer cuda_wrap(std::shared_ptr<void> owner, std::byte* data, int ordinal,
+                                  CudaStream stream = nullptr);
+
+/// The owner that cuda_wrap() was given; null for other buffers.
+BACKSLICE_EXPORT std::shared_ptr<void> cuda_owner(const Buffer& buffer);
+
+/// Memory of cuda_allocator() or cuda_wrap() is given back behind what is queued on `stream` by now, too, whichever
+/// stream it is given back on. Containers call it for what they hold: they may let go of it while another stream still
+/// reads it. Does nothing for other buffers, and while the stream is captured: what a graph uses is kept by its owner.
+BACKSLICE_EXPORT Status cuda_keep(const Buffer& buffer, CudaStream stream);
+
+/// What is queued on `stream` from now on comes after what is known to use memory of cuda_allocator() or cuda_wrap():
+/// what its own stream has queued by now, and what it is kept for. Containers call it before they use what they hold,
+/// so that their operations happen in the order they are called, whichever streams they are on. Does nothing for other
+/// buffers, and while one of the streams is captured.
+BACKSLICE_EXPORT Status cuda_await(const Buffer& buffer, CudaStream stream);
+
 /// dst = src, both contiguous, of one dtype and shape; each on the CPU or a CUDA device. Queued on the stream; where
 /// one of them is pageable memory of the CPU, it may wait for the copy.
 BACKSLICE_EXPORT Status cuda_copy(const View& dst, const ConstView& src, CudaStream stream = nullptr);

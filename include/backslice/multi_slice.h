@@ -22,4 +22,8 @@ BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const Sli
 BACKSLICE_EXPORT Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
                                               Write write = Write::Overwrite, const Context& = {});
 
+/// On a CUDA device: how many bytes multi_slice_grad_into has of its allocator at any one time, at most. For callers
+/// that must provide that memory ahead. One slice, through slice_grad_into, takes none.
+BACKSLICE_EXPORT Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank);
+
 }  // namespace backslice

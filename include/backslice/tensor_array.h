@@ -29,8 +29,8 @@
 ///     Status filled = dsteps->read_into(0, out);                    // clears the element, if it succeeds
 ///
 /// Elements may be on a CUDA device, which the options name. Operations that copy or add elements are queued on the
-/// Context's stream; elements are held by reference, so what wrote them must be queued before, on it or on a stream
-/// that it waits for.
+/// Context's stream, behind what the streams of the elements' memory have queued (cuda_await). Elements that are let go
+/// of while a stream still reads them are kept for it (cuda_keep).
 ///
 /// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to
 /// different indices do not wait for each other.
@@ -64,6 +64,7 @@ struct TensorArrayOptions {
   std::string name = {};                  ///< For messages.
   std::int64_t item_size = 0;             ///< For DType::Bytes only.
   Device device = {};                     ///< Where all elements are; what was not written is made there.
+  bool any_device = false;                ///< The first element that is written decides the device instead.
 };
 
 /// All that an array holds, as a value: to save it, or to make another array of it. Its gradients are not part of it.

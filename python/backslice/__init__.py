@@ -49,7 +49,9 @@ from ._core import (
 from .conversion import as_array as _as_array
 from .conversion import refuse_masked as _refuse_masked
 from .devices import cuda_interface as _cuda_interface
+from .devices import cuda_place as _cuda_place
 from .devices import cuda_stream as _cuda_stream
+from .devices import library_of as _library_of
 from .devices import new_cuda_array as _new_cuda_array
 from .dlpack import to_dlpack
 from .errors import (
@@ -138,7 +140,9 @@ _register(
     array_as=_array_as,
     as_array=_as_array,
     cuda_interface=_cuda_interface,
+    cuda_place=_cuda_place,
     cuda_stream=_cuda_stream,
+    library_of=_library_of,
     from_list=ragged.from_list,
     from_row_lengths=ragged.from_row_lengths,
     new_cuda_array=_new_cuda_array,

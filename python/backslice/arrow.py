@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import RaggedTensor
-from .conversion import without_loss
+from .conversion import refuse_device, without_loss
 from .errors import DTypeError, InvalidArgumentError, UnimplementedError
 from .nested_lists import from_levels
 from .suggestions import checked_keywords
@@ -45,6 +45,7 @@ def to_arrow(rt: RaggedTensor) -> Any:
     """
     import pyarrow as pa
 
+    refuse_device(rt)
     if rt.values.ndim != 1:
         raise InvalidArgumentError(f"Arrow's lists hold vectors of values, got shape {rt.values.shape}")
     array = _values_to_arrow(rt)

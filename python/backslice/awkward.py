@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import RaggedTensor
-from .conversion import without_loss
+from .conversion import refuse_device, without_loss
 from .errors import DTypeError, UnimplementedError
 from .nested_lists import from_levels
 from .suggestions import checked_keywords
@@ -44,6 +44,7 @@ def to_awkward(rt: RaggedTensor) -> Any:
     """
     import awkward as ak
 
+    refuse_device(rt)
     layout: Any = _strings_to_awkward(rt) if rt.dtype.kind in "OSU" else _numbers_to_awkward(rt)
     for splits in reversed(rt.nested_row_splits):
         layout = ak.contents.ListOffsetArray(ak.index.Index(np.asarray(splits)), layout)

@@ -22,6 +22,8 @@ from .errors import DTypeError, InvalidArgumentError
 if TYPE_CHECKING:  # the package is imported without it
     from numpy.typing import NDArray
 
+    from ._core import RaggedTensor
+
 # What may become what: integers become floats and complex numbers, floats become complex numbers.
 _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc", "U": "U", "S": "S"}
 _NAMES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex", "U": "str", "S": "bytes"}
@@ -50,6 +52,12 @@ def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
         _check_range(natural, dtype, argument)
     with np.errstate(over="ignore"):  # a float past the largest becomes infinite, as in TensorFlow
         return _cast(natural, dtype, argument)
+
+
+def refuse_device(rt: RaggedTensor) -> None:
+    """Raises InvalidArgumentError where the values are on a device: they are not copied without being asked."""
+    if rt.device != "cpu":
+        raise InvalidArgumentError(f"rt is on {rt.device}, expected one on the CPU; rt.cpu() copies it there")
 
 
 def refuse_masked(value: Any, argument: str) -> None:

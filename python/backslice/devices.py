@@ -1,40 +1,165 @@
 """Arrays on CUDA devices: which stream their library works on, and how it makes new ones.
 
 PyTorch and CuPy tell both, so that results are theirs, in their memory, on the stream that the caller chose. Neither is
-ever imported here: where an array is theirs, the caller has done so.
+ever imported here: where an array is theirs, the caller has done so. Everything that is known of a library is in one
+class here; the extension module asks `library_of` whose an array is, and knows no library by name.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Any
+from reprlib import repr
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .errors import DTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ._core import DeviceArray
 
 # CUDA's default stream, as DLPack and __cuda_array_interface__ number it.
 _DEFAULT_STREAM = 1
 
 
-def cuda_stream(array: Any, ordinal: int) -> tuple[int, bool]:
-    """The stream that the array's library works on now, and whether it keeps the memory that work on it uses."""
-    if _is_torch(array):
-        return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _DEFAULT_STREAM, True
-    if _is_cupy(array):
+class Library:
+    """A library that tells nothing of its streams and its memory: JAX, Numba, and all others."""
+
+    keeps_memory = False
+    """Whether memory that is dropped is used again behind the work that is queued on its stream."""
+
+    def stream(self, ordinal: int) -> int:
+        """The stream that it works on now."""
+        return _DEFAULT_STREAM
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
+        """An uninitialised array; None where that is not known."""
+        return None
+
+    def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
+        """So many bytes: what keeps them, and their address. Asked only of libraries that keep memory."""
+        raise NotImplementedError
+
+    def share(self, made: DeviceArray, owner: Any) -> Any:
+        """What backslice has made, as an array in the same memory, which `owner` is of, or None."""
+        return made
+
+
+class _Torch(Library):
+    keeps_memory = True
+
+    def stream(self, ordinal: int) -> int:
+        return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _DEFAULT_STREAM
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=f"cuda:{ordinal}")
+
+    def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
+        torch = sys.modules["torch"]
+        made = (torch.zeros if zero else torch.empty)(max(size, 1), dtype=torch.uint8, device=f"cuda:{ordinal}")
+        return made, made.data_ptr()
+
+    def share(self, made: DeviceArray, owner: Any) -> Any:
+        torch = sys.modules["torch"]
+        address, strides, ordinal = made._memory
+        if 0 in made.shape:
+            return self.empty(made.shape, made.dtype, ordinal)
+        dtype = getattr(torch, made.dtype.name)
+        if isinstance(owner, torch.Tensor):
+            # A tensor of the same storage: PyTorch knows whose memory it is.
+            storage = owner.untyped_storage()
+            offset, rest = divmod(address - storage.data_ptr(), made.dtype.itemsize)
+            if rest == 0 and offset >= 0:
+                view = torch.empty(0, dtype=dtype, device=owner.device)
+                return view.set_(storage, offset, made.shape, strides)
+        return torch.from_dlpack(made._as_bytes).view(dtype) if made.dtype.itemsize == 1 else torch.from_dlpack(made)
+
+
+class _CuPy(Library):
+    keeps_memory = True
+
+    def stream(self, ordinal: int) -> int:
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(ordinal):
-            return cupy.cuda.get_current_stream().ptr or _DEFAULT_STREAM, True
-    return _DEFAULT_STREAM, False
+            return cupy.cuda.get_current_stream().ptr or _DEFAULT_STREAM
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(ordinal):
+            return cupy.empty(shape, dtype)
+
+    def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(ordinal):
+            made = (cupy.zeros if zero else cupy.empty)(max(size, 1), np.uint8)
+        return made, made.data.ptr
+
+    def share(self, made: DeviceArray, owner: Any) -> Any:
+        cupy = sys.modules["cupy"]
+        address, strides, ordinal = made._memory
+        if 0 in made.shape:
+            return self.empty(made.shape, made.dtype, ordinal)
+        with cupy.cuda.Device(ordinal):
+            if isinstance(owner, cupy.ndarray):
+                memory = cupy.cuda.MemoryPointer(owner.data.mem, address - owner.data.mem.ptr)
+                in_bytes = tuple(stride * made.dtype.itemsize for stride in strides)
+                return cupy.ndarray(made.shape, made.dtype, memory, in_bytes)
+            return cupy.from_dlpack(made)
+
+
+_OTHER, _TORCH, _CUPY = Library(), _Torch(), _CuPy()
+
+
+def library_of(array: Any) -> Library:
+    """Whose array it is."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return _TORCH
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(array, cupy.ndarray):
+        return _CUPY
+    return _OTHER
+
+
+def cuda_stream(array: Any, ordinal: int) -> tuple[Library, int, bool]:
+    """The array's library, the stream that it works on now, and whether it keeps the memory that work on it uses."""
+    library = library_of(array)
+    return library, library.stream(ordinal), library.keeps_memory
 
 
 def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
     """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known."""
-    if _is_torch(array):
-        return sys.modules["torch"].empty(shape, dtype=array.dtype, device=array.device)
-    if _is_cupy(array):
-        cupy = sys.modules["cupy"]
-        with cupy.cuda.Device(array.device.id):
-            return cupy.empty(shape, array.dtype)
-    return None
+    library = library_of(array)
+    if library is _TORCH:
+        torch = sys.modules["torch"]
+        if type(array) is torch.Tensor:
+            return array.new_empty(shape)  # the quickest way
+        return torch.empty(shape, dtype=array.dtype, device=array.device)
+    return library.empty(shape, array.dtype, array.device.id) if library is _CUPY else None
+
+
+def cuda_place(device: Any) -> tuple[int | None, Library | None]:
+    """The ordinal of a device that is given as an argument, None for the CPU; its library, None where any will do."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if cupy is not None and isinstance(device, cupy.cuda.Device):
+        return device.id, _CUPY
+    if torch is not None and isinstance(device, torch.device):
+        if device.type == "cuda":
+            return (torch.cuda.current_device() if device.index is None else device.index), _TORCH
+        name = device.type
+    elif isinstance(device, str):
+        name = device
+    else:
+        raise DTypeError(
+            f"device is {repr(device)}, expected 'cpu', 'cuda', 'cuda:1', a torch.device or a cupy.cuda.Device"
+        )
+    if name == "cpu":
+        return None, None
+    if re.fullmatch(r"cuda(:[0-9]{1,4})?", name):
+        return int(name.partition(":")[2] or 0), None
+    raise InvalidArgumentError(f"device is {repr(name)}, expected 'cpu', 'cuda', or 'cuda:1' for device 1")
 
 
 def cuda_interface(array: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...] | None, int, bool, int] | None:
@@ -42,6 +167,8 @@ def cuda_interface(array: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...] | 
 
     None where the array has no ``__cuda_array_interface__``, or one that says too little.
     """
+    if library_of(array) is _TORCH and (array.is_conj() or array.is_neg()):
+        return None  # its memory holds something else
     described = getattr(array, "__cuda_array_interface__", None)
     if not isinstance(described, dict) or described.get("mask") is not None:
         return None
@@ -52,19 +179,15 @@ def cuda_interface(array: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...] | 
             np.dtype(described["typestr"]),
             tuple(int(n) for n in described["shape"]),
             None if strides is None else tuple(int(n) for n in strides),
-            int(address),
+            _address(address),
             bool(read_only),
-            int(described.get("stream") or 0),
+            _address(described.get("stream") or 0),
         )
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _is_torch(array: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(array, torch.Tensor)
-
-
-def _is_cupy(array: Any) -> bool:
-    cupy = sys.modules.get("cupy")
-    return cupy is not None and isinstance(array, cupy.ndarray)
+def _address(number: Any) -> int:
+    if not 0 <= int(number) < 1 << 63:
+        raise ValueError(f"{number} is no address")
+    return int(number)

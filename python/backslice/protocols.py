@@ -26,6 +26,10 @@ def array_as(array: np.ndarray[Any, Any], dtype: Any, copy: bool | None) -> np.n
 
 def reduced(container: Any) -> Reduced:
     """What `__reduce__` returns. It is the same at every protocol of pickle's."""
+    device = getattr(container, "device", "cpu")
+    if device != "cpu":
+        kind = type(container).__name__
+        raise DTypeError(f"cannot copy or pickle a {kind} on {device}; copy it to the CPU first, and pickle that")
     for known, parts in _PARTS.items():
         if isinstance(container, known):
             return parts(container)

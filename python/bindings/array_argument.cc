@@ -2,6 +2,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/known_tensors.h"
 #include "bindings/neighbours.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
@@ -51,6 +52,10 @@ struct HeldArray {
 ArrayArgument::ArrayArgument(nb::handle object, std::string name, CallContext* call) : name_(std::move(name)) {
   if (PyArray_Check(object.ptr())) {
     resolve_numpy(nb::borrow(object));
+    return;
+  }
+  if (auto tensor = import_known_tensor(object, name_.c_str(), call)) {
+    hold(std::move(tensor), object, call);
     return;
   }
   std::string failure;
@@ -122,6 +127,7 @@ InputArray ArrayArgument::view() const {
 }
 
 Tensor ArrayArgument::held() const {
+  if (on_device_.call != nullptr) return held_on_device();
   nb::object guard = dlpack_ || guard_.is_valid() ? guard_ : keep_from_resizing(array_);
   // The last owner may be a thread without the GIL.
   InputArray input = view();
@@ -131,6 +137,13 @@ Tensor ArrayArgument::held() const {
   auto* data = const_cast<std::byte*>(input.view.data);
   return Tensor::of(Buffer::wrap(owner, data, input.view.device),
                     View{data, input.view.dtype, input.view.layout, input.view.device});
+}
+
+Tensor ArrayArgument::held_on_device() const {
+  const ConstView& view = dlpack_->view;
+  auto* data = const_cast<std::byte*>(view.data);
+  return Tensor::of(owned_buffer(on_device_.array, dlpack_->owner, data, view.device, on_device_.call->stream),
+                    View{data, view.dtype, view.layout, view.device});
 }
 
 }  // namespace backslice::python

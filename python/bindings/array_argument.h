@@ -27,12 +27,15 @@ class ArrayArgument {
   const std::string& name() const { return name_; }
   const nb::object& numpy_dtype() const { return numpy_dtype_; }
   bool is_object() const { return type_.is_object; }
+  bool is_on_device() const { return on_device_.call != nullptr; }
+  Place place() const { return is_on_device() ? on_device_.call->place() : Place(); }
 
   // The array as it is now, in place. Runs no Python code unless it raises: InvalidArgumentError when the dtype was
   // changed since the argument was resolved.
   InputArray view() const;
 
-  // The same memory as a tensor, which keeps it alive. NumPy refuses to resize the array meanwhile.
+  // The same memory as a tensor, which keeps it alive. NumPy refuses to resize the array meanwhile. On a device, it is
+  // given up in the order of the call's stream.
   Tensor held() const;
 
  private:
@@ -41,6 +44,7 @@ class ArrayArgument {
   bool resolve_cuda_interface(nb::handle object, CallContext* call);
   void hold(std::shared_ptr<const DlpackArray> array, nb::handle object, CallContext* call);
   void resolve_any(nb::handle object, const std::string& failure);
+  Tensor held_on_device() const;
 
   std::string name_;
   nb::object array_;                           // of NumPy,

@@ -20,18 +20,77 @@ CallContext::CallContext() {
   if (runs_serially) executor = &serial_executor();
 }
 
-nb::object CallContext::stream_for(nb::handle array, int ordinal) {
-  if (!is_chosen_) {
-    const nb::object chosen = call_with(registered("cuda_stream"), nb::make_tuple(array, ordinal));
-    stream = reinterpret_cast<CudaStream>(nb::cast<std::uintptr_t>(chosen[0]));
-    waits_ = !nb::cast<bool>(chosen[1]);
-    device_ = Device::cuda(ordinal);
-    is_chosen_ = true;
-  }
-  return nb::int_(reinterpret_cast<std::uintptr_t>(stream));
+void CallContext::choose(nb::object library, std::uintptr_t number, bool keeps_memory, int ordinal) {
+  stream = reinterpret_cast<CudaStream>(number);
+  waits_ = !keeps_memory;
+  place_ = {Device::cuda(ordinal), std::move(library)};
+  is_chosen_ = true;
 }
 
-Status CallContext::finish() const { return waits_ ? cuda_synchronize(device_.ordinal, stream) : Status(); }
+void CallContext::run_on(const Place& place, std::string name) {
+  if (place.is_cpu()) return;
+  first_ = std::move(name);
+  const int ordinal = place.device.ordinal;
+  if (!place.library.is_valid()) return choose({}, 1, false, ordinal);  // CUDA's default stream
+  const nb::object chosen = call(attribute(place.library, "stream"), nb::int_(ordinal));
+  const bool keeps_memory = nb::cast<bool>(attribute(place.library, "keeps_memory"));
+  choose(place.library, nb::cast<std::uintptr_t>(chosen), keeps_memory, ordinal);
+}
+
+nb::object CallContext::stream_for(nb::handle array, const char* argument, int ordinal) {
+  must_be_here(argument, ordinal);
+  if (is_chosen_ && type_.is_valid() && array.type().is(type_)) return number();
+  const nb::object told = call_with(registered("cuda_stream"), nb::make_tuple(array, ordinal));
+  type_ = nb::borrow(array.type());
+  join(nb::borrow(told[0]), nb::cast<std::uintptr_t>(told[1]), nb::cast<bool>(told[2]), argument, ordinal);
+  return number();
+}
+
+void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal) {
+  must_be_here(argument, ordinal);
+  join(std::move(library), number, true, argument, ordinal);
+}
+
+void CallContext::must_be_here(const char* argument, int ordinal) const {
+  if (!is_chosen_ || ordinal == place_.device.ordinal) return;
+  raise_invalid_argument(std::string(argument) + " is on " + to_string(Device::cuda(ordinal)) + ", but " + first_ +
+                         " is on " + to_string(place_.device));
+}
+
+void CallContext::join(nb::object library, std::uintptr_t number, bool keeps_memory, const char* argument,
+                       int ordinal) {
+  if (!is_chosen_) first_ = argument;
+  if (!is_chosen_ || !place_.library.is_valid()) {
+    choose(std::move(library), number, keeps_memory, ordinal);
+  } else if (!place_.library.is(library)) {
+    waits_ = true;  // each keeps its memory for its own stream alone
+  }
+}
+
+void CallContext::use_device_memory() {
+  if (place_.is_cpu()) return;
+  if (waits_ || !place_.library.is_valid()) {
+    memory_ = unwrap(cuda_allocator(place_.device.ordinal, stream));
+  } else {
+    memory_ = std::make_shared<LibraryAllocator>(place_, stream);
+  }
+  allocator = memory_.get();
+}
+
+Context CallContext::for_container(const CancelledTest* ctrl_c) const {
+  return {.cancelled = ctrl_c, .stream = stream};
+}
+
+Status CallContext::finish() const { return waits_ ? cuda_synchronize(place_.device.ordinal, stream) : Status(); }
+
+nb::object CallContext::device_array(const Tensor& tensor, nb::handle numpy_dtype) const {
+  check(without_gil([&] { return finish(); }));
+  return shared_array(tensor, numpy_dtype, place_, {waits_ ? nullptr : stream});
+}
+
+void CallContext::keep(const Tensor& tensor) const {
+  if (!tensor.device().is_cpu()) check(cuda_keep(tensor.buffer(), stream));
+}
 
 bool set_serial(bool serial) noexcept { return std::exchange(runs_serially, serial); }
 

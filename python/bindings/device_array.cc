@@ -2,7 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <optional>
+
 #include "backslice/cuda.h"
+#include "backslice/slice.h"
 #include "bindings/arguments.h"
 #include "bindings/arrays.h"
 #include "bindings/dlpack_export.h"
@@ -11,6 +14,7 @@
 #include "bindings/index.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "bindings/protocols.h"
 #include "bindings/signatures.h"
 
 namespace backslice::python {
@@ -31,8 +35,11 @@ bool knows_version_1(nb::handle max_version) {
 
 }  // namespace
 
-DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype)
-    : tensor_(std::move(tensor)), dtype_(std::move(numpy_dtype)), type_(element_type(dtype_, "the array")) {}
+DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending)
+    : tensor_(std::move(tensor)),
+      dtype_(std::move(numpy_dtype)),
+      type_(element_type(dtype_, "the array")),
+      pending_(pending) {}
 
 nb::tuple DeviceArray::shape() const { return to_tuple(tensor_.shape()); }
 
@@ -41,15 +48,42 @@ std::string DeviceArray::repr() const {
 }
 
 nb::object DeviceArray::to_numpy() const {
+  const CudaStream stream = pending_.stream;
   Tensor copy = unwrap(Tensor::make(type_.dtype, tensor_.shape(), type_.item_size));
-  check(without_gil([&] {
-    const Status copied = cuda_copy(copy, tensor_);
-    return copied.ok() ? cuda_synchronize(tensor_.device().ordinal) : copied;
+  if (tensor_.shape().elements() == 0) return python::to_numpy(copy, dtype_);
+  check(without_gil([&]() -> Status {
+    const bool is_dense = is_contiguous(tensor_.view().layout);
+    const auto dense =
+        is_dense ? Result<Tensor>(tensor_) : slice(Selection::all(tensor_.shape()), tensor_.view(), {.stream = stream});
+    if (!dense.ok()) return dense.status();
+    const Status copied = cuda_copy(copy, *dense, stream);
+    return copied.ok() ? cuda_synchronize(tensor_.device().ordinal, stream) : copied;
   }));
   return python::to_numpy(copy, dtype_);
 }
 
-nb::object DeviceArray::dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle dl_device,
+namespace {
+
+// The stream that the consumer will use the memory on, as DLPack numbers streams; nothing where it wants no waiting.
+std::optional<CudaStream> consumer_stream(nb::handle stream) {
+  if (stream.is_none()) return CudaStream();
+  std::int64_t number = 0;
+  int overflow = 0;
+  if (!find_int(stream, number, overflow) || overflow != 0 || number < -1) {
+    raise_error(PyExc_BufferError, "stream is " + repr_text(stream) + ", which is no CUDA stream");
+  }
+  if (number == -1) return std::nullopt;
+  return reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(number));
+}
+
+// Whoever drops the memory may have work queued that still uses it, on the stream that it named.
+std::shared_ptr<void> kept_for(const Buffer& buffer, CudaStream stream) {
+  return {nullptr, [buffer, stream](std::nullptr_t) { (void)cuda_keep(buffer, stream); }};
+}
+
+}  // namespace
+
+nb::object DeviceArray::dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle dl_device,
                                nb::handle copy) {
   DeviceArray& array = nb::cast<DeviceArray&>(self);
   if (!dl_device.is_none() && !nb::borrow(dl_device).equal(array.dlpack_device())) {
@@ -58,8 +92,15 @@ nb::object DeviceArray::dlpack(nb::handle self, nb::handle, nb::handle max_versi
   if (!copy.is_none() && read_flag(copy, "copy")) {
     raise_error(PyExc_BufferError, "copy is True, but a DeviceArray exports its own memory alone");
   }
-  return export_dlpack(array.tensor_.view(), array.dtype_, array.type_, {nb::borrow(self), {}},
-                       knows_version_1(max_version), 0);
+  ExportOwner owner{nb::borrow(self), {}, {}};
+  if (const auto consumer = consumer_stream(stream)) {
+    if (array.pending_.stream != nullptr) {
+      check(cuda_wait(array.tensor_.device().ordinal, *consumer, array.pending_.stream));
+    }
+    owner.last_use = kept_for(array.tensor_.buffer(), *consumer);
+  }
+  return export_dlpack(array.tensor_.view(), array.dtype_, array.type_, std::move(owner), knows_version_1(max_version),
+                       0);
 }
 
 nb::tuple DeviceArray::dlpack_device() const {
@@ -76,9 +117,23 @@ nb::object DeviceArray::cuda_array_interface() const {
   described["shape"] = shape();
   described["typestr"] = code;
   described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), false);
-  described["strides"] = nb::none();
+  const Layout layout = tensor_.view().layout;
+  described["strides"] = is_contiguous(layout) ? nb::object(nb::none()) : nb::object(to_tuple(layout.strides));
+  if (pending_.stream != nullptr) described["stream"] = reinterpret_cast<std::uintptr_t>(pending_.stream);
   described["version"] = 3;
   return described;
+}
+
+nb::tuple DeviceArray::memory() const {
+  Dims strides = tensor_.view().layout.strides;
+  for (std::int64_t& stride : strides) stride /= type_.item_size;
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), to_tuple(strides), tensor_.device().ordinal);
+}
+
+DeviceArray DeviceArray::as_bytes() const {
+  View view = Tensor(tensor_).view();
+  view.dtype = DType::UInt8;
+  return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_);
 }
 
 namespace {
@@ -122,6 +177,13 @@ void bind_device_arrays(nb::module_& m) {
       .def("__dlpack__", &DeviceArray::dlpack)
       .def("__dlpack_device__", &DeviceArray::dlpack_device)
       .def_prop_ro("__cuda_array_interface__", &DeviceArray::cuda_array_interface)
+      .def_prop_ro("_memory", &DeviceArray::memory)
+      .def_prop_ro("_as_bytes", &DeviceArray::as_bytes)
+      .def("__array__",
+           [](const DeviceArray& self, nb::handle, nb::handle) {
+             raise_dtype_error("a DeviceArray is on " + self.device() + ": use .to_numpy(), which copies it");
+           })
+      .def("__reduce__", reduced)
       .def("__repr__", &DeviceArray::repr);
   m.def("_cuda_devices", py_cuda_devices);
   m.def("_cuda_versions", py_cuda_versions);

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "backslice/tensor.h"
-#include "bindings/dtypes.h"
+#include "bindings/place.h"
 
 namespace backslice::python {
 
-// What was queued to fill it is done when Python sees it.
+// What was queued to fill it is done when users see it. Until then, whoever takes it waits for its stream.
 class DeviceArray {
  public:
-  DeviceArray(Tensor tensor, nb::object numpy_dtype);
+  explicit DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending = {});
 
   nb::tuple shape() const;
   const nb::object& dtype() const { return dtype_; }
@@ -29,10 +29,16 @@ class DeviceArray {
   nb::tuple dlpack_device() const;
   nb::object cuda_array_interface() const;
 
+  // For backslice/devices.py: the address, the strides in elements, and the number of the device.
+  nb::tuple memory() const;
+  // The same memory as uint8. Precondition: an element has one byte.
+  DeviceArray as_bytes() const;
+
  private:
   Tensor tensor_;
   nb::object dtype_;
   ElementType type_;
+  Pending pending_;
 };
 
 }  // namespace backslice::python

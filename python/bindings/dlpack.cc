@@ -77,7 +77,11 @@ Device device_of(const dltensor& tensor) {
 // On the CPU, or on the device that its library was asked to prepare it on.
 void check_device(const dltensor& tensor, const char* argument, const CallContext* call) {
   if (tensor.device.device_type == nb::device::cpu::value) return;
-  if (call != nullptr && is_cuda(tensor.device.device_type) && call->runs_on(device_of(tensor))) return;
+  if (call != nullptr && is_cuda(tensor.device.device_type)) {
+    if (call->runs_on(device_of(tensor))) return;
+    refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) + ", " +
+                         to_string(device_of(tensor)) + ", but its __dlpack_device__ says otherwise");
+  }
   refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) +
                        ", not on the CPU; copy it there first");
 }
@@ -135,7 +139,9 @@ nb::object stream_for(nb::handle object, const char* argument, CallContext* call
   const nb::object device = python::call(attribute(object, "__dlpack_device__"));
   const SaidDevice said(device);
   if (said.type == nb::device::cpu::value) return nb::none();
-  if (call != nullptr && is_cuda(said.type)) return call->stream_for(object, static_cast<int>(said.ordinal));
+  if (call != nullptr && is_cuda(said.type)) {
+    return call->stream_for(object, argument, static_cast<int>(said.ordinal));
+  }
   raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
                          ", not on the CPU; copy it there first");
 }
@@ -252,6 +258,7 @@ std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, cons
   }
   auto array = std::make_shared<DlpackArray>();
   array->numpy_dtype = nb::borrow(said[0]);
+  check_on_device(array->numpy_dtype, argument);
   array->type = element_type(array->numpy_dtype, argument);
   const auto* data = reinterpret_cast<const std::byte*>(nb::cast<std::uintptr_t>(said[3]));
   const Device device = data == nullptr ? Device::cuda(0) : unwrap(cuda_device_of(data));
@@ -264,7 +271,7 @@ std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, cons
   array->is_versioned = true;  // it tells whether others may write
   array->is_read_only = nb::cast<bool>(said[4]);
   array->owner = kept(object);
-  call.stream_for(object, device.ordinal);
+  call.stream_for(object, argument, device.ordinal);
   const auto ready = nb::cast<std::uintptr_t>(said[5]);
   if (ready != 0) check(cuda_wait(device.ordinal, call.stream, reinterpret_cast<CudaStream>(ready)));
   return array;

@@ -97,7 +97,7 @@ nb::object py_dlpack_capsule(nb::handle array, nb::handle versioned, nb::handle 
   const nb::object dtype = nb::borrow(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array))));
   const ElementType type = element_type(dtype, "a");
   return export_dlpack(view_of_numpy(as_array(array), type), dtype, type,
-                       {nb::borrow(array), keep_from_resizing(array)}, is_versioned, flags);
+                       {nb::borrow(array), keep_from_resizing(array), {}}, is_versioned, flags);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace backslice::python {
 // How a notebook shows an object: the picture that the package draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
+void bind_addresses(nanobind::module_& m);
 void bind_bus_error(nanobind::module_& m);
 void bind_device_arrays(nanobind::module_& m);
 void bind_dlpack_export(nanobind::module_& m);

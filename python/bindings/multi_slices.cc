@@ -152,21 +152,23 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle o
 // A GradBuffer with its NumPy dtype, and a lock, since calls let other threads run.
 class PyGradBuffer {
  public:
-  PyGradBuffer(nb::handle shape, nb::handle dtype)
-      : dtype_(as_numpy_dtype(dtype)), type_(element_type(dtype_, "the buffer")), buffer_(make(shape)) {}
+  PyGradBuffer(nb::handle shape, nb::handle dtype, nb::handle device)
+      : dtype_(as_numpy_dtype(dtype)),
+        type_(element_type(dtype_, "the buffer")),
+        place_(device.is_none() ? Place() : read_place(device)),
+        buffer_(make(shape)) {}
 
-  void write(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.write(s, view, context_); });
-  }
-  void add(nb::handle index, nb::handle dy) {
-    apply(index, dy, [&](const Selection& s, const ConstView& view) { return buffer_.add(s, view, context_); });
-  }
+  void write(nb::handle index, nb::handle dy) { apply(index, dy, &GradBuffer::write); }
+  void add(nb::handle index, nb::handle dy) { apply(index, dy, &GradBuffer::add); }
   void zero() {
+    CallContext call;
+    call.run_on(place_, "the buffer");
+    const Context context = call.for_container(nullptr);
     check(without_gil([&] {
       const std::lock_guard lock(mutex_);
-      const Status zeroed = buffer_.zero();
+      const Status zeroed = buffer_.zero(context);
       expect_changes();
-      return zeroed;
+      return zeroed.ok() ? call.finish() : zeroed;
     }));
   }
   nb::object writable() {
@@ -175,13 +177,21 @@ class PyGradBuffer {
       const View view = buffer_.writable();
       auto owner = lent_.lock();
       if (owner == nullptr) lent_ = owner = std::make_shared<Buffer>(buffer_.tensor().buffer());
-      return Tensor::of(Buffer::wrap(owner, view.data), view);
+      return Tensor::of(Buffer::wrap(owner, view.data, view.device), view);
     });
-    return to_numpy(lent, dtype_);
+    return place_.is_cpu() ? to_numpy(lent, dtype_) : shared_array(lent, dtype_, place_, {});
   }
 
   // These read what never changes: the tensor is the same as long as the buffer lives.
-  nb::object array() const { return to_read_only_numpy(buffer_.tensor(), dtype_); }
+  nb::object array() const {
+    if (!place_.is_cpu()) return shared_array(buffer_.tensor(), dtype_, place_, {});
+    return to_read_only_numpy(buffer_.tensor(), dtype_);
+  }
+  nb::object host_array() const {
+    if (place_.is_cpu()) return array();
+    raise_dtype_error("the GradBuffer is on " + device() + ": use .array there, or copy that to the CPU");
+  }
+  std::string device() const { return place_.is_cpu() ? "cpu" : to_string(place_.device); }
   nb::tuple shape() const { return to_tuple(buffer_.tensor().shape()); }
   nb::object dtype() const { return dtype_; }
 
@@ -192,7 +202,8 @@ class PyGradBuffer {
     return nb::tuple(all);
   }
   std::string repr() {
-    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + shown_regions() + ")";
+    return "GradBuffer(shape " + repr_text(shape()) + ", dtype " + str_text(dtype_) + shown_regions() +
+           (place_.is_cpu() ? "" : ", " + device()) + ")";
   }
 
  private:
@@ -217,25 +228,49 @@ class PyGradBuffer {
 
   GradBuffer make(nb::handle shape) const {
     if (type_.is_object) raise_dtype_error("a GradBuffer cannot hold objects; use a fixed-width dtype such as 'U10'");
-    return unwrap(GradBuffer::make(type_.dtype, read_shape(shape, "shape"), type_.item_size));
+    const auto dims = read_shape(shape, "shape");
+    if (place_.is_cpu()) return unwrap(GradBuffer::make(type_.dtype, dims, type_.item_size));
+    check_on_device(dtype_, "the buffer");
+    CallContext call;
+    call.run_on(place_, "the buffer");
+    call.use_device_memory();
+    return unwrap(without_gil([&]() -> Result<GradBuffer> {
+      auto made = GradBuffer::make(type_.dtype, dims, type_.item_size, call);
+      if (const Status done = call.finish(); !done.ok()) return done;
+      return made;
+    }));
   }
 
-  template <class Body>
-  void apply(nb::handle index, nb::handle dy, const Body& body) {
+  // A number and a list are the CPU's, as an array of NumPy's is.
+  void check_place(const InputArray& dy) const {
+    if (dy.view.device == place_.device) return;
+    raise_invalid_argument("dy is on " + to_string(dy.view.device) + ", but the buffer is on " +
+                           to_string(place_.device));
+  }
+
+  using Change = Status (GradBuffer::*)(const Selection&, const ConstView&, const Context&);
+
+  void apply(nb::handle index, nb::handle dy, Change change) {
+    CallContext call;
+    call.run_on(place_, "the buffer");
     const Selection selection = read_selection(buffer_.tensor().shape(), index);
-    InputArray input = read_gradient(dy, GivenDType(dtype_), "dy").view();
+    InputArray input = read_gradient(dy, GivenDType(dtype_), "dy", &call).view();
+    check_place(input);
     broadcast_to_slice(input.view, selection, "dy");
     if (!same_dtype(input.numpy_dtype, dtype_)) {
       raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", the buffer has " + str_text(dtype_));
     }
     const nb::object guard = keep_from_resizing(input);
+    const Context context = call.for_container(ctrl_c_test());
     const Status done = interruptible([&] {
       const std::lock_guard lock(mutex_);
-      const Status status = body(selection, input.view);
+      const Status status = (buffer_.*change)(selection, input.view, context);
       expect_changes();
       return status;
     });
     check(in_numpy_terms(done, dtype_));
+    if (!place_.is_cpu() && !place_.library.is_valid()) place_.library = call.place().library;
+    check(without_gil([&] { return call.finish(); }));
   }
 
   // While somebody has a writable view, everything counts as written. Precondition: the lock is held.
@@ -245,8 +280,8 @@ class PyGradBuffer {
 
   nb::object dtype_;
   ElementType type_;
+  Place place_;  // of which the first array that is written tells the library, where nothing else does
   GradBuffer buffer_;
-  const Context context_{.cancelled = ctrl_c_test()};
   std::weak_ptr<void> lent_;  // what writable views own, while there are any; guarded by the mutex
   ForkAwareMutex mutex_;
 };
@@ -256,7 +291,7 @@ class PyGradBuffer {
 void bind_multi_slices(nb::module_& m) {
   m.def("multi_slice_grad", py_multi_slice_grad);
   nb::class_<PyGradBuffer>(m, "GradBuffer", class_doc("GradBuffer"))
-      .def(nb::init<nb::handle, nb::handle>())
+      .def(nb::init<nb::handle, nb::handle, nb::handle>())
       .def("write", &PyGradBuffer::write)
       .def("add", &PyGradBuffer::add)
       .def("zero", &PyGradBuffer::zero)
@@ -264,8 +299,9 @@ void bind_multi_slices(nb::module_& m) {
       .def_prop_ro("array", &PyGradBuffer::array)
       .def_prop_ro("shape", &PyGradBuffer::shape)
       .def_prop_ro("dtype", &PyGradBuffer::dtype)
+      .def_prop_ro("device", &PyGradBuffer::device)
       .def("__array__", [](const PyGradBuffer& self, nb::handle dtype,
-                           nb::handle copy) { return array_as(self.array(), dtype, copy); })
+                           nb::handle copy) { return array_as(self.host_array(), dtype, copy); })
       .def("__dlpack__", [](const PyGradBuffer& self,
                             nb::handle options) { return dlpack_of(self.array(), nb::borrow<nb::kwargs>(options)); })
       .def("__dlpack_device__", [](const PyGradBuffer& self) { return dlpack_device_of(self.array()); })

@@ -1,6 +1,7 @@
 #include "bindings/output_argument.h"
 
 #include "bindings/errors.h"
+#include "bindings/known_tensors.h"
 #include "bindings/neighbours.h"
 #include "bindings/objects.h"
 
@@ -30,6 +31,7 @@ void check_writable(nb::handle out, const DlpackArray& array) {
 }  // namespace
 
 void OutputArgument::resolve(CallContext* call) {
+  if ((dlpack_ = import_known_tensor(out_, "out", call)) != nullptr) return;
   refuse_tracer(out_, "out");
   if (!exports_dlpack(out_)) {
     if (call != nullptr) dlpack_ = import_cuda_interface(out_, "out", *call);

@@ -14,12 +14,13 @@ namespace backslice::python {
 class OutputArgument {
  public:
   // Raises DTypeError for other objects, InvalidArgumentError for arrays of other libraries that cannot be written to.
-  explicit OutputArgument(nb::handle out, CallContext* call = nullptr) : out_(out) {
+  explicit OutputArgument(nb::handle out, CallContext* call = nullptr) : out_(out), call_(call) {
     if (!out.is_none() && !PyArray_Check(out.ptr())) resolve(call);
   }
 
   bool is_none() const { return out_.is_none(); }
   nb::handle object() const { return out_; }
+  const CallContext* call() const { return call_; }  // that it was given to, where it said so
 
   // Its own dtype; not valid for None.
   nb::object numpy_dtype() const;
@@ -38,6 +39,7 @@ class OutputArgument {
   void resolve(CallContext* call);
 
   nb::handle out_;
+  const CallContext* call_;
   std::shared_ptr<const DlpackArray> dlpack_;  // where it is no NumPy array
 };
 

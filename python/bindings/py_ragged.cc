@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "backslice/cuda.h"
 #include "backslice/ragged_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/call_context.h"
+#include "bindings/device_array.h"
 #include "bindings/errors.h"
 #include "bindings/index.h"
 #include "bindings/instances.h"
@@ -57,12 +59,21 @@ bool same_values(const ValueType& a, const ValueType& b) {
 }  // namespace
 
 PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
-  const ArrayArgument given_values(values, "values");
-  const NestedSplits given_splits(nested_row_splits, "nested_row_splits");
+  CallContext call;
+  return make(values, nested_row_splits, call);
+}
+
+PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits, CallContext& call) {
+  const ArrayArgument given_values(values, "values", &call);
+  const NestedSplits given_splits(nested_row_splits, "nested_row_splits", &call);
+  if (given_values.is_on_device()) call.use_device_memory();
   ValueType type;
   const Tensor tensor = values_of(given_values, type);
   auto splits = given_splits.tensors();
-  return {unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits)); })), type};
+  const Context context{.allocator = call.allocator, .stream = call.stream};
+  RaggedTensor made = unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits), context); }));
+  check(without_gil([&] { return call.finish(); }));
+  return {std::move(made), type};
 }
 
 nb::object PyRagged::to_python(RaggedTensor rt, const ValueType& type) {
@@ -90,7 +101,16 @@ std::int64_t PyRagged::size() const {
   return rt_.rows();
 }
 
+PyRagged PyRagged::cpu() const {
+  if (type_.place.is_cpu()) return *this;
+  CallContext call;
+  call.run_on(type_.place, "the tensor");
+  const nb::object values = DeviceArray(rt_.values(), type_.numpy, {call.stream}).to_numpy();
+  return make(values, nested_row_splits());
+}
+
 nb::object PyRagged::to_list() const {
+  if (!type_.place.is_cpu()) return cpu().to_list();
   nb::object items = list_of(values());
   for (int level = rt_.ragged_rank() - 1; level >= 0; --level) items = grouped(items, rt_, level);
   return items;
@@ -98,8 +118,12 @@ nb::object PyRagged::to_list() const {
 
 nb::object PyRagged::get(nb::handle index) const {
   const Index items = read_items(index);
-  const CallContext context;
+  CallContext context;
+  context.run_on(type_.place, "the tensor");
+  context.use_device_memory();
   RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, items, context); }));
+  context.keep(rt_.values());
+  check(without_gil([&] { return context.finish(); }));
   // A dense tensor stays what it is, but for one of its rows.
   const bool takes_row = !items.empty() && std::holds_alternative<std::int64_t>(items[0]);
   if (rt_.ragged_rank() > 0 || takes_row) return to_python(std::move(taken), type_);
@@ -114,14 +138,16 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const nb::object values = ragged != nullptr    ? ragged->values()
                             : foreign.is_valid() ? nb::object(foreign[0])
                                                  : nb::borrow(grad);
-  const OutputArgument output(out);
-  const InputArray input = ArrayArgument(values, "dy").view();
+  CallContext context;
+  context.run_on(type_.place, "the tensor");
+  const OutputArgument output(out, &context);
+  const InputArray input = ArrayArgument(values, "dy", &context).view();
   if (!same_dtype(input.numpy_dtype, type_.numpy)) {
     raise_dtype_error("dy has dtype " + str_text(input.numpy_dtype) + ", expected " + str_text(type_.numpy) +
                       ", that of the values");
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
-  const CallContext context;
+  if (!type_.place.is_cpu()) context.use_device_memory();
   // Rows may be many more than values.
   const auto work = rt_.ragged_rank() > 0 ? ResultElements::Work::Any : ResultElements::Work::LikeResult;
   return ResultElements(input, "dy")
@@ -133,13 +159,23 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
 bool PyRagged::equals(nb::handle other) const {
   const auto* ragged = find_instance<PyRagged>(other);
   if (ragged == nullptr || !same_values(type_, ragged->type_)) return false;
+  wait_for_values();
+  ragged->wait_for_values();
   return without_gil([&] { return rt_.equals(ragged->rt_); });
+}
+
+// What they are compared on is CUDA's default stream.
+void PyRagged::wait_for_values() const {
+  if (type_.place.is_cpu()) return;
+  CallContext call;
+  call.run_on(type_.place, "the tensor");
+  check(cuda_wait(type_.place.device.ordinal, nullptr, call.stream));
 }
 
 // Put together here, not by Python: whatever Python makes may start its garbage collector, and that may end the thread.
 nb::object PyRagged::repr() const {
   return new_str("RaggedTensor(" + shown_rows() + ", shape " + shown_shape() + ", dtype " + str_text(type_.numpy) +
-                 ")");
+                 (type_.place.is_cpu() ? "" : ", " + device()) + ")");
 }
 
 // As a tuple is shown.
@@ -160,7 +196,7 @@ std::string PyRagged::shown_rows() const {
   const std::int64_t rows = rt_.ragged_rank() == 0 ? 0 : rt_.rows();
   const RaggedTensor first = rows > kRows ? unwrap(rt_.slice_rows(0, kRows)) : rt_;
   const Shape& shape = first.values().shape();
-  if (shape.elements() > kValues || (shape.rank() > 0 && shape[0] > kValues)) {
+  if (!type_.place.is_cpu() || shape.elements() > kValues || (shape.rank() > 0 && shape[0] > kValues)) {
     const std::string count = std::to_string(rt_.values().shape().elements()) + " values";
     return rows > 0 ? std::to_string(rows) + " rows of " + count : count;
   }
@@ -175,28 +211,36 @@ Index PyRagged::read_items(nb::handle index) const {
 }
 
 nb::object PyRagged::array() const {
+  if (!type_.place.is_cpu()) {
+    raise_dtype_error("the RaggedTensor is on " + device() + ": use .values there, or .cpu(), which copies it");
+  }
   if (rt_.ragged_rank() == 0) return values();
   raise_dtype_error(
       "a RaggedTensor of ragged rank " + std::to_string(rt_.ragged_rank()) +
       " is not one array: its rows may differ in length. Use .values, one row such as rt[0], or .to_list()");
 }
 
-RaggedArgument::RaggedArgument(nb::handle object, std::string name) : ragged_(find_instance<PyRagged>(object)) {
+RaggedArgument::RaggedArgument(nb::handle object, std::string name, CallContext& call)
+    : ragged_(find_instance<PyRagged>(object)), call_(call) {
   if (ragged_ != nullptr) {
     owner_ = nb::borrow(object);
   } else if (nb::isinstance<PyRagged>(object)) {
     raise_dtype_error(name + " is a RaggedTensor that was never initialised");
   } else if (const nb::object foreign = find_ragged_parts(object); foreign.is_valid()) {
     const nb::object values = foreign[0], splits = foreign[1];
-    owner_ = nb::cast(PyRagged::make(values, splits));
+    owner_ = nb::cast(PyRagged::make(values, splits, call));
     ragged_ = find_instance<PyRagged>(owner_);
   } else {
-    array_.emplace(object, std::move(name));
+    array_.emplace(object, std::move(name), &call);
   }
 }
 
 RaggedTensor RaggedArgument::tensor(ValueType& type) const {
-  if (ragged_ == nullptr) return unwrap(RaggedTensor::make(values_of(*array_, type), {}));
+  if (ragged_ == nullptr) {
+    RaggedTensor dense = unwrap(RaggedTensor::make(values_of(*array_, type), {}, {.stream = call_.stream}));
+    if (array_->is_on_device()) check(call_.finish());
+    return dense;
+  }
   type = ragged_->type();
   return ragged_->rt();
 }

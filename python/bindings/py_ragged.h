@@ -11,6 +11,7 @@ class PyRagged {
  public:
   PyRagged(RaggedTensor rt, ValueType type) : rt_(std::move(rt)), type_(std::move(type)) {}
   static PyRagged make(nb::handle values, nb::handle nested_row_splits);
+  static PyRagged make(nb::handle values, nb::handle nested_row_splits, CallContext& call);
 
   // A ragged tensor as Python's; one of ragged rank 0 is an array.
   static nb::object to_python(RaggedTensor rt, const ValueType& type);
@@ -18,6 +19,8 @@ class PyRagged {
   const RaggedTensor& rt() const { return rt_; }
   const ValueType& type() const { return type_; }
   nb::object array() const;  // the one it is, where it is not ragged
+  std::string device() const { return type_.place.is_cpu() ? "cpu" : to_string(type_.place.device); }
+  PyRagged cpu() const;  // itself, or a copy of what is on a device
   nb::object values() const { return values_to_python(rt_.values(), type_); }
   nb::tuple nested_row_splits() const;
   nb::tuple shape() const;
@@ -34,20 +37,23 @@ class PyRagged {
   std::string shown_shape() const;
 
   Index read_items(nb::handle index) const;
+  void wait_for_values() const;
 
   RaggedTensor rt_;
   ValueType type_;
 };
 
-// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, as an ArrayArgument is.
+// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, as an ArrayArgument is, while
+// the call lives.
 class RaggedArgument {
  public:
-  RaggedArgument(nb::handle object, std::string name);
+  RaggedArgument(nb::handle object, std::string name, CallContext& call);
   RaggedTensor tensor(ValueType& type) const;
 
  private:
   nb::object owner_;  // of the ragged tensor
   const PyRagged* ragged_;
+  const CallContext& call_;
   std::optional<ArrayArgument> array_;  // where it is no ragged tensor
 };
 

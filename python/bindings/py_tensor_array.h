@@ -58,7 +58,7 @@ inline std::int64_t read_index(nb::handle object, const char* argument) {
   return require_int(object, argument, overflow);
 }
 
-// What Python adds to a TensorArray: the NumPy dtype, and which strings it holds.
+// What Python adds to a TensorArray: the NumPy dtype, which strings it holds, and whose arrays its elements are.
 struct ArrayType {
   explicit ArrayType(nb::handle dtype) : numpy(as_numpy_dtype(dtype)) {
     // str and bytes without a width are strings of any length.
@@ -72,6 +72,7 @@ struct ArrayType {
   nb::object numpy;
   ElementType element;
   StringKind strings = StringKind::Unknown;
+  nb::object library;  // as in a Place: that of the first array on a device which was written
 };
 
 class PyTensorArray {
@@ -81,52 +82,57 @@ class PyTensorArray {
 
   void write(nb::handle index, nb::handle value, nb::handle copy) {
     const std::int64_t i = read_index(index, "index");
-    store(value, copy, [&](const Tensor& tensor) { return array_.write(i, tensor, context()); });
+    store(value, copy, [&](const Tensor& tensor, const Context& context) { return array_.write(i, tensor, context); });
   }
   nb::object read(nb::handle index, nb::handle out) {
     const std::int64_t i = read_index(index, "index");
-    if (out.is_none()) return given_away([&] { return array_.read(i, context()); });
+    if (out.is_none()) return given_away([&](const Context& context) { return array_.read(i, context); });
     return filled(
-        out, [&] { return array_.read_shape(i, context()); },
-        [&](const View& view) { return array_.read_into(i, view, context()); });
+        out, [&](const Context& context) { return array_.read_shape(i, context); },
+        [&](const View& view, const Context& context) { return array_.read_into(i, view, context); });
   }
   nb::object gather(nb::handle indices, nb::handle element_shape, nb::handle out) {
     const auto list = IntReader().read(indices, "indices");
     const PartialShape shape = read_partial_shape(element_shape, "element_shape");
-    if (out.is_none()) return given_away([&] { return array_.gather(list, shape, context()); });
+    if (out.is_none()) return given_away([&](const Context& context) { return array_.gather(list, shape, context); });
     return filled(
-        out, [&] { return array_.gather_shape(list, shape, context()); },
-        [&](const View& view) { return array_.gather_into(list, view, shape, context()); });
+        out, [&](const Context& context) { return array_.gather_shape(list, shape, context); },
+        [&](const View& view, const Context& context) { return array_.gather_into(list, view, shape, context); });
   }
   void scatter(nb::handle indices, nb::handle value, nb::handle copy) {
     const auto list = IntReader().read(indices, "indices");
-    store(value, copy, [&](const Tensor& tensor) { return array_.scatter(list, tensor, context()); });
+    store(value, copy,
+          [&](const Tensor& tensor, const Context& context) { return array_.scatter(list, tensor, context); });
   }
   nb::object stack(nb::handle out) {
-    if (out.is_none()) return given_away([&] { return array_.stack(context()); });
+    if (out.is_none()) return given_away([&](const Context& context) { return array_.stack(context); });
     return filled(
-        out, [&] { return array_.stack_shape(context()); },
-        [&](const View& view) { return array_.stack_into(view, context()); });
+        out, [&](const Context& context) { return array_.stack_shape(context); },
+        [&](const View& view, const Context& context) { return array_.stack_into(view, context); });
   }
   void unstack(nb::handle value, nb::handle copy) {
-    store(value, copy, [&](const Tensor& tensor) { return array_.unstack(tensor, context()); });
+    store(value, copy, [&](const Tensor& tensor, const Context& context) { return array_.unstack(tensor, context); });
   }
   nb::tuple concat(nb::handle element_shape_except0, nb::handle out) {
     const PartialShape shape = read_partial_shape(element_shape_except0, "element_shape_except0");
     if (!out.is_none()) return concat_into(shape, out);
     ArrayOwner owner = new_array_owner();
     nb::object lengths = new_lengths(size());
-    auto result = unwrap(interruptible([&] { return array_.concat(shape, context()); }));
+    CallContext call;
+    run_here(call);
+    const Context context = context_of(call);
+    auto result = unwrap(interruptible([&] { return array_.concat(shape, context); }));
     if (PyArray_SIZE(as_array(lengths)) != std::ssize(result.lengths)) {  // another thread has made the array longer
       lengths = new_lengths(std::ssize(result.lengths));
     }
     std::copy(result.lengths.begin(), result.lengths.end(),
               static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))));
-    return nb::make_tuple(to_python(result.value, std::move(owner)), lengths);
+    return nb::make_tuple(to_python(result.value, std::move(owner), call), lengths);
   }
   void split(nb::handle value, nb::handle lengths, nb::handle copy) {
     const auto list = IntReader().read(lengths, "lengths");
-    store(value, copy, [&](const Tensor& tensor) { return array_.split(tensor, list, context()); });
+    store(value, copy,
+          [&](const Tensor& tensor, const Context& context) { return array_.split(tensor, list, context); });
   }
   std::int64_t size() const {
     return unwrap(without_gil([&] { return array_.size(); }));
@@ -137,7 +143,8 @@ class PyTensorArray {
   PyTensorArray grad_with_shape(nb::handle source, nb::handle shape_to_prepend) {
     const std::string name(read_str(source, "source"));
     const auto prepend = IntReader().read(shape_to_prepend, "shape_to_prepend");
-    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend, context()); })), type_};
+    const Context context{.cancelled = cancelled()};
+    return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend, context); })), type_};
   }
 
   // All that it holds, for pickle; and an array that holds it. What restore() is given was not checked.
@@ -147,6 +154,7 @@ class PyTensorArray {
   nb::object dtype() const { return type_->numpy; }
   const std::shared_ptr<ArrayType>& type() const { return type_; }
   const TensorArray& array() const { return array_; }
+  std::string device() const { return array_.device().is_cpu() ? "cpu" : to_string(array_.device()); }
   std::string name() const { return array_.name(); }
   nb::object element_shape() const {
     return partial_shape_to_python(unwrap(without_gil([&] { return array_.element_shape(); })));
@@ -156,7 +164,8 @@ class PyTensorArray {
     const std::string shape = unwrap(without_gil([&] { return array_.element_shape(); })).to_string();
     return "TensorArray(" + (name().empty() ? "" : "name " + repr_text(new_str(name())) + ", ") +
            (closed ? std::string("closed") : "size " + std::to_string(size())) + ", dtype " + str_text(type_->numpy) +
-           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") + ")";
+           ", element shape " + shape + (array_.is_gradient() ? ", a gradient" : "") +
+           (array_.device().is_cpu() ? "" : ", " + device()) + ")";
   }
 
  private:
@@ -165,22 +174,27 @@ class PyTensorArray {
     const std::span numbers(static_cast<std::int64_t*>(PyArray_DATA(as_array(lengths))),
                             static_cast<std::size_t>(PyArray_SIZE(as_array(lengths))));
     nb::object value = filled(
-        out, [&] { return array_.concat_shape(shape, context()); },
-        [&](const View& view) { return array_.concat_into(view, numbers, shape, context()); });
+        out, [&](const Context& context) { return array_.concat_shape(shape, context); },
+        [&](const View& view, const Context& context) { return array_.concat_into(view, numbers, shape, context); });
     return nb::make_tuple(std::move(value), lengths);
   }
 
   // Strings are written with the GIL held: who has the array's locks then must not ask for it, and so not for Ctrl-C.
-  Context context() const { return {.cancelled = type_->element.is_object ? nullptr : ctrl_c_test()}; }
+  const CancelledTest* cancelled() const { return type_->element.is_object ? nullptr : ctrl_c_test(); }
+
+  // Its elements' memory is the library's own, not that of theirs: the locks are held while it is asked for.
+  Context context_of(const CallContext& call) const { return call.for_container(cancelled()); }
+  void run_here(CallContext& call) const { call.run_on({array_.device(), type_->library}, "the array"); }
 
   static nb::object new_lengths(npy_intp count) {
     return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
   }
 
   // Lists and numbers become arrays of the dtype; arrays must have it.
-  ArrayArgument read_value(nb::handle value) const {
-    const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__");
-    ArrayArgument input(is_array ? nb::borrow(value) : converted(value), "value");
+  ArrayArgument read_value(nb::handle value, CallContext& call) const {
+    const bool is_array = PyArray_Check(value.ptr()) || has_attribute(value, "__dlpack__") ||
+                          has_attribute(value, "__cuda_array_interface__");
+    ArrayArgument input(is_array ? nb::borrow(value) : converted(value), "value", &call);
     if (same_dtype(input.numpy_dtype(), type_->numpy)) return input;
     raise_dtype_error("TensorArray " + name() + ": dtype is " + str_text(type_->numpy) + " but a value of dtype " +
                       str_text(input.numpy_dtype()) + " was written");
@@ -193,11 +207,17 @@ class PyTensorArray {
   template <class Write>
   void store(nb::handle value, nb::handle copy, const Write& write) {
     const bool is_copied = read_flag(copy, "copy");
-    const ArrayArgument input = read_value(value);
+    CallContext call;
+    run_here(call);
+    const ArrayArgument input = read_value(value, call);
     if (type_->element.is_object) return store_strings(input.view(), write);
-    const CallContext context;
-    const Tensor tensor = is_copied ? copied_tensor(input.view(), context) : input.held();
-    check(in_numpy_terms(interruptible([&] { return write(tensor); }), type_->numpy));
+    // Memory of libraries that do not keep it for a stream would be gone before it is read.
+    const bool is_held = !is_copied && !(input.is_on_device() && call.waits());
+    const Tensor tensor = is_held ? input.held() : copied_tensor(input.view(), call);
+    const Context context = context_of(call);
+    check(in_numpy_terms(interruptible([&] { return write(tensor, context); }), type_->numpy));
+    if (input.is_on_device() && !type_->library.is_valid()) type_->library = call.place().library;
+    check(without_gil([&] { return call.finish(); }));
   }
 
   // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
@@ -206,7 +226,7 @@ class PyTensorArray {
   void store_strings(const InputArray& input, const Write& write) {
     StringKind kind = type_->strings;
     const Tensor tensor = strings_from_objects(input, "value", kind);
-    check(in_numpy_terms(write(tensor), type_->numpy));
+    check(in_numpy_terms(write(tensor, Context{}), type_->numpy));
     type_->strings = kind;
   }
 
@@ -214,19 +234,26 @@ class PyTensorArray {
   template <class Read>
   nb::object given_away(const Read& read) {
     ArrayOwner owner = new_array_owner();
-    return to_python(unwrap(interruptible(read)), std::move(owner));
+    CallContext call;
+    run_here(call);
+    const Context context = context_of(call);
+    return to_python(unwrap(interruptible([&] { return read(context); })), std::move(owner), call);
   }
 
   // `out`, filled by fill(view). What does not fit it stays in the array.
   template <class Measure, class Fill>
   nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
-    const OutputArgument output(out);
+    CallContext call;
+    run_here(call);
+    const OutputArgument output(out, &call);
     const View view = output.view(type_->numpy, type_->element, "the array");
     const nb::object guard = output.guard();
+    const Context context = context_of(call);
     if (type_->element.is_object) {
       fill_strings(view, measure, fill);
     } else {
-      check(interruptible([&] { return fill(view); }));
+      check(interruptible([&] { return fill(view, context); }));
+      check(without_gil([&] { return call.finish(); }));
     }
     return nb::borrow(out);
   }
@@ -235,15 +262,16 @@ class PyTensorArray {
   // After fill() nothing is left that a handler of signals could end.
   template <class Measure, class Fill>
   void fill_strings(const View& view, const Measure& measure, const Fill& fill) {
-    const Shape shape = unwrap(measure());
+    const Shape shape = unwrap(measure(Context{}));
     check(check_output(view, "out", shape, view.dtype, view.layout.item_size, "the array"));
     Tensor strings = unwrap(Tensor::make(DType::String, shape));
-    check(fill(strings.view()));
+    check(fill(strings.view(), Context{}));
     exchange_objects(view, objects_from_strings(strings, type_->strings, Handlers::Wait));
   }
 
-  nb::object to_python(const Tensor& tensor, ArrayOwner owner) {
+  nb::object to_python(const Tensor& tensor, ArrayOwner owner, const CallContext& call) {
     if (type_->element.is_object) return objects_from_strings(tensor, type_->strings, Handlers::Wait);
+    if (!tensor.device().is_cpu()) return call.device_array(tensor, type_->numpy);
     return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
   }
 
@@ -258,7 +286,8 @@ struct Making {
   TensorArrayOptions options;
 
   Making(nb::handle length, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
-         nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous)
+         nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous,
+         nb::handle device)
       : size(read_index(length, "size")), type(std::make_shared<ArrayType>(dtype)) {
     options.element_shape = read_partial_shape(element_shape, "element_shape");
     options.dynamic_size = read_flag(dynamic_size, "dynamic_size");
@@ -267,8 +296,31 @@ struct Making {
     options.contiguous = read_flag(contiguous, "contiguous");
     options.name = read_str(name, "name");
     options.item_size = type->element.item_size;
+    options.any_device = device.is_none() && !options.contiguous && !type->element.is_object;
+    if (!device.is_none()) place_on(read_place(device));
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
+
+  // maker(size, dtype, options, context), with the stream that the block of contiguous mode is made on.
+  template <class Maker>
+  TensorArray make(const Maker& maker) const {
+    CallContext call;
+    call.run_on({options.device, type->library}, "the array");
+    const Context context{.stream = call.stream};
+    return unwrap(without_gil([&]() -> Result<TensorArray> {
+      auto array = maker(size, dtype(), options, context);
+      if (const Status done = call.finish(); !done.ok()) return done;
+      return array;
+    }));
+  }
+
+ private:
+  void place_on(const Place& place) {
+    if (place.is_cpu()) return;
+    check_on_device(type->numpy, "the array");
+    options.device = place.device;
+    type->library = place.library;
+  }
 };
 
 }  // namespace backslice::python

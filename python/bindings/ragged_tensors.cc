@@ -32,6 +32,8 @@ void bind_ragged_tensors(nb::module_& m) {
       .def_prop_ro("ragged_rank", [](const PyRagged& self) { return self.rt().ragged_rank(); })
       .def_prop_ro("shape", &PyRagged::shape)
       .def_prop_ro("dtype", [](const PyRagged& self) { return self.type().numpy; })
+      .def_prop_ro("device", &PyRagged::device)
+      .def("cpu", &PyRagged::cpu)
       .def("to_list", &PyRagged::to_list)
       .def("slice_grad", &PyRagged::slice_grad)
       .def("__len__", &PyRagged::size)

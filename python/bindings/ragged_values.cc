@@ -1,6 +1,7 @@
 #include "bindings/ragged_values.h"
 
 #include "bindings/arguments.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 
 namespace backslice::python {
@@ -20,12 +21,14 @@ ValuesType values_type(const ValueType& type) {
 
 Tensor values_of(const ArrayArgument& values, ValueType& type) {
   type.numpy = values.numpy_dtype();
+  type.place = values.place();
   if (values.is_object()) return strings_from_objects(values.view(), values.name().c_str(), type.strings);
   return values.held();
 }
 
 nb::object values_to_python(const Tensor& values, const ValueType& type) {
   if (values.dtype() == DType::String) return objects_from_strings(values, type.strings);
+  if (!values.device().is_cpu()) return shared_array(values, type.numpy, type.place, {});
   return to_read_only_numpy(values, type.numpy);
 }
 
@@ -36,9 +39,11 @@ nb::object splits_to_python(const Tensor& splits) {
 namespace {
 
 // One list of splits: an array of integers; a Python list is read as int64.
-std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std::string& argument) {
-  if (PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__")) {
-    ArrayArgument array(object, argument);
+std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std::string& argument, CallContext* call) {
+  const bool is_array = PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__") ||
+                        has_attribute(object, "__cuda_array_interface__");
+  if (is_array) {
+    ArrayArgument array(object, argument, call);
     const DType dtype = element_type(array.numpy_dtype(), argument.c_str()).dtype;
     if (dtype == DType::Int32 || dtype == DType::Int64) return array;
     raise_dtype_error(argument + " has dtype " + str_text(array.numpy_dtype()) + ", expected int64 or int32");
@@ -54,7 +59,7 @@ bool read_plain_int(nb::handle object, std::int64_t& number) {
 
 }  // namespace
 
-NestedSplits::NestedSplits(nb::handle object, const std::string& argument) {
+NestedSplits::NestedSplits(nb::handle object, const std::string& argument, CallContext* call) {
   const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   std::int64_t number = 0;
   if (!is_sequence && read_plain_int(object, number)) {
@@ -63,11 +68,11 @@ NestedSplits::NestedSplits(nb::handle object, const std::string& argument) {
   }
   const auto items = is_sequence ? nb::borrow<nb::tuple>(items_of(object)) : nb::tuple();
   if (!is_sequence || (items.size() > 0 && read_plain_int(PyTuple_GET_ITEM(items.ptr(), 0), number))) {
-    lists_.push_back(read_split_list(is_sequence ? nb::handle(items) : object, argument));
+    lists_.push_back(read_split_list(is_sequence ? nb::handle(items) : object, argument, call));
     return;
   }
   for (nb::handle item : items) {
-    lists_.push_back(read_split_list(item, argument + "[" + std::to_string(lists_.size()) + "]"));
+    lists_.push_back(read_split_list(item, argument + "[" + std::to_string(lists_.size()) + "]", call));
   }
 }
 

@@ -11,10 +11,11 @@
 
 namespace backslice::python {
 
-// The NumPy side of values: their dtype, and which strings they are.
+// The Python side of values: their dtype, which strings they are, and where they are.
 struct ValueType {
   nb::object numpy;
   StringKind strings = StringKind::Unknown;
+  Place place = {};
   bool is_object() const { return reinterpret_cast<PyArray_Descr*>(numpy.ptr())->kind == 'O'; }
 };
 
@@ -32,7 +33,7 @@ nb::object splits_to_python(const Tensor& splits);
 // later, as an ArrayArgument is.
 class NestedSplits {
  public:
-  NestedSplits(nb::handle object, const std::string& argument);
+  NestedSplits(nb::handle object, const std::string& argument, CallContext* call = nullptr);
   std::vector<Tensor> tensors() const;
 
  private:

@@ -1,6 +1,5 @@
 #include "bindings/results.h"
 
-#include "bindings/call_context.h"
 #include "bindings/index.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
@@ -26,6 +25,7 @@ ResultElements::ResultElements(const InputArray& input, const char* argument) : 
 }
 
 nb::object ResultElements::new_array(Tensor tensor) const {
+  if (is_on_device()) return input_.on_device.call->device_array(tensor, input_.numpy_dtype);
   return is_object() ? new_object_array(std::move(tensor), zero_) : to_numpy(tensor, input_.numpy_dtype);
 }
 
@@ -38,8 +38,8 @@ OutputArgument ResultElements::device_output(nb::handle array) const {
   return OutputArgument(array, input_.on_device.call);
 }
 
-void ResultElements::finish() const {
-  if (is_on_device()) check(without_gil([&] { return input_.on_device.call->finish(); }));
+void ResultElements::finish(const CallContext* call) {
+  if (call != nullptr) python::check(without_gil([&] { return call->finish(); }));
 }
 
 void ResultElements::fill_objects(const View& out, const std::function<Status(const View&)>& fill) const {

@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "bindings/arrays.h"
-#include "bindings/device_array.h"
+#include "bindings/call_context.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/output_argument.h"
@@ -60,7 +60,7 @@ class ResultElements {
     const View view = out.view(input_, argument_);
     if (is_on_device() || !view.device.is_cpu()) {
       check(without_gil([&] { return fill(view); }));
-      finish();
+      finish(out.call());
     } else if (is_object()) {
       fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
@@ -80,7 +80,7 @@ class ResultElements {
     return without_gil(body);
   }
 
-  // What the library made, as an array.
+  // What the library made, as an array of the input's place.
   nb::object new_array(Tensor tensor) const;
 
  private:
@@ -99,14 +99,13 @@ class ResultElements {
     if (!array.is_none()) return filled(device_output(array), fill, Work::Any);
     auto made = without_gil(make);
     check(made.status());
-    finish();
-    return nb::cast(DeviceArray(*std::move(made), input_.numpy_dtype));
+    return input_.on_device.call->device_array(*made, input_.numpy_dtype);
   }
   nb::object new_device_array(const Shape& shape) const;
   OutputArgument device_output(nb::handle array) const;
 
   // Waits for what was queued where the caller's library would not.
-  void finish() const;
+  static void finish(const CallContext* call);
   void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
 
   const InputArray& input_;

@@ -49,7 +49,8 @@ TensorArrayContents::Element read_element(nb::handle object, ArrayType& type) {
 }  // namespace
 
 nb::tuple PyTensorArray::contents() const {
-  const TensorArrayContents held = unwrap(interruptible([&] { return array_.contents(context()); }));
+  const Context context{.cancelled = cancelled()};
+  const TensorArrayContents held = unwrap(interruptible([&] { return array_.contents(context); }));
   NewList elements;
   for (const TensorArrayContents::Element& element : held.elements) {
     const nb::object value = element.value ? value_of(*element.value, *type_) : nb::none();
@@ -66,7 +67,7 @@ nb::tuple PyTensorArray::contents() const {
 
 PyTensorArray PyTensorArray::restore(nb::handle given) {
   const nb::tuple parts = read_tuple(given, 4), how = read_tuple(parts[0], 8);
-  const Making making(how[0], how[1], how[2], how[3], how[4], how[5], how[6], how[7]);
+  const Making making(how[0], how[1], how[2], how[3], how[4], how[5], how[6], how[7], nb::none());
   TensorArrayContents contents{
       making.size, making.dtype(), making.options, read_flag(parts[1], "is_gradient"), read_flag(parts[2], "all_read"),
       {}};

@@ -22,8 +22,7 @@ namespace {
 class PyContainer {
  public:
   PyTensorArray create(const Making& making) {
-    TensorArray array =
-        unwrap(without_gil([&] { return container_.make(making.size, making.dtype(), making.options); }));
+    TensorArray array = making.make([&](const auto&... arguments) { return container_.make(arguments...); });
     try {
       types_[array.name()] = making.type;
     } catch (...) {
@@ -70,14 +69,14 @@ nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in,
 void bind_tensor_arrays(nb::module_& m) {
   using Array = PyTensorArray;
   nb::class_<Array>(m, "TensorArray", class_doc("TensorArray"))
-      .def(
-          "__init__",
-          [](Array* self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
-             nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous) {
-            const Making making(size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
-                                name, contiguous);
-            new (self) Array(unwrap(TensorArray::make(making.size, making.dtype(), making.options)), making.type);
-          })
+      .def("__init__",
+           [](Array* self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+              nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous,
+              nb::handle device) {
+             const Making making(size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
+                                 name, contiguous, device);
+             new (self) Array(making.make(&TensorArray::make), making.type);
+           })
       .def("write", &Array::write)
       .def("read", &Array::read)
       .def("gather", &Array::gather)
@@ -93,6 +92,7 @@ void bind_tensor_arrays(nb::module_& m) {
       .def_prop_ro("dtype", &Array::dtype)
       .def_prop_ro("name", &Array::name)
       .def_prop_ro("element_shape", &Array::element_shape)
+      .def_prop_ro("device", &Array::device)
       .def("__array__",
            [](nb::handle, nb::handle, nb::handle) {
              raise_dtype_error("a TensorArray is not one array: use .stack() or .concat()");
@@ -109,13 +109,13 @@ void bind_tensor_arrays(nb::module_& m) {
       .def("__hash__", [](const Array& a) { return std::hash<std::string>()(a.name()); });
   nb::class_<PyContainer>(m, "TensorArrayContainer", class_doc("TensorArrayContainer"))
       .def(nb::init<>())
-      .def(
-          "create",
-          [](PyContainer& self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
-             nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous) {
-            return self.create({size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
-                                name, contiguous});
-          })
+      .def("create",
+           [](PyContainer& self, nb::handle size, nb::handle dtype, nb::handle element_shape, nb::handle dynamic_size,
+              nb::handle clear_after_read, nb::handle identical_element_shapes, nb::handle name, nb::handle contiguous,
+              nb::handle device) {
+             return self.create({size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
+                                 name, contiguous, device});
+           })
       .def("find", &PyContainer::find)
       .def("remove", &PyContainer::remove)
       .def("names", &PyContainer::names)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backslice/cuda.h"
 #include "bindings/arguments.h"
 #include "bindings/call_context.h"
 #include "bindings/errors.h"
@@ -44,12 +45,12 @@ class OneKind {
 struct GivenElements {
   std::vector<std::optional<RaggedArgument>> list;
 
-  explicit GivenElements(nb::handle elements) {
+  GivenElements(nb::handle elements, CallContext& call) {
     const auto items = nb::borrow<nb::tuple>(items_of(elements));
     list.reserve(items.size());
     for (nb::handle item : items) {
       auto& element = list.emplace_back();
-      if (!item.is_none()) element.emplace(item, name_of(list.size() - 1));
+      if (!item.is_none()) element.emplace(item, name_of(list.size() - 1), call);
     }
   }
 
@@ -85,7 +86,8 @@ class PyVariants {
     if (!PyList_Check(elements.ptr()) && !PyTuple_Check(elements.ptr())) {
       raise_dtype_error("elements is a " + type_text(elements) + ", expected a list of RaggedTensors, arrays and None");
     }
-    const GivenElements given(elements);
+    CallContext call;
+    const GivenElements given(elements, call);
     const auto dims = shape.is_none() ? std::vector<std::int64_t>{std::ssize(given.list)} : read_shape(shape, "shape");
     std::vector<ValueType> types;
     auto list = given.tensors(types);
@@ -93,6 +95,21 @@ class PyVariants {
   }
 
   const VariantArray& array() const { return array_; }
+  Place place() const { return first_ ? first_->place : Place(); }
+  std::string device() const { return place().is_cpu() ? "cpu" : to_string(place().device); }
+
+  // What a call reads of the elements' memory is kept until that is done.
+  void keep_for(const CallContext& call) const {
+    if (place().is_cpu()) return;
+    const std::int64_t count = array_.batch() != nullptr ? std::min<std::int64_t>(array_.size(), 1) : array_.size();
+    const Buffer* last = nullptr;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (array_.piece(i).missing) continue;
+      const Buffer& buffer = array_.buffer(i);
+      if (last == nullptr || !buffer.is_same_block(*last)) check(cuda_keep(buffer, call.stream));
+      last = &buffer;
+    }
+  }
   nb::tuple shape() const { return to_tuple(array_.shape()); }
   std::int64_t length() const {
     if (array_.shape().rank() == 0) raise_dtype_error("a VariantArray of shape () has no length");
@@ -122,7 +139,7 @@ class PyVariants {
     for (std::int64_t i = 0; array_.has_missing() && i < array_.size(); ++i) missing += array_.piece(i).missing;
     const std::string dtype = !first_ ? "" : uniform_ ? "dtype " + str_text(first_->numpy) + ", " : "several dtypes, ";
     return "VariantArray(shape " + repr_text(shape()) + ", " + dtype + shown_ranks() + std::to_string(missing) +
-           " missing)";
+           " missing" + (place().is_cpu() ? "" : ", " + device()) + ")";
   }
 
   // The ragged tensor whose rows these are, in whatever shape; or None.
@@ -239,7 +256,8 @@ std::optional<ValueType> read_type(nb::handle dtype, const PyVariants& encoded) 
 PyVariants py_to_variant(nb::handle rt, nb::handle batched_input) {
   ValueType type;
   const bool is_batched = read_flag(batched_input, "batched_input");
-  const RaggedTensor ragged = RaggedArgument(rt, "rt").tensor(type);
+  CallContext call;
+  const RaggedTensor ragged = RaggedArgument(rt, "rt", call).tensor(type);
   return {unwrap(ragged_tensor_to_variant(ragged, is_batched)), {type}};
 }
 
@@ -264,10 +282,15 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
     const ElementType splits = element_type(value_type(Tsplits).numpy, "Tsplits");
     types.splits = splits.dtype;
   }
-  const CallContext context;
+  CallContext context;
+  context.run_on(variants.place(), "encoded");
+  context.use_device_memory();
   RaggedTensor result =
       unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); }));
-  const ValueType type = given ? *given : *variants.first_type();
+  variants.keep_for(context);
+  check(without_gil([&] { return context.finish(); }));
+  ValueType type = given ? *given : *variants.first_type();
+  type.place = variants.place();
   return nb::cast(PyRagged(std::move(result), type));
 }
 
@@ -279,14 +302,16 @@ struct GradientOutput {
 
 // The gradient into `out`. Strings are made first: those of the library are not Python's.
 void fill_gradient(const PyVariants& variants, const std::vector<Tensor>& splits, Ints shape, const ValueType& type,
-                   const GradientOutput& to, const Context& context) {
+                   const GradientOutput& to, const CallContext& context) {
   if (!type.is_object()) {
     const View view = to.out.view(type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
     const nb::object guard = to.out.guard();
     const Status done = without_gil([&] {
       return ragged_tensor_to_variant_gradient_into(variants.array(), splits, shape, view, to.write, context);
     });
-    return check(in_numpy_terms(done, type.numpy));
+    check(in_numpy_terms(done, type.numpy));
+    variants.keep_for(context);
+    return check(without_gil([&] { return context.finish(); }));
   }
   if (to.write == Write::Accumulate) raise_dtype_error("accumulate: strings cannot be added");
   const View view = to.out.view(type.numpy, element_type(type.numpy, "Tvalues"), "the pieces");
@@ -302,13 +327,16 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const Write write = read_write(accumulate, out);
   const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
   const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
-  const NestedSplits given_splits(row_splits, "row_splits");
-  const OutputArgument output(out);
+  CallContext context;
+  context.run_on(variants.place(), "encoded_ragged_grad");
+  const NestedSplits given_splits(row_splits, "row_splits", &context);
+  const OutputArgument output(out, &context);
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "piece");
-  const std::optional<ValueType> type = given ? given : variants.first_type();
+  std::optional<ValueType> type = given ? given : variants.first_type();
+  if (type) type->place = variants.place();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
-  const CallContext context;
+  if (!variants.place().is_cpu() || !variants.first_type()) context.use_device_memory();
   const auto splits = given_splits.tensors();
   if (type && !out.is_none()) {
     fill_gradient(variants, splits, shape, *type, {output, write}, context);
@@ -316,13 +344,16 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   }
   Tensor result = unwrap(
       without_gil([&] { return ragged_tensor_to_variant_gradient(variants.array(), splits, shape, values, context); }));
+  variants.keep_for(context);
+  check(without_gil([&] { return context.finish(); }));
   return values_to_python(result, *type);
 }
 
 PyVariants py_from_variant_gradient(nb::handle decoded, nb::handle encoded_shape) {
   ValueType type;
   const auto shape = read_shape(encoded_shape, "encoded_shape");
-  const RaggedTensor ragged = RaggedArgument(decoded, "decoded").tensor(type);
+  CallContext call;
+  const RaggedTensor ragged = RaggedArgument(decoded, "decoded", call).tensor(type);
   return {unwrap(ragged_tensor_from_variant_gradient(ragged, shape)), {type}};
 }
 
@@ -333,6 +364,7 @@ void bind_variant_arrays(nb::module_& m) {
       .def("__init__", [](PyVariants* self, nb::handle elements,
                           nb::handle shape) { new (self) PyVariants(PyVariants::make(elements, shape)); })
       .def_prop_ro("shape", &PyVariants::shape)
+      .def_prop_ro("device", &PyVariants::device)
       .def("reshape", &PyVariants::reshape)
       .def("__len__", &PyVariants::length)
       .def("__getitem__", &PyVariants::get)

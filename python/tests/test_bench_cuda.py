@@ -154,7 +154,7 @@ def test_a_peer_s_own_clock_is_used():
 
     peer = SimpleNamespace(prepare=lambda workload: lambda: None, seconds_of=seconds_of)
     assert worker.answer(peer, {"kind": "gradient"}) == {"seconds": pytest.approx(1e-5), "how": {}}
-    assert asked[:3] == [1, 1, 100]
+    assert asked[:3] == [1, worker.QUEUED, 100]
 
 
 def test_the_limit_is_a_copy_that_moves_as_many_bytes():

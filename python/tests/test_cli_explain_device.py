@@ -41,9 +41,9 @@ def test_the_limit_is_what_is_moved_at_the_bandwidth():
 def test_people_are_told_the_same():
     text = shown("1024,1024", "::2", "--all")
     assert "gather: each thread finds where its part of dx comes from" in text
-    assert "kernel chunks_of_16_loops_2: 262144 threads write 16 bytes each, copied" in text
+    assert "kernel chunks_of_16_loops_2: 262144 parts of 16 bytes, copied" in text
     assert "at best in 1.5 µs: what is read and written, at 4200 GB/s" in text
-    assert "threads" not in text.split("What other libraries do")[0].split("262144 threads")[1]
+    assert "threads" not in text.split("What other libraries do")[0].split("262144 parts")[1]
     assert "Gradient (float32, CUDA): reads 2 MiB, writes 4 MiB, at best in 1.5 µs" in shown("1024,1024", "::2")
 
 

@@ -52,7 +52,8 @@ PUBLIC = {
     "grad_buffer": "grad_buffer",
 }
 VOCABULARY = {
-    "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "cuda", "device", "device_status", "dtype", "dtype_of", "executor",
+    "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "cuda", "device", "device_status",
+    "dtype", "dtype_of", "executor",
     "export", "index", "inline_vector", "ints", "onnx_slice", "partial_shape", "result", "selection", "shape",
     "slice_gradient", "status", "strategy", "targets", "tensor", "tf_slice", "version", "view",
 }  # fmt: skip

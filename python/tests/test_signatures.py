@@ -50,7 +50,7 @@ def test_everything_that_can_be_called_has_a_signature(value):
 def test_signatures_are_those_of_python_functions():
     assert str(inspect.signature(bs.slice_grad)) == "(dy, shape, index, out=None, accumulate=False, *, dtype=None)"
     assert str(inspect.signature(bs.onnx_slice)) == "(data, starts, ends, axes=None, steps=None, *, out=None)"
-    assert str(inspect.signature(bs.GradBuffer)) == "(shape, dtype)"
+    assert str(inspect.signature(bs.GradBuffer)) == "(shape, dtype, *, device=None)"
     assert str(inspect.signature(bs.GradBuffer.write)) == "(self, /, index, dy)"
     assert str(inspect.signature(bs.GradBuffer((2,), "f4").write)) == "(index, dy)"
     assert str(inspect.signature(bs.RaggedTensor.from_row_lengths)) == "(values, *nested_row_lengths)"
@@ -101,7 +101,7 @@ def test_help_reads_well():
     assert "slice_grad(dy, shape, index, out=None, accumulate=False, *, dtype=None)" in text and "Parameters\n" in text
     assert "in module backslice\n" in text and "nanobind" not in text
     text = pydoc.plain(pydoc.render_doc(bs.GradBuffer))
-    assert "class GradBuffer(builtins.object)\n |  GradBuffer(shape, dtype)" in text
+    assert "class GradBuffer(builtins.object)\n |  GradBuffer(shape, dtype, *, device=None)" in text
     assert "write(self, /, index, dy)" in text and "The gradient, as a read-only view" in text
 
 
@@ -265,7 +265,7 @@ def test_subclasses_call_the_constructor():
     class Same(bs.GradBuffer):
         pass
 
-    assert Same((2,), dtype="f4").shape == (2,) and str(inspect.signature(Same)) == "(shape, dtype)"
+    assert Same((2,), dtype="f4").shape == (2,) and str(inspect.signature(Same)) == "(shape, dtype, *, device=None)"
     assert "GradBuffer() missing 1 required positional argument: 'dtype'" in refusal(Same, (2,))
 
 

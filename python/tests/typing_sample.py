@@ -78,7 +78,7 @@ def ragged_tensors() -> NDArray[np.float64]:
     rows = bs.RaggedTensor([1.0, 2.0, 3.0], [0, 2, 2, 3])
     assert rows == bs.RaggedTensor.from_list([[1.0, 2.0], [], [3.0]], dtype="float64", ragged_rank=1)
     assert rows == bs.RaggedTensor.from_row_lengths(rows.values, [2, 0, 1]) and len(rows) == 3
-    print(rows.shape, rows.dtype, rows.ragged_rank, rows.nested_row_splits[0], rows.to_list())
+    print(rows.shape, rows.dtype, rows.ragged_rank, rows.nested_row_splits[0], rows.to_list(), rows.cpu().device)
     encoded = bs.ragged_tensor_to_variant(rows)
     decoded = bs.ragged_tensor_from_variant(encoded, 0, 1, Tvalues=np.float64)
     gradients = bs.ragged_tensor_from_variant_gradient(decoded, encoded.shape)

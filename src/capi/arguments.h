@@ -2,6 +2,7 @@
 // names the argument.
 #pragma once
 
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,16 @@ T& checked_struct(T* pointer, Argument argument) {
   T& found = not_null(pointer, argument);
   if (found.struct_size != sizeof(T)) refuse_struct_size(argument, found.struct_size, sizeof(T));
   return found;
+}
+
+// A struct that has grown since its first header, which ended after `first_size` bytes: what the program's header did
+// not have yet is as in `defaults`.
+template <class T>
+T grown_struct(const T& given, T defaults, std::size_t first_size, Argument argument) {
+  const std::size_t size = given.struct_size;
+  if (size < first_size || size > sizeof(T) || size % alignof(T) != 0) refuse_struct_size(argument, size, sizeof(T));
+  std::memcpy(&defaults, &given, size);
+  return defaults;
 }
 
 // A device by DLPack's numbers.

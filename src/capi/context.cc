@@ -1,7 +1,14 @@
 #include "capi/context.h"
 
+#include <cstddef>
+
 namespace backslice::capi {
 namespace {
+
+static_assert(sizeof(backslice_device_status) == sizeof(DeviceStatus));
+static_assert(offsetof(backslice_device_status, refused) == offsetof(DeviceStatus, refused));
+static_assert(offsetof(backslice_device_status, found) == offsetof(DeviceStatus, found));
+static_assert(offsetof(backslice_device_status, expected) == offsetof(DeviceStatus, expected));
 
 const backslice_allocator& checked_allocator(const backslice_allocator* allocator) {
   const backslice_allocator& given = checked_struct(allocator, {"context", "allocator"});
@@ -37,9 +44,11 @@ Result<Buffer> CallbackAllocator::allocate(std::int64_t bytes, Contents contents
 }
 
 void CallContext::take(const backslice_context& context) {
-  const backslice_context& given = checked_struct(&context, "context");
+  const backslice_context given =
+      grown_struct(context, BACKSLICE_CONTEXT_INIT, offsetof(backslice_context, device_status), "context");
   const Device device = device_from(given.device_type, given.device_id, "context");
   context_.stream = static_cast<CudaStream>(given.stream);
+  context_.device_status = reinterpret_cast<DeviceStatus*>(given.device_status);
   if (given.allocator != nullptr) {
     context_.allocator = &allocator_.emplace(checked_allocator(given.allocator), device);
   } else if (!device.is_cpu()) {
@@ -54,3 +63,11 @@ void CallContext::take(const backslice_context& context) {
 }
 
 }  // namespace backslice::capi
+
+int32_t backslice_device_status_check(const backslice_device_status* status) {
+  using namespace backslice::capi;
+  return guarded([&] {
+    const backslice_device_status& found = not_null(status, "status");
+    return backslice::to_status({found.refused, found.found, found.expected});
+  });
+}

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "backslice/cuda.h"
 #include "core/caches.h"
 #include "core/errors.h"
 #include "core/items.h"
@@ -19,6 +20,15 @@ constexpr std::size_t kMaxRegions = 1024;
 // For what is finished once it has begun to change the buffer.
 Call uncancelled(const Context& context, Device device) {
   return Call({.executor = context.executor, .allocator = context.allocator, .stream = context.stream}, device);
+}
+
+// Changes happen in the order of the calls, whichever streams they are on; and the stream that the memory was made on
+// must not give it back before others are done with it.
+Status await(const Tensor& buffer, const Context& context) {
+  return buffer.device().is_cpu() ? Status() : cuda_await(buffer.buffer(), context.stream);
+}
+Status keep(const Tensor& buffer, const Context& context) {
+  return buffer.device().is_cpu() ? Status() : cuda_keep(buffer.buffer(), context.stream);
 }
 
 std::int64_t bytes_of(const Tensor& buffer) { return buffer.shape().elements() * buffer.view().layout.item_size; }
@@ -172,6 +182,7 @@ void GradBuffer::remember_all() noexcept {
 Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
+    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
     const Call call(context, dy.device);
@@ -188,7 +199,7 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     }
     regions_.clear();
     if (region) regions_.push_back(*region);
-    return Status();
+    return keep(tensor_, context);
   });
 }
 
@@ -196,6 +207,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     if (dy.elements() == 0) return Status();
+    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
     const Selection region = region_of(selection);
     std::vector<Selection> met;  // what of the region holds a value already
     bool all_met = false;
@@ -212,7 +224,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
     const Call finishing = uncancelled(context, dy.device);
     if (all_met) {  // and so remembered
       add_elements(select(selection, tensor_.view()), dy, finishing);
-      return Status();
+      return keep(tensor_, context);
     }
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
     if (met.empty()) {
@@ -220,23 +232,24 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
       if (!copy.ok()) return copy.status();
       remember(region);
       copy->run(select(selection, tensor_.view()), tensor_, finishing);
-      return Status();
+      return keep(tensor_, context);
     }
     const View target = select(region, tensor_.view());
     const auto sums = sums_in_region(selection, region, met, target, dy, context);
     if (!sums.ok()) return sums.status();
     remember(region);
     copy_elements(target, sums->view(), tensor_, finishing);
-    return Status();
+    return keep(tensor_, context);
   });
 }
 
 Status GradBuffer::zero(const Context& context) {
   return without_throwing([&]() -> Status {
+    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
     const Call finishing = uncancelled(context, tensor_.device());
     for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
     regions_.clear();
-    return Status();
+    return keep(tensor_, context);
   });
 }
 

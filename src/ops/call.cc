@@ -9,6 +9,14 @@
 namespace backslice {
 namespace {
 
+std::atomic<const RowKernels*> ready = nullptr;
+
+// Written once: many threads read it.
+const RowKernels& noted(const RowKernels& rows) {
+  if (ready.load(std::memory_order_relaxed) == nullptr) ready.store(&rows, std::memory_order_release);
+  return rows;
+}
+
 Status check_environment() {
   BACKSLICE_RETURN_IF_ERROR(check_num_threads_variable());
   return check_target_variable();
@@ -57,6 +65,8 @@ Call::Call(const Context& context, Device on)
       tasks(executor_of(context), context.cancelled),
       own_allocator_(own_allocator(context, on)),
       allocator(allocator_of(context, own_allocator_, on)),
-      rows(*active_target().rows) {}
+      rows(noted(*active_target().rows)) {}
+
+const RowKernels* ready_rows() noexcept { return ready.load(std::memory_order_acquire); }
 
 }  // namespace backslice

@@ -74,18 +74,17 @@ TEST(SliceGradCostOnCuda, CountsTheBytesOfBothSides) {
 
 TEST(SliceGradCostOnCuda, RowsAreCopiedSixteenBytesAtATime) {
   EXPECT_EQ(device_cost_of({64, 64}, "16:48").value().plan,
-            "kernel chunks_of_16_loops_1: 1024 threads write 16 bytes each, copied\n"
+            "kernel chunks_of_16_loops_1: 1024 parts of 16 bytes, copied\n"
             "  for 1024 positions 16 bytes apart: take 512 from position 256 by 1, 16 bytes apart\n");
 }
 
 TEST(SliceGradCostOnCuda, TellsHowThreadsPutTheirBytesTogether) {
   const auto plan_of = [](const char* index, DType dtype) { return device_cost_of({64, 64}, index, dtype)->plan; };
-  EXPECT_THAT(plan_of(":, 1:40", DType::Float32),
-              HasSubstr("chunks_of_4_loops_2: 1024 threads write 16 bytes each, copied"));
-  EXPECT_THAT(plan_of(":, ::-1", DType::Float32), HasSubstr("each, reversed"));
-  EXPECT_THAT(plan_of(":, ::2", DType::Float16), HasSubstr("each, spread"));
-  EXPECT_THAT(plan_of(":, ::2", DType::Float64), HasSubstr("each, item by item"));
-  EXPECT_THAT(plan_of("3:3", DType::Float64), HasSubstr("16 bytes of zeros each"));
+  EXPECT_THAT(plan_of(":, 1:40", DType::Float32), HasSubstr("chunks_of_4_loops_2: 1024 parts of 16 bytes, copied"));
+  EXPECT_THAT(plan_of(":, ::-1", DType::Float32), HasSubstr("16 bytes, reversed"));
+  EXPECT_THAT(plan_of(":, ::2", DType::Float16), HasSubstr("16 bytes, spread"));
+  EXPECT_THAT(plan_of(":, ::2", DType::Float64), HasSubstr("16 bytes, item by item"));
+  EXPECT_THAT(plan_of("3:3", DType::Float64), HasSubstr("parts of 16 bytes of zeros"));
 }
 
 TEST(SliceGradCostOnCuda, WhatIsTooLargeToBeCountedTakesSeveralKernels) {

@@ -4,6 +4,7 @@
 #include "core/errors.h"
 #include "core/items.h"
 #include "kernels/tiles/cuda.h"
+#include "kernels/tiles/device_tiles.h"
 #include "kernels/tiles/kernel.h"
 #include "ops/checks.h"
 #include "ops/move.h"
@@ -137,6 +138,13 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     if (out.ok()) run(*sum, slices, out->view(), write, manner, call);
     return out;
   });
+}
+
+Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
+  if (slices < 0 || slices > kMost) return invalid_argument("slices is ", slices, ", expected 0 to ", kMost);
+  if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank);
+  return cuda::most_table_bytes(slices, rank);
 }
 
 Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write,

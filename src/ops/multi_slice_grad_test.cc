@@ -192,6 +192,18 @@ TEST(MultiSliceGradErrors, WhatCannotBeAddedMustNotOverlap) {
       kInvalid, "qint8"));
 }
 
+TEST(MultiSliceGradScratch, GrowsWithSlicesAndAxes) {
+  const auto of = [](std::int64_t slices, int rank) { return multi_slice_grad_scratch(slices, rank).value(); };
+  EXPECT_LT(of(0, 0), of(100, 0));
+  EXPECT_LT(of(100, 2), of(100, 3));
+  EXPECT_GT(of(1000, 3), 1000 * 3 * 16);
+  EXPECT_LT(of(1000, 3), 1 << 20);
+  EXPECT_TRUE(is_error(multi_slice_grad_scratch(-1, 3), kInvalid, "slices is -1"));
+  EXPECT_TRUE(is_error(multi_slice_grad_scratch(INT64_MAX, 3), kInvalid, "slices is"));
+  EXPECT_TRUE(is_error(multi_slice_grad_scratch(1, kMaxRank + 1), kInvalid, "rank is 33"));
+  EXPECT_TRUE(is_error(multi_slice_grad_scratch(1, -1), kInvalid, "rank is -1"));
+}
+
 TEST(MultiSliceGradErrors, AccumulateAddsToWhatIsThere) {
   std::vector<float> out = {10, 20, 30, 40};
   const std::vector<float> dy = {1, 2};

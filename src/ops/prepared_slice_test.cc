@@ -123,6 +123,22 @@ TEST(PreparedSlice, ChecksMemoryWithoutViews) {
   EXPECT_TRUE(nothing.gradient(nullptr, static_cast<void*>(nullptr)).ok());
 }
 
+// However small a gradient is, and whatever was computed before it.
+TEST(PreparedSlice, RefusesAnAllocatorOfAnotherDeviceWithoutViews) {
+  class Elsewhere final : public Allocator {
+    Result<Buffer> allocate(std::int64_t, Contents) override { return Buffer(); }
+    Device device() const override { return Device::cuda(0); }
+  } elsewhere;
+  const PreparedSlice middle = PreparedSlice::make(at({4}, "1:3"), DType::Float32).value();
+  const std::vector<float> dy = {1, 2};
+  std::vector<float> dx(4, -1);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(middle.gradient(dy.data(), dx.data()).ok());
+    EXPECT_TRUE(is_error(middle.gradient(dy.data(), dx.data(), {.allocator = &elsewhere}), StatusCode::InvalidArgument,
+                         "the context's allocator gives memory on cuda:0"));
+  }
+}
+
 TEST(PreparedSlice, TakesMemoryOfAnyLayoutWithoutViews) {
   const Selection all = Selection::all(*Shape::make({3}));
   Layout apart = contiguous_layout(all.shape(), 4);

@@ -111,6 +111,52 @@ TEST(RaggedCuda, GradientsOfPiecesAreThoseOfTheCpu) {
   }
 }
 
+// So many that a tile of the kernel has dozens of them, at any address, of any length that is not much longer than
+// others.
+TEST(RaggedCuda, ShortPiecesAreJoinedFromAnywhere) {
+  std::mt19937 random(86);
+  constexpr std::int64_t kItems = 50'000;
+  for (int i = 0; i < 60; ++i) {
+    const DType dtype = kTypes[static_cast<std::size_t>(i) % std::size(kTypes)];
+    const Tensor values = random_values(random, dtype, {kItems}), on_gpu = to_device(values);
+    const unsigned least = 1 + random() % 40, more = 1 + random() % 60;
+    std::vector<std::optional<RaggedTensor>> device, cpu;
+    std::vector<std::int64_t> splits = {0};
+    while (std::ssize(cpu) < 1500) {
+      const auto count = static_cast<std::int64_t>(least + random() % more);
+      splits.push_back(splits.back() + count);
+      cpu.push_back(std::nullopt);
+      device.push_back(std::nullopt);
+      if (random() % 8 == 0) continue;
+      const std::int64_t first = static_cast<std::int64_t>(random()) % (kItems - count);
+      const auto part_of = [&](const Tensor& whole) {
+        auto* data = const_cast<std::byte*>(whole.data()) + first * item_size(dtype);
+        const View view = View::contiguous(data, dtype, {count}, 0, whole.device()).value();
+        return RaggedTensor::make(Tensor::of(whole.buffer(), view), {}).value();
+      };
+      cpu.back() = part_of(values);
+      device.back() = part_of(on_gpu);
+    }
+    const std::vector<std::int64_t> shape = {splits.back()};
+    const std::vector<Tensor> lists = {vector_of(splits)};
+    const VariantArray from_cpu = VariantArray::make(cpu, {std::ssize(cpu)}).value();
+    const VariantArray from_gpu = VariantArray::make(device, {std::ssize(cpu)}).value();
+    const auto made = ragged_tensor_to_variant_gradient(from_gpu, lists, shape, ValuesType(dtype), on_device());
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    const Tensor expected = ragged_tensor_to_variant_gradient(from_cpu, lists, shape, ValuesType(dtype)).value();
+    ASSERT_EQ(downloaded(made->view()), downloaded(to_device(expected).view()));
+    for (Write write : {Write::Overwrite, Write::IntoZeros, Write::Accumulate}) {
+      RandomTensor out = contiguous_tensor(random, dtype, shape);
+      remove_nans(out.memory);
+      const DeviceTwin device_out(out);
+      const Status status = ragged_tensor_to_variant_gradient_into(from_gpu, lists, shape, device_out.view(), write);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      ASSERT_TRUE(ragged_tensor_to_variant_gradient_into(from_cpu, lists, shape, out.view, write).ok());
+      ASSERT_EQ(device_out.memory(), out.memory) << name(dtype) << " " << least << " " << more;
+    }
+  }
+}
+
 TEST(RaggedCuda, SlicesAndTheirGradientsAreThoseOfTheCpu) {
   std::mt19937 random(83);
   for (const char* text : {"::2", "1:5", ":, ::-1", "::-1, 1:3", "2", ":, 0:2, 1", "..., ::2"}) {
@@ -128,6 +174,19 @@ TEST(RaggedCuda, SlicesAndTheirGradientsAreThoseOfTheCpu) {
       EXPECT_EQ(elements<float>(to_cpu(*dx)), elements<float>(ragged_slice_grad(rt.cpu, index, grad.view()).value()));
     }
   }
+}
+
+TEST(RaggedCuda, NothingIsDecodedIntoMemoryOfTheDevice) {
+  const Tensor values = to_device(tensor_of<float>({1}, {1}));
+  Tensor splits = tensor_of<std::int64_t>({7}, {1});
+  RaggedView out{
+      {splits.view()},
+      View::contiguous(const_cast<std::byte*>(values.data()), DType::Float32, {0}, 0, Device::cuda(0)).value()};
+  const VariantArray none = VariantArray::make({}, {0}).value();
+  const FromVariantTypes types{ValuesType(DType::Float32), DType::Int64};
+  const Status status = ragged_tensor_from_variant_into(none, 0, 1, out, types);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(elements<std::int64_t>(splits), std::vector<std::int64_t>{0});
 }
 
 TEST(RaggedCuda, SplitsOnTheDeviceAreCopiedAndChecked) {

@@ -143,10 +143,10 @@ class Decoder {
   std::vector<RaggedTensor> rows_;
 };
 
-// Checks everything, then returns body(source).
+// Checks everything, then returns body(source). `otherwise`: where values are of which there are none.
 template <class Body>
 auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank, const FromVariantTypes& types,
-            const Context& context, const Body& body)
+            const Context& context, Device otherwise, const Body& body)
     -> decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>())) {
   using Returned = decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>()));
   return without_throwing([&]() -> Returned {
@@ -156,7 +156,7 @@ auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragge
     if (!type.ok()) return type.status();
     const auto splits_dtype = splits_dtype_of(encoded, types.splits);
     if (!splits_dtype.ok()) return splits_dtype.status();
-    const Call call(context, device_of(encoded, context));
+    const Call call(context, device_of(encoded, otherwise));
     Decoder decoder(encoded, *ranks, *type, *splits_dtype, call);
     const auto source = decoder.source();
     if (!source.ok()) return source.status();
@@ -169,20 +169,20 @@ auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragge
 Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                 int output_ragged_rank, const FromVariantTypes& types,
                                                 const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, device_of(context),
                 [](const RaggedSource& source, const Call& call) { return make_ragged(source, call); });
 }
 
 Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
                                                    int output_ragged_rank, const FromVariantTypes& types,
                                                    const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, device_of(context),
                 [](const RaggedSource& source, const Call&) -> Result<RaggedSize> { return source.size(); });
 }
 
 Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank,
                                        const RaggedView& out, const FromVariantTypes& types, const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context,
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, out.values.device,
                 [&](const RaggedSource& source, const Call& call) { return fill_ragged(source, out, call); });
 }
 

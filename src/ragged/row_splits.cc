@@ -1,9 +1,11 @@
 #include "ragged/row_splits.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <span>
 
+#include "core/cut_at.h"
 #include "core/errors.h"
 #include "ops/checks.h"
 #include "ragged/on_cpu.h"
@@ -70,25 +72,33 @@ const T* in_place(const ConstView& view) {
   return is_array ? reinterpret_cast<const T*>(view.data) : nullptr;
 }
 
-// Copies one list to `copy`, or nowhere, and returns what it ends at. Where no copy is kept, one is made only of blocks
-// that look wrong: others may change the list, and an error must be told of items that stay what they are.
+// Whether a list looks as it should: begins with 0 and never decreases. Long ones are looked at by several threads.
+template <class T>
+bool looks_right(const T* items, std::int64_t count, const Call& call) {
+  const std::int64_t pieces = call.kernel(count * static_cast<std::int64_t>(sizeof(T))).pieces;
+  std::atomic<bool> is_right = items[0] == 0;
+  call.tasks.run(pieces, [&](std::int64_t piece) {
+    const std::int64_t lo = cut_at(count, pieces, piece), hi = cut_at(count, pieces, piece + 1);
+    const std::span<const T> part(items + lo, static_cast<std::size_t>(hi - lo));
+    if (!is_ascending(part, items[lo == 0 ? 0 : lo - 1])) is_right = false;
+  });
+  return is_right;
+}
+
+// Copies one list to `copy`, or nowhere, and returns what it ends at. Where no copy is kept, one is made only of a list
+// that looks wrong, block by block: others may change it, and an error must be told of items that stay what they are.
 template <class T>
 Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) {
   const ConstView view = list.view();
   const std::int64_t count = view.elements();
-  const T* const items_in_place = copy == nullptr ? in_place<T>(view) : nullptr;
+  if (const T* items = copy == nullptr ? in_place<T>(view) : nullptr) {
+    if (looks_right(items, count, call)) return items[count - 1];
+  }
   T scratch[kBlock];
   T last = 0;
   for (std::int64_t first = 0; first < count; first += kBlock) {
     call.tasks.throw_if_cancelled_at(first / kBlock);
     const std::int64_t now = std::min(kBlock, count - first);
-    if (items_in_place != nullptr && first > 0) {
-      const std::span<const T> items(items_in_place + first, static_cast<std::size_t>(now));
-      if (is_ascending(items, last)) {
-        last = items.back();
-        continue;
-      }
-    }
     T* block = copy != nullptr ? copy + first : scratch;
     copy_items(view, first, now, block);
     const std::span<const T> items(block, static_cast<std::size_t>(now));

@@ -91,7 +91,8 @@ void StackSource::push_values(Joiner& to) const {
 }
 
 bool StackSource::shares_splits(const ConstView& view) const {
-  return std::any_of(elements_.begin(), elements_.end(), [&](const RaggedTensor* rt) { return splits_share_memory(*rt, view); });
+  return std::any_of(elements_.begin(), elements_.end(),
+                     [&](const RaggedTensor* rt) { return splits_share_memory(*rt, view); });
 }
 
 Result<std::unique_ptr<RaggedSource>> UniformAxes::above(std::unique_ptr<RaggedSource> rows, const Shape& array) {

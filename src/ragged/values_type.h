@@ -20,9 +20,14 @@ inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encode
   return std::nullopt;
 }
 
-// Where the values are; where there are none, where the caller's memory is.
-inline Device device_of(const VariantArray& encoded, const Context& context) {
-  if (const auto first = first_piece(encoded)) return first->device;
+// Where the values are, or `otherwise` where there are none.
+inline Device device_of(const VariantArray& encoded, Device otherwise) {
+  const auto first = first_piece(encoded);
+  return first ? first->device : otherwise;
+}
+
+// Where the caller's memory is.
+inline Device device_of(const Context& context) {
   return context.allocator != nullptr ? context.allocator->device() : Device();
 }
 

@@ -212,7 +212,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     if (!shape.ok()) return shape.status();
     const auto type = values_type(encoded, Tvalues);
     if (!type.ok()) return type.status();
-    const Call call(context, device_of(encoded, context));
+    const Call call(context, device_of(encoded, device_of(context)));
     const auto pieces =
         checked_pieces(EncodedPieces{encoded}, &encoded, row_splits, *shape, *type, Write::Overwrite, call);
     if (!pieces.ok()) return pieces.status();

@@ -48,6 +48,7 @@ Result<TensorArrayContents> TensorArray::contents(const Context& context) const 
     const Call call(context, array.device());
     const std::unique_lock lock(array.mutex);  // nobody else uses the slots
     BACKSLICE_RETURN_IF_ERROR(array.check_open());
+    BACKSLICE_RETURN_IF_ERROR(array.check_read_device(call.device));
     TensorArrayContents contents{array.size, array.dtype, array.options, array.is_gradient, array.all_read, {}};
     contents.options.element_shape = array.element_shape;
     contents.options.item_size = array.item_size;

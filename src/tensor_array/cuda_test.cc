@@ -1,4 +1,13 @@
 // Tensor arrays with elements on a CUDA device, beside those on the CPU.
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "backslice/grad_buffer.h"
+#include "backslice/tensor_array.h"
+#include "core/errors.h"
 #include "on_device.h"
 
 namespace backslice {
@@ -103,6 +112,184 @@ TEST(TensorArrayCuda, ReadsIntoMemoryOfTheCallers) {
   ASSERT_TRUE(filled.ok()) << filled.to_string();
   ASSERT_TRUE(cpu.stack_into(out.view).ok());
   EXPECT_EQ(twin.memory(), out.memory);
+}
+
+// A stream on which nothing runs until it is let go.
+class HeldStream {
+ public:
+  HeldStream() {
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
+    const auto wait = [](void* go) {
+      while (!static_cast<std::atomic<bool>*>(go)->load()) std::this_thread::yield();
+    };
+    EXPECT_EQ(cudaLaunchHostFunc(stream_, wait, &go_), cudaSuccess);
+  }
+  ~HeldStream() {
+    let_go();
+    (void)cudaStreamSynchronize(stream_);
+    (void)cudaStreamDestroy(stream_);
+  }
+  HeldStream(const HeldStream&) = delete;
+  operator CudaStream() const { return stream_; }
+  void let_go() { go_ = true; }
+
+ private:
+  std::atomic<bool> go_ = false;
+  cudaStream_t stream_ = nullptr;
+};
+
+class OtherStream {
+ public:
+  OtherStream() { EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess); }
+  ~OtherStream() { (void)cudaStreamDestroy(stream_); }
+  OtherStream(const OtherStream&) = delete;
+  operator CudaStream() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+constexpr std::int64_t kManyBytes = 8 << 20;
+
+// So many bytes of that value, in memory of the stream, once it has written them.
+Tensor filled(CudaStream stream, int value) {
+  Tensor made =
+      Tensor::make(DType::UInt8, {kManyBytes}, 0, Contents::Uninitialised, *cuda_allocator(0, stream).value()).value();
+  EXPECT_EQ(cudaMemsetAsync(made.view().data, value, kManyBytes, stream), cudaSuccess);
+  return made;
+}
+
+int first_of(const Tensor& tensor, CudaStream stream) {
+  std::uint8_t first = 0;
+  EXPECT_EQ(cudaMemcpyAsync(&first, tensor.data(), 1, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+  EXPECT_TRUE(cuda_synchronize(0, stream).ok());
+  return first;
+}
+
+// One stream makes the elements, another reads them later than the first could give their memory to somebody else.
+void expect_kept(const std::function<Result<Tensor>(TensorArray&, CudaStream)>& read) {
+  OtherStream writing;
+  HeldStream reading;
+  TensorArray array = make(2, DType::UInt8).device.grad("g").value();
+  for (std::int64_t index : {0, 1, 0}) ASSERT_TRUE(array.write(index, filled(writing, 1)).ok());
+  ASSERT_TRUE(cuda_synchronize(0, writing).ok());
+  const auto result = read(array, reading);
+  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  ASSERT_TRUE(array.close().ok());
+  std::vector<Tensor> others;
+  for (int i = 0; i < 4; ++i) others.push_back(filled(writing, 77));  // would get the memory of the elements
+  const cudaError_t state = cudaStreamQuery(writing);                 // which has to wait for the reading
+  reading.let_go();
+  EXPECT_EQ(first_of(*result, reading), 2);
+  EXPECT_EQ(state, cudaErrorNotReady);
+  EXPECT_EQ(first_of(others[0], writing), 77);
+}
+
+TEST(TensorArrayCuda, ElementsThatAreReadOnAnotherStreamAreKeptForIt) {
+  expect_kept([](TensorArray& array, CudaStream stream) { return array.stack({.stream = stream}); });
+  expect_kept([](TensorArray& array, CudaStream stream) { return array.read(0, {.stream = stream}); });
+  expect_kept([](TensorArray& array, CudaStream stream) -> Result<Tensor> {
+    auto out =
+        Tensor::make(DType::UInt8, {2, kManyBytes}, 0, Contents::Uninitialised, *cuda_allocator(0, stream).value());
+    BACKSLICE_RETURN_IF_ERROR(array.stack_into(out->view(), {.stream = stream}));
+    return out;
+  });
+}
+
+TEST(TensorArrayCuda, ElementsThatAnotherStreamIsStillWritingAreWaitedFor) {
+  HeldStream writing;
+  OtherStream reading;
+  TensorArray array = make(2, DType::UInt8).device.grad("g").value();
+  for (std::int64_t index : {0, 1, 0}) ASSERT_TRUE(array.write(index, filled(writing, 1)).ok());
+  const auto stacked = array.stack({.stream = reading});
+  ASSERT_TRUE(stacked.ok()) << stacked.status().to_string();
+  EXPECT_EQ(cudaStreamQuery(reading), cudaErrorNotReady);
+  writing.let_go();
+  EXPECT_EQ(first_of(*stacked, reading), 2);
+}
+
+TEST(GradBufferCuda, ChangesHappenInTheOrderOfTheCalls) {
+  OtherStream making, second;
+  HeldStream first;
+  const auto memory = cuda_allocator(0, making).value();
+  GradBuffer buffer =
+      GradBuffer::make(DType::UInt8, {kManyBytes}, 0, {.allocator = memory.get(), .stream = making}).value();
+  const Tensor one = filled(making, 1), five = filled(making, 5);
+  ASSERT_TRUE(cuda_synchronize(0, making).ok());
+  const Selection all = *Selection::from_index({kManyBytes}, ":");
+  ASSERT_TRUE(buffer.write(all, one, {.stream = first}).ok());
+  ASSERT_TRUE(buffer.add(all, five, {.stream = second}).ok());
+  ASSERT_TRUE(buffer.add(all, five, {.stream = making}).ok());
+  first.let_go();
+  EXPECT_EQ(first_of(buffer.tensor(), making), 11);
+}
+
+TEST(TensorArrayCuda, TermsThatAreAddedUpOnAnotherStreamAreKeptForIt) {
+  OtherStream writing;
+  HeldStream adding;
+  TensorArray array = make(1, DType::UInt8).device.grad("g").value();
+  for (std::size_t i = 0; i < TensorArray::kMaxTerms; ++i) ASSERT_TRUE(array.write(0, filled(writing, 1)).ok());
+  const Tensor last = filled(writing, 1);
+  ASSERT_TRUE(cuda_synchronize(0, writing).ok());
+  ASSERT_TRUE(array.write(0, last, {.stream = adding}).ok());  // one more than are kept
+  std::vector<Tensor> others;
+  for (int i = 0; i < 8; ++i) others.push_back(filled(writing, 77));
+  adding.let_go();
+  EXPECT_EQ(first_of(array.read(0, {.stream = adding}).value(), adding), 9);
+}
+
+TEST(GradBufferCuda, MemoryIsKeptForTheStreamThatWrites) {
+  OtherStream making;
+  HeldStream writing;
+  const auto memory = cuda_allocator(0, making).value();
+  const Tensor dy = filled(making, 5);
+  ASSERT_TRUE(cuda_synchronize(0, making).ok());
+  Tensor other = dy;
+  {
+    GradBuffer buffer =
+        GradBuffer::make(DType::UInt8, {kManyBytes}, 0, {.allocator = memory.get(), .stream = making}).value();
+    ASSERT_TRUE(cuda_synchronize(0, making).ok());
+    const Selection all = *Selection::from_index({kManyBytes}, ":");
+    ASSERT_TRUE(buffer.write(all, dy, {.stream = writing}).ok());
+  }
+  other = filled(making, 77);  // in the memory of the buffer, which is still to be written
+  writing.let_go();
+  ASSERT_TRUE(cuda_synchronize(0, writing).ok());
+  EXPECT_EQ(first_of(other, making), 77);
+}
+
+TEST(CudaMemory, WhatOthersOwnIsGivenUpInTheOrderOfItsStream) {
+  OtherStream own;
+  HeldStream other;
+  bool gone = false;
+  const std::shared_ptr<void> owner(&gone, [](void* flag) { *static_cast<bool*>(flag) = true; });
+  std::byte memory{};
+  {
+    const Buffer buffer = cuda_wrap(owner, &memory, 0, own);
+    EXPECT_EQ(cuda_owner(buffer), owner);
+    EXPECT_TRUE(cuda_keep(buffer, own).ok());
+    EXPECT_TRUE(cuda_keep(buffer, other).ok());
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(cudaStreamQuery(own), cudaErrorNotReady);
+  other.let_go();
+  EXPECT_TRUE(cuda_synchronize(0, own).ok());
+  EXPECT_EQ(cuda_owner(Buffer()), nullptr);
+  EXPECT_TRUE(cuda_keep(Buffer(), other).ok());
+}
+
+TEST(TensorArrayCuda, TheFirstWriteDecidesTheDevice) {
+  TensorArray array = TensorArray::make(3, DType::Float32, {.any_device = true}).value();
+  TensorArray before = array.grad("before").value();
+  const Tensor value = tensor_of<float>({1}, {1});
+  EXPECT_FALSE(array.write(7, to_device(value)).ok());  // a write that fails decides nothing
+  EXPECT_EQ(array.device(), Device::cpu());
+  ASSERT_TRUE(array.write(1, to_device(value)).ok());
+  EXPECT_EQ(array.device(), Device::cuda(0));
+  EXPECT_TRUE(is_error(array.write(0, value), StatusCode::InvalidArgument, "elements are on cuda:0"));
+  EXPECT_EQ(array.grad("after").value().device(), Device::cuda(0));
+  ASSERT_TRUE(before.unstack(to_device(tensor_of<float>({1, 2, 3}, {3, 1}))).ok());
+  EXPECT_EQ(before.device(), Device::cuda(0));
 }
 
 TEST(TensorArrayCuda, ElementsAreOnOneDevice) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "backslice/cuda.h"
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "memory/tensor_rows.h"
@@ -65,28 +66,56 @@ class DenseElements {
   std::deque<Tensor> copies_;
 };
 
+// Calls use(buffer, stream) for the memory of the elements, where it is a device's. Rows of one block come together.
+template <class Use>
+Status for_each_block(std::span<const Element> elements, const Call& call, const Use& use) {
+  if (call.device.is_cpu()) return Status();
+  const Buffer* last = nullptr;
+  for (const Element& element : elements) {
+    for (const Tensor& term : element.terms) {
+      if (last != nullptr && term.buffer().is_same_block(*last)) continue;
+      last = &term.buffer();
+      BACKSLICE_RETURN_IF_ERROR(use(*last, call.stream));
+    }
+  }
+  return Status();
+}
+
+// Elements may have been written on other streams, and may be let go of in the order of another while this one still
+// reads them.
+Status await(std::span<const Element> elements, const Call& call) { return for_each_block(elements, call, cuda_await); }
+Status keep(std::span<const Element> elements, const Call& call) { return for_each_block(elements, call, cuda_keep); }
+
 }  // namespace
 
 Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, const Call& call) {
-  if (element.terms.size() == 1) return element.terms[0];
+  if (element.terms.size() == 1) {
+    BACKSLICE_RETURN_IF_ERROR(await({&element, 1}, call));
+    return element.terms[0];
+  }
   return join_elements({&element, 1}, element.shape, dtype, item_size, call);
 }
 
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
                              const Call& call) {
+  BACKSLICE_RETURN_IF_ERROR(await(elements, call));
   DenseElements dense(dtype, item_size, elements.size(), call);
   BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
-  return dense.joiner.join(shape, call);
+  auto joined = dense.joiner.join(shape, call);
+  BACKSLICE_RETURN_IF_ERROR(keep(elements, call));
+  return joined;
 }
 
 Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call) {
+  BACKSLICE_RETURN_IF_ERROR(await(elements, call));
   if (elements.size() == 1 && elements[0].terms.size() == 1 && elements[0].shape == out.shape()) {
     copy_into(out, elements[0].terms[0].view(), call);  // strides and all
-    return Status();
+    return keep(elements, call);
   }
   DenseElements dense(out.dtype, out.layout.item_size, elements.size(), call);
   BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
-  return dense.joiner.join_into(out, Write::Overwrite, call);
+  BACKSLICE_RETURN_IF_ERROR(dense.joiner.join_into(out, Write::Overwrite, call));
+  return keep(elements, call);
 }
 
 bool shares_memory(const ConstView& view, std::span<const Element> elements) {

@@ -58,6 +58,7 @@ class Reader {
 
   Status run(const UseElements& use) {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
+    BACKSLICE_RETURN_IF_ERROR(array_.check_read_device(call_.device));
     if (reading_.indices) return read(*reading_.indices, use);
     if (reading_.join == Reading::Join::Stack && has_whole_block()) return read_block(use);
     const char* done = reading_.join == Reading::Join::Stack ? "stacked" : "concatenated";

@@ -30,13 +30,28 @@ struct State {
         item_size(type == DType::Bytes ? given.item_size : backslice::item_size(type)),
         options(given),
         element_shape(given.element_shape),
-        size(array_size) {}
+        size(array_size),
+        device_(packed(given.device)),
+        takes_any_device_(given.any_device) {}
 
   const std::string& name() const { return options.name; }
   std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
   std::string prefix() const { return title() + ": "; }
 
-  Device device() const { return options.device; }
+  Device device() const {
+    const std::int64_t number = device_;
+    return {static_cast<DeviceKind>(number >> 32), static_cast<std::int32_t>(number)};
+  }
+
+  // Operations look at the device before they have the mutex, and again when they have it: the first write fixes it.
+  bool fixes_device() const { return takes_any_device_; }
+  void fix_device(Device device) noexcept {  // precondition: mutex is held alone
+    options.device = device;
+    device_ = packed(device);
+    takes_any_device_ = options.any_device = false;
+  }
+  Status check_written_device(Device device) const;
+  Status check_read_device(Device device) const;
 
   // Preconditions of both: mutex is held.
   Status check_open() const { return closed ? closed_error() : Status(); }
@@ -74,6 +89,14 @@ struct State {
   std::atomic<bool> any_cleared = false;
 
   SlotTable slots;
+
+ private:
+  // The device, as one number: compilers do not agree whether a struct of two can be atomic without a library.
+  static std::int64_t packed(Device device) {
+    return std::int64_t{static_cast<std::int32_t>(device.kind)} << 32 | static_cast<std::uint32_t>(device.ordinal);
+  }
+  std::atomic<std::int64_t> device_;
+  std::atomic<bool> takes_any_device_;
 };
 
 // What slots no longer hold: released when no lock is held, since its owners may use this array.

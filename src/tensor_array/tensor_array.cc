@@ -14,6 +14,19 @@ namespace tensor_array {
 
 Status State::closed_error() const { return invalid_argument(title(), " has already been closed."); }
 
+Status State::check_written_device(Device device) const {
+  if (device == this->device() || fixes_device()) return Status();
+  return invalid_argument(prefix(), "elements are on ", to_string(this->device()), " but a value on ",
+                          to_string(device), " was written");
+}
+
+Status State::check_read_device(Device device) const {
+  if (device == this->device()) return Status();
+  return Status(StatusCode::FailedPrecondition,
+                join(prefix(), "another thread has written the first element, on ", to_string(this->device()),
+                     ", while this call began; call it again"));
+}
+
 Result<std::vector<std::int64_t>> State::indices_up_to(std::int64_t count, const char* done) const {
   constexpr std::int64_t kMostAtOnce = 1 << 27;
   if (count > kMostAtOnce) {
@@ -41,6 +54,11 @@ Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& op
   }
   if (dtype == DType::Bytes && options.item_size < 0) {
     return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");
+  }
+  if (options.any_device && (options.contiguous || !options.device.is_cpu())) {
+    return invalid_argument("TensorArray ", options.name,
+                            ": any_device leaves the device to the first write, so that neither device nor contiguous "
+                            "can be given");
   }
   if (!are_bytes(dtype)) return check_on_cpu(options.device, "the elements of an array of strings");
   return Status();

@@ -35,6 +35,20 @@ TEST(TensorArray, WriteOutOfRange) {
   EXPECT_FALSE(dynamic.write(std::int64_t{1} << 40, v).ok());
 }
 
+TEST(TensorArray, TheFirstWriteDecidesTheDevice) {
+  TensorArray array = TensorArray::make(2, DType::Float32, {.any_device = true}).value();
+  const Tensor value = tensor_of<float>({1}, {1});
+  ASSERT_TRUE(array.write(0, value).ok());
+  View elsewhere = Tensor(value).view();
+  elsewhere.device = Device::cuda(0);
+  EXPECT_TRUE(is_error(array.write(1, Tensor::of(value.buffer(), elsewhere)), kInvalid, "elements are on the CPU",
+                       "a value on cuda:0"));
+  EXPECT_TRUE(array.write(1, value).ok());
+  TensorArrayOptions both{.element_shape = PartialShape(*Shape::make({1})), .contiguous = true, .any_device = true};
+  EXPECT_TRUE(is_error(TensorArray::make(2, DType::Float32, both), kInvalid, "any_device"));
+  EXPECT_FALSE(TensorArray::make(2, DType::Float32, {.device = Device::cuda(0), .any_device = true}).ok());
+}
+
 TEST(TensorArray, WriteTwiceAndAfterRead) {
   TensorArray a = array(3, {.element_shape = shape({1})});
   const Tensor v = tensor_of({1}, {1});

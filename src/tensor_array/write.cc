@@ -15,10 +15,7 @@ using Writes = std::vector<ElementWrite>;
 
 // Values that are held are not looked at again, so memory on a device must be there now.
 Status check_device(const State& array, const Tensor& value) {
-  if (value.device() != array.device()) {
-    return invalid_argument(array.prefix(), "elements are on ", to_string(array.device()), " but a value on ",
-                            to_string(value.device()), " was written");
-  }
+  BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
   return value.device().is_cpu() ? Status() : check_input(value.view(), "the value", RunsOn::AnyDevice);
 }
 
@@ -100,7 +97,7 @@ Status TensorArray::write(std::int64_t index, const Tensor& value, const Context
 }
 
 Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& context) {
-  return without_throwing([&] { return scatter_rows(*state_, indices, value, Call(context, state_->device())); });
+  return without_throwing([&] { return scatter_rows(*state_, indices, value, Call(context, value.device())); });
 }
 
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
@@ -110,7 +107,7 @@ Status TensorArray::unstack(const Tensor& value, const Context& context) {
     }
     const auto indices = state_->indices_up_to(value.shape()[0], "unstacked");
     if (!indices.ok()) return indices.status();
-    return scatter_rows(*state_, *indices, value, Call(context, state_->device()));
+    return scatter_rows(*state_, *indices, value, Call(context, value.device()));
   });
 }
 
@@ -125,7 +122,7 @@ Status TensorArray::split(const Tensor& value, Ints lengths, const Context& cont
       writes.push_back({.index = index, .part = ElementWrite::Part::Rows, .lo = row, .hi = row + lengths[i]});
       row += lengths[i];
     }
-    return write_elements(*state_, value, writes, Call(context, state_->device()));
+    return write_elements(*state_, value, writes, Call(context, value.device()));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backslice/cuda.h"
 #include "core/errors.h"
 #include "memory/tensor_rows.h"
 #include "tensor_array/block_rows.h"
@@ -14,7 +15,9 @@ namespace {
 
 constexpr std::size_t kMaxTerms = TensorArray::kMaxTerms;
 
-bool changes_structure(const State& array, std::int64_t index) { return index >= array.size || array.fixes_shape(); }
+bool changes_structure(const State& array, std::int64_t index) {
+  return index >= array.size || array.fixes_shape() || array.fixes_device();
+}
 
 Status check_range(const State& array, std::int64_t index) {
   if (index >= 0 && index < array.size) return Status();
@@ -72,7 +75,9 @@ void append_stored(const State& array, std::vector<Tensor>& terms, const Tensor&
 }
 
 // Assigns only what changes: where nothing does, the mutex is held shared.
-void commit_structure(State& array, std::span<const ElementWrite> writes, const PartialShape& element_shape) noexcept {
+void commit_structure(State& array, std::span<const ElementWrite> writes, const PartialShape& element_shape,
+                      Device device) noexcept {
+  if (array.fixes_device()) array.fix_device(device);
   if (array.fixes_shape()) array.element_shape = element_shape;
   for (const ElementWrite& write : writes) {
     if (write.index >= array.size) array.size = write.index + 1;
@@ -129,6 +134,7 @@ class Writer {
 
   Status write_all(std::span<ElementWrite> writes) {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
+    BACKSLICE_RETURN_IF_ERROR(array_.check_written_device(value_.device()));
     if (writes.empty()) return Status();
     std::vector<std::int64_t> indices;
     indices.reserve(writes.size());
@@ -148,11 +154,14 @@ class Writer {
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes.
   Status store(std::span<const ElementWrite> writes, const PartialShape& element_shape) {
+    const bool writes_block = array_.block && !call_.device.is_cpu();
+    if (writes_block) BACKSLICE_RETURN_IF_ERROR(cuda_await(array_.block->buffer(), call_.stream));
     BlockRows rows(array_.block ? writes.size() : 0, call_);
     for (std::size_t i = 0; array_.block && i < writes.size(); ++i) {
       call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
       rows.write(row_of(*array_.block, writes[i].index), writes[i].of(value_).view());
     }
+    if (writes_block) BACKSLICE_RETURN_IF_ERROR(cuda_keep(array_.block->buffer(), call_.stream));
     if (writes.size() == 1) {
       Prepared only(writes);
       return commit({&only, 1}, writes, element_shape, rows);
@@ -192,7 +201,7 @@ class Writer {
     // From here on nothing can fail.
     rows.keep();
     for (Prepared& one : prepared) released_.push_back(one.commit(array_, value_));
-    commit_structure(array_, writes, element_shape);
+    commit_structure(array_, writes, element_shape, value_.device());
     return Status();
   }
 
@@ -214,6 +223,7 @@ namespace {
 // With the mutex held.
 Status write_one(State& array, std::int64_t index, const Tensor& value, const Context& context, Released& released) {
   BACKSLICE_RETURN_IF_ERROR(array.check_open());
+  BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
   BACKSLICE_RETURN_IF_ERROR(check_range(array, index));
   Slot& slot = array.slots[index];
   const std::lock_guard lock(slot.mutex);
@@ -222,11 +232,11 @@ Status write_one(State& array, std::int64_t index, const Tensor& value, const Co
       array.fixes_shape() ? array.element_shape.merged_with(value.shape()) : PartialShape();
   const ElementWrite write{.index = index, .slot = &slot};
   if (array.block || slot.terms.size() == kMaxTerms) {
-    return Writer(array, value, Call(context, array.device()), released).store({&write, 1}, element_shape);
+    return Writer(array, value, Call(context, value.device()), released).store({&write, 1}, element_shape);
   }
   slot.terms.push_back(value);  // only this can fail, and it comes first
   slot.mark_written(value.shape());
-  commit_structure(array, {&write, 1}, element_shape);
+  commit_structure(array, {&write, 1}, element_shape, value.device());
   return Status();
 }
 

@@ -72,6 +72,49 @@ static void sparse_slices(void) {
   CHECK(dx[0] == -1 && dx[1] == -1);
 }
 
+/* What a device has written becomes an error; operations on the CPU leave it alone. */
+static void device_status(void) {
+  backslice_device_status status = {0, 2, 2};
+  CHECK_OK(backslice_device_status_check(&status));
+  status.refused = 1;
+  status.found = 1;
+  CHECK_FAILS(backslice_device_status_check(&status), BACKSLICE_INTERNAL,
+              "the device found 1 of the rows that were given, expected 2");
+  CHECK_FAILS(backslice_device_status_check(NULL), BACKSLICE_INVALID_ARGUMENT, "status is NULL");
+
+  const int64_t rows[] = {0, 1}, shape[] = {2, 1};
+  const float values[] = {1, 2};
+  float dx[] = {-1, -1};
+  const backslice_view here = numbers(rows, LIST(shape)), grad = floats(values, LIST(kTwo)), out = floats(dx, LIST(kTwo));
+  const backslice_coo_indices indices = matrix(&here);
+  backslice_context context = BACKSLICE_CONTEXT_INIT;
+  context.device_status = &status;
+  CHECK_OK(backslice_sparse_slice_grad_into(&grad, &indices, INTS(0), &indices, &out, BACKSLICE_IN_ORDER,
+                                            BACKSLICE_OVERWRITE, &context));
+  CHECK(dx[0] == 1 && dx[1] == 2 && status.refused == 1 && status.found == 1);
+}
+
+/* A context as programs have it that were compiled before it had a device_status. */
+static void shorter_contexts(void) {
+  backslice_context older = BACKSLICE_CONTEXT_INIT;
+  older.struct_size = offsetof(backslice_context, device_status);
+  float x = 1, y = 0;
+  backslice_selection* all = at(INTS(1), ":");
+  const backslice_view in = floats(&x, LIST(kOne)), out = floats(&y, LIST(kOne));
+  CHECK_OK(backslice_slice_into(all, &in, &out, &older));
+  CHECK(y == 1);
+  older.struct_size -= 8;
+  CHECK_FAILS(backslice_slice_into(all, &in, &out, &older), BACKSLICE_INVALID_ARGUMENT,
+              "context.struct_size is 48, expected 64: the struct was not initialised");
+  older.struct_size = sizeof(backslice_context) - 4;
+  CHECK_FAILS(backslice_slice_into(all, &in, &out, &older), BACKSLICE_INVALID_ARGUMENT,
+              "context.struct_size is 60");
+  older.struct_size = sizeof(backslice_context) + 8;
+  CHECK_FAILS(backslice_slice_into(all, &in, &out, &older), BACKSLICE_INVALID_ARGUMENT,
+              "compiled with the header of a newer backslice");
+  backslice_free(all);
+}
+
 static void ragged_tensors(void) {
   const float data[] = {1, 2, 3};
   float dx[] = {-1, -1, -1};
@@ -144,6 +187,8 @@ static void tensor_arrays(void) {
 int main(void) {
   contexts_and_dense_slices();
   sparse_slices();
+  device_status();
+  shorter_contexts();
   ragged_tensors();
   tensor_arrays();
   return 0;

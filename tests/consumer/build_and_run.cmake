@@ -1,13 +1,11 @@
 # Builds tests/consumer against the library in one of the ways that the manual names, and runs what it makes.
 # The build trees are kept, so that a second run compiles nothing.
 # Usage: cmake -D from=install|subdirectory|fetch_content|pkg_config|debian_package -D linkage=static|shared -D source=...
-#   -D binary=... -D compiler=... -D launcher=... -D build_type=... -P build_and_run.cmake
-set(tree ${binary}/consumer/${from}-${linkage})
-if(linkage STREQUAL "shared")
-  set(build_type Release)  # as pip builds it, so that ccache has it
-endif()
+#   -D binary=... -D compiler=... -D launcher=... -P build_and_run.cmake
+# All of them compile the library as pip does, and as far from the sources, so that it is compiled once and ccache has it.
+set(tree ${binary}-consumer-${from}-${linkage})
 set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher}
-  -D CMAKE_BUILD_TYPE=${build_type})
+  -D CMAKE_BUILD_TYPE=Release)
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
@@ -17,7 +15,7 @@ endfunction()
 function(build_library)
   set(built ${binary} PARENT_SCOPE)
   if(linkage STREQUAL "shared")
-    set(shared ${binary}/consumer/shared-library)
+    set(shared ${binary}-consumer-shared-library)
     run(${CMAKE_COMMAND} -S ${source} -B ${shared} ${tools} -D BUILD_SHARED_LIBS=ON)
     run(${CMAKE_COMMAND} --build ${shared})
     set(built ${shared} PARENT_SCOPE)

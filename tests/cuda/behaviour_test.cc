@@ -80,6 +80,44 @@ TEST(Cuda, GradientsAreCapturedIntoGraphsAndReplayed) {
   (void)cudaGraphDestroy(graph);
 }
 
+// Counts what others have of another allocator's memory.
+class Counting final : public Allocator {
+ public:
+  explicit Counting(Allocator& memory) : memory_(memory) {}
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    auto given = memory_.allocate(bytes, contents);
+    if (!given) return given;
+    most = std::max(most, now += bytes);
+    return Buffer::own(given->data(), [this, bytes, held = *given](std::byte*) { now -= bytes; }, device());
+  }
+  Device device() const override { return memory_.device(); }
+
+  std::int64_t now = 0, most = 0;
+
+ private:
+  Allocator& memory_;
+};
+
+TEST(Cuda, ManySlicesTakeNoMoreMemoryThanIsToldAhead) {
+  for (const std::int64_t count : {2, 40, 3000}) {
+    const std::int64_t shape[] = {3, 3001, 5};
+    Tensor dy = on_gpu(counting<float>(3 * 7 * 5), {3, 7, 5}), dx = on_gpu(DType::Float32, shape);
+    std::vector<SliceGradient> slices;
+    for (std::int64_t t = 0; t < count; ++t) {
+      slices.push_back({*Selection::from_index(shape, {SliceRange{}, SliceRange{t % 2990, t % 2990 + 7}}), dy.view()});
+    }
+    const auto memory = cuda_allocator(0).value();
+    for (const Write write : {Write::Overwrite, Write::Accumulate}) {
+      Counting counted(*memory);
+      const Status done = multi_slice_grad_into(shape, slices, dx, write, {.allocator = &counted});
+      ASSERT_TRUE(done.ok()) << done.to_string();
+      EXPECT_GT(counted.most, 0);
+      EXPECT_LE(counted.most, multi_slice_grad_scratch(count, 3).value());
+    }
+    ASSERT_TRUE(cuda_synchronize(0).ok());
+  }
+}
+
 TEST(Cuda, StreamsAndThreadsAtOnce) {
   const Selection s = *Selection::from_index({512, 512}, ":, ::3");
   const std::vector<float> values = counting<float>(s.result_shape().elements());

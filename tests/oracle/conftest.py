@@ -11,7 +11,7 @@ from backslice.onnxruntime import library_path
 from peer import Peer
 
 # The tests named like them run these where the frameworks are.
-collect_ignore = ["in_jax", "in_onnxruntime", "in_tensorflow", "in_torch"]
+collect_ignore = ["in_jax", "in_jax_cuda", "in_onnxruntime", "in_tensorflow", "in_torch", "in_torch_cuda"]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of three versions."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -41,6 +42,28 @@ def test_a_program_without_python(tmp_path: Path, source: str) -> None:
     program = [str(tmp_path / "session"), str(runtime), library_path(), str(model)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_environment_variable_that_means_nothing_is_told_once(tmp_path: Path) -> None:
+    """However small the gradient is, and although it was planned before it ran."""
+    program = """
+import sys, numpy as np, onnxruntime as ort
+options = ort.SessionOptions()
+options.log_severity_level = 4
+options.register_custom_ops_library(sys.argv[1])
+session = ort.InferenceSession(sys.argv[2], options, providers=["CPUExecutionProvider"])
+for _ in range(3):
+    try:
+        print(session.run(None, {"dY": np.ones((2, 2), np.float32)})[0].sum())
+    except Exception as error:
+        print(str(error).replace("\\n", " "))
+"""
+    command = [str(ensure("onnxruntime")), "-c", program, library_path(), str(saved_gradient(tmp_path))]
+    environment = {**os.environ, "BACKSLICE_FORCE_TARGET": "nothing"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 0, done.stderr
+    first, *others = done.stdout.splitlines()
+    assert 'BACKSLICE_FORCE_TARGET is "nothing"' in first and others == ["4.0", "4.0"]
 
 
 def saved_gradient(folder: Path) -> Path:

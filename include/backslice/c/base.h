@@ -180,8 +180,19 @@ typedef struct backslice_allocator {
 
 #define BACKSLICE_ALLOCATOR_INIT {sizeof(backslice_allocator), NULL, NULL, NULL, 0}
 
+/* What a check of data on a device found, for callers that do not wait for it: see backslice_context. It lies in
+ * memory of the device, at a multiple of 8. */
+typedef struct backslice_device_status {
+  int64_t refused;  /* 1 where the numbers differ; the operation has written nothing then */
+  int64_t found;    /* rows that were found: used gradients, entries in a window */
+  int64_t expected; /* rows that had to be */
+} backslice_device_status;
+
+/* The error of a status that was copied from the device, or BACKSLICE_OK. */
+BACKSLICE_C_API int32_t backslice_device_status_check(const backslice_device_status* status);
+
 /* Where an operation runs, where its memory comes from, and who may end it early. Wherever a context is taken, NULL
- * stands for the defaults. */
+ * stands for the defaults. It may grow at its end: contexts of earlier headers, which are shorter, are taken, too. */
 typedef struct backslice_context {
   size_t struct_size;
   const backslice_executor* executor;   /* NULL: the library's own pool */
@@ -193,9 +204,12 @@ typedef struct backslice_context {
   void* stream;        /* for arguments on CUDA: a cudaStream_t, on which the operation is queued */
   int32_t device_type; /* where the allocator's memory is; where there is no allocator and no argument, the result */
   int32_t device_id;
+  /* For arguments on CUDA, in memory of their device: functions that fill the caller's memory do not wait for checks
+   * that depend on data, but have the device write here what it found. NULL: they wait. */
+  backslice_device_status* device_status;
 } backslice_context;
 
-#define BACKSLICE_CONTEXT_INIT {sizeof(backslice_context), NULL, NULL, NULL, NULL, NULL, BACKSLICE_CPU, 0}
+#define BACKSLICE_CONTEXT_INIT {sizeof(backslice_context), NULL, NULL, NULL, NULL, NULL, BACKSLICE_CPU, 0, NULL}
 
 /* How a gradient is written into the caller's memory. */
 enum {

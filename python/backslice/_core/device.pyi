@@ -1,9 +1,9 @@
 """Arrays on CUDA devices."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 class DeviceArray:
     """A result on a CUDA device.
@@ -46,9 +46,40 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The memory for other libraries. It is complete, so that no stream has to wait for it."""
+        """The memory for other libraries.
+
+        It is complete, so that no stream has to wait for it. When the consumer drops it, the memory is kept until what
+        is queued on `stream` by then has run.
+        """
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def _memory(self) -> tuple[int, tuple[int, ...], int]: ...
+    @property
+    def _as_bytes(self) -> DeviceArray: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
+        """Refuses: `to_numpy` copies it to the CPU.
+
+        Parameters
+        ----------
+        dtype, copy
+            As NumPy passes them.
+
+        Raises
+        ------
+        DTypeError
+            Always.
+        """
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses: pickle what `to_numpy` returns.
+
+        Raises
+        ------
+        DTypeError
+            Always.
+        """
+
     def __repr__(self) -> str: ...

@@ -26,6 +26,12 @@ def _dlpack_capsule(array: NDArray[Any], versioned: bool, is_copy: bool) -> Any:
 def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -> None:
     """Compute ``slice_grad(dy, shape, index, out=out)`` where `out` is all zero already."""
 
+def _slice_grads_at(slices: list[Any], out: tuple[Any, ...], where: tuple[Any, ...], accumulate: bool) -> None:
+    """Write the sum of the gradients of slices, or add it, to memory that is given by its address."""
+
+def _slice_at(x: tuple[Any, ...], slice: tuple[Any, ...], out: tuple[Any, ...], where: tuple[Any, ...]) -> None:
+    """Write a slice to memory that is given by its address."""
+
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .selection import Selection
-from .types import Array, DType, Index, Output, Shape
+from .types import Array, Device, DType, Index, Output, Shape
 
 def multi_slice_grad(
     shape: Shape,
@@ -87,14 +87,21 @@ class GradBuffer:
     dtype : dtype, tf.DType or torch.dtype
         The dtype of the gradient. Its elements must have a zero and a fixed
         size.
+    device : str, torch.device or cupy.cuda.Device, optional
+        Where the gradient is: ``"cpu"``, which is the default, ``"cuda"`` or
+        ``"cuda:1"``. There, gradients are written from arrays on that device,
+        and `array` is a tensor of PyTorch or an array of CuPy where `device`
+        or the first gradient is theirs.
 
     Raises
     ------
     InvalidArgumentError
-        The shape is invalid.
+        The shape is invalid, or there is no such device.
     DTypeError
-        The dtype is not one that backslice moves, holds objects, or has no
-        zero.
+        The dtype is not one that backslice moves, holds objects, or strings
+        that are to be on a device, or has no zero.
+    FailedPreconditionError, UnimplementedError
+        There is no CUDA device, or backslice was built without CUDA.
 
     Examples
     --------
@@ -106,10 +113,10 @@ class GradBuffer:
            [0., 0., 0., 0.]], dtype=float32)
     """
 
-    def __init__(self, shape: Shape, dtype: DType) -> None: ...
+    def __init__(self, shape: Shape, dtype: DType, *, device: Device | None = None) -> None: ...
     @property
     def array(self) -> NDArray[Any]:
-        """The gradient, as a read-only view that shows later changes too."""
+        """The gradient, as a read-only view that shows later changes too. On a device it is not read-only."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,6 +125,10 @@ class GradBuffer:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype of the gradient."""
+
+    @property
+    def device(self) -> str:
+        """Where the gradient is: ``"cpu"`` or ``"cuda:0"``."""
 
     def write(self, index: Index, dy: Array) -> None:
         """Replace the content by the gradient of a slice: `dy` at `index`, zero elsewhere.

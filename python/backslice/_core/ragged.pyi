@@ -19,11 +19,11 @@ class RaggedTensor:
     ----------
     values : array_like
         The values of all rows, one after the other: an array of shape
-        (values, ...) and any dtype.
+        (values, ...) and any dtype, also one on a CUDA device.
     nested_row_splits : sequence of int, or sequence of such sequences
         The splits, from the outermost list to the innermost, int32 or
         int64. Each begins with 0, never decreases, and ends with the number
-        of rows of the next.
+        of rows of the next. Those on a device are copied to the CPU.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class RaggedTensor:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The values of all rows, one after the other, as a read-only view."""
+        """The values of all rows, one after the other, as a read-only view; on a device, as an array of its library."""
 
     @property
     def nested_row_splits(self) -> tuple[NDArray[Any], ...]:
@@ -125,6 +125,25 @@ class RaggedTensor:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype of the values."""
+
+    @property
+    def device(self) -> str:
+        """Where the values are: ``"cpu"`` or ``"cuda:0"``. Splits are on the CPU."""
+
+    def cpu(self) -> RaggedTensor:
+        """Copy the values to the CPU.
+
+        Returns
+        -------
+        RaggedTensor
+            One with values of NumPy's, or the same values where they are on the
+            CPU already.
+
+        Examples
+        --------
+        >>> bs.RaggedTensor([1, 2, 3], [0, 2, 3]).cpu().device
+        'cpu'
+        """
 
     def to_list(self) -> list[Any]:
         """Convert to nested lists.

@@ -42,6 +42,10 @@ class VariantArray:
     def shape(self) -> tuple[int, ...]:
         """The shape of the array."""
 
+    @property
+    def device(self) -> str:
+        """Where the elements are, by the first that is not missing: ``"cpu"`` or ``"cuda:0"``."""
+
     def reshape(self, shape: Shape) -> VariantArray:
         """Return the same elements in another shape.
 

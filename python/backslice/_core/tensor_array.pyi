@@ -5,7 +5,7 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .types import Array, DType, Ints, Output, PartialShape
+from .types import Array, Device, DType, Ints, Output, PartialShape
 
 class TensorArray:
     """A list of tensors that is written and read by index, with gradients.
@@ -37,6 +37,11 @@ class TensorArray:
     contiguous : bool, default: False
         Keep all elements in one block, into which writes copy; `stack` is
         free. It needs a fully known `element_shape` and a fixed size.
+    device : str, torch.device or cupy.cuda.Device, optional
+        Where the elements are: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. By
+        default the first element that is written decides, and with
+        `contiguous` they are on the CPU. Results are arrays of PyTorch or
+        CuPy where `device` or the first element is theirs.
 
     Raises
     ------
@@ -45,7 +50,9 @@ class TensorArray:
         what it needs.
     DTypeError
         An argument has the wrong type, or the dtype is not one that
-        backslice moves.
+        backslice moves, or holds strings that are to be on a device.
+    FailedPreconditionError, UnimplementedError
+        There is no CUDA device, or backslice was built without CUDA.
 
     Examples
     --------
@@ -68,6 +75,7 @@ class TensorArray:
         name: str = "",
         *,
         contiguous: bool = False,
+        device: Device | None = None,
     ) -> None: ...
     def write(self, index: SupportsIndex, value: Array, copy: bool = True) -> None:
         """Write an element.
@@ -84,7 +92,7 @@ class TensorArray:
             numbers are converted to it.
         copy : bool, default: True
             False holds the memory of `value` instead; it must not be changed
-            then.
+            then. On a device, only memory of PyTorch and CuPy is held.
 
         Raises
         ------
@@ -443,6 +451,10 @@ class TensorArray:
     @property
     def element_shape(self) -> tuple[int | None, ...] | None:
         """What is known of the elements' shape: None for an extent that is not known, or for all of it."""
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: ``"cpu"``, also as long as the first was not written, or ``"cuda:0"``."""
 
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...

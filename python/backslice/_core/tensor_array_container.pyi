@@ -5,7 +5,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .tensor_array import TensorArray
-from .types import DType, Ints, PartialShape
+from .types import Device, DType, Ints, PartialShape
 
 class TensorArrayContainer:
     """Named tensor arrays, to look them up.
@@ -35,12 +35,13 @@ class TensorArrayContainer:
         name: str = "",
         *,
         contiguous: bool = False,
+        device: Device | None = None,
     ) -> TensorArray:
         """Make a TensorArray, and keep it under its name followed by a number: ``"steps_0"``.
 
         Parameters
         ----------
-        size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes, contiguous
+        size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes, contiguous, device
             As for `TensorArray`.
         name : str, optional
             The name without the number. It must not contain an ``@``.

@@ -38,6 +38,8 @@ IndexItem: TypeAlias = SupportsIndex | _slice | EllipsisType | None
 Index: TypeAlias = IndexItem | tuple[IndexItem, ...] | str | Selection
 Indices: TypeAlias = Array | tuple[Array, ...]
 Splits: TypeAlias = Ints | Sequence[Ints]
+Device: TypeAlias = Any
+"""``"cpu"``, ``"cuda"``, ``"cuda:1"``, a torch.device or a cupy.cuda.Device."""
 
 class SupportsRaggedParts(Protocol):
     """TensorFlow's RaggedTensor."""

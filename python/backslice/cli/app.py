@@ -11,6 +11,7 @@ import typer.core
 from . import Failure, Usage, one_line
 from .arguments import SliceCommand
 
+
 class Commands(typer.core.TyperGroup):
     """Its help fits a screen: of the options for completion it shows the one that most people use."""
 

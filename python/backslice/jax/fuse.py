@@ -16,6 +16,8 @@ from .groups import member_p, new_group
 from .placing import PLACING, PLACING_BY_NAME, Rule, arrays, bind, is_sum
 from .sums import Sum, rebuilt
 
+SHORT = 16  # equations of a function that is inlined
+
 # Primitives whose functions may be replaced by others that compute the same.
 WITH_BODIES = frozenset({"closed_call", "cond", "custom_jvp_call", "custom_vjp_call", "jit", "scan", "while"})
 
@@ -169,9 +171,17 @@ def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     shardings = (*eqn.params["in_shardings"], *eqn.params["out_shardings"])
     if any(type(sharding).__name__ != "UnspecifiedValue" for sharding in shardings):
         return None
-    if not (_places(closed.jaxpr) or any(is_sum(argument) for argument in arguments)):
+    if not (_places(closed.jaxpr) or any(is_sum(argument) for argument in arguments) or _is_short(closed.jaxpr)):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
+
+
+def _is_short(jaxpr: Jaxpr) -> bool:
+    """Whether it is one of the functions that JAX makes of jnp.where and the like, of which dy's consist."""
+    return len(jaxpr.eqns) <= SHORT and all(
+        _is_short(eqn.params["jaxpr"].jaxpr) if eqn.primitive is jit_p else not _functions(eqn.params)
+        for eqn in jaxpr.eqns
+    )
 
 
 def _remat(eqn: Any, *arguments: Any) -> list[Any] | None:

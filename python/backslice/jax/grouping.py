@@ -1,8 +1,9 @@
 """Which dy's a program computes into one array, several at a time, and which it computes inside their sum.
 
-XLA compiles one kernel per dy, and that is most of the time that it takes for a program with hundreds of slices. A
-concatenation of a few dy's is one kernel that computes them all. This needs elementwise operations whose result nothing
-else reads: others are computed by kernels of their own in any case, and would be copied.
+XLA compiles one kernel per dy, and that is most of the time that it takes for a program with hundreds of slices. Those
+that are computed alike are computed by a loop (loops.py). Of the others, a concatenation of a few is one kernel that
+computes them all. Both need elementwise operations whose result nothing else reads: others are computed by kernels of
+their own in any case, and would be copied.
 
 The sum as XLA does it is one kernel that computes such dy's too, and looks at every element of the array once per
 slice. That is no more than what they hold together where each of them is a large part of the array.
@@ -10,12 +11,16 @@ slice. That is no more than what they hold together where each of them is a larg
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import jax
+import numpy as np
 from jax.interpreters.mlir import ir
+from numpy.typing import NDArray
 
+from .loops import Loop, aval_of, loops_of
 from .selections import Selections
 
 MOST = 4  # dy's per array: with more, the kernels get slower
@@ -59,10 +64,62 @@ def _kind(dy: Any) -> Any:
     return str(of.element_type), *of.shape[1:]
 
 
-def joined(dys: Sequence[Any], parts: Sequence[int]) -> list[Any]:
+@dataclass(frozen=True)
+class Arrangement:
+    """How the arguments of a call hold the dy's: first those of loops, then the others."""
+
+    loops: Sequence[Loop]
+    others: Sequence[int]  # their numbers
+    counts: Sequence[int]  # of the others, how many each argument holds
+
+    def operands(self, dys: Sequence[Any], avals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """What the program that makes the arguments reads, with the types."""
+        read = [value for loop in self.loops for value in loop.operands()]
+        return (
+            read + [dys[number] for number in self.others],
+            [aval_of(value) for value in read] + [avals[number] for number in self.others],
+        )
+
+    def arguments(self, operands: Sequence[Any], dtype: Any) -> list[Any]:
+        remaining = iter(operands)
+        computed = [loop.computed(remaining, dtype) for loop in self.loops]
+        return computed + _joined(list(remaining), self.counts)
+
+    def parts(self, selections: Selections) -> NDArray[np.int64]:
+        """One list of integers; adapters/jax/parts.h describes it."""
+        numbers: list[int] = []
+        for loop in self.loops:
+            numbers += [-len(loop.members), *(n for place in loop.places() for n in place)]
+        remaining = iter(self.others)
+        for count in self.counts:
+            numbers += self._explicit([next(remaining) for _ in range(count)], selections) if self.loops else [count]
+        return np.array(numbers, np.int64)
+
+    def _explicit(self, numbers: Sequence[int], selections: Selections) -> list[int]:
+        found, offset = [-len(numbers)], 0
+        for number in numbers:
+            shape = selections[number].result_shape
+            found += [number, offset, *(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))]
+            offset += math.prod(shape)
+        return found
+
+
+def arranged(dys: Sequence[Any], may_loop: bool) -> Arrangement:
+    """Of dy's that are values of the lowered program."""
+    loops = [loop for loop in loops_of(dys) if None not in map(aval_of, loop.operands())] if may_loop else []
+    looped = {number for loop in loops for number, _ in loop.members}
+    others = [number for number in range(len(dys)) if number not in looped]
+    return Arrangement(loops, others, parts_of([dys[number] for number in others]))
+
+
+def one_by_one(count: int) -> Arrangement:
+    return Arrangement([], range(count), [1] * count)
+
+
+def _joined(dys: Sequence[Any], counts: Sequence[int]) -> list[Any]:
     """The arrays that hold the dy's, one after the other along the first axis."""
     remaining = iter(dys)
     return [
         jax.lax.concatenate([next(remaining) for _ in range(count)], 0) if count > 1 else next(remaining)
-        for count in parts
+        for count in counts
     ]

@@ -2,8 +2,11 @@
 
 import ctypes
 import re
+from functools import cache
 from pathlib import Path
 
+from .. import cuda
+from ..errors import Error
 from ..frameworks import check_version, imported
 
 OLDEST = (0, 10)
@@ -18,7 +21,14 @@ HANDLERS = (
     "backslice_shard_of_gradient",
     "backslice_slices_of_shard",
     "backslice_sparse_slice_grad",
+    "backslice_unwritten",
 )
+ON_CUDA = (
+    "backslice_multi_slice",
+    "backslice_multi_slice_grad",
+    "backslice_multi_slice_add",
+    "backslice_sparse_slice_grad",
+)  # a library that is built with CUDA has each of them a second time, as NAME_cuda
 PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")
 
 
@@ -35,12 +45,18 @@ def _register() -> ctypes.CDLL:
         _check_interface(*divmod(library.backslice_xla_interface(), 1000))
         for name in HANDLERS:
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, name)), platform="cpu")
+        for name in ON_CUDA if has_cuda(library) else ():  # XLA keeps them until it has that platform, if it ever does
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, f"{name}_cuda")), platform="CUDA")
     except Exception as error:  # jaxlib's own types of error differ from version to version
         raise ImportError(
             f"backslice's handlers cannot be registered with jaxlib {jaxlib.__version__}; they are known to work with "
             f"jaxlib 0.10 to 0.12 where they are compiled with the headers of an older or of the same one ({error})"
         ) from error
     return library
+
+
+def has_cuda(library: ctypes.CDLL) -> bool:
+    return hasattr(library, "backslice_cuda_scratch")
 
 
 def _check_interface(major: int, minor: int) -> None:
@@ -57,3 +73,23 @@ def _check_interface(major: int, minor: int) -> None:
 
 check_version(jaxlib.__version__, "backslice.jax needs jaxlib", OLDEST)
 _library = _register()
+PLATFORMS = frozenset({"cpu", "cuda"} if has_cuda(_library) else {"cpu"})  # for which there are handlers
+
+
+def cuda_scratch(slices: int, rank: int) -> int:
+    """Bytes of memory that a gradient of several slices takes for itself on a CUDA device."""
+    function = _library.backslice_cuda_scratch
+    function.argtypes, function.restype = [ctypes.c_longlong, ctypes.c_int], ctypes.c_longlong
+    return int(function(slices, rank))
+
+
+@cache
+def runs_on_cuda() -> bool:
+    """Whether the kernels are compiled for the CUDA devices of this machine. Where there are none, the program is for
+    another machine."""
+    try:
+        found = cuda.devices()
+    except Error:
+        return True
+    oldest = divmod(int(_library.backslice_cuda_oldest()), 10)
+    return all(tuple(device["capability"]) >= oldest for device in found)

@@ -11,6 +11,14 @@ from .._core import Selection
 from .selections import Selections
 
 
+def has_whole_bytes(dtype: Any) -> bool:
+    """Whether XLA gives each element its own bytes, rather than packing several into one."""
+    kind = jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo
+    if jnp.issubdtype(dtype, jnp.complexfloating) or jnp.issubdtype(dtype, jnp.bool_):
+        return True
+    return int(kind(dtype).bits) >= 8
+
+
 def slices(x: Any, *, selections: Selections) -> list[Any]:
     return [_slice(x, selection) for selection in selections]
 
@@ -41,7 +49,16 @@ def _expand(dy: Any, selection: Selection) -> Any:
         taken = _spread(taken, axis, abs(step))
         first = min(start, start + step * max(count - 1, 0)) if count else 0
         padding.append((first, selection.shape[axis] - first - taken.shape[axis], 0))
-    return jax.lax.pad(taken, jnp.zeros((), dy.dtype), padding)
+    return _padded(taken, padding)
+
+
+def _padded(x: Any, padding: list[tuple[int, int, int]]) -> Any:
+    """With zeros around it. What XLA packs is padded as whole bytes: it aborts on some pads of packed elements."""
+    wide = x
+    if not has_whole_bytes(x.dtype):
+        wide = jax.lax.convert_element_type(x, jnp.int8 if jnp.issubdtype(x.dtype, jnp.integer) else jnp.float32)
+    padded = jax.lax.pad(wide, jnp.zeros((), wide.dtype), padding)
+    return jax.lax.convert_element_type(padded, x.dtype)
 
 
 def _spread(taken: Any, axis: int, step: int) -> Any:
@@ -52,7 +69,7 @@ def _spread(taken: Any, axis: int, step: int) -> Any:
     before, after = taken.shape[:axis], taken.shape[axis + 1 :]
     apart = jax.lax.reshape(taken, (*before, count, 1, *after))
     padding = [(0, step - 1 if a == axis + 1 else 0, 0) for a in range(apart.ndim)]
-    return jax.lax.reshape(jax.lax.pad(apart, jnp.zeros((), taken.dtype), padding), (*before, count * step, *after))
+    return jax.lax.reshape(_padded(apart, padding), (*before, count * step, *after))
 
 
 def _in_order(taken: Any, selection: Selection) -> Any:

@@ -7,7 +7,7 @@ the shards of what each has of it, so that only selected elements are exchanged.
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import wraps
+from functools import reduce, wraps
 from typing import Any
 
 import jax
@@ -17,6 +17,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from .._core import Selection
+from . import native, on_cuda
 from .selections import Selections, attribute, selection
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
@@ -69,26 +70,28 @@ def without_explicit_axes(avals: Sequence[Any]) -> tuple[list[Any], AbstractCont
     return unsharded, jax.sharding.use_abstract_mesh(automatic)
 
 
-def sharded_gradient(selections: Selections) -> Any:
+def sharded_gradient(selections: Selections, platform: str) -> Any:
     """multi_slice_grad, for any sharding of its result."""
 
     def partition(mesh: Mesh, dys: Sequence[Any], dx: Any) -> Any:
         spec = _spec(mesh, dx)
+        shape, inside = _local_shape(mesh, spec, dx.shape), _localised(mesh, spec, selections)
 
         @_outside_meshes
         def local(*parts: Any) -> Any:
-            result = jax.ShapeDtypeStruct(_local_shape(mesh, spec, dx.shape), dx.dtype)
-            slices = attribute(_localised(mesh, spec, selections))
+            if platform == "cuda" and any(_parts(mesh, spec[axis]) > 1 for axis in _cut(selections)):
+                return _shard_by_jax(parts, inside, _shard(spec, selections), shape)
+            if platform == "cuda":
+                return _gradient(parts, inside, platform)
+            result = jax.ShapeDtypeStruct(shape, dx.dtype)
             return jax.ffi.ffi_call("backslice_shard_of_gradient", result)(
-                _shard(spec, selections), *parts, slices=slices
+                _shard(spec, selections), *parts, slices=attribute(inside)
             )
 
         return mesh, local, NamedSharding(mesh, spec), tuple(_of_slices(mesh, spec, selections))
 
     def complete(*dys: Any) -> Any:
-        return jax.ffi.ffi_call("backslice_multi_slice_grad", _like(selections, dys[0].dtype))(
-            *dys, slices=attribute(selections), parts=np.ones(len(dys), np.int64)
-        )
+        return _gradient(dys, selections, platform)
 
     gradient: Any = custom_partitioning(complete)
     gradient.def_partition(
@@ -97,8 +100,27 @@ def sharded_gradient(selections: Selections) -> Any:
     return gradient
 
 
-def sharded_slices(selections: Selections) -> Any:
-    """multi_slice, for any sharding of its array."""
+def _gradient(dys: Sequence[Any], selections: Selections, platform: str) -> Any:
+    results = [_like(selections, dys[0].dtype), *(on_cuda.scratch(selections) if platform == "cuda" else [])]
+    [dx, *_] = jax.ffi.ffi_call("backslice_multi_slice_grad", results)(
+        *dys, slices=attribute(selections), parts=np.ones(len(dys), np.int64)
+    )
+    return dx
+
+
+def _shard_by_jax(dys: Sequence[Any], selections: Selections, shard: Any, shape: tuple[int, ...]) -> Any:
+    """By JAX's own operations, where a handler cannot know which shard it is to write: on a CUDA device that number is
+    in memory that the CPU would have to wait for. XLA computes no more of each term than the shard."""
+    begin = [shard[axis] * extent for axis, extent in enumerate(shape)]
+    terms = [
+        jax.lax.dynamic_slice(native.gradient(dy, selections=(taken,)), begin, shape)
+        for dy, taken in zip(dys, selections, strict=True)
+    ]
+    return reduce(jax.lax.add, terms)
+
+
+def sharded_slices(selections: Selections, platform: str) -> Any:
+    """multi_slice, for any sharding of its array; by handlers of the CPU."""
 
     def partition(mesh: Mesh, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
         [x] = arguments

@@ -10,7 +10,8 @@ from jax.interpreters import ad, batching, mlir
 from jax.interpreters.xla import apply_primitive
 
 from .arguments import array_argument
-from .lowering import has_whole_bytes
+from .library import PLATFORMS
+from .native import has_whole_bytes
 from .primitives import like
 
 sparse_slice_grad_p = Primitive("backslice_sparse_slice_grad")
@@ -21,7 +22,8 @@ def sparse_slice_grad(
 ) -> Any:
     """Compute the gradient of the values of a sliced sparse tensor, as TensorFlow's SparseSliceGrad.
 
-    It is linear in `backprop_val_grad` and has derivatives of any order with respect to it. It runs on CPUs alone.
+    It is linear in `backprop_val_grad` and has derivatives of any order with respect to it. It runs on CPUs and on CUDA
+    devices.
 
     Parameters
     ----------
@@ -132,4 +134,5 @@ sparse_slice_grad_p.def_abstract_eval(_aval)
 ad.primitive_jvps[sparse_slice_grad_p] = _jvp
 ad.primitive_transposes[sparse_slice_grad_p] = _transpose
 batching.primitive_batchers[sparse_slice_grad_p] = _batch
-mlir.register_lowering(sparse_slice_grad_p, _lower, platform="cpu")
+for _platform in PLATFORMS:
+    mlir.register_lowering(sparse_slice_grad_p, _lower, platform=_platform)

@@ -43,7 +43,7 @@ def of_ragged(ragged: RaggedTensor, limits: Limits | None = None) -> Picture:
     if not splits:
         return Picture(title, [], ["No splits: all rows are equally long."])
     _, [(_, rows, labels, _, _)], notes, are_elements = _rows_picture(list(splits), limits.rows, limits.columns)
-    shows_values = are_elements and ragged.values.ndim == 1
+    shows_values = are_elements and ragged.device == "cpu" and ragged.values.ndim == 1
 
     def cell(text: str, position: int) -> Cell:
         return Cell(Kind.TAKEN, value_text(ragged.values[position]) if shows_values else text)

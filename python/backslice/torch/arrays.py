@@ -36,12 +36,12 @@ MAX_RANK = 32  # of backslice
 
 
 def is_plain(tensor: Any) -> bool:
-    """Whether it is an ordinary dense tensor on the CPU: of no subclass, not sparse, not quantised."""
+    """Whether it is an ordinary dense tensor: of no subclass, not sparse, not quantised, on the CPU or on CUDA."""
     return (
         type(tensor) in (torch.Tensor, torch.nn.Parameter)
         and tensor.dtype in DTYPES
         and tensor.layout is torch.strided
-        and tensor.device.type == "cpu"
+        and tensor.device.type in ("cpu", "cuda")
         and not (tensor.is_conj() or tensor.is_neg() or tensor._is_zerotensor())
     )
 

@@ -1,24 +1,31 @@
 """Takes a gradient that is to be read later, so that nothing that happens meanwhile changes what is read.
 
-Its memory is shared until somebody writes to it (PyTorch's copy on write), whoever else has the tensor. Memory that
-may be written to without PyTorch's knowing is copied: that of NumPy or of another library, and that which something
-besides autograd's engine holds, since that may be an export.
+On the CPU, its memory is shared until somebody writes to it (PyTorch's copy on write), whoever else has the tensor.
+Memory that may be written to without PyTorch's knowing is copied: that of NumPy or of another library, and that which
+something besides autograd's engine holds, since that may be an export.
+
+On a device nothing is shared copy on write: PyTorch would make the copy on the default stream, whichever stream writes,
+and would no longer keep the memory for the other streams that use it. There a gradient is kept as it is where nobody
+else has it, Python code included, and copied where somebody has.
 
 How often the tensor and its memory are held where nobody has exported them depends on the version of PyTorch, so
 `install()` measures it, and no more than `MOST` is believed. Where that cannot tell the cases apart, every gradient is
-copied. References of Python's are not counted: they do not matter to copy on write, and debuggers change them.
+copied. References of Python's count on devices alone: they do not matter to copy on write. A debugger may add some,
+which makes a copy; while one is at work nothing is measured.
 """
 
+import sys
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from .. import slice as pooled_slice
-from . import counting, pending
+from . import counting, devices, pending
 from .arrays import as_array, as_tensor
-from .plainly import Plainly
+from .plainly import Plainly, are_plain_kernels
 
 # How often the tensor and its memory are held.
 References = tuple[int, int]
@@ -26,7 +33,9 @@ UNKNOWN: References = (0, 0)
 # What it is in the versions that were tested. If more is measured, something else held the tensor just then.
 MOST: References = (3, 2)
 MOST_ADDED_TO: References = (4, 2)
+MOST_JOINED: References = (4, 0)
 MOST_GIVEN = 4  # to a tensor that the caller gave
+JOIN = "join"  # of two sums, which no op of PyTorch's is
 POOLED = 2**20  # bytes from which on backslice's memory is faster
 
 
@@ -36,6 +45,7 @@ class Known:
 
     alone: References = UNKNOWN
     given: int = 0  # to the tensor
+    objects: int = 0  # to the Python objects of both
 
 
 NOTHING = Known()
@@ -43,25 +53,32 @@ _share = torch._lazy_clone
 _use_count = torch._C._storage_Use_Count
 _known: dict[str, Known] = {}
 _seen: dict[str, References] = {}
+_seen_objects: dict[str, int] = {}
 _measuring: int | None = None  # the thread that does
 
 
 def captured(op: str, dy: Any) -> Any:
     """A tensor with the values of `dy`, which stay as they are. Only kernels that the engine calls may call it."""
-    counting.count_taken(op)
     shared = shared_memory(op, dy)
     return _copied(dy) if shared is None else shared
 
 
 def shared_memory(op: str, tensor: Any) -> Any:
-    """A tensor that shares the memory of a gradient, copy on write; None where others may write past PyTorch."""
+    """A tensor that shares the memory of a gradient, copy on write; None where others may write past PyTorch.
+
+    On a device the gradient itself; None where anybody else has it.
+    """
     storage = tensor.untyped_storage()
     held = (tensor._use_count(), _use_count(storage._cdata))
+    objects = sys.getrefcount(tensor) + sys.getrefcount(storage)
     if _measuring is not None and _measuring == threading.get_ident():
-        _seen[op] = held
+        _seen[op], _seen_objects[op] = held, objects
     if not storage.resizable():  # exported to NumPy, or from elsewhere
         return None
     known = _known.get(op, NOTHING)
+    if devices.takes(tensor.device):
+        is_alone = objects <= known.objects and are_within(held, known.alone)
+        return tensor if is_alone and _is_free(tensor) else None
     if held[1] > known.alone[1]:
         return None
     if held[0] > known.alone[0] and not (held[0] <= known.given and pending.was_given(tensor)):
@@ -72,12 +89,29 @@ def shared_memory(op: str, tensor: Any) -> Any:
         return None
 
 
+def is_alone(lazy: Any) -> bool:
+    """Whether nobody but the engine, which calls a rule to add to it, has a gradient that has no memory yet."""
+    held, objects = (lazy._use_count(), 0), sys.getrefcount(lazy)
+    if _measuring is not None and _measuring == threading.get_ident():
+        _seen[JOIN], _seen_objects[JOIN] = held, objects
+    known = _known.get(JOIN, NOTHING)
+    # The pass that it belongs to has a weak reference.
+    return objects <= known.objects and are_within(held, known.alone) and weakref.getweakrefcount(lazy) <= 1
+
+
+def _is_free(tensor: Any) -> bool:
+    """Whether nobody can come to a tensor by other ways than references."""
+    return not tensor.requires_grad and weakref.getweakrefcount(tensor) == 0
+
+
 def are_within(held: References, bound: References) -> bool:
     return held[0] <= bound[0] and held[1] <= bound[1]
 
 
 def _copied(tensor: Any) -> Any:
     counting.count_event("copies")
+    if are_plain_kernels() and 0 not in tensor.stride() and devices.takes(tensor.device):
+        return tensor.clone()  # the usual case there, where it matters most
     with Plainly():
         return _copy(tensor)
 
@@ -87,7 +121,7 @@ def _copy(tensor: Any) -> Any:
     once = tensor
     if 0 in tensor.stride():
         once = tensor[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride())]
-    if once.numel() * once.element_size() < POOLED:
+    if once.numel() * once.element_size() < POOLED or once.device.type != "cpu":
         return once.clone().expand(tensor.shape)
     return as_tensor(pooled_slice(as_array(once), ...)).expand(tensor.shape)
 
@@ -109,10 +143,14 @@ class Measurement:
         """What was seen since the last time."""
         return _seen.pop(op, None)
 
+    def take_objects(self, op: str) -> int:
+        """The same of the Python object; zero if nothing was seen."""
+        return _seen_objects.pop(op, 0)
 
-def trust(op: str, alone: References, given: int) -> None:
-    most = MOST_ADDED_TO if op == "add" else MOST
-    _known[op] = Known((min(alone[0], most[0]), min(alone[1], most[1])), min(given, MOST_GIVEN))
+
+def trust(op: str, alone: References, given: int, objects: int = 0) -> None:
+    most = {"add": MOST_ADDED_TO, JOIN: MOST_JOINED}.get(op, MOST)
+    _known[op] = Known((min(alone[0], most[0]), min(alone[1], most[1])), min(given, MOST_GIVEN), objects)
 
 
 def trust_nothing() -> None:

@@ -5,18 +5,20 @@ import threading
 
 _lock = threading.Lock()
 taken: collections.Counter[str] = collections.Counter()  # per op
-left: dict[str, collections.Counter[str]] = {}  # per op, per reason
+taken_on: collections.Counter[tuple[str, str]] = collections.Counter()  # per op and where it ran
+left: dict[tuple[str, str], collections.Counter[str]] = {}  # the same, per reason
 events: collections.Counter[str] = collections.Counter()
 
 
-def count_taken(op: str) -> None:
+def count_taken(op: str, key: str) -> None:
     with _lock:
         taken[op] += 1
+        taken_on[op, key] += 1
 
 
-def count_left(op: str, reason: str) -> None:
+def count_left(op: str, key: str, reason: str) -> None:
     with _lock:
-        left.setdefault(op, collections.Counter())[reason] += 1
+        left.setdefault((op, key), collections.Counter())[reason] += 1
 
 
 def count_event(event: str) -> None:
@@ -27,5 +29,6 @@ def count_event(event: str) -> None:
 def reset() -> None:
     with _lock:
         taken.clear()
+        taken_on.clear()
         left.clear()
         events.clear()

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from . import capture, kernels, trial, versions
-from .kernels import OPERATIONS
+from . import capture, devices, kernels, trial, versions
+from .kernels import KEYS, OPERATIONS
 
 _lock = threading.RLock()
 _library: Any = None  # what registered the kernels; they may be switched off
 _is_on = False
-_refusals: dict[str, str] = {}  # per op: why it is left to PyTorch
+_refusals: dict[tuple[str, str], str] = {}  # per op and where it runs: why it is left to PyTorch
 _is_asked_for = False  # by install()
 _blocks = 0  # of enabled() that have not ended
 
@@ -77,9 +77,9 @@ def is_installed() -> bool:
     return _is_on
 
 
-def refusal(op: str) -> str | None:
+def refusal(op: str, key: str) -> str | None:
     """Why an op is left to PyTorch although `install()` was called."""
-    return _refusals.get(op) if _is_on or _library is None else None
+    return _refusals.get((op, key)) if _is_on or _library is None else None
 
 
 def _put_in_use() -> None:
@@ -87,15 +87,15 @@ def _put_in_use() -> None:
     if _is_on:
         return
     if (reason := versions.why_not()) is not None:
-        _refusals.update(dict.fromkeys(OPERATIONS, reason))
+        _refusals.update(dict.fromkeys(_all(), reason))
         warnings.warn(f"{reason}: its own kernels stay in use", RuntimeWarning, stacklevel=3)
         return
     try:
         if _library is None:
             _register()
-            kernels.switch_on(_registered(), trial.SMALLEST, trial.SMALLEST)
-            trial.measure(_registered())
-        kernels.switch_on(_registered(), kernels.SMALL, kernels.MEDIUM)
+            kernels.switch_on(_registered(), {"CPU": kernels.Sizes(trial.SMALLEST, trial.SMALLEST)})
+            trial.measure([name for name, key in _registered() if key == "CPU"])
+        kernels.switch_on(_registered(), kernels.as_shipped())
     except BaseException:
         kernels.switch_off()
         _unregister()
@@ -113,19 +113,25 @@ def _put_back() -> None:
         _unregister()  # which is not safe while another thread may be about to run them
 
 
-def _registered() -> list[str]:
-    return [name for name in OPERATIONS if name not in _refusals]
+def _all() -> list[tuple[str, str]]:
+    return [(name, key) for key in KEYS for name in OPERATIONS]
+
+
+def _registered() -> list[tuple[str, str]]:
+    return [where for where in _all() if where not in _refusals]
 
 
 def _register() -> None:
     global _library
     _refusals.clear()
     _refusals.update(_overridden())
+    if (reason := devices.why_not_built()) is not None:
+        _refusals.update({(name, "CUDA"): reason for name in OPERATIONS})
     _library = library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Overriding a previously registered kernel|.*Warning only once", UserWarning)
-        for name in _registered():
-            library.impl(name, kernels.kernel(name), "CPU", allow_override=True)
+        for name, key in _registered():
+            library.impl(name, kernels.kernel(name, key), key, allow_override=True)
 
 
 def _unregister() -> None:
@@ -137,12 +143,12 @@ def _unregister() -> None:
     capture.trust_nothing()
 
 
-def _overridden() -> dict[str, str]:
+def _overridden() -> dict[tuple[str, str], str]:
     """The ops that another library has a kernel for."""
     found = {}
-    for name in OPERATIONS:
+    for name, key in _all():
         lines = torch._C._dispatch_dump(f"aten::{name}").splitlines()
-        kernels = [line for line in lines if line.startswith("CPU: ")]
-        if any("RegisterCPU" not in line for line in kernels):
-            found[name] = "another library has replaced PyTorch's kernel"
+        kernels = [line for line in lines if line.startswith(f"{key}: ")]
+        if any(f"Register{key}" not in line for line in kernels):
+            found[name, key] = "another library has replaced PyTorch's kernel"
     return found

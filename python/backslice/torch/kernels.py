@@ -7,41 +7,53 @@ from typing import Any
 
 import torch
 
-from . import counting, pending, sums
+from . import counting, devices, pending, sums
 from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
 from .capture import captured
-from .lazy import MAX_BYTES, RULES, LazySliceGrad, make, through
-from .placement import Placement, is_supported, of_diagonal, of_select, of_slice, of_unfold
+from .lazy import RULES, LazySliceGrad, make, most_bytes, through
+from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
+from .plainly import Plainly, are_plain_kernels
 
 aten = torch.ops.aten
-CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+KEYS = ("CPU", "CUDA")  # PyTorch's names of where kernels run
 
-in_use: set[str] = set()  # the ops whose kernels are ours
+in_use: set[tuple[str, str]] = set()  # the ops whose kernels are ours, each with a key
 # Sizes of a gradient in bytes. Below the first, PyTorch's own way is as fast however many slices there are; below the
 # second, it is for a single slice, so that the first one of a tensor is left to it.
 SMALL = 3 * 2**20
 MEDIUM = 2**23
+# On a device, PyTorch's launches take less time than noting a slice does; what they do takes longer from some size on.
+# The gradient of the first slice is computed at once there.
+SMALL_ON_DEVICE = 2**27
+MEDIUM_ON_DEVICE = 2**62
 
 
-class _Sizes:
-    """The two that are in force; infinite while the kernels are switched off."""
+@dataclass(slots=True)
+class Sizes:
+    """Two of them that are in force; infinite while the kernels are switched off."""
 
     small: float = math.inf
     medium: float = math.inf
 
 
-_sizes = _Sizes()
+_sizes = {key: Sizes() for key in KEYS}
 
 
-def switch_on(names: Iterable[str], small: int, medium: int) -> None:
-    in_use.update(names)
-    _sizes.medium, _sizes.small = medium, small
+def as_shipped() -> dict[str, Sizes]:
+    return {"CPU": Sizes(SMALL, MEDIUM), "CUDA": Sizes(SMALL_ON_DEVICE, MEDIUM_ON_DEVICE)}
+
+
+def switch_on(registered: Iterable[tuple[str, str]], sizes: dict[str, Sizes]) -> None:
+    in_use.update(registered)
+    for key, found in sizes.items():
+        _sizes[key].medium, _sizes[key].small = found.medium, found.small
 
 
 def switch_off() -> None:
     """Every gradient is left to PyTorch, in all threads, whether or not the kernels are registered."""
-    _sizes.small = _sizes.medium = math.inf
+    for sizes in _sizes.values():
+        sizes.small = sizes.medium = math.inf
     in_use.clear()
 
 
@@ -88,39 +100,58 @@ OPERATIONS = {
 }
 
 
-def own_kernel(name: str) -> Callable[..., Any]:
+def own_kernel(name: str, key: str) -> Callable[..., Any]:
     """PyTorch's own kernel, as it was before ours took its place."""
-    kernel = torch.library.get_kernel(OPERATIONS[name].overload, "CPU")
-    return lambda *arguments: kernel.call_boxed(CPU, *arguments)
+    kernel = torch.library.get_kernel(OPERATIONS[name].overload, key)
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+    return lambda *arguments: kernel.call_boxed(keys, *arguments)
 
 
-def kernel(name: str) -> Callable[..., Any]:
-    """A kernel for that op, on the CPU."""
-    operation, own = OPERATIONS[name], own_kernel(name)
+def kernel(name: str, key: str) -> Callable[..., Any]:
+    """A kernel for that op, for that key."""
+    operation, own, sizes = OPERATIONS[name], own_kernel(name, key), _sizes[key]
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
         size = math.prod(shape) * dy.element_size()
-        if size < _sizes.small:
+        if size < sizes.small:
             return own(dy, shape, *arguments)
         reason = _why_not(dy)
-        if size < _sizes.medium and reason is None and pending.is_first_of_its_tensor():
-            return own(dy, shape, *arguments)
+        receiver = pending.receiver() if reason is None else None
+        if size < sizes.medium and reason is None and pending.is_first_for(receiver):
+            dx = _computed(operation, dy, shape, arguments) if devices.takes(dy.device) else None
+            if dx is None:
+                return own(dy, shape, *arguments)
+            counting.count_taken(name, key)
+            return dx
         if reason is None:
             placement = operation.place(shape, *arguments)
             if operation.is_plain_slice or is_supported(placement, dy.shape):
+                counting.count_taken(name, key)
+                pending.prepare(receiver)
                 return _noted(name, dy, tuple(shape), placement)
             reason = "windows of windows, or too many of them"
-        counting.count_left(name, reason)
+        counting.count_left(name, key, reason)
         return own(dy, shape, *arguments)
 
     return run
 
 
+def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
+    """The gradient of one slice, by one kernel on its device; None where that takes more."""
+    entries = entries_of(operation.place(shape, *arguments), dy.shape) if operation.is_plain_slice else None
+    if entries is None or dy.numel() == 0:
+        return None
+    slices = [(entries, dy)]
+    if are_plain_kernels():
+        return devices.gradient(tuple(shape), slices, dy.dtype, dy.device)
+    with Plainly():
+        return devices.gradient(tuple(shape), slices, dy.dtype, dy.device)
+
+
 def _noted(name: str, dy: Any, shape: tuple[int, ...], placement: Placement) -> Any:
-    pending.prepare_receivers()
     kept = sums.leaf(captured(name, dy))
-    lazy = make(shape, dy.dtype, sums.placed(placement, kept))
-    if kept.bytes > MAX_BYTES:  # windows that overlap have gradients larger than what they were taken from
+    lazy = make(shape, dy.dtype, dy.device, sums.placed(placement, kept))
+    if kept.bytes > most_bytes(dy.device):  # windows that overlap have gradients larger than what they were taken from
         del kept
         lazy.bounded_sum()
     return lazy
@@ -140,7 +171,9 @@ def _why_not(dy: Any) -> str | None:
         return f"a tensor of {dy.dtype}"
     if dy.is_inference() or (dy.is_complex() and not is_plain(dy)):  # conjugated when it is read
         return "a tensor without ordinary memory"
-    return None if dy.dim() < MAX_RANK else "too many axes"
+    if dy.dim() >= MAX_RANK:
+        return "too many axes"
+    return devices.why_not(dy.device) if devices.takes(dy.device) else None
 
 
 def _rule(name: str) -> Callable[..., Any]:
@@ -148,11 +181,11 @@ def _rule(name: str) -> Callable[..., Any]:
     operation = OPERATIONS[name]
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
-        if name not in in_use or not isinstance(dy, LazySliceGrad):
+        if not isinstance(dy, LazySliceGrad) or (name, (key := dy.device.type.upper())) not in in_use:
             return None
         result = through(dy, shape, operation.place(shape, *arguments), operation.is_plain_slice)
         if result is not None:
-            counting.count_taken(name)
+            counting.count_taken(name, key)
         return result
 
     return run

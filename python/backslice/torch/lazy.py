@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from . import capture, counting, pending, sums
+from . import capture, counting, devices, pending, streams, sums
 from .arrays import MAX_RANK, is_plain
 from .placement import Placement, is_supported
 from .plainly import Plainly
@@ -17,6 +17,7 @@ aten = torch.ops.aten
 # A sum that holds more than this is computed, and goes on as one term. Gradients that are kept take memory that others
 # could use again while it is in the caches; a few large ones are kept nevertheless, since one pass is the fastest.
 MAX_BYTES = 2**23  # or an eighth of the result
+MAX_BYTES_ON_DEVICE = 2**26  # where it is launches of kernels that many small sums would cost
 MAX_TERMS = 8192
 FEW_TERMS = 8  # of which as much is kept as twice the result
 
@@ -34,9 +35,10 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     else computes the sum first, once. Whatever is still alive at the end of the pass is computed then.
     """
 
-    _kind: tuple[tuple[int, ...], Any]  # shape and dtype
+    _kind: tuple[tuple[int, ...], Any, Any]  # shape, dtype and device
     _sum: sums.Sum | None
     _dense: Any
+    _moment: streams.Moment | None = None  # from when on that can be read, on a device
     _computing: Any
     _has_memory = False  # this object itself, for code that looks underneath
 
@@ -56,12 +58,17 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         with self._computing:
             if self._dense is None:
                 self._dense = self._consumed()
+                self._moment = streams.now(self._dense.device)
+            elif self._moment is not None:
+                streams.join([(self._moment, self._dense)])
         return self._dense
 
     def bounded_sum(self) -> sums.Sum | None:
         """The sum that this still is; if it holds more than it should, it is computed and goes on as one term."""
         root = self._sum
-        if root is None or (root.bytes <= MAX_BYTES and root.count <= MAX_TERMS):
+        if root is None or (root.count <= MAX_TERMS and root.bytes <= MAX_BYTES):
+            return root
+        if root.count <= MAX_TERMS and root.bytes <= most_bytes(self._kind[2]):
             return root
         del root
         with self._computing:
@@ -80,7 +87,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         assert self._sum is not None
         holder, self._sum = [self._sum], None
         try:
-            return sums.consume(holder, tuple(self.shape), self.dtype)
+            return sums.consume(holder, tuple(self.shape), self.dtype, self.device)
         except BaseException:
             self._sum = holder[0]
             raise
@@ -96,7 +103,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         """Takes the shape or memory that `transpose_`, `set_` and the like gave to what this stands for."""
         if self._dense.shape != self.shape or self._dense.stride() != self.stride() or self._is_elsewhere():
             self.settle()
-            self._kind = (tuple(self.shape), self.dtype)
+            self._kind = (tuple(self.shape), self.dtype, self.device)
 
     def _is_elsewhere(self) -> bool:
         """Whether what this stands for has other memory than this object has by now."""
@@ -112,8 +119,8 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         value = _dense_of(value)
         with self._computing, Plainly():
             _data.__set__(self, value)
-            self._sum, self._dense, self._has_memory = None, value.detach(), True
-            self._kind = (tuple(self.shape), self.dtype)
+            self._sum, self._dense, self._has_memory, self._moment = None, value.detach(), True, None
+            self._kind = (tuple(self.shape), self.dtype, self.device)
 
     def ordinary(self) -> Any:
         """An ordinary tensor, with the same history."""
@@ -168,11 +175,16 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         return self.dense()
 
 
-def make(shape: Any, dtype: Any, root: sums.Sum) -> Any:
+def most_bytes(device: Any) -> int:
+    """What a sum may hold whatever the size of its result."""
+    return MAX_BYTES_ON_DEVICE if devices.takes(device) else MAX_BYTES
+
+
+def make(shape: Any, dtype: Any, device: Any, root: sums.Sum) -> Any:
     """A new one, of the backward pass that runs."""
-    lazy = _wrapper(LazySliceGrad, shape, dtype=dtype)
+    lazy = _wrapper(LazySliceGrad, shape, dtype=dtype, device=device)
     _refuse_access(lazy)  # rather than give a null pointer to code that looks underneath
-    lazy._kind, lazy._sum, lazy._dense, lazy._computing = (shape, dtype), root, None, threading.Lock()
+    lazy._kind, lazy._sum, lazy._dense, lazy._computing = (shape, dtype, device), root, None, threading.Lock()
     pending.add(lazy)
     return lazy
 
@@ -205,9 +217,19 @@ def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is type(b) and a._kind == b._kind:
         first, second = a.bounded_sum(), b.bounded_sum()
         if first is not None and second is not None:
-            shape, dtype = a._kind
-            return make(shape, dtype, sums.join(first, second))
+            return _joined(a, first, second)
     return _added_to_dense(a, b) if _are_alike(a, b) else None
+
+
+def _joined(a: LazySliceGrad, first: sums.Sum, second: sums.Sum) -> Any:
+    """Their sum: a new one, or where nobody else has `a`, that."""
+    if torch.is_grad_enabled() or not capture.is_alone(a):
+        return make(*a._kind, sums.join(first, second))
+    with a._computing:
+        if a._sum is first:
+            a._sum = sums.join(first, second)
+            return a
+    return make(*a._kind, sums.join(first, second))
 
 
 def _added_to_dense(a: Any, b: Any) -> Any:
@@ -215,12 +237,12 @@ def _added_to_dense(a: Any, b: Any) -> Any:
     if second is not None and type(a) is torch.Tensor and _is_free_to_change(a):
         memory = capture.shared_memory("add", a)
         if memory is not None:
-            return make(tuple(a.shape), a.dtype, sums.join(sums.whole(memory), second))
+            return make(tuple(a.shape), a.dtype, a.device, sums.join(sums.whole(memory), second))
     # A dense tensor may change before the sum is read, so it is read now.
     first = first or sums.leaf(_dense_of(a))
     second = second or sums.leaf(_dense_of(b))
-    dense = sums.evaluate(sums.join(first, second), tuple(a.shape), a.dtype)
-    return make(tuple(a.shape), a.dtype, sums.whole(dense))
+    dense = sums.evaluate(sums.join(first, second), tuple(a.shape), a.dtype, a.device)
+    return make(tuple(a.shape), a.dtype, a.device, sums.whole(dense))
 
 
 def _is_free_to_change(a: Any) -> bool:
@@ -237,7 +259,7 @@ def _dense_of(tensor: Any) -> Any:
 def _are_alike(a: Any, b: Any) -> bool:
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
         return False  # a number
-    if a.shape != b.shape or a.dtype != b.dtype:
+    if a.shape != b.shape or a.dtype != b.dtype or a.device != b.device:
         return False
     return (type(a) is LazySliceGrad or is_plain(a)) and (type(b) is LazySliceGrad or is_plain(b))
 
@@ -260,7 +282,7 @@ def _clone(a: Any, *, memory_format: Any = None) -> Any:
     root = sum_of(a)
     if root is None or memory_format not in (None, torch.preserve_format, torch.contiguous_format):
         return None
-    return sums.evaluate(root, tuple(a.shape), a.dtype)
+    return sums.evaluate(root, tuple(a.shape), a.dtype, a.device)
 
 
 def through(gradient: LazySliceGrad, shape: Any, placement: Placement, is_plain_slice: bool) -> Any:
@@ -271,7 +293,7 @@ def through(gradient: LazySliceGrad, shape: Any, placement: Placement, is_plain_
     moved = sums.placed(placement, root)
     if not is_plain_slice and not all(is_supported(p, dy.shape) for dy, p in sums.terms(moved, len(shape))):
         return None
-    return make(tuple(shape), gradient.dtype, moved)
+    return make(tuple(shape), gradient.dtype, gradient.device, moved)
 
 
 RULES: dict[Any, Callable[..., Any]] = {

@@ -1,13 +1,14 @@
-"""The op `backslice::pad_sum`, the sum of the gradients of many slices: on the CPU, on other devices, traced."""
+"""The op `backslice::pad_sum`, the sum of the gradients of many slices: on the CPU, on CUDA, elsewhere, traced."""
 
 import functools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from .. import multi_slice_grad
-from . import counting
+from . import counting, devices
 from .arrays import DTYPES, MAX_RANK, as_array, as_tensor, is_plain
 from .indexing import Entries, array_index, forward_index, unflattened
 from .plainly import Plainly
@@ -24,6 +25,19 @@ def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
     with Plainly():
         slices = [(index, as_array(dy)) for index, dy in zip(indices, dys, strict=True)]
         return as_tensor(multi_slice_grad(tuple(shape), slices, dtype=DTYPES[dys[0].dtype]))
+
+
+def _on_cuda(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
+    if len(shape) > MAX_RANK or not devices.are_plain(dys):
+        return _by_pytorch(dys, shape, entries, sizes)
+    with Plainly():
+        return sum_on_device(dys, shape, unflattened(entries, sizes))
+
+
+def sum_on_device(dys: Sequence[Any], shape: Any, many: Sequence[Entries]) -> Any:
+    """The same, of tensors that `devices.are_plain` says are. Nothing but memory is seen of them."""
+    counting.count_event("sums")
+    return devices.gradient(tuple(shape), list(zip(many, dys, strict=True)), dys[0].dtype, dys[0].device)
 
 
 def _by_pytorch(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
@@ -52,6 +66,7 @@ def _padded(dy: Any, shape: Any, entries: Entries) -> Any:
 
 
 _library.impl("pad_sum", _on_cpu, "CPU")
+_library.impl("pad_sum", _on_cuda, "CUDA")
 _library.impl("pad_sum", _by_pytorch, "CompositeExplicitAutograd")
 torch.library.register_fake("backslice::pad_sum", lambda dys, shape, entries, sizes: dys[0].new_empty(shape))
 

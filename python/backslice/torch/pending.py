@@ -40,13 +40,26 @@ class BackwardPass:
         self._lazy: list[weakref.ref[Any]] = []
         self._limit = 64
         self._sliced: set[Any] = set()
-        given, results = _arguments_of_the_caller()
-        self.given = frozenset(map(id, given))
-        self.receivers = Receivers(results)
+        self._prepared: set[Any] = set()
+        self._caller: tuple[frozenset[int], Receivers] | None = None
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
-        self.receivers.forget()
+        self._forget_receivers()
+
+    @property
+    def caller(self) -> tuple[frozenset[int], Receivers]:
+        """The ids of the gradients that the caller gave, and who gets ordinary tensors: looked for when it matters."""
+        if self._caller is None:
+            with _lock:  # the engine has a thread per device
+                if self._caller is None:
+                    given, results = _arguments_of_the_caller()
+                    self._caller = frozenset(map(id, given)), Receivers(results)
+        return self._caller
+
+    def _forget_receivers(self) -> None:
+        if self._caller is not None:
+            self._caller[1].forget()
 
     def add(self, lazy: Any) -> None:
         self._lazy.append(weakref.ref(lazy))
@@ -60,9 +73,15 @@ class BackwardPass:
         self._sliced.add(receiver)
         return is_first
 
+    def prepare(self, receiver: Any) -> None:
+        if receiver not in self._prepared:
+            self._prepared.add(receiver)
+            self.caller[1].prepare(_node())
+
     def settle(self) -> None:
         self._sliced.clear()
-        self.receivers.forget()
+        self._prepared.clear()
+        self._forget_receivers()
         alive, self._lazy = self._lazy, []
         for reference in alive:
             lazy = reference()
@@ -80,15 +99,20 @@ def add(lazy: Any) -> None:
     _current().add(lazy)
 
 
-def is_first_of_its_tensor() -> bool:
-    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
+def receiver() -> Any:
+    """Where the gradient goes that is being made: an input of a node, which stands for the tensor that was sliced."""
     node = _node()
-    return node is not None and _current().is_first_for(node.next_functions[0])
+    return None if node is None else node.next_functions[0]
 
 
-def prepare_receivers() -> None:
+def is_first_for(receiver: Any) -> bool:
+    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
+    return receiver is not None and _current().is_first_for(receiver)
+
+
+def prepare(receiver: Any) -> None:
     """See to it that who cannot do with a lazy gradient gets an ordinary one in place of what is being made."""
-    _current().receivers.prepare(_node())
+    _current().prepare(receiver)
 
 
 def is_engine_adding() -> bool:
@@ -118,23 +142,33 @@ def is_called_by_engine() -> bool:
 
 def was_given(dy: Any) -> bool:
     """Whether the caller of the backward pass that this thread is inside gave it as a gradient of an output."""
-    return id(dy) in _current().given
+    return id(dy) in _current().caller[0]
 
 
 def _arguments_of_the_caller() -> tuple[Any, Any]:
     """The gradients that it gave, which PyTorch's frame holds while the pass runs, and the inputs that it asks for.
 
-    None where that frame is not on this thread's stack, and no inputs where their `.grad` is what it asks for.
+    No inputs where their `.grad` is what it asks for. On a thread of the engine's own, as it has one per device, the
+    caller is on another, and nothing tells on which: then the arguments of all callers.
     """
-    frame: Any = sys._getframe()
+    own = _engine_call(sys._getframe())
+    found = [own] if own is not None else list(map(_engine_call, sys._current_frames().values()))
+    gradients: list[Any] = []
+    inputs: list[Any] = []
+    for frame in found:
+        call = frame.f_locals if frame is not None else {}
+        given, *rest = call.get("args") or ((),)
+        gradients += given
+        if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True):
+            inputs += rest[2]
+    return gradients, inputs
+
+
+def _engine_call(frame: Any) -> Any:
+    """The innermost frame in which Python code waits for the engine, of a thread that is in that frame."""
     while frame is not None and frame.f_code is not _ENGINE_CALL:
         frame = frame.f_back
-    if frame is None:
-        return (), ()
-    call = frame.f_locals
-    gradients, *rest = call.get("args") or ((),)
-    inputs = rest[2] if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True) else ()
-    return gradients, inputs
+    return frame
 
 
 def _current() -> BackwardPass:

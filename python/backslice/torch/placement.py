@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .indexing import INTEGER, SLICE, Entries
+
 # Per axis of a slice: the axes of the tensor that it walks along, each with its step.
 Column = tuple[tuple[int, int], ...]
 IndexItem = int | slice
@@ -31,6 +33,14 @@ class Box:
     part: tuple[IndexItem, ...]  # of dy: an integer where it takes one of an axis
     order: tuple[int, ...]  # of the axes of that part, so that they follow those of the tensor
     index: tuple[IndexItem, ...]  # into the tensor
+
+    def entries(self) -> Entries:
+        return tuple(
+            (INTEGER, item, 1, 1)
+            if isinstance(item, int)
+            else (SLICE, item.start, item.step, len(range(item.start, item.stop, item.step)))
+            for item in self.index
+        )
 
 
 @functools.cache
@@ -120,6 +130,19 @@ def index_of(placement: Placement, counts: Sequence[int]) -> tuple[IndexItem, ..
         index[axis] = slice(start, start + (count - 1) * step + 1, step)
         last = axis
     return tuple(index)
+
+
+def entries_of(placement: Placement, counts: Sequence[int]) -> Entries | None:
+    """The same, as what every axis of the tensor takes."""
+    entries = [(INTEGER, start, 1, 1) for start in placement.starts]
+    last = -1
+    for column, count in zip(placement.columns, counts, strict=True):
+        axis, step = column[0]
+        if axis <= last:
+            return None
+        entries[axis] = (SLICE, placement.starts[axis], step, count)
+        last = axis
+    return tuple(entries)
 
 
 def boxes(placement: Placement, counts: Sequence[int]) -> Iterator[Box]:

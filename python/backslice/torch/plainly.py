@@ -12,6 +12,15 @@ _FIRST, _SECOND, _THIRD, _FOURTH = (
 )
 
 
+_functions, _modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
+_transforms = torch._C._functorch.peek_interpreter_stack
+
+
+def are_plain_kernels() -> bool:
+    """Whether what a kernel does to plain tensors is done plainly anyway, so that it need not say so."""
+    return _functions() == 0 and _modes() == 0 and _transforms() is None
+
+
 class Plainly:
     """``with Plainly():``, in the thread that enters it. Written out, since it runs once per gradient."""
 

@@ -8,17 +8,18 @@ import torch
 from .. import __version__
 from . import counting, installing, kernels
 from .asking import is_ours
-from .kernels import OPERATIONS
+from .kernels import KEYS, OPERATIONS
 
 NOTES = (
-    "Compiled functions, tensors on GPUs, index tensors and masks are PyTorch's own.",
-    "Gradients of less than 3 MB, and single ones of less than 8 MB, are left to PyTorch and not counted.",
+    "Compiled functions, index tensors and masks are PyTorch's own.",
+    "Gradients of less than 3 MB, and single ones of less than 8 MB, are left to PyTorch and not counted; "
+    "on CUDA, those of less than 128 MB.",
 )
 
 
 @dataclass(frozen=True)
 class KernelStatus:
-    """Whose kernel an op runs on the CPU, and what it did since the process started.
+    """Whose kernel an op runs on the CPU or on CUDA devices, and what it did since the process started.
 
     Attributes
     ----------
@@ -34,6 +35,8 @@ class KernelStatus:
         How many gradients were kept as a list.
     left : mapping of str to int
         How many gradients that are large enough were left to PyTorch, per reason.
+    device : str
+        ``"cpu"`` or ``"cuda"``.
     """
 
     op: str
@@ -42,6 +45,7 @@ class KernelStatus:
     reason: str
     taken: int = 0
     left: Mapping[str, int] = field(default_factory=dict)
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Status:
     Attributes
     ----------
     rows : tuple of KernelStatus
-        One per op.
+        One per op and device. ``status["select_backward"]`` is that of the CPU, ``status["select_backward", "cuda"]``
+        that of CUDA.
     sums : int
         How many lists were added up.
     folds : int
@@ -68,45 +73,50 @@ class Status:
     copies: int
     notes: tuple[str, ...] = NOTES
 
-    def __getitem__(self, op: str) -> KernelStatus:
-        return next(row for row in self.rows if row.op == op)
+    def __getitem__(self, op: str | tuple[str, str]) -> KernelStatus:
+        wanted = (op, "cpu") if isinstance(op, str) else op
+        return next(row for row in self.rows if (row.op, row.device) == wanted)
 
     def __str__(self) -> str:
-        lines = [("op", "kernel", "version", "taken", "left", "reason")]
+        lines = [("op", "kernel", "device", "version", "taken", "left", "reason")]
         lines += [
-            (row.op, row.kernel, row.version, str(row.taken), str(sum(row.left.values())), row.reason)
+            (row.op, row.kernel, row.device, row.version, str(row.taken), str(sum(row.left.values())), row.reason)
             for row in self.rows
         ]
-        widths = [max(len(line[column]) for line in lines) for column in range(5)]
+        widths = [max(len(line[column]) for line in lines) for column in range(6)]
         table = [
-            "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[5]]) for line in lines
+            "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[6]]) for line in lines
         ]
         sums = f"{self.sums} sums, {self.folds} of them at their bound"
         table += ["", f"{sums}; {self.copies} gradients copied"]
-        table += [f"{count} left by {row.op}: {reason}" for row in self.rows for reason, count in row.left.items()]
+        table += [
+            f"{count} left by {row.op}{' on CUDA' if row.device == 'cuda' else ''}: {reason}"
+            for row in self.rows
+            for reason, count in row.left.items()
+        ]
         return "\n".join([*table, *self.notes])
 
 
 def status() -> Status:
-    """Tell whose kernel PyTorch takes for each op on the CPU, why, and what it did.
+    """Tell whose kernel PyTorch takes for each op on the CPU and on CUDA devices, why, and what it did.
 
     Returns
     -------
     Status
-        One row per op, and counts.
+        One row per op and device, and counts.
     """
     events = counting.events
-    rows = tuple(_row(op) for op in OPERATIONS)
+    rows = tuple(_row(op, key) for key in KEYS for op in OPERATIONS)
     return Status(rows, events["sums"], events["folds"], events["copies"])
 
 
-def _row(op: str) -> KernelStatus:
-    taken, left = counting.taken[op], dict(counting.left.get(op, {}))
-    reason = installing.refusal(op)
+def _row(op: str, key: str) -> KernelStatus:
+    taken, left = counting.taken_on[op, key], dict(counting.left.get((op, key), {}))
+    reason = installing.refusal(op, key)
     if reason is None and not installing.is_installed():
         reason = "install() has not been called, or was undone"
-    if reason is None and not is_ours(op, kernels.SMALL):
+    if reason is None and not is_ours(op, key, int(kernels.as_shipped()[key].small)):
         reason = "another library's kernel came after backslice's"
     if reason is not None:
-        return KernelStatus(op, "PyTorch", str(torch.__version__), reason, taken, left)
-    return KernelStatus(op, "backslice", __version__, "installed", taken, left)
+        return KernelStatus(op, "PyTorch", str(torch.__version__), reason, taken, left, key.lower())
+    return KernelStatus(op, "backslice", __version__, "installed", taken, left, key.lower())

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from .. import multi_slice_grad, slice_grad
-from . import counting
+from . import counting, devices, streams
 from .arrays import DTYPES, as_array, as_tensor, as_writable_array
-from .placement import Placement, boxes, compose, identity, index_of, strided_view, walks_along_axes
+from .placement import Placement, boxes, compose, entries_of, identity, index_of, strided_view, walks_along_axes
 from .plainly import Plainly
 
 
@@ -24,6 +24,7 @@ from .plainly import Plainly
 class Leaf:
     dy: Any
     version: int  # of dy when it was taken
+    moment: streams.Moment | None  # from when on it can be read, on a device
     is_whole: bool  # a sum that was made, in memory of its own
     count: int
     bytes: int
@@ -53,12 +54,13 @@ Term = tuple[Any, Placement]
 
 
 def leaf(dy: Any) -> Leaf:
-    return Leaf(dy, dy._version, False, 1, dy.untyped_storage().nbytes(), 0)
+    return Leaf(dy, dy._version, streams.now(dy.device), False, 1, dy.untyped_storage().nbytes(), 0)
 
 
 def whole(sum_so_far: Any) -> Leaf:
     """A sum that has been made, and goes on as one term."""
-    return Leaf(sum_so_far, sum_so_far._version, True, 1, 0, sum_so_far.untyped_storage().nbytes())
+    size = sum_so_far.untyped_storage().nbytes()
+    return Leaf(sum_so_far, sum_so_far._version, streams.now(sum_so_far.device), True, 1, 0, size)
 
 
 def placed(placement: Placement, child: Sum) -> Placed:
@@ -73,6 +75,7 @@ def join(first: Sum, second: Sum) -> Join:
 def terms(root: Sum, rank: int) -> list[Term]:
     """The slices of a sum in the order in which they are added, each with its place in the whole."""
     found: list[Term] = []
+    used: list[Any] = []
     waiting: list[tuple[Sum, Placement | None]] = [(root, None)]
     while waiting:
         node, outer = waiting.pop()
@@ -82,6 +85,8 @@ def terms(root: Sum, rank: int) -> list[Term]:
             waiting.append((node.child, node.placement if outer is None else compose(outer, node.placement)))
         else:
             found.append((_unchanged(node), identity(rank) if outer is None else outer))
+            used.append((node.moment, node.dy))
+    streams.join(used)
     return found
 
 
@@ -95,21 +100,21 @@ def _unchanged(node: Leaf) -> Any:
     return node.dy
 
 
-def evaluate(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new tensor with the sum, in memory of backslice's pool."""
+def evaluate(root: Sum, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+    """A new tensor with the sum, in memory of backslice's pool, or on a device in PyTorch's."""
     counting.count_event("sums")
     with Plainly():
-        return _evaluated(root, shape, dtype)
+        return _evaluated(root, shape, dtype, device)
 
 
-def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any) -> Any:
+def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
     """The same for a sum that is needed no more, whose only reference `holder` has.
 
     What was made of it before is added to, if no other sum has it.
     """
     made = _own_memory(holder)
     if made is None:
-        return evaluate(holder[0], shape, dtype)
+        return evaluate(holder[0], shape, dtype, device)
     counting.count_event("sums")
     with Plainly():
         _add_all(terms(holder[0], len(shape))[1:], made)
@@ -136,10 +141,13 @@ def _walk_to_first_term(holder: list[Any], cell: list[Any]) -> int:
     return references
 
 
-def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any) -> Any:
+def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
     groups = _groups(terms(root, len(shape)))
     first = groups.pop(0) if groups and _are_boxes(groups[0]) else []
-    dx = as_tensor(_gradient_of(_slices(first), shape, DTYPES[dtype]))
+    if devices.takes(device):
+        dx = devices.gradient(shape, _slices_on_device(first), dtype, device)
+    else:
+        dx = as_tensor(_gradient_of(_slices(first), shape, DTYPES[dtype]))
     if not first and groups:  # into zeros: a copy, so that minus zero stays what it is
         dy, placement = groups[0].pop(0)
         _view(dx, dy, placement).copy_(dy)
@@ -180,6 +188,9 @@ def _are_boxes(group: list[Term]) -> bool:
 
 
 def _add(group: list[Term], out: Any) -> None:
+    if _are_boxes(group) and devices.takes(out.device):
+        devices.add(_slices_on_device(group), out)
+        return
     if _are_boxes(group):
         _gradient_of(_slices(group), tuple(out.shape), None, out=as_writable_array(out), accumulate=True)
         return
@@ -205,6 +216,18 @@ def _slices(group: list[Term]) -> list[tuple[Any, Any]]:
     return slices
 
 
+def _slices_on_device(group: list[Term]) -> list[tuple[Any, Any]]:
+    """The same for tensors that stay where they are."""
+    slices = []
+    for dy, placement in group:
+        if (entries := entries_of(placement, dy.shape)) is not None:
+            slices.append((entries, dy))
+        else:
+            parts = [(box, dy[(*box.part, ...)].permute(box.order)) for box in boxes(placement, dy.shape)]
+            slices += [(box.entries(), part) for box, part in parts]
+    return slices
+
+
 def _view(dx: Any, dy: Any, placement: Placement) -> Any:
     offset, strides = strided_view(placement, dx.stride())
     return torch.as_strided(dx, dy.shape, strides, dx.storage_offset() + offset)
@@ -215,7 +238,7 @@ def _one_reference() -> int:
 
     Something that traces this process may hold it too while it is measured; three is the most that it can be.
     """
-    terms_of_nothing = [Leaf(None, 0, is_whole, 1, 0, 0) for is_whole in (True, False)]
+    terms_of_nothing = [Leaf(None, 0, None, is_whole, 1, 0, 0) for is_whole in (True, False)]
     holder: list[Any] = [join(*terms_of_nothing)]
     del terms_of_nothing
     return min(_walk_to_first_term(holder, []), 3)

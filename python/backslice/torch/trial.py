@@ -1,5 +1,6 @@
 """Tries the kernels on tensors of a few bytes, to learn how often a gradient is held that nobody else holds."""
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,6 +22,7 @@ SLICES: dict[str, Callable[[Any], Any]] = {
 Holder = Callable[[Any], Any]
 # Others that hold a gradient, as somebody might through whom it is written to.
 HOLDERS: tuple[Holder, ...] = (lambda gradient: gradient.view(-1), torch.utils.dlpack.to_dlpack)
+TURNS = 3  # at reading references of Python's, which others may hold for a moment
 
 
 def measure(ops: Sequence[str]) -> None:
@@ -49,6 +51,7 @@ def _measure(ops: Sequence[str]) -> None:
             _compare(seen, op, given, partial(_take_a_slice, op))
         if "select_backward" in ops:
             _compare(seen, "add", None, _add_a_slice)
+            _compare_joins(seen)
 
 
 def _compare(
@@ -58,7 +61,35 @@ def _compare(
     held = [_seen(seen, op, partial(backward, hold)) for hold in HOLDERS]
     if alone is None or any(h is None or capture.are_within(h, alone) for h in held):
         return
-    capture.trust(op, alone, given[0] if given is not None else 0)
+    objects = _references_of_python(seen, op, backward)
+    capture.trust(op, alone, given[0] if given is not None else 0, objects)
+
+
+def _compare_joins(seen: capture.Measurement) -> None:
+    alone = _seen(seen, capture.JOIN, partial(_add_two_slices, None))
+    if alone is not None:
+        capture.trust(capture.JOIN, alone, 0, _references_of_python(seen, capture.JOIN, _add_two_slices))
+
+
+def _references_of_python(seen: capture.Measurement, op: str, backward: Callable[[Holder | None], None]) -> int:
+    """How often the Python object is held where no code has it; zero where that cannot be told."""
+
+    def least(hold: Holder | None) -> int:
+        found = []
+        for _ in range(TURNS):
+            _seen(seen, op, partial(backward, hold))
+            found.append(seen.take_objects(op))
+        return min(found)
+
+    alone, held = least(None), least(lambda gradient: gradient)
+    return alone if alone < held and not _is_traced() else 0
+
+
+def _is_traced() -> bool:
+    """Whether a debugger or a profiler looks at this thread, and may hold what variables hold."""
+    monitoring = getattr(sys, "monitoring", None)
+    tools = () if monitoring is None else [monitoring.get_tool(number) for number in range(6)]
+    return sys.gettrace() is not None or sys.getprofile() is not None or any(tool is not None for tool in tools)
 
 
 def _seen(seen: capture.Measurement, op: str, run: Callable[[], None]) -> capture.References | None:
@@ -93,3 +124,12 @@ def _add_a_slice(hold: Holder | None) -> None:
     if hold is not None:
         doubled.grad_fn.register_hook(lambda gradients, _: kept.append(hold(gradients[0])))
     (part.sum() + doubled.sum()).backward()
+
+
+def _add_two_slices(hold: Holder | None) -> None:
+    kept: list[Any] = []
+    x = _leaf()
+    second, first = x[1], x[2]  # made last: its gradient comes first
+    if hold is not None:
+        first.grad_fn.register_hook(lambda gradients, _: kept.append(hold(gradients[0])))
+    (second * 2.0 + first * 3.0).sum().backward()

@@ -1,3 +1,5 @@
+#include <cuda_pipeline.h>
+
 #include "kernels/concat/cuda_segments.cuh"
 
 namespace backslice::cuda {
@@ -53,14 +55,87 @@ struct VectorSource {
   }
 };
 
+// -- Short segments: groups of threads take one after the other, which needs no search. All of a tile is gathered in
+// shared memory, without waiting, and then written in whole vectors: L2 takes a sector that is written in parts twice.
+
+constexpr int kGroup = 16, kGroups = kSegmentThreads / kGroup, kSectorBytes = 32;
+
+struct alignas(kVectorBytes) StagedTile {
+  std::byte bytes[kTileBytes];
+};
+
+// One unit to shared memory; complete after __pipeline_wait_prior(0).
+template <int kUnit>
+__device__ void stage(std::byte* to, const std::byte* from) {
+  if constexpr (kUnit >= 4) {
+    __pipeline_memcpy_async(to, from, kUnit);
+  } else {
+    *reinterpret_cast<Item<kUnit>*>(to) = load<kUnit>(from);
+  }
+}
+
+// A group's part of a segment. Its steps begin where sectors of the source do, so that each is read once.
+template <int kUnit>
+__device__ void stage_segment(StagedTile& tile, const std::byte* base, int begin, int end) {
+  constexpr int kStep = kGroup * kUnit, kSteps = 4;
+  const int lead = static_cast<int>(address(base + begin) % kSectorBytes);
+  for (int at = begin - lead + static_cast<int>(threadIdx.x) % kGroup * kUnit; at < end; at += kSteps * kStep) {
+    std::byte* to = tile.bytes + at;
+    const std::byte* from = base + at;
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      if (at + s * kStep >= begin && at + s * kStep < end) stage<kUnit>(to + s * kStep, from + s * kStep);
+    }
+  }
+}
+
+template <int kUnit>
+__device__ void stage_zeros(StagedTile& tile, int begin, int end) {
+  for (int at = begin + static_cast<int>(threadIdx.x) % kGroup * kUnit; at < end; at += kGroup * kUnit) {
+    *reinterpret_cast<Item<kUnit>*>(tile.bytes + at) = Item<kUnit>{};
+  }
+}
+
+template <int kUnit>
+__device__ void copy_short(const TileSegments& segments, StagedTile& tile) {
+  const int lo = segments.lo(), hi = segments.hi();
+  for (int segment = static_cast<int>(threadIdx.x) / kGroup; segment < segments.count(); segment += kGroups) {
+    const int begin = segments.begin(segment), end = segments.begin(segment + 1);
+    const int first = begin < lo ? lo : begin, last = end < hi ? end : hi;
+    if (const std::byte* base = segments.base(segment)) {
+      stage_segment<kUnit>(tile, base, first, last);
+    } else {
+      stage_zeros<kUnit>(tile, first, last);
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < kVectors; ++k) {
+    const int at = (k * kSegmentThreads + static_cast<int>(threadIdx.x)) * static_cast<int>(kVectorBytes);
+    const std::byte* from = tile.bytes + at;
+    if (at >= lo && at + kVectorBytes <= hi) {
+      store<16>(segments.dst(at), *reinterpret_cast<const Vector*>(from));
+      continue;
+    }
+    for (int u = 0; u < kVectorBytes; u += kUnit) {
+      if (at + u < lo || at + u >= hi) continue;
+      store<kUnit>(segments.dst(at + u), *reinterpret_cast<const Item<kUnit>*>(from + u));
+    }
+  }
+}
+
 // A thread finds where two vectors come from, then reads them, then writes them. Of narrow units it takes one vector at
 // a time, for which it has registers enough.
 template <int kUnit>
-__global__ void __launch_bounds__(kSegmentThreads, kUnit >= 4 ? 6 : 3)
+__global__ void __launch_bounds__(kSegmentThreads, kUnit >= 4 ? 5 : 3)
     copy_kernel(const __grid_constant__ SegmentTable table, bool writes_zeros) {
   constexpr int kAtOnce = kUnit >= 4 ? 2 : 1;
   __shared__ KeptSegments kept;
+  __shared__ StagedTile tile;
   const TileSegments segments(table, blockIdx.x, kept);
+  if (writes_zeros && segments.are_short()) return copy_short<kUnit>(segments, tile);
 #pragma unroll 1
   for (int k = 0; k < kVectors; k += kAtOnce) {
     VectorSource<kUnit> sources[kAtOnce];

@@ -27,12 +27,18 @@ class TileSegments {
         count_(static_cast<int>(table.first[tile + 1] - low_) + 1),
         kept_(kept) {
     is_kept_ = count_ <= kMostKept;
+    bool is_long = false;
     for (int i = static_cast<int>(threadIdx.x); is_kept_ && i <= count_; i += kSegmentThreads) {
       kept_.begin[i] = begin_of(i);
-      if (i < count_) kept_.base[i] = base_of(i);
+      if (i == count_) break;
+      kept_.base[i] = base_of(i);
+      is_long |= begin_of(i + 1) - kept_.begin[i] > kMostShort;
     }
-    __syncthreads();
+    are_short_ = __syncthreads_or(is_long) == 0 && count_ >= kFewest && count_ <= kMost;
   }
+
+  // Whether there are segments for all threads, none much longer than others: then groups of threads take one each.
+  __device__ bool are_short() const { return are_short_; }
 
   // The bytes of the tile that are the destination's.
   __device__ int lo() const { return origin_ < 0 ? static_cast<int>(-origin_) : 0; }
@@ -44,24 +50,18 @@ class TileSegments {
 
   // The segment that holds a byte, counted from the first of the tile.
   __device__ int find(int at) const {
-    int low = 0, high = count_ - 1;
-    while (low < high) {
-      const int middle = (low + high + 1) / 2;
-      if (begin(middle) <= at) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return low;
+    return segment_at([this](int i) { return begin(i); }, 0, count_ - 1, at);
   }
   __device__ int begin(int segment) const { return is_kept_ ? kept_.begin[segment] : begin_of(segment); }
   // Where byte 0 of the tile would be read from; null for zeros.
   __device__ const std::byte* base(int segment) const { return is_kept_ ? kept_.base[segment] : base_of(segment); }
   __device__ std::int64_t number(int segment) const { return low_ + segment; }
   __device__ int last() const { return count_ - 1; }
+  __device__ int count() const { return count_; }
 
  private:
+  static constexpr int kMostShort = 1024, kFewest = 16, kMost = 256;
+
   __device__ int begin_of(int segment) const {
     const std::int64_t at = table_.begin[low_ + segment] - origin_;
     return at < 0 ? 0 : at < kTileBytes ? static_cast<int>(at) : static_cast<int>(kTileBytes);
@@ -75,7 +75,7 @@ class TileSegments {
   std::int64_t origin_, low_;
   int count_;
   KeptSegments& kept_;
-  bool is_kept_;
+  bool is_kept_, are_short_;
 };
 
 }  // namespace backslice::cuda

@@ -21,7 +21,8 @@ void run(const SegmentTable& table, std::int64_t tiles, DType dtype, Write write
   const Addition addition = can_add(dtype) ? addition_of(dtype) : Addition{};
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     for (std::int64_t at = tile_begin(table, tile); at < tile_begin(table, tile + 1); ++at) {
-      const std::int64_t segment = segment_at(table.begin, table.first[tile], table.first[tile + 1], at);
+      const auto begin = [&](std::int64_t i) { return table.begin[i]; };
+      const std::int64_t segment = segment_at(begin, table.first[tile], table.first[tile + 1], at);
       ASSERT_LE(table.begin[segment], at);
       ASSERT_GT(table.begin[segment + 1], at);
       const std::int64_t offset = at - table.begin[segment];

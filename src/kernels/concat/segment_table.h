@@ -29,12 +29,13 @@ BACKSLICE_HD std::int64_t tile_begin(const SegmentTable& table, std::int64_t til
   return at < 0 ? 0 : at < table.bytes ? at : table.bytes;
 }
 
-// The last of the segments [low, high] that begins at or before a byte. Precondition: segment `low` does.
-template <class Begins>
-BACKSLICE_HD std::int64_t segment_at(const Begins& begin, std::int64_t low, std::int64_t high, std::int64_t at) {
+// The last of the segments [low, high] that begins at or before a byte, where segment i begins at begin(i).
+// Precondition: segment `low` does.
+template <class Begin, class Int>
+BACKSLICE_HD Int segment_at(const Begin& begin, Int low, Int high, Int at) {
   while (low < high) {
-    const std::int64_t middle = low + (high - low + 1) / 2;
-    if (begin[middle] <= at) {
+    const Int middle = low + (high - low + 1) / 2;
+    if (begin(middle) <= at) {
       low = middle;
     } else {
       high = middle - 1;

@@ -1,9 +1,13 @@
 // Launching kernels of one thread per part of some work. For sources that nvcc compiles.
+//
+// These are compiled by another compiler than the rest of the library, perhaps with another C++ library. What they
+// declare for it takes and returns numbers, pointers and plain structs, and they neither throw nor catch.
 #pragma once
 
-#include <type_traits>
+#include <cuda_runtime_api.h>
 
-#include "kernels/cuda/runtime.h"
+#include <cstdint>
+#include <type_traits>
 
 namespace backslice::cuda {
 
@@ -21,19 +25,19 @@ cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, unsigned threa
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, dim3(threads), pointers, 0, stream);
 }
 
-// So many blocks of kBlock threads. `name` is for messages.
+// So many blocks of kBlock threads.
 template <class... Parameters>
-void launch_blocks(void (*kernel)(Parameters...), const char* name, std::uint32_t blocks, DeviceStream queue,
-                   const std::type_identity_t<Parameters>&... arguments) {
-  if (blocks == 0) return;
-  check(launch_grid(kernel, dim3(blocks), kBlock, queue.stream, arguments...), name, queue.ordinal);
+cudaError_t launch_blocks(void (*kernel)(Parameters...), std::uint32_t blocks, cudaStream_t stream,
+                          const std::type_identity_t<Parameters>&... arguments) {
+  if (blocks == 0) return cudaSuccess;
+  return launch_grid(kernel, dim3(blocks), kBlock, stream, arguments...);
 }
 
 // One thread for each of `threads` parts.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), const char* name, std::uint32_t threads, DeviceStream queue,
-            const std::type_identity_t<Parameters>&... arguments) {
-  launch_blocks(kernel, name, threads / kBlock + (threads % kBlock != 0), queue, arguments...);
+cudaError_t launch(void (*kernel)(Parameters...), std::uint32_t threads, cudaStream_t stream,
+                   const std::type_identity_t<Parameters>&... arguments) {
+  return launch_blocks(kernel, threads / kBlock + (threads % kBlock != 0), stream, arguments...);
 }
 
 }  // namespace backslice::cuda

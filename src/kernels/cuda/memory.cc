@@ -6,24 +6,11 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/stream_release.h"
 
 namespace backslice {
 namespace cuda {
 namespace {
-
-// Memory that cannot be given back in the order of its stream, which may be gone, is given back when all work is done.
-void release(std::byte* data, DeviceStream queue) noexcept {
-  int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess) return;  // the driver is shutting down
-  (void)cudaSetDevice(queue.ordinal);
-  if (cudaFreeAsync(data, queue.stream) != cudaSuccess) {
-    (void)cudaGetLastError();  // this error is ours; one that the caller has not read yet stays otherwise
-    (void)cudaDeviceSynchronize();
-    (void)cudaFree(data);
-  }
-  (void)cudaSetDevice(before);
-}
 
 std::string where_is(const cudaPointerAttributes& memory) {
   if (memory.type == cudaMemoryTypeDevice) return to_string(Device::cuda(memory.device));
@@ -50,8 +37,7 @@ Result<Buffer> StreamAllocator::allocate(std::int64_t bytes, Contents contents) 
     void* data = nullptr;
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     check(cudaMallocAsync(&data, size, queue_.stream), "cudaMallocAsync", queue_.ordinal);
-    Buffer buffer =
-        Buffer::own(static_cast<std::byte*>(data), [queue = queue_](std::byte* p) { release(p, queue); }, device());
+    Buffer buffer = Buffer::own(static_cast<std::byte*>(data), StreamRelease(queue_), device());
     if (contents == Contents::Zero) zero(data, bytes, queue_);
     return buffer;
   });

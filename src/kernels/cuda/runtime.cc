@@ -47,12 +47,22 @@ StatusCode code_of(cudaError_t error) {
   }
 }
 
+// CUDA has one error for a driver that is missing and for one that is too old.
+std::string advice_on_driver() {
+  int version = 0;
+  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) return "; no driver was found";
+  return join("; a newer driver is needed: this one is for CUDA ", version / 1000, ".", version % 1000 / 10);
+}
+
 // What CUDA's own words leave open.
-const char* advice_on(cudaError_t error) {
+std::string advice_on(cudaError_t error) {
   if (is_sticky(error)) return "; the error is sticky: nothing in this process can use the device any more";
   switch (error) {
-    case cudaErrorInsufficientDriver: return "; a newer driver is needed, or there is none";
-    case cudaErrorNoKernelImageForDevice: return "; backslice was compiled for other devices";
+    case cudaErrorInsufficientDriver: return advice_on_driver();
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound: return "; backslice was compiled for other devices";
     case cudaErrorInvalidConfiguration: return "; the arguments have more elements than one kernel can go through";
     case cudaErrorInvalidResourceHandle: return "; was the stream destroyed, or is it another device's?";
     default: return "";

@@ -30,6 +30,12 @@ void fill_tiles(const CommonAxes&, DType, std::int64_t, bool, bool, std::byte*, 
 Result<std::vector<CudaDevice>> cuda_devices() { return no_cuda(); }
 Result<CudaVersions> cuda_versions() { return no_cuda(); }
 Result<std::shared_ptr<Allocator>> cuda_allocator(int, CudaStream) { return no_cuda(); }
+Buffer cuda_wrap(std::shared_ptr<void> owner, std::byte* data, int ordinal, CudaStream) {
+  return Buffer::own(data, [owner = std::move(owner)](std::byte*) {}, Device::cuda(ordinal));
+}
+std::shared_ptr<void> cuda_owner(const Buffer&) { return nullptr; }
+Status cuda_keep(const Buffer&, CudaStream) { return no_cuda(); }
+Status cuda_await(const Buffer&, CudaStream) { return no_cuda(); }
 Status cuda_copy(const View&, const ConstView&, CudaStream) { return no_cuda(); }
 Result<Device> cuda_device_of(const void*) { return no_cuda(); }
 Status cuda_wait(int, CudaStream, CudaStream) { return no_cuda(); }

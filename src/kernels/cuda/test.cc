@@ -1,4 +1,5 @@
 // What kernels on CUDA devices are made of, on the CPU: division, loads from any address, sums.
+#include "backslice/cuda.h"
 #include "core/visit_dtype.h"
 #include "kernels/cuda/addition.h"
 #include "kernels/cuda/fast_divide.h"
@@ -25,6 +26,21 @@ TEST(FastDivisor, DividesAsTheProcessorDoes) {
     expect_quotient(n / d * d, d);
     expect_quotient(kMost, d);
   }
+}
+
+TEST(CudaWrap, MemoryThatNoStreamUsedIsGivenUpWithoutADriver) {
+  const auto owner = std::make_shared<int>(7);
+  std::byte memory{};
+  {
+    const Buffer buffer = cuda_wrap(owner, &memory, 3, nullptr), same = buffer;
+    EXPECT_EQ(buffer.data(), &memory);
+    EXPECT_EQ(buffer.device(), Device::cuda(3));
+    EXPECT_EQ(owner.use_count(), 2);
+    const bool has_cuda = cuda_versions().status().code() != StatusCode::Unimplemented;
+    EXPECT_EQ(cuda_owner(same), has_cuda ? owner : nullptr);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(cuda_owner(Tensor::make(DType::UInt8, {1}).value().buffer()), nullptr);
 }
 
 TEST(Loads, FromAnyAddressReadTheBytesThereAndNoOthers) {

@@ -7,24 +7,24 @@ namespace backslice::cuda {
 namespace {
 
 // What a thread puts together, as far as the plan decides it.
-const char* what_a_thread_writes(const FillVariant& variant, const DevicePlan& plan) {
-  if (variant.grain == Grain::Item) return "one item each";
-  if (plan.readable.first == nullptr) return "16 bytes of zeros each";
-  if (plan.loops == 0) return "16 bytes each";
+const char* what_a_part_is(const FillVariant& variant, const DevicePlan& plan) {
+  if (variant.grain == Grain::Item) return "one item";
+  if (plan.readable.first == nullptr) return "16 bytes of zeros";
+  if (plan.loops == 0) return "16 bytes";
   const DeviceLoop& innermost = plan.loop[plan.loops - 1];
   const bool has_steps = innermost.step.divisor != 1, is_narrow = plan.width <= kWidestSpread;
-  if (runs_forwards(innermost, plan.width) && !has_steps) return "16 bytes each, copied";
-  if (runs_backwards(innermost, plan.width) && !has_steps) return "16 bytes each, reversed";
-  if (runs_forwards(innermost, plan.width) && is_narrow) return "16 bytes each, spread";
-  return "16 bytes each, item by item";
+  if (runs_forwards(innermost, plan.width) && !has_steps) return "16 bytes, copied";
+  if (runs_backwards(innermost, plan.width) && !has_steps) return "16 bytes, reversed";
+  if (runs_forwards(innermost, plan.width) && is_narrow) return "16 bytes, spread";
+  return "16 bytes, item by item";
 }
 
 }  // namespace
 
 std::string to_string(const DevicePlan& plan) {
   const FillVariant& variant = fill_variant(plan);
-  std::string text = join("kernel ", to_string(variant), ": ", variant.threads(plan), " threads write ",
-                          what_a_thread_writes(variant, plan), "\n");
+  std::string text =
+      join("kernel ", to_string(variant), ": ", variant.parts(plan), " parts of ", what_a_part_is(variant, plan), "\n");
   for (int i = 0; i < plan.loops; ++i) {
     const DeviceLoop& loop = plan.loop[i];
     text += join("  for ", loop.extent.divisor, " positions ", loop.dst_stride, " bytes apart: take ", loop.count,

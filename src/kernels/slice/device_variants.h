@@ -9,7 +9,7 @@
 
 namespace backslice::cuda {
 
-// What the threads of a kernel write: one each.
+// What a kernel writes in parts.
 enum class Grain { Chunk, Item };
 
 struct FillVariant {
@@ -20,7 +20,7 @@ struct FillVariant {
   bool can_run(const DevicePlan& plan) const {
     return plan.width == width && (loops == 0 || loops == plan.loops) && (grain == Grain::Item || plan.is_dense);
   }
-  std::uint32_t threads(const DevicePlan& plan) const { return grain == Grain::Chunk ? chunks_of(plan) : plan.items; }
+  std::uint32_t parts(const DevicePlan& plan) const { return grain == Grain::Chunk ? chunks_of(plan) : plan.items; }
 };
 
 inline constexpr int kItemWidths[] = {16, 8, 4, 2, 1};
@@ -51,13 +51,13 @@ inline const FillVariant& fill_variant(const DevicePlan& plan) {
   return *variant;
 }
 
-// What thread number `thread` does.
+// Fills one part.
 template <int kWidth, int kLoops, Grain kGrain>
-BACKSLICE_HD void fill_part(const DevicePlan& plan, std::uint32_t thread) {
+BACKSLICE_HD void fill_part(const DevicePlan& plan, std::uint32_t part) {
   if constexpr (kGrain == Grain::Chunk) {
-    fill_chunk<kWidth, kLoops>(plan, thread);
+    fill_chunk<kWidth, kLoops>(plan, part);
   } else {
-    fill_item<kWidth, kLoops>(plan, thread);
+    fill_item<kWidth, kLoops>(plan, part);
   }
 }
 

@@ -28,11 +28,11 @@ struct Kernel {
 
 void fill_with(const cuda::FillVariant& variant, const cuda::DevicePlan& plan) {
   cuda::with_width_and_count(variant.width, variant.loops, [&]<int kWidth, int kLoops>() {
-    for (std::uint32_t thread = 0; thread < variant.threads(plan); ++thread) {
+    for (std::uint32_t part = 0; part < variant.parts(plan); ++part) {
       if (variant.grain == cuda::Grain::Chunk) {
-        cuda::fill_part<kWidth, kLoops, cuda::Grain::Chunk>(plan, thread);
+        cuda::fill_part<kWidth, kLoops, cuda::Grain::Chunk>(plan, part);
       } else {
-        cuda::fill_part<kWidth, kLoops, cuda::Grain::Item>(plan, thread);
+        cuda::fill_part<kWidth, kLoops, cuda::Grain::Item>(plan, part);
       }
     }
   });

@@ -23,8 +23,19 @@ bool is_aligned(const CooIndices& indices, std::uintptr_t size) {
   return true;
 }
 
+// Whether one load reads a row.
+bool is_paired(const CooIndices& indices) {
+  if (indices.rank() != 2) return false;
+  const CooIndices::Column &first = indices.column(0), &second = indices.column(1);
+  const std::int64_t size = item_size(indices.dtype());
+  const auto bits = reinterpret_cast<std::uintptr_t>(first.data) | static_cast<std::uintptr_t>(first.stride);
+  return bits % static_cast<std::uintptr_t>(2 * size) == 0 && second.data == first.data + size &&
+         second.stride == first.stride;
+}
+
 IndexList list_of(const CooIndices& indices) {
   IndexList list{};
+  list.is_paired = is_paired(indices);
   list.rows = indices.rows();
   list.rank = indices.rank();
   for (int axis = 0; axis < indices.rank(); ++axis) {
@@ -67,7 +78,7 @@ void finish(const Found& found, std::int64_t expected, std::int64_t slice_rows, 
 
 // The box of the slice's rows, and the input rows in it.
 void find_in_slice_box(const Found& found, const Lists& lists, DeviceStream queue) {
-  check(begin_finding(found, lists.input.rows, nullptr, queue.stream), "begin_finding", queue.ordinal);
+  check(begin_finding(found, nullptr, queue.stream), "begin_finding", queue.ordinal);
   check(bound(found, lists, queue.stream), "the kernel that bounds sparse rows", queue.ordinal);
   check(find_in_box(found, lists, true, queue.stream), "the kernel that finds sparse rows", queue.ordinal);
 }
@@ -101,8 +112,12 @@ void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& 
   words.joined = nullptr;
   run(list_found_rows(words, lists.input.rows, input.sorted.rows, stream));
   run(list_all_rows(lists.output.rows, output.sorted.rows, stream));
-  run(sort_rows(input.sorted, lists.input, lists.kind, &lists.start, header.box, steps, scratch.data(), bytes, stream));
-  run(sort_rows(output.sorted, lists.output, lists.kind, nullptr, header.box, steps, scratch.data(), bytes, stream));
+  const auto sort = [&](SortedRows& sorted, const IndexList& list, const PerColumn* start) {
+    return sort_rows(sorted, list, lists.kind, start, header.box, steps.data(), static_cast<int>(steps.size()),
+                     scratch.data(), bytes, stream);
+  };
+  run(sort(input.sorted, lists.input, &lists.start));
+  run(sort(output.sorted, lists.output, nullptr));
   run(join_sorted(found, lists, input.sorted, output.sorted, steps.size() == 1, stream));
 }
 
@@ -162,7 +177,7 @@ DeviceFound DeviceFound::in_window(const CooIndices& input, Ints start, Ints siz
   IndexBounds box{};
   for (std::size_t axis = 0; axis < size.size(); ++axis) box.high[axis] = size[axis] - 1;
   const Lists lists = lists_of(input, start, input);
-  check(begin_finding(found, input.rows(), &box, workspace.queue.stream), "begin_finding", workspace.queue.ordinal);
+  check(begin_finding(found, &box, workspace.queue.stream), "begin_finding", workspace.queue.ordinal);
   check(find_in_box(found, lists, false, workspace.queue.stream), "the kernel that finds sparse rows",
         workspace.queue.ordinal);
   finish(found, expected, kNoEnd, status, workspace.queue);

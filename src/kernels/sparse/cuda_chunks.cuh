@@ -20,7 +20,7 @@ inline unsigned blocks_for_chunks(std::int64_t rows, std::int64_t chunks) {
 __device__ inline std::int64_t slice_row_at(const Found& found, std::int64_t row) {
   if (found.joined != nullptr) return found.joined[row];
   const std::int64_t word = row / kWordRows32;
-  return slice_row_of(found.words[word], static_cast<int>(row % kWordRows32), found.before[word]);
+  return slice_row_of(found.words[word], static_cast<int>(row % kWordRows32), found.first_of(word));
 }
 
 __device__ inline std::int64_t quotient(std::int64_t a, std::int64_t b) {

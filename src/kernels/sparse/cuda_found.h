@@ -1,7 +1,7 @@
 // What the kernels of a sparse operation leave for each other on the device, and the kernels, launched.
 //
-// Finding and moving are apart, as on the CPU. Finding reads the indices once and leaves a bit per input row; moving
-// reads the bits. So nothing is moved before everything is found and checked, and indices that change meanwhile
+// Finding and moving are apart, as on the CPU. Finding reads the indices and leaves a bit per input row; moving reads
+// the bits. So nothing is moved before everything is found and checked, and indices that change meanwhile
 // change nothing any more.
 #pragma once
 
@@ -26,26 +26,29 @@ struct Lists {
 struct WalkedPart {
   std::int64_t first, end;
 };
-inline constexpr int kPartTiles = 1;
+inline constexpr int kPartTiles = 2;
 
 struct FoundHeader {
   IndexBounds box;
-  unsigned long long next_tile;  // the first that no block has taken
-  std::int64_t found;            // input rows found, those past the end of the slice too
-  std::int64_t used;             // rows of the slice that were found
-  std::int64_t expected;         // and had to be
-  int has_parted;                // the rows in the box are not the slice's, one by one
-  int is_refused;                // nothing is moved
+  std::int64_t found;     // input rows found, those past the end of the slice too
+  std::int64_t used;      // rows of the slice that were found
+  std::int64_t expected;  // and had to be
+  int has_parted;         // the rows in the box are not the slice's, one by one
+  int is_refused;         // nothing is moved
 };
 
 // Pointers to device memory.
 struct Found {
   FoundHeader* header;
-  std::uint64_t* counts;  // per tile, a TileCount
-  std::uint32_t* words;   // per 32 rows, those that were found
-  std::int64_t* before;   // per word, the slice row of the first row found in it
-  WalkedPart* parts;      // per kPartTiles tiles
-  std::int32_t* joined;   // per row, its row in the slice or kNoSliceRow; null: the words say it
+  std::int32_t* counts;  // per tile, how many rows were found in it
+  std::int64_t* first;   // per tile, the slice row of the first row found in it
+  std::uint32_t* words;  // per 32 rows, those that were found
+  std::int32_t* before;  // per word, how many were found in its tile before it
+  WalkedPart* parts;     // per kPartTiles tiles
+  std::int32_t* joined;  // per row, its row in the slice or kNoSliceRow; null: the words say it
+
+  // The slice row of the first row found in a word.
+  BACKSLICE_HD std::int64_t first_of(std::int64_t word) const { return first[word / kTileWords] + before[word]; }
 
   static BACKSLICE_HD std::int64_t tiles(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
   static BACKSLICE_HD std::int64_t parts_of(std::int64_t rows) { return (tiles(rows) + kPartTiles - 1) / kPartTiles; }
@@ -54,8 +57,8 @@ struct Found {
   static Found at(std::byte* memory, std::int64_t rows);
 };
 
-// Begins: everything zero, and a box that is given, or empty.
-cudaError_t begin_finding(const Found& found, std::int64_t rows, const IndexBounds* box, cudaStream_t stream);
+// Begins: nothing found, and a box that is given, or empty.
+cudaError_t begin_finding(const Found& found, const IndexBounds* box, cudaStream_t stream);
 
 // The box becomes that of the slice's rows.
 cudaError_t bound(const Found& found, const Lists& lists, cudaStream_t stream);

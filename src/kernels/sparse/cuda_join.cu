@@ -1,3 +1,8 @@
+// CUB includes <iostream> for nothing that is used here. Its static object would need the C++ library of this compiler,
+// and what links this may bring another one.
+#include <ostream>
+#define _GLIBCXX_IOSTREAM 1
+#define CCCL_DISABLE_NVTX
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/sparse/cuda_chunks.cuh"
@@ -82,6 +87,17 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// CUB throws where CUDA does not tell it the current device.
+template <class Sort>
+cudaError_t without_exceptions(const Sort& sort) {
+  try {
+    return sort();
+  } catch (...) {
+    const cudaError_t error = cudaPeekAtLastError();
+    return error != cudaSuccess ? error : cudaErrorUnknown;
+  }
+}
+
 }  // namespace
 
 cudaError_t list_found_rows(const Found& found, std::int64_t rows, std::uint32_t* to, cudaStream_t stream) {
@@ -97,12 +113,14 @@ cudaError_t list_all_rows(std::int64_t rows, std::uint32_t* to, cudaStream_t str
 cudaError_t sort_bytes(std::int64_t rows, std::size_t& bytes) {
   const std::uint64_t* keys = nullptr;
   const std::uint32_t* values = nullptr;
-  return cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, const_cast<std::uint64_t*>(keys), values,
-                                         const_cast<std::uint32_t*>(values), rows);
+  return without_exceptions([&] {
+    return cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, const_cast<std::uint64_t*>(keys), values,
+                                           const_cast<std::uint32_t*>(values), rows);
+  });
 }
 
 cudaError_t sort_rows(SortedRows& sorted, const IndexList& list, IndexKind kind, const PerColumn* start,
-                      const IndexBounds& box, const std::vector<KeyColumns>& steps, void* scratch, std::size_t bytes,
+                      const IndexBounds& box, const KeyColumns* steps, int step_count, void* scratch, std::size_t bytes,
                       cudaStream_t stream) {
   if (sorted.count == 0) return cudaSuccess;
   PerColumn from;
@@ -110,16 +128,19 @@ cudaError_t sort_rows(SortedRows& sorted, const IndexList& list, IndexKind kind,
     const auto shift = static_cast<std::uint64_t>(start != nullptr ? start->of[axis] : 0);
     from.of[axis] = static_cast<std::int64_t>(static_cast<std::uint64_t>(box.low[axis]) + shift);
   }
-  for (const KeyColumns& step : steps) {
+  for (int i = 0; i < step_count; ++i) {
+    const KeyColumns& step = steps[i];
     cudaError_t failed = visit_reads(kind, [&]<class Read>() {
       return launch_grid(keys_kernel<Read>, blocks_for(sorted.count), kThreads, stream, list, from, step, sorted.count,
                          sorted.rows, sorted.keys);
     });
     if (failed != cudaSuccess) return failed;
     if (step.bits == 0) continue;
-    failed = cub::DeviceRadixSort::SortPairs(scratch, bytes, const_cast<const std::uint64_t*>(sorted.keys),
+    failed = without_exceptions([&] {
+      return cub::DeviceRadixSort::SortPairs(scratch, bytes, const_cast<const std::uint64_t*>(sorted.keys),
                                              sorted.other_keys, const_cast<const std::uint32_t*>(sorted.rows),
                                              sorted.other_rows, sorted.count, 0, step.bits, stream);
+    });
     if (failed != cudaSuccess) return failed;
     std::swap(sorted.keys, sorted.other_keys);
     std::swap(sorted.rows, sorted.other_rows);

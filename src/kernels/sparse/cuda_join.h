@@ -5,8 +5,6 @@
 // columns first.
 #pragma once
 
-#include <vector>
-
 #include "kernels/sparse/cuda_found.h"
 #include "kernels/sparse/key_columns.h"
 
@@ -27,7 +25,7 @@ cudaError_t sort_bytes(std::int64_t rows, std::size_t& bytes);
 
 // `start`: what is subtracted from the indices; null for those of the slice.
 cudaError_t sort_rows(SortedRows& sorted, const IndexList& list, IndexKind kind, const PerColumn* start,
-                      const IndexBounds& box, const std::vector<KeyColumns>& steps, void* scratch, std::size_t bytes,
+                      const IndexBounds& box, const KeyColumns* steps, int step_count, void* scratch, std::size_t bytes,
                       cudaStream_t stream);
 
 // found.joined, and header->used.

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kChunkThreads)
     const std::int64_t word = row / kWordRows32;
     const int bit = static_cast<int>(row % kWordRows32);
     const std::uint32_t all = found.words[word];
-    const std::int64_t next = found.before[word] + count_bits(all & ((std::uint32_t{1} << bit) - 1));
+    const std::int64_t next = found.first_of(word) + count_bits(all & ((std::uint32_t{1} << bit) - 1));
     bits[v] = all >> bit & ((std::uint32_t{1} << kRows) - 1);
     while (bits[v] != 0 && next + count_bits(bits[v]) > rows.slice)
       bits[v] &= ~(std::uint32_t{1} << (31 - __clz(static_cast<int>(bits[v]))));

@@ -109,10 +109,15 @@ __device__ void walk_part(const Lists& lists, const Found& found, std::int64_t p
   const std::int64_t first_tile = part * kPartTiles, tiles = Found::tiles(rows);
   for (int w = static_cast<int>(threadIdx.x); w < kPartWords; w += kThreads) {
     if (first_tile + w / kTileWords >= tiles) break;
-    std::int64_t before = first;
-    for (int other = 0; other < w; ++other) before += __popc(staged.words[other]);
-    found.words[first_tile * kTileWords + w] = staged.words[w];
-    found.before[first_tile * kTileWords + w] = before;
+    const std::int64_t tile = first_tile + w / kTileWords, word = first_tile * kTileWords + w;
+    int in_tile = 0, in_part = 0;  // found before this word
+    for (int other = 0; other < w; ++other) {
+      in_part += __popc(staged.words[other]);
+      if (other / kTileWords == w / kTileWords) in_tile += __popc(staged.words[other]);
+    }
+    found.words[word] = staged.words[w];
+    found.before[word] = in_tile;
+    if (w % kTileWords == 0) found.first[tile] = first + in_part;
   }
   if (threadIdx.x == 0) found.parts[part] = {first, next};
 }

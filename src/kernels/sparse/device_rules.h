@@ -21,6 +21,12 @@ struct IndexList {
   std::int64_t stride[kMaxColumns];  // bytes from one row to the next
   std::int64_t rows;
   int rank;
+  bool is_paired;  // two columns side by side, aligned so that one load reads a row
+};
+
+// The indices of a row on an even column and on the next, which is 0 where there is none.
+struct IndexPair {
+  std::int64_t first, second;
 };
 
 struct PerColumn {
@@ -32,14 +38,28 @@ struct IndexBounds {
   std::int64_t low[kMaxColumns], high[kMaxColumns];
 };
 
-// How an index is read: aligned, or byte by byte.
+// How an index is read: aligned, two at a time, or byte by byte. kRank is the number of columns, or 0 for any.
 template <class Index>
 struct AlignedIndex {
+  static constexpr int kRank = 0;
   static BACKSLICE_HD std::int64_t load(const std::byte* at) { return *reinterpret_cast<const Index*>(at); }
 };
 
 template <class Index>
+struct PairedIndex : AlignedIndex<Index> {
+  static constexpr int kRank = 2;
+  static BACKSLICE_HD IndexPair load_pair(const std::byte* at) {
+    struct alignas(2 * sizeof(Index)) Both {
+      Index first, second;
+    };
+    const Both both = *reinterpret_cast<const Both*>(at);
+    return {both.first, both.second};
+  }
+};
+
+template <class Index>
 struct UnalignedIndex {
+  static constexpr int kRank = 0;
   static BACKSLICE_HD std::int64_t load(const std::byte* at) {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < sizeof(Index); ++i) {
@@ -54,15 +74,29 @@ BACKSLICE_HD std::int64_t index_at(const IndexList& list, std::int64_t row, int 
   return Read::load(list.data[axis] + row * list.stride[axis]);
 }
 
+template <class Read>
+BACKSLICE_HD IndexPair pair_at(const IndexList& list, std::int64_t row, int axis) {
+  if constexpr (Read::kRank == 2) {
+    return Read::load_pair(list.data[axis] + row * list.stride[axis]);
+  } else {
+    return {index_at<Read>(list, row, axis), axis + 1 < list.rank ? index_at<Read>(list, row, axis + 1) : 0};
+  }
+}
+
+template <class Read>
+BACKSLICE_HD int rank_of(const IndexList& list) {
+  return Read::kRank != 0 ? Read::kRank : list.rank;
+}
+
 // False where index - start overflows.
 BACKSLICE_HD bool slice_coordinate(std::int64_t index, std::int64_t start, std::int64_t& coordinate) {
   coordinate = static_cast<std::int64_t>(static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(start));
   return ((index ^ start) & (index ^ coordinate)) >= 0;
 }
 
-BACKSLICE_HD bool is_within(std::int64_t index, std::int64_t start, std::int64_t low, std::int64_t high) {
-  std::int64_t coordinate;
-  return slice_coordinate(index, start, coordinate) && low <= coordinate && coordinate <= high;
+// The index becomes its coordinate in the slice; returns whether that is within these bounds.
+BACKSLICE_HD bool is_within(std::int64_t& index, std::int64_t start, std::int64_t low, std::int64_t high) {
+  return slice_coordinate(index, start, index) && low <= index && index <= high;
 }
 
 // Whether an input row is that row of the slice.
@@ -132,28 +166,13 @@ BACKSLICE_HD int count_bits(std::uint32_t word) {
 #endif
 }
 
-// What was found of the input: 32 rows to a word, 128 words to a tile. Tiles wait for each other's counts, so they are
-// large.
-inline constexpr int kWordRows32 = 32, kTileWords = 128, kTileRows = kWordRows32 * kTileWords;
+// What was found of the input: 32 rows to a word, 64 words to a tile, which one block looks at.
+inline constexpr int kWordRows32 = 32, kTileWords = 64, kTileRows = kWordRows32 * kTileWords;
 
 // The row of the slice of a row that may be found, given the found rows before its word.
 BACKSLICE_HD std::int64_t slice_row_of(std::uint32_t word, int bit, std::int64_t before) {
   if ((word >> bit & 1) == 0) return kNoSliceRow;
   return before + count_bits(word & ((std::uint32_t{1} << bit) - 1));
 }
-
-// The state of a tile while counts are added up from tile to tile: nothing, the count of the tile alone, or of all
-// tiles up to it. One word, so that it is read and written at once.
-class TileCount {
- public:
-  enum Kind : std::uint64_t { kNothing = 0, kOwn = 1, kAll = 2 };
-  static BACKSLICE_HD std::uint64_t pack(Kind kind, std::int64_t count) {
-    return static_cast<std::uint64_t>(kind) << 62 | static_cast<std::uint64_t>(count);
-  }
-  static BACKSLICE_HD Kind kind(std::uint64_t word) { return static_cast<Kind>(word >> 62); }
-  static BACKSLICE_HD std::int64_t count(std::uint64_t word) {
-    return static_cast<std::int64_t>(word & ((std::uint64_t{1} << 62) - 1));
-  }
-};
 
 }  // namespace backslice::cuda

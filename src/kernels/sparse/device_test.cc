@@ -49,7 +49,8 @@ FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const Ind
   for (std::int64_t row = 0; row < input.rows; ++row) {
     bool inside = output.rows > 0 || input.rank == 0;
     for (int axis = 0; axis < input.rank; ++axis) {
-      inside &= is_within(index_at<Int64>(input, row, axis), start.of[axis], box.low[axis], box.high[axis]);
+      std::int64_t index = index_at<Int64>(input, row, axis);
+      inside &= is_within(index, start.of[axis], box.low[axis], box.high[axis]);
     }
     inside &= found.used < output.rows;
     if (inside && !is_slice_row<Int64>(input, row, start, output, found.used)) found.has_parted = true;
@@ -113,8 +114,37 @@ TEST(DeviceRules, DifferencesThatOverflowAreNoRow) {
   EXPECT_FALSE(slice_coordinate(kMin, 1, coordinate));
   EXPECT_FALSE(slice_coordinate(-2, kMax, coordinate));
   EXPECT_FALSE(slice_coordinate(0, kMin, coordinate));
-  EXPECT_FALSE(is_within(kMax, -1, kMin, kMax));
-  EXPECT_FALSE(is_within(5, 0, 0, -1));
+  std::int64_t largest = kMax, five = 5, seven = 7;
+  EXPECT_FALSE(is_within(largest, -1, kMin, kMax));
+  EXPECT_FALSE(is_within(five, 0, 0, -1));
+  EXPECT_TRUE(is_within(seven, 4, 3, 3));
+  EXPECT_EQ(seven, 3);
+}
+
+TEST(DeviceRules, PairsOfColumnsAreReadAtOnce) {
+  alignas(16) const std::int64_t wide[] = {kMin, -1, 2, kMax};
+  alignas(8) const std::int32_t narrow[] = {-5, 6, 7, -8};
+  const auto list_of = [](const auto* data) {
+    IndexList list{};
+    for (int axis = 0; axis < 2; ++axis) {
+      list.data[axis] = reinterpret_cast<const std::byte*>(data + axis);
+      list.stride[axis] = 2 * sizeof(*data);
+    }
+    list.rows = list.rank = 2;
+    return list;
+  };
+  for (std::int64_t row = 0; row < 2; ++row) {
+    const IndexPair pair = pair_at<PairedIndex<std::int64_t>>(list_of(wide), row, 0);
+    EXPECT_EQ(pair.first, wide[2 * row]);
+    EXPECT_EQ(pair.second, wide[2 * row + 1]);
+    const IndexPair narrow_pair = pair_at<PairedIndex<std::int32_t>>(list_of(narrow), row, 0);
+    EXPECT_EQ(narrow_pair.first, narrow[2 * row]);
+    EXPECT_EQ(narrow_pair.second, narrow[2 * row + 1]);
+  }
+  IndexList single = list_of(wide);
+  single.rank = 1;
+  EXPECT_EQ(pair_at<AlignedIndex<std::int64_t>>(single, 1, 0).first, 2);
+  EXPECT_EQ(pair_at<AlignedIndex<std::int64_t>>(single, 1, 0).second, 0);
 }
 
 TEST(DeviceRules, IndicesAreReadFromAnyAddress) {
@@ -136,9 +166,6 @@ TEST(DeviceRules, WordsSayWhichRowOfTheSliceARowIs) {
   EXPECT_EQ(slice_row_of(word, 1, 100), kNoSliceRow);
   EXPECT_EQ(slice_row_of(word, 2, 100), 101);
   EXPECT_EQ(slice_row_of(word, 31, 100), 102);
-  const std::int64_t count = (std::int64_t{1} << 61) + 7;
-  EXPECT_EQ(TileCount::kind(TileCount::pack(TileCount::kAll, count)), TileCount::kAll);
-  EXPECT_EQ(TileCount::count(TileCount::pack(TileCount::kAll, count)), count);
 }
 
 IndexBounds bounds_of(const Row& low, const Row& high) {

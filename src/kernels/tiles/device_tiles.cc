@@ -87,13 +87,16 @@ Cells fit_for_rows(const CommonAxes& common, const Cells& cells) {
   return slices_per_cell(common, wide) <= kFew ? wide : cells;
 }
 
+// Cells of an axis, and entries of all cells together.
+std::int64_t most_entries(std::int64_t slices) { return 1024 + 8 * slices; }
+
 // The axis, and how finely it is cut, with the fewest slices per cell, in tables not much larger than those of the
 // slices.
 Cells choose_cells(const CommonAxes& common) {
   Cells best;
   double fewest = 0.75 * static_cast<double>(common.slices());  // what is hardly better than one cell is not worth it
   for (int axis = 0; axis < common.rank(); ++axis) {
-    const std::int64_t most = 1024 + 8 * common.slices();
+    const std::int64_t most = most_entries(common.slices());
     Cells cells{axis, 0, common.axis(axis).extent};
     while (cells.count > most || (cells.count > 1 && entries_of(common, axis, cells.shift) > most)) {
       ++cells.shift;
@@ -236,6 +239,14 @@ DeviceTiles TileTables::in_place() const {
   placed.first_of_cell = first_of_cell.data();
   placed.slices = slices.data();
   return placed;
+}
+
+std::int64_t most_table_bytes(std::int64_t slices, int rank) {
+  constexpr std::int64_t kTables = 4, kPadding = 16;
+  const auto parts = static_cast<std::int64_t>(sizeof(DevicePart)) * (rank + 1);  // items may be cut: one more axis
+  const auto entry = static_cast<std::int64_t>(sizeof(std::uint32_t));
+  return kTables * kPadding + slices * (parts + static_cast<std::int64_t>(sizeof(const std::byte*))) +
+         entry * (2 * most_entries(slices) + 1);
 }
 
 std::vector<TileTables> tile_tables(const CommonAxes& given, std::int64_t item_size, std::byte* first_dst,

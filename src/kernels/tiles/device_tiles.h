@@ -69,6 +69,9 @@ struct TileTables {
 std::vector<TileTables> tile_tables(const CommonAxes& common, std::int64_t item_size, std::byte* dst,
                                     const Addition* addition, bool accumulates);
 
+// More bytes than the tables of so many slices of a tensor of that rank take, each on an address that 16 divides.
+std::int64_t most_table_bytes(std::int64_t slices, int rank);
+
 // How many axes there are: kRank, known when the kernel is compiled, or 0 for any number.
 template <int kRank>
 BACKSLICE_HD int rank_of(const DeviceTiles& tiles) {

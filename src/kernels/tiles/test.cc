@@ -40,12 +40,20 @@ void sum_units(const cuda::DeviceTiles& tiles) {
   });
 }
 
+// What the tables take, each on an address that 16 divides.
+std::int64_t bytes_of(const cuda::TileTables& made) {
+  const auto padded = [](const auto& table) { return (table.size() * sizeof(table[0]) + 15) / 16 * 16; };
+  return static_cast<std::int64_t>(padded(made.parts) + padded(made.sources) + padded(made.first_of_cell) +
+                                   padded(made.slices));
+}
+
 void sum_on_device(const CommonAxes& common, const View& out, bool disjoint, bool accumulates) {
   cuda::Addition addition;
   const bool adds = !disjoint || accumulates;
   if (adds) addition = cuda::addition_of(out.dtype);
   for (const auto& made :
        cuda::tile_tables(common, out.layout.item_size, out.data, adds ? &addition : nullptr, accumulates)) {
+    ASSERT_LE(bytes_of(made), cuda::most_table_bytes(common.slices(), out.shape().rank()));
     sum_units(made.in_place());
   }
 }
@@ -189,6 +197,23 @@ TEST_P(TilesKernel, TakesMemoryOnceAndOnlyWhereItComposes) {
   };
   EXPECT_EQ(calls_for(dims, "1:50, ::2"), 1);
   EXPECT_EQ(calls_for(dims, "3:7"), 0);
+}
+
+TEST(TileTables, TakeHardlyLessThanIsToldAhead) {
+  const Shape shape = *Shape::make({3, 5001, 6});
+  std::vector<float> dy(3 * 9 * 5), dx(static_cast<std::size_t>(shape.elements()));
+  const View out = view_of(dx, shape);
+  std::vector<SliceGradient> slices;
+  for (std::int64_t t = 0; t < 4990; ++t) {
+    const Index index = {SliceRange{}, SliceRange{t, t + 9}, SliceRange{1, {}}};
+    slices.push_back({*Selection::from_index(shape, index), view_of(dy, {3, 9, 5})});
+  }
+  const TaskRunner runner(serial_executor());
+  const cuda::Addition addition = cuda::addition_of(DType::Float32);
+  const auto made = cuda::tile_tables(common_axes(slices, out.layout, runner), 4, out.data, &addition, false);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_LE(bytes_of(made[0]), cuda::most_table_bytes(4990, 3));
+  EXPECT_GT(2 * bytes_of(made[0]), cuda::most_table_bytes(4990, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, TilesKernel, ::testing::ValuesIn(kernel_ways()),

@@ -81,18 +81,31 @@ def many(count: int, runs: int) -> dict[str, float]:
     return found
 
 
-def compiling(count: int, f: Callable) -> float:
+def steps(count: int) -> list[slice]:
+    return [slice(t, t + 1) for t in range(count)]
+
+
+def segments(count: int) -> list[slice]:
+    """Of 1 to 8 steps each, one after the other."""
+    ends = np.cumsum(np.random.default_rng(1).integers(1, 9, count))
+    return [slice(begin, end) for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+
+
+def compiling(name: str, slices: list[slice], f: Callable) -> float:
     """Of cheap functions of slices, which XLA fuses into one kernel."""
-    x = jnp.zeros((64, count, 256), jnp.float32)
+    x = jnp.zeros((64, slices[-1].stop, 256), jnp.float32)
 
     def loss(x):
-        return sum(jnp.sum(f(x[:, t])) for t in range(count))
+        return sum(jnp.sum(f(jnp.squeeze(x[:, s], 1) if s.stop - s.start == 1 else x[:, s])) for s in slices)
 
     compiled(jax.grad(lambda x: jnp.sum(x[0])), x)
-    theirs = min(compiled(jax.grad(loss), x)[1] for _ in range(2))
-    ours = min(compiled(bsj.fuse_slices(jax.grad(loss)), x)[1] for _ in range(2))
-    print(f"compiling {count} slices: {theirs:.2f} s, {ours:.2f} s, {ours / theirs:.2f}", flush=True)
-    return ours / theirs
+    theirs, ours = [], []
+    for _ in range(3):
+        theirs.append(compiled(jax.grad(loss), x)[1])
+        ours.append(compiled(bsj.fuse_slices(jax.grad(loss)), x)[1])
+    ratio = min(ours) / min(theirs)
+    print(f"compiling {len(slices)} {name}: {min(theirs):.2f} s, {min(ours):.2f} s, {ratio:.2f}", flush=True)
+    return ratio
 
 
 def small(runs: int) -> float:
@@ -113,9 +126,11 @@ if __name__ == "__main__":
     quick = "quick" in sys.argv
     found = {f"{text} of {shape}": single(shape, text, 60 if shape == MEDIUM else 10) for shape, text in SINGLE}
     found["small slice, microseconds more"] = small(3000)
-    for name, f in {"x ** 2": lambda y: y**2, "sin": jnp.sin, "x * 2": lambda y: 2 * y}.items():
-        for count in (32, 128):
-            found[f"compiling {count} slices of {name}"] = compiling(count, f)
+    functions = {"x ** 2": lambda y: y**2, "sin": jnp.sin, "x * 2": lambda y: 2 * y, "tanh": jnp.tanh, "exp": jnp.exp}
+    for name, f in functions.items():
+        for count in (8, 32, 64, 128):
+            found[f"compiling {count} slices, {name}"] = compiling(f"slices, {name}", steps(count), f)
+            found[f"compiling {count} segments, {name}"] = compiling(f"segments, {name}", segments(count), f)
     if not quick:
         found |= many(512, 3)
     print(json.dumps(found))

@@ -138,7 +138,7 @@ def test_an_installation_that_fails_changes_nothing(where: str, monkeypatch: pyt
             patch.setattr(trial, "_take_a_slice", fail)
         else:
             made = kernels.kernel
-            patch.setattr(kernels, "kernel", lambda name: (fail if name == OPS[2] else made)(name))
+            patch.setattr(kernels, "kernel", lambda name, key: (fail if name == OPS[2] else made)(name, key))
         with pytest.raises(MemoryError):
             bt.install()
         with pytest.raises(MemoryError), bt.enabled():
@@ -175,7 +175,7 @@ def test_an_unknown_version_keeps_its_own_kernels(monkeypatch: pytest.MonkeyPatc
 def test_another_librarys_kernel_stays_in_use(op: str) -> None:
     other = torch.library.Library("aten", "IMPL")
     entered = []
-    own = kernels.own_kernel(op)
+    own = kernels.own_kernel(op, "CPU")
     other.impl(op, lambda *arguments: entered.append(op) or own(*arguments), "CPU", allow_override=True)
     try:
         bt.install()

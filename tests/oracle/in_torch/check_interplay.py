@@ -1,6 +1,5 @@
 """Everything that autograd can do, with and without backslice."""
 
-import copy
 from typing import Any
 
 import backslice.torch as bt

@@ -9,7 +9,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import capture, counting, slices, sums
+from backslice.torch import capture, counting, devices, lazy, slices, sums
 from backslice.torch.lazy import LazySliceGrad
 from compare import leaf, same_both_ways, slices_of
 
@@ -28,6 +28,29 @@ def reading_locals(frame: Any, event: str, argument: Any) -> None:
     while frame is not None:
         len(frame.f_locals)
         frame = frame.f_back
+
+
+HELD: dict[str, Callable[[Any], Any]] = {
+    "the gradient": lambda g: g,
+    "a view": lambda g: g.view(-1),
+    "an export": torch.utils.dlpack.to_dlpack,
+    "its memory": lambda g: g.untyped_storage(),
+    "a detached one": lambda g: g.detach(),
+}
+
+
+@pytest.mark.parametrize("hold", [None, *HELD])
+def test_who_has_a_gradient_is_noticed(hold: str | None, installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a device, where what nobody else has is kept as it is, and all else is copied."""
+    monkeypatch.setattr(devices, "takes", lambda device: device.type == "cpu")
+    monkeypatch.setattr(devices, "why_not", lambda device: None)
+    kept: list[Any] = []
+    x = leaf(4, 5, 3)
+    parts = [x[:, t] for t in range(5)]
+    for part in parts if hold is not None else ():
+        part.register_hook(lambda g: kept.append(HELD[hold](g)))
+    sum((part * (t + 2)).sum() for t, part in enumerate(parts)).backward()
+    assert counting.events["copies"] == (0 if hold is None else 5)
 
 
 KEEP = {"the gradient": lambda g: g, "a view": lambda g: g.view(-1), "an export": lambda g: torch.from_dlpack(g)}
@@ -81,6 +104,30 @@ def test_what_others_do_meanwhile_is_not_measured(installed: None) -> None:
         assert seen.take("select_backward") is None
         slices_of(leaf(4, 7, 3)).backward()
         assert seen.take("select_backward") == (3, 2)
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_sums_that_hooks_keep_do_not_grow(keep: str) -> None:
+    """What a slice's node passes on is that slice's gradient, whatever is added to it later."""
+
+    def run() -> Any:
+        x, kept = leaf(4, 7, 3), []
+        parts = [x[:, t] for t in (1, 2, 1, 4)] + [x[1:3]]
+        for part in parts:
+            part.grad_fn.register_hook(lambda gradients, _: kept.append(KEEP[keep](gradients[0])))
+        sum((part * (i + 2)).sum() for i, part in enumerate(parts)).backward()
+        return x.grad, kept
+
+    same_both_ways(run)
+
+
+def test_a_sum_that_nobody_has_grows(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    make = lazy.make
+    monkeypatch.setattr(lazy, "make", lambda *arguments: made.append(arguments) or make(*arguments))
+    x = leaf(4, 7, 3)
+    sum((x[:, t] * (t + 1)).sum() for t in range(7)).backward()
+    assert not made and counting.taken["select_backward"] == 7
 
 
 def test_importing_under_a_profiler_that_reads_variables() -> None:

@@ -1,7 +1,5 @@
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tables.h"
-#include "kernels/tiles/cuda.h"
-#include "kernels/tiles/device_tiles.h"
+#include "kernels/tiles/cuda_kernels.h"
 
 namespace backslice::cuda {
 namespace {
@@ -34,43 +32,19 @@ __global__ void __launch_bounds__(kBlock)
   if (position < extent.divisor) sum_in_row<kWidth, kRank, kAdds>(tiles, parts, count, first + position, position);
 }
 
-void launch_sum(const DeviceTiles& tiles, DeviceStream queue) {
+}  // namespace
+
+cudaError_t sum_tiles(const DeviceTiles& tiles, cudaStream_t stream) {
   if (tiles.by_rows) {
     const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor, blocks = (extent - 1) / kBlock + 1;
     const auto kernel = with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() {
       return tiles.adds ? row_kernel<kWidth, kRank, true> : row_kernel<kWidth, kRank, false>;
     });
-    return launch_blocks(kernel, "row_sum", tiles.units / extent * blocks, queue, tiles, FastDivisor(blocks));
+    return launch_blocks(kernel, tiles.units / extent * blocks, stream, tiles, FastDivisor(blocks));
   }
   const auto kernel =
       with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() { return sum_kernel<kWidth, kRank>; });
-  launch(kernel, "sum", tiles.units, queue, tiles);
-}
-
-void run(const TileTables& made, Allocator& allocator, DeviceStream queue) {
-  Tables tables;
-  const std::int64_t parts = tables.append(made.parts), sources = tables.append(made.sources),
-                     cells = tables.append(made.first_of_cell), slices = tables.append(made.slices);
-  const Buffer memory = tables.upload(allocator, queue);  // which goes behind the kernel
-  DeviceTiles tiles = made.tiles;
-  tiles.parts = reinterpret_cast<const DevicePart*>(memory.data() + parts);
-  tiles.sources = reinterpret_cast<const std::byte* const*>(memory.data() + sources);
-  tiles.first_of_cell = reinterpret_cast<const std::uint32_t*>(memory.data() + cells);
-  tiles.slices = reinterpret_cast<const std::uint32_t*>(memory.data() + slices);
-  launch_sum(tiles, queue);
-}
-
-}  // namespace
-
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, bool accumulates,
-                std::byte* dst, Allocator& allocator, DeviceStream queue) {
-  const DeviceGuard guard(queue.ordinal);
-  Addition addition;
-  const bool adds = !disjoint || accumulates;
-  if (adds) addition = addition_of(dtype);
-  for (const TileTables& made : tile_tables(common, item_size, dst, adds ? &addition : nullptr, accumulates)) {
-    run(made, allocator, queue);
-  }
+  return launch(kernel, tiles.units, stream, tiles);
 }
 
 }  // namespace backslice::cuda

@@ -1,0 +1,21 @@
+// Where the dy's of a call lie in its arguments, as the attribute `parts` has it: one list of integers. Per argument
+//
+//     n >= 0          it holds the dy's of the next n slices, one after the other
+//     -n, then n of   (number of the slice, offset, stride[result rank]), in elements: it holds these, each anywhere
+//
+// python/backslice/jax/grouping.py writes it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backslice/slice_gradient.h"
+
+namespace backslice::jax {
+
+/// The slices with their dy's. Ends the operation (core/boundary.h) for a list that is not one of those, for dy's that
+/// lie outside their argument, and unless every slice has exactly one.
+std::vector<SliceGradient> gradients_of(std::vector<Selection> slices, std::span<const ConstView> arguments,
+                                        Ints parts);
+
+}  // namespace backslice::jax

@@ -1,0 +1,93 @@
+"""Where a call of ours pays on a CUDA device, and the memory that it takes there.
+
+XLA's own kernel for a sum of gradients computes inside itself those dy's that are computed elementwise, which a call
+has to find in memory: written by one kernel and read by the other. But XLA's looks at every element once per slice,
+moves narrow elements at little more than half the speed of memory, and is slow with bands of rows.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.interpreters.mlir import ir
+
+from .._core import Selection
+from .grouping import ELEMENTWISE
+from .library import cuda_scratch
+from .selections import Selections
+
+LEAST_BYTES = 1 << 24  # of the gradient, once per slice; below, launching a kernel is most of the time
+LEAST_BYTES_OF_SLICES = math.inf  # XLA reads slices in place, inside the kernels of what uses them
+LEAST_BYTES_OF_ADDITIONS = 1 << 20
+
+# Times on an H200, as shares of the time that a pass over the gradient takes at the speed of memory.
+MARGIN = 1.05  # by which a call must be the faster one
+OF_NARROW_ELEMENTS, OF_BANDS = 1.6, 1.15  # XLA's passes over such
+OF_CUT_ROWS = 3.5  # ours, where several slices take parts of rows, which begin anywhere
+OF_ONE_SLICE = 0.12  # XLA's look at every element for one slice, over the bytes of an element
+
+# What XLA computes where it is read, beside elementwise operations. What a function inside holds is not known yet.
+READ_IN_PLACE = ELEMENTWISE | {
+    f"stablehlo.{name}" for name in ("compare", "dynamic_slice", "iota", "pad", "reverse", "slice", "transpose")
+} | {"func.call"}  # fmt: skip
+
+
+def gradient_pays(dx: Any, dys: Sequence[Any], selections: Selections) -> bool:
+    """`dys` are values of the lowered program."""
+    if len(selections) * _elements(dx.shape) * dx.dtype.itemsize < LEAST_BYTES:
+        return False
+    if len(selections) == 1 and all(_are_whole(selections[0])):  # no kernel for XLA
+        return False
+    taken, computed = _shares(dx, dys, selections)
+    slow = OF_NARROW_ELEMENTS if dx.dtype.itemsize < 4 else OF_BANDS if all(map(_is_band, selections)) else 1
+    by_xla = slow * (1 + taken) + len(selections) * OF_ONE_SLICE / dx.dtype.itemsize
+    moved = (1 + taken) * (OF_CUT_ROWS if len(selections) > 1 and not all(map(_is_band, selections)) else 1)
+    return bool(MARGIN * (moved + 2 * computed) < by_xla)
+
+
+def addition_pays(total: Any, dys: Sequence[Any], selections: Selections) -> bool:
+    """XLA goes over the whole sum, reading and writing it."""
+    if _elements(total.shape) * total.dtype.itemsize < LEAST_BYTES_OF_ADDITIONS:
+        return False
+    taken, computed = _shares(total, dys, selections)
+    return MARGIN * (3 * taken + 2 * computed) < 2 + taken
+
+
+def slices_pay(bytes_of_slices: int) -> bool:
+    return bytes_of_slices >= LEAST_BYTES_OF_SLICES
+
+
+def _shares(dx: Any, dys: Sequence[Any], selections: Selections) -> tuple[float, float]:
+    """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
+    parts = [_elements(taken.result_shape) / _elements(dx.shape) for taken in selections]
+    computed = [part for part, dy in zip(parts, dys, strict=True) if _is_computed(dy)]
+    return sum(parts), sum(computed)
+
+
+def _elements(shape: Sequence[int]) -> int:
+    return math.prod(shape)
+
+
+def _is_computed(dy: Any) -> bool:
+    while not isinstance(dy.owner, ir.Block) and dy.owner.operation.name == "stablehlo.reshape":
+        dy = dy.owner.operation.operands[0]
+    return not isinstance(dy.owner, ir.Block) and dy.owner.operation.name in READ_IN_PLACE
+
+
+def _are_whole(taken: Selection) -> list[bool]:
+    return [axis == (0, 1, extent) for axis, extent in zip(taken.axes, taken.shape, strict=True)]
+
+
+def _is_band(taken: Selection) -> bool:
+    """Whether the last axis is taken whole and no axis in steps."""
+    in_steps = any(step != 1 and count > 1 for _, step, count in taken.axes)
+    return all(_are_whole(taken)[-1:]) and not in_steps
+
+
+def scratch(selections: Selections) -> list[Any]:
+    """The second result of a gradient of several slices: memory for the tables of its kernel."""
+    if len(selections) < 2:
+        return []
+    return [jax.ShapeDtypeStruct((cuda_scratch(len(selections), len(selections[0].shape)),), jnp.uint8)]

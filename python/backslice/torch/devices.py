@@ -1,0 +1,123 @@
+"""Slices and their gradients where tensors on CUDA devices are: on PyTorch's current stream, in memory of its own.
+
+Tensors are given to backslice by their addresses, which takes a fraction of what a protocol for arrays does. Kernels
+are queued; nothing waits for them, and they may be captured into a graph.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .. import Error
+from .._core import _cuda_versions, _slice_at, _slice_grads_at
+from . import streams
+from .arrays import DTYPES, MAX_RANK
+from .indexing import Entries, result_shape
+from .plainly import Plainly
+
+_CLASSES = (torch.Tensor, torch.nn.Parameter)
+_keys = torch._C._dispatch_keys
+_address = torch._C._data_address  # of a storage; what is shared copy on write stays so
+_reasons: dict[int, str | None] = {}  # per device that was tried: why it cannot be used
+
+
+def takes(device: Any) -> bool:
+    """Whether tensors there are given by their addresses; those of the CPU are given as arrays."""
+    return bool(device.type == "cuda")
+
+
+def why_not_built() -> str | None:
+    """Why no CUDA device can be used, as far as that is known without touching one."""
+    if torch.version.cuda is None:
+        return "this PyTorch was built without CUDA"
+    try:
+        _cuda_versions()
+    except Error as error:
+        return str(error)
+    return None
+
+
+def why_not(device: Any) -> str | None:
+    """Why tensors on a device are left to PyTorch. The first time, a kernel is tried there."""
+    if device.index not in _reasons:
+        _reasons[device.index] = why_not_built() or _tried(device)
+    return _reasons[device.index]
+
+
+def _tried(device: Any) -> str | None:
+    try:
+        with Plainly():
+            one = torch.ones(1, dtype=torch.float32, device=device)
+            gradient((2,), [(((1, 0, 1, 1),), one)], one.dtype, device)
+    except Error as error:
+        return str(error)
+    return None
+
+
+def are_plain(tensors: Sequence[Any]) -> bool:
+    """Whether there is nothing behind tensors but memory of one device that can be used, of one dtype."""
+    first = tensors[0]
+    device, dtype = first.device, first.dtype
+    if not takes(device) or dtype not in DTYPES or why_not(device) is not None:
+        return False
+    ordinal, keys = first.get_device(), _plain_keys(device)
+    return all(
+        type(tensor) in _CLASSES
+        and tensor.dtype is dtype
+        and tensor.get_device() == ordinal
+        and tensor.dim() <= MAX_RANK
+        and _keys(tensor).raw_repr() == keys
+        for tensor in tensors
+    )
+
+
+@functools.cache
+def _plain_keys(device: Any) -> int:
+    """What PyTorch's dispatcher sees of a tensor there that is neither conjugated nor wrapped in anything."""
+    with Plainly(), torch.inference_mode(False):
+        return int(_keys(torch.empty(0, device=device)).raw_repr())
+
+
+def gradient(shape: tuple[int, ...], slices: Sequence[tuple[Entries, Any]], dtype: Any, device: Any) -> Any:
+    """A new tensor with the sum of the gradients of slices."""
+    if not slices:
+        return torch.zeros(shape, dtype=dtype, device=device)
+    dx = torch.empty(shape, dtype=dtype, device=device)
+    _write(slices, dx, False)
+    return dx
+
+
+def add(slices: Sequence[tuple[Entries, Any]], out: Any) -> None:
+    """Adds that sum to a tensor."""
+    _write(slices, out, True)
+
+
+def values(x: Any, entries: Entries) -> Any:
+    """A slice in new memory."""
+    y = torch.empty(result_shape(entries), dtype=x.dtype, device=x.device)
+    _slice_at(_memory(x), entries, _memory(y), _where(x))
+    return y
+
+
+def _write(slices: Sequence[tuple[Entries, Any]], out: Any, accumulate: bool) -> None:
+    # Written out, since it runs once per slice.
+    given = [(entries, _address(dy), dy.storage_offset(), dy.shape, dy.stride()) for entries, dy in slices]
+    _slice_grads_at(given, _memory(out), _where(out), accumulate)
+
+
+def _memory(tensor: Any) -> tuple[Any, ...]:
+    return _address(tensor), tensor.storage_offset(), tensor.shape, tensor.stride()
+
+
+def _where(tensor: Any) -> tuple[Any, ...]:
+    device = tensor.device
+    if device.type == "cpu":
+        return -1, 0, DTYPES[tensor.dtype], None
+
+    def table(size: int) -> tuple[int, Any]:
+        memory = torch.empty(size, dtype=torch.uint8, device=device)
+        return memory.data_ptr(), memory
+
+    return device.index, streams.raw(device.index), DTYPES[tensor.dtype], table

@@ -1,0 +1,133 @@
+#include "bindings/known_tensors.h"
+
+#include <string_view>
+#include <vector>
+
+#include "bindings/errors.h"
+#include "bindings/objects.h"
+#include "bindings/package.h"
+
+namespace backslice::python {
+namespace {
+
+using nb::dlpack::dltensor;
+
+// DLPack's functions in C for arrays of one class, as its specification lays them out from version 1.3 on.
+struct ExchangeApi {
+  static constexpr const char* kName = "dlpack_exchange_api";
+  std::uint32_t major, minor;
+  void* previous;
+  void* allocate;
+  void* from_object;
+  void* to_object;
+  int (*view_of_object)(void* object, dltensor* view);
+  int (*current_stream)(int device_type, std::int32_t device, void** stream);
+};
+
+// CUDA's default stream, as DLPack numbers it.
+constexpr std::uintptr_t kDefaultStream = 1;
+
+// The name alone, so that nobody else's classes are asked.
+bool may_be_tensor(nb::handle object) { return std::string_view(Py_TYPE(object.ptr())->tp_name) == "Tensor"; }
+
+// The class of PyTorch's tensors, which is looked at once.
+struct KnownClass {
+  nb::object type, library;
+  const ExchangeApi* api = nullptr;
+};
+
+KnownClass& known_class() {
+  static KnownClass& known = *new KnownClass();  // lives as long as the process
+  return known;
+}
+
+// What the class has, or null: also for a class of that name that is not PyTorch's.
+const ExchangeApi* find_api(nb::handle object) {
+  KnownClass& known = known_class();
+  const nb::handle its_class(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
+  if (known.type.is_valid() && known.type.is(its_class)) return known.api;
+  const nb::object capsule = find_attribute(its_class, "__dlpack_c_exchange_api__");
+  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), ExchangeApi::kName) == 0) return nullptr;
+  const auto* api = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), ExchangeApi::kName));
+  if (api->major != 1 || api->view_of_object == nullptr || api->current_stream == nullptr) return nullptr;
+  const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
+  if (!nb::cast<bool>(attribute(library, "keeps_memory"))) return nullptr;
+  known = {nb::borrow(its_class), library, api};
+  return api;
+}
+
+// Whether an attribute is True, or a method returns it.
+bool is_true(nb::handle object, const char* attribute, bool is_method) {
+  const nb::object found = find_attribute(object, attribute);
+  if (!found.is_valid()) return true;  // then it is not what it seems
+  return (is_method ? call(found) : found).ptr() == Py_True;
+}
+
+// Whether there is more behind a tensor than its memory says.
+bool is_more_than_memory(nb::handle object, const dltensor& tensor) {
+  if (is_true(object, "requires_grad", false) || is_true(object, "is_neg", true)) return true;
+  return tensor.dtype.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex) &&
+         is_true(object, "is_conj", true);
+}
+
+// NumPy's dtype of a DLPack type, looked up once each.
+nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
+  struct Known {
+    nb::dlpack::dtype dtype;
+    nb::object numpy;
+  };
+  static std::vector<Known>& known = *new std::vector<Known>();  // lives as long as the process
+  for (const Known& one : known) {
+    if (one.dtype.code == dtype.code && one.dtype.bits == dtype.bits && one.dtype.lanes == dtype.lanes)
+      return one.numpy;
+  }
+  known.push_back({dtype, numpy_dtype(dtype, argument)});
+  return known.back().numpy;
+}
+
+std::shared_ptr<void> kept(nb::handle object) {
+  return {object.inc_ref().ptr(), [](PyObject* p) { drop(p); }};
+}
+
+Dims byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
+  Dims strides;
+  for (int i = 0; i < tensor.ndim; ++i) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(tensor.strides[i], item_size, &bytes)) {
+      raise_invalid_argument(std::string(argument) + " has strides that no memory is large enough for");
+    }
+    strides.push_back(bytes);
+  }
+  return strides;
+}
+
+}  // namespace
+
+std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {
+  if (call == nullptr || !may_be_tensor(object)) return nullptr;
+  const ExchangeApi* api = find_api(object);
+  dltensor tensor;
+  void* stream = nullptr;
+  if (api == nullptr || api->view_of_object(object.ptr(), &tensor) != 0 ||
+      tensor.device.device_type != nb::device::cuda::value || tensor.ndim < 0 || tensor.ndim > kMaxRank ||
+      tensor.strides == nullptr || is_more_than_memory(object, tensor) ||
+      api->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0) {
+    PyErr_Clear();  // the protocols say what is wrong
+    return nullptr;
+  }
+  auto array = std::make_shared<DlpackArray>();
+  array->numpy_dtype = known_dtype(tensor.dtype, argument);
+  array->type = element_type(array->numpy_dtype, argument);
+  const Device device = Device::cuda(tensor.device.device_id);
+  const Ints shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
+  array->view = unwrap(
+      ConstView::strided(static_cast<const std::byte*>(tensor.data) + tensor.byte_offset, array->type.dtype, shape,
+                         byte_strides(tensor, array->type.item_size, argument), array->type.item_size, device));
+  array->is_versioned = true;  // it is known that others may write
+  array->owner = kept(object);
+  const auto number = stream != nullptr ? reinterpret_cast<std::uintptr_t>(stream) : kDefaultStream;
+  call->use(known_class().library, number, argument, device.ordinal);
+  return array;
+}
+
+}  // namespace backslice::python

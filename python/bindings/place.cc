@@ -1,0 +1,98 @@
+#include "bindings/place.h"
+
+#include "backslice/cuda.h"
+#include "bindings/device_array.h"
+#include "bindings/errors.h"
+#include "bindings/gil.h"
+#include "bindings/objects.h"
+#include "bindings/package.h"
+
+namespace backslice::python {
+namespace {
+
+// What keeps memory of another library alive.
+struct ForeignMemory {
+  nb::object array;              // as its library has it
+  std::shared_ptr<void> memory;  // as it was exported, where it was
+};
+
+// The last owner may be a thread without the GIL. The type is how such an owner is known.
+struct DropForeignMemory {
+  void operator()(ForeignMemory* owned) const noexcept {
+    release_with_gil([](void* p) { delete static_cast<ForeignMemory*>(p); }, owned);
+  }
+};
+
+// The array whose memory it is, or None.
+nb::object owner_of(const Buffer& buffer) {
+  const std::shared_ptr<void> owner = cuda_owner(buffer);
+  if (owner == nullptr || std::get_deleter<DropForeignMemory>(owner) == nullptr) return nb::none();
+  return static_cast<const ForeignMemory*>(owner.get())->array;
+}
+
+Buffer new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Contents contents) {
+  const nb::object made = call_with(
+      attribute(place.library, "memory"),
+      nb::make_tuple(bytes, place.device.ordinal, nb::borrow(contents == Contents::Zero ? Py_True : Py_False)));
+  const auto address = nb::cast<std::uintptr_t>(nb::object(made[1]));
+  return owned_buffer(nb::object(made[0]), nullptr, reinterpret_cast<std::byte*>(address), place.device, stream);
+}
+
+// What a library said when it was asked for memory. What is no ordinary error is left for check() and unwrap().
+Status refused(nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) {
+    error.restore();
+    return Status(StatusCode::Cancelled, "interrupted");
+  }
+  return Status(StatusCode::ResourceExhausted, str_text(error.value()));
+}
+
+Result<Buffer> try_new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Contents contents) {
+  try {
+    return new_buffer(place, stream, bytes, contents);
+  } catch (nb::python_error& error) {
+    return refused(error);
+  } catch (const std::exception& error) {
+    return Status(StatusCode::Internal, error.what());
+  }
+}
+
+}  // namespace
+
+Place read_place(nb::handle device) {
+  const nb::object place = call(registered("cuda_place"), device);
+  const nb::object ordinal = place[0], library = place[1];
+  if (ordinal.is_none()) return {};
+  const int number = nb::cast<int>(ordinal);
+  (void)unwrap(without_gil([&] { return cuda_allocator(number); }));  // refuses a device that does not exist
+  return {Device::cuda(number), library.is_none() ? nb::object() : library};
+}
+
+void check_on_device(nb::handle numpy_dtype, const std::string& argument) {
+  const char kind = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->kind;
+  if (kind != 'S' && kind != 'U' && kind != 'O') return;
+  raise_dtype_error(argument + " has dtype " + str_text(numpy_dtype) +
+                    ", expected numbers; strings and objects are on the CPU alone");
+}
+
+nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending) {
+  const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending));
+  if (!place.library.is_valid()) return made;
+  return call_with(attribute(place.library, "share"), nb::make_tuple(made, owner_of(tensor.buffer())));
+}
+
+Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* data, Device device, CudaStream stream) {
+  const std::shared_ptr<ForeignMemory> owner(new ForeignMemory{nb::borrow(array), std::move(memory)},
+                                             DropForeignMemory());
+  return cuda_wrap(owner, data, device.ordinal, stream);
+}
+
+Result<Buffer> LibraryAllocator::allocate(std::int64_t bytes, Contents contents) {
+  if (PyGILState_Check() != 0) return try_new_buffer(place_, stream_, bytes, contents);
+  const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
+  Result<Buffer> made = try_new_buffer(place_, stream_, bytes, contents);
+  PyGILState_Release(state);
+  return made;
+}
+
+}  // namespace backslice::python

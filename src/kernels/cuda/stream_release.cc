@@ -1,0 +1,122 @@
+#include "kernels/cuda/stream_release.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "backslice/cuda.h"
+
+namespace backslice {
+namespace cuda {
+namespace {
+
+// Few buffers are used by several streams: one lock does for all of them.
+std::mutex uses_mutex;
+
+// A stream that is gone is not.
+bool is_captured(CudaStream stream) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  (void)cudaGetLastError();
+  return false;
+}
+
+unsigned long long number_of(DeviceStream queue) {
+  unsigned long long number = 0;
+  check(cudaStreamGetId(queue.stream, &number), "cudaStreamGetId", queue.ordinal);
+  return number;
+}
+
+}  // namespace
+
+void StreamRelease::keep_for(CudaStream stream) {
+  if (is_same(home_.stream, stream)) return;
+  const DeviceGuard guard(home_.ordinal);
+  const DeviceStream queue{home_.ordinal, stream};
+  if (is_captured(stream)) return;
+  const unsigned long long number = number_of(queue);
+  const std::lock_guard lock(uses_mutex);
+  auto use = std::find_if(uses_.begin(), uses_.end(), [&](const Use& other) { return other.stream == number; });
+  if (use == uses_.end()) {
+    uses_.reserve(uses_.size() + 1);
+    cudaEvent_t done = nullptr;
+    check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreateWithFlags", home_.ordinal);
+    use = uses_.insert(uses_.end(), {number, done});
+  }
+  check(cudaEventRecord(use->done, stream), "cudaEventRecord", home_.ordinal);
+}
+
+void StreamRelease::put_behind(CudaStream stream) {
+  const std::lock_guard lock(uses_mutex);
+  const bool is_home = is_same(home_.stream, stream);
+  if (is_home && uses_.empty()) return;
+  const DeviceGuard guard(home_.ordinal);
+  if (is_captured(stream) || is_captured(home_.stream)) return;
+  const unsigned long long number = number_of({home_.ordinal, stream});
+  for (const Use& use : uses_) {
+    if (use.stream == number) continue;
+    check(cudaStreamWaitEvent(stream, use.done, 0), "cudaStreamWaitEvent", home_.ordinal);
+  }
+  if (is_home) return;
+  if (cuda_wait(home_.ordinal, stream, home_.stream).ok()) return;
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", home_.ordinal);  // its own stream is gone
+}
+
+void StreamRelease::operator()(std::byte* data) noexcept {
+  int before = 0;
+  const bool has_driver = (owner_ == nullptr || !uses_.empty()) && cudaGetDevice(&before) == cudaSuccess;
+  if (has_driver) {  // else it is shutting down, or is not needed
+    (void)cudaSetDevice(home_.ordinal);
+    wait_for_uses();
+    if (owner_ == nullptr) free(data);
+    (void)cudaSetDevice(before);
+  }
+  owner_.reset();
+}
+
+// Its own stream waits, and so whoever gets the memory next. Where that stream is gone, or captured into a graph, this
+// thread does.
+void StreamRelease::wait_for_uses() noexcept {
+  const bool on_host = is_captured(home_.stream);
+  for (const Use& use : uses_) {
+    if (on_host || cudaStreamWaitEvent(home_.stream, use.done, 0) != cudaSuccess) {
+      (void)cudaGetLastError();
+      (void)cudaEventSynchronize(use.done);
+    }
+    (void)cudaEventDestroy(use.done);
+  }
+}
+
+// Memory that cannot be given back in the order of its stream, which may be gone, is given back when all work is done.
+void StreamRelease::free(std::byte* data) const noexcept {
+  if (cudaFreeAsync(data, home_.stream) == cudaSuccess) return;
+  (void)cudaGetLastError();  // this error is ours; one that the caller has not read yet stays otherwise
+  (void)cudaDeviceSynchronize();
+  (void)cudaFree(data);
+}
+
+}  // namespace cuda
+
+Buffer cuda_wrap(std::shared_ptr<void> owner, std::byte* data, int ordinal, CudaStream stream) {
+  return Buffer::own(data, cuda::StreamRelease({ordinal, stream}, std::move(owner)), Device::cuda(ordinal));
+}
+
+std::shared_ptr<void> cuda_owner(const Buffer& buffer) {
+  const auto* release = buffer.release<cuda::StreamRelease>();
+  return release == nullptr ? nullptr : release->owner();
+}
+
+Status cuda_keep(const Buffer& buffer, CudaStream stream) {
+  return without_throwing([&]() -> Status {
+    if (auto* release = buffer.release<cuda::StreamRelease>()) release->keep_for(stream);
+    return Status();
+  });
+}
+
+Status cuda_await(const Buffer& buffer, CudaStream stream) {
+  return without_throwing([&]() -> Status {
+    if (auto* release = buffer.release<cuda::StreamRelease>()) release->put_behind(stream);
+    return Status();
+  });
+}
+
+}  // namespace backslice

@@ -1,0 +1,21 @@
+# What nvcc compiles is linked with other C++ libraries than its own host compiler's, in wheels: it needs nothing of one but
+# what all of them have under one name, which is what throws and catches, and no inline function of ours in it takes or gives
+# anything of one.
+execute_process(COMMAND ${nm} --demangle ${objects} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
+set(wrong "")
+foreach(symbol IN LISTS symbols)
+  if(symbol MATCHES " U .*std::" AND NOT symbol MATCHES "std::(exception|runtime_error)")
+    list(APPEND wrong "${symbol}")
+  elseif(symbol MATCHES " [TWVu] .*backslice::" AND symbol MATCHES "std::__|std::(vector|span|basic_string|function|optional)")
+    list(APPEND wrong "${symbol}")
+  endif()
+endforeach()
+list(LENGTH symbols count)
+if(count LESS 100)
+  message(FATAL_ERROR "nm listed ${count} symbols of ${objects}")
+endif()
+if(wrong)
+  list(JOIN wrong "\n" wrong)
+  message(FATAL_ERROR "what nvcc compiled needs its own C++ library:\n${wrong}")
+endif()

@@ -1,0 +1,168 @@
+"""dy's that are computed alike are computed by one loop, which XLA compiles once: the same numbers, fewer kernels."""
+
+from functools import partial
+
+import backslice.jax as bsj
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+X = jnp.asarray(np.random.default_rng(0).normal(size=(16, 24, 64)), jnp.float32)
+Y = jnp.asarray(np.random.default_rng(1).normal(size=X.shape), jnp.float32)
+W = jnp.arange(1.0, 25.0, dtype=jnp.float32)
+SEGMENTS = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 17), (17, 19), (19, 24), (23, 24)]
+
+
+def steps(f, of=lambda x, t: x[:, t], count=8):
+    return lambda x: sum(jnp.sum(f(of(x, t), t)) for t in range(count))
+
+
+def segments(f):
+    return lambda x: sum(jnp.sum(f(x[:, a:b])) for a, b in SEGMENTS)
+
+
+@jax.jit
+def halved_where_negative(y):
+    return jnp.where(y < 0, y * y / 2, jnp.sin(y))
+
+
+# Functions of an array, and how many loops their gradients have.
+LOSSES = {
+    "one function": (steps(lambda y, t: jnp.tanh(y)), 1),
+    "with a weight of an array": (steps(lambda y, t: jnp.tanh(y * W[t])), 1),
+    "with a number": (steps(lambda y, t: t * y**3), 1),
+    "with a number that is computed": (steps(lambda y, t: jnp.sin(y) * jax.lax.stop_gradient(jnp.max(y))), 1),
+    "with another array": (steps(lambda y, t: jnp.sin(y * Y[:, t])), 1),
+    "with what all have": (steps(lambda y, t: jnp.sin(y) * Y[:, 0]), 1),
+    "two functions in turn": (steps(lambda y, t: (jnp.sin, jnp.exp)[t % 2](y)), 2),
+    "a function of its own, once": (steps(lambda y, t: jnp.exp(y) if t == 3 else jnp.sin(y)), 1),
+    "branches": (steps(lambda y, t: halved_where_negative(y)), 1),
+    "in steps": (steps(lambda y, t: y**3, lambda x, t: x[:, t, t % 3 :: 3]), 1),
+    "backwards": (steps(lambda y, t: y**3, lambda x, t: x[::-1, t, ::-2]), 1),
+    "pairs of steps": (steps(lambda y, t: y**3, lambda x, t: x[:, t : t + 2]), 1),
+    "windows that begin anywhere": (steps(lambda y, t: y**3, lambda x, t: x[t * t % 11 :][:5, t]), 1),
+    "slices of slices": (steps(lambda y, t: y**3, lambda x, t: x[2:][:, t]), 1),
+    "with a new axis": (steps(lambda y, t: y**3, lambda x, t: x[:, None, t]), 1),
+    "segments": (segments(lambda y: y**3), 1),
+    "segments with a mean": (segments(lambda y: jnp.mean(y**3) * 100), 1),
+    "numbers alone": (steps(lambda y, t: t * y), 1),
+    "segments of one number": (segments(lambda y: 3 * y), 1),
+    "the same for all": (steps(lambda y, t: 3 * y), 0),
+    "few": (steps(lambda y, t: y**3, count=3), 0),
+    "a product of matrices": (steps(lambda y, t: jnp.sin(y @ jnp.ones((64, 8), y.dtype))), 0),
+    "one after the other": (
+        lambda x: jnp.sum(jax.lax.fori_loop(0, 2, lambda i, h: jnp.tanh(h + x[:, 3] * x[:, 4]), x[:, 0])),
+        0,
+    ),
+}
+
+
+def loops_in(f, *arguments) -> int:
+    return jax.jit(f).lower(*arguments).as_text().count("@backslice_unwritten")
+
+
+def check(f, *arguments, **tolerance) -> None:
+    expected = jax.jit(f)(*arguments)
+    got = jax.jit(bsj.fuse_slices(f))(*arguments)
+    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(
+            np.asarray(a, complex), np.asarray(b, complex), **{"rtol": 2e-6, "atol": 1e-6} | tolerance
+        )
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_are_those_of_the_original(name: str) -> None:
+    loss, _ = LOSSES[name]
+    check(jax.grad(loss), X)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_alike_is_one_loop(name: str) -> None:
+    loss, loops = LOSSES[name]
+    assert loops_in(bsj.fuse_slices(jax.grad(loss)), X) == loops
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64", "complex64"])
+def test_dtypes(dtype: str) -> None:
+    loss = steps(lambda y, t: jnp.real(y * y * (t + 1)).astype(jnp.float32))
+    gradient = jax.grad(loss)
+    x = X.astype(dtype)
+    assert loops_in(bsj.fuse_slices(gradient), x) == 1
+    expected, got = jax.jit(gradient)(x), jax.jit(bsj.fuse_slices(gradient))(x)
+    assert got.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(got, np.complex128), np.asarray(expected, np.complex128))
+
+
+def test_values_that_are_needed_elsewhere_are_not_computed_twice() -> None:
+    loss = steps(lambda y, t: jnp.tanh(y))
+    both = jax.value_and_grad(loss)
+    check(both, X)
+    fused = jax.jit(bsj.fuse_slices(both)).lower(X).as_text()
+    assert fused.count("stablehlo.tanh") == jax.jit(both).lower(X).as_text().count("stablehlo.tanh")
+
+
+def test_a_scan_that_slices_in_its_body() -> None:
+    def loss(x):
+        return jax.lax.scan(lambda c, k: (c + steps(lambda y, t: jnp.sin(k * y))(x), None), 0.0, jnp.arange(3.0))[0]
+
+    check(jax.grad(loss), X, atol=1e-4)
+
+
+def test_a_batch() -> None:
+    gradient = jax.vmap(jax.grad(steps(lambda y, t: jnp.tanh(y * W[t]))))
+    check(gradient, jnp.stack([X, Y]))
+    assert loops_in(bsj.fuse_slices(gradient), jnp.stack([X, Y])) == 1
+
+
+def test_the_second_derivative() -> None:
+    loss = steps(lambda y, t: jnp.sin(y * W[t]))
+    check(lambda x, v: jax.jvp(jax.grad(loss), (x,), (v,)), X, Y, atol=1e-3)
+    check(jax.grad(lambda x: jnp.sum(jax.grad(loss)(x) ** 2)), X, atol=1e-2)
+
+
+def test_inside_shard_map_each_device_computes_its_own() -> None:
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("i")
+    check(jax.shard_map(jax.grad(steps(lambda y, t: jnp.tanh(y))), mesh=mesh, in_specs=spec, out_specs=spec), X)
+
+
+def test_of_slices_of_different_lengths_only_a_little_more_is_computed() -> None:
+    def loss(x, lengths):
+        return sum(jnp.sum(jnp.sin(x[:, :, :n])) for n in lengths)
+
+    lengths = [30, 31, 32, 33] + [1, 2, 3] * 4
+    gradient = jax.grad(partial(loss, lengths=lengths))
+    check(gradient, X)
+    assert loops_in(bsj.fuse_slices(gradient), X) == 2
+
+
+def test_slices_at_the_end_of_their_array_are_not_taken_beyond_it() -> None:
+    def loss(x):
+        return sum(jnp.sum(jnp.sin(x[:, -n:]) * jnp.cos(Y[:, 24 - n :])) for n in (1, 2, 3, 4, 5))
+
+    check(jax.grad(loss), X)
+    assert loops_in(bsj.fuse_slices(jax.grad(loss)), X) == 1
+
+
+def test_slices_that_end_differently_are_left_alone() -> None:
+    """As long as the longest, they would begin at different places of the two arrays."""
+
+    def loss(x):
+        return sum(jnp.sum(jnp.sin(x[:, -n:]) * jnp.cos(Y[:, :n])) for n in (1, 2, 3, 4, 5, 6))
+
+    check(jax.grad(loss), X)
+
+
+def test_of_slices_that_differ_along_two_axes_those_that_fit_share_a_loop() -> None:
+    extents = [(16, 2), (12, 3), (12, 3), (12, 3), (12, 3), (9, 5)]
+
+    def loss(x):
+        return sum(jnp.sum(jnp.sin(x[-m:, :n]) * jnp.cos(Y[-m:, i : i + n])) for i, (m, n) in enumerate(extents))
+
+    def other(x):
+        return sum(jnp.sum(jnp.sin(x[:m, -n:]) * jnp.cos(Y[-m:, :n])) for m, n in extents)
+
+    check(jax.grad(loss), X)
+    check(jax.grad(other), X)

@@ -1,0 +1,33 @@
+"""backslice.jax on a CUDA device: `python -m pytest -c pytest.ini check_cuda.py`, here, beside a JAX that has one.
+
+XLA puts programs of several kernels into CUDA graphs, with `XLA_FLAGS=--xla_gpu_graph_min_graph_size=1` all of them.
+"""
+
+import jax
+import pytest
+from backslice.jax import on_cuda
+
+jax.config.update("jax_enable_x64", True)
+
+
+def why_not() -> str | None:
+    try:
+        return None if jax.devices("cuda") else "no CUDA device"
+    except RuntimeError as error:
+        return f"no CUDA device: {error}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if reason := why_not():
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(params=["handlers", "native"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How a slice runs: by a handler or by JAX's own operations, whatever its size, or as it is chosen for users."""
+    if request.param != "chosen":
+        for name in ("gradient_pays", "addition_pays", "slices_pay"):
+            monkeypatch.setattr(on_cuda, name, lambda *_, called=request.param == "handlers": called)
+    jax.clear_caches()
+    return request.param
