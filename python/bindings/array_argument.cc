@@ -73,8 +73,9 @@ void ArrayArgument::resolve_numpy(nb::object array) {
 }
 
 // False where there is no such way. `failure` is what was tried.
-bool ArrayArgument::resolve_dlpack(nb::handle object, std::string& failure, CallContext* call) {
-  if (PyArray_CheckScalar(object.ptr()) || !exports_dlpack(object)) return false;
+bool ArrayArgument::resolve_dlpack(nb::handle given, std::string& failure, CallContext* call) {
+  if (PyArray_CheckScalar(given.ptr()) || !exports_dlpack(given)) return false;
+  const nb::object object = is_lazy_tensor(given) ? resolved_tensor(given) : nb::borrow(given);
   const nb::object capsule = dlpack_capsule(object, name_.c_str(), failure, call);
   if (!capsule.is_valid()) {
     refuse_tracer(object, name_);

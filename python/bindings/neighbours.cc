@@ -25,14 +25,19 @@ bool is_a(nb::handle object, const char* library, const char* class_name) {
   return name_of(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
 }
 
-bool is_tracer(nb::handle object) {
+// Whether that class or one that it is derived from has this name and comes from this library.
+bool is_derived(nb::handle object, std::string_view library, std::string_view class_name) {
   PyObject* bases = Py_TYPE(object.ptr())->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     PyObject* base = PyTuple_GET_ITEM(bases, i);
-    if (name_of(reinterpret_cast<PyTypeObject*>(base)) == "Tracer" && library_of_type(base) == "jax") return true;
+    if (name_of(reinterpret_cast<PyTypeObject*>(base)) == class_name && library_of_type(base) == library) return true;
   }
   return false;
 }
+
+bool is_tracer(nb::handle object) { return is_derived(object, "jax", "Tracer"); }
+
+bool says(nb::handle object, const char* method) { return call(attribute(object, method)).ptr() == Py_True; }
 
 }  // namespace
 
@@ -48,6 +53,14 @@ void refuse_tracer(nb::handle object, const std::string& argument) {
 bool is_immutable(nb::handle object) {
   const std::string library = library_of(object);
   return library == "jax" || library == "jaxlib" || library == "tensorflow";
+}
+
+bool is_lazy_tensor(nb::handle object) {
+  return is_derived(object, "torch", "TensorBase") && (says(object, "is_conj") || says(object, "is_neg"));
+}
+
+nb::object resolved_tensor(nb::handle object) {
+  return call(attribute(call(attribute(object, "resolve_conj")), "resolve_neg"));
 }
 
 nb::object find_extents(nb::handle object) {

@@ -19,6 +19,11 @@ void refuse_tracer(nb::handle object, const std::string& argument);
 // Whether nobody may write to such an array, though its library hands out its memory: JAX's and TensorFlow's.
 bool is_immutable(nb::handle object);
 
+// Whether it is a tensor of PyTorch whose memory holds the conjugates or the negatives of its elements, as that of
+// z.conj() and z.conj().imag does; and the same tensor with memory that holds the elements.
+bool is_lazy_tensor(nb::handle object);
+nb::object resolved_tensor(nb::handle object);
+
 // The extents of a tf.TensorShape, as a list with None where one is unknown, or None where not even the rank is known;
 // not valid for other objects.
 nb::object find_extents(nb::handle object);

@@ -39,6 +39,11 @@ void OutputArgument::resolve(CallContext* call) {
     return check_writable(out_, *dlpack_);
   }
   if (is_immutable(out_)) refuse(out_, " or another writable one; those of " + library_of(out_) + " are immutable");
+  if (is_lazy_tensor(out_)) {
+    raise_invalid_argument("out is a " + type_text(out_) +
+                           " whose memory holds the conjugates or the negatives of its elements; pass a tensor "
+                           "that torch.empty makes");
+  }
   std::string failure;
   const nb::object capsule = writable_dlpack_capsule(out_, "out", failure, call);
   if (!capsule.is_valid()) raise_invalid_argument("out: " + failure);

@@ -41,6 +41,59 @@ def test_results_export_dlpack_where_numpy_can():
     assert jnp.from_dlpack(bs.slice(np.arange(3.0, dtype="f4"), ":")).tolist() == [0, 1, 2]
 
 
+class TensorBase(Foreign):
+    """A tensor as PyTorch has them: its memory may hold the conjugates or the negatives of its elements."""
+
+    __module__ = "torch"
+
+    def __init__(self, array, negated=False, conjugated=False):
+        super().__init__(array)
+        self.negated, self.conjugated = negated, conjugated
+
+    def is_neg(self):
+        return self.negated
+
+    def is_conj(self):
+        return self.conjugated
+
+    def resolve_neg(self):
+        return TensorBase(-self.array if self.negated else self.array, conjugated=self.conjugated)
+
+    def resolve_conj(self):
+        return TensorBase(self.array.conj() if self.conjugated else self.array, negated=self.negated)
+
+
+class Tensor(TensorBase):
+    pass
+
+
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("conjugated", [False, True])
+def test_lazily_changed_tensors_are_read_as_what_they_are(negated, conjugated):
+    memory = np.array([1 + 2j, 3 - 4j])
+    expected = (-1 if negated else 1) * (memory.conj() if conjugated else memory)
+    tensor = Tensor(memory, negated, conjugated)
+    assert bs.slice_grad(tensor, (4,), "1:3").tolist() == [0, *expected, 0]
+    array = bs.TensorArray(1, "complex128")
+    array.write(0, tensor, copy=False)
+    assert array.read(0).tolist() == expected.tolist()
+    if negated or conjugated:
+        with pytest.raises(bs.InvalidArgumentError, match="out is a Tensor whose memory holds the conjugates or"):
+            bs.slice(np.zeros(2, complex), ":", out=tensor)
+    else:
+        assert bs.slice(np.zeros(2, complex), ":", out=tensor) is tensor
+
+
+def test_a_tensor_that_stays_negated_is_asked_once():
+    class Stubborn(TensorBase):
+        def resolve_conj(self):
+            return self
+
+        resolve_neg = resolve_conj
+
+    assert bs.slice(Stubborn(np.ones(2), negated=True), ":").tolist() == [1, 1]
+
+
 def test_nothing_is_copied():
     x = np.zeros(3)
     foreign = Foreign(x)

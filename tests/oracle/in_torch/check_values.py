@@ -3,7 +3,9 @@
 import os
 from typing import Any
 
+import backslice as bs
 import backslice.torch as bt
+import pytest
 import torch
 from backslice.torch import counting
 from compare import leaf, same_both_ways, slices_of
@@ -40,6 +42,14 @@ def test_complex_and_conjugated_gradients() -> None:
         return x.grad, torch.autograd.grad(z[..., 0].sum() + y.imag[:, 2].sum(), x)[0]
 
     same_both_ways(run)
+
+
+def test_lazily_negated_and_conjugated_tensors_keep_their_values() -> None:
+    z = torch.tensor([1 + 2j, 3 - 4j])
+    for lazy in (z.conj(), z.conj().imag, z.imag, torch._neg_view(z), torch._neg_view(z).conj()):
+        assert bs.slice_grad(lazy, (4,), "1:3").tolist() == [0, *lazy.tolist(), 0]
+    with pytest.raises(bs.InvalidArgumentError, match="whose memory holds the conjugates or the negatives"):
+        bs.slice(z, ":", out=z.clone().conj())
 
 
 def test_sparse_and_dense_gradients_of_one_tensor() -> None:
