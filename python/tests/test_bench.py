@@ -1,5 +1,6 @@
 """backslice bench, as a user runs it, on two small workloads."""
 
+import io
 import json
 import subprocess
 import sys
@@ -7,7 +8,8 @@ from types import SimpleNamespace
 
 import backslice as bs
 import pytest
-from backslice.bench import places, report, runner, venvs, workloads
+import rich.console
+from backslice.bench import places, report, runner, venvs, worker, workloads
 from command_line import backslice, fails
 
 
@@ -69,6 +71,45 @@ def test_the_legends_of_the_plot_cover_nothing(tmp_path):
         assert not any(axes.get_tightbbox().overlaps(legend) for legend in legends)
     assert all(figure.bbox.containsx(legend.x0) and figure.bbox.containsx(legend.x1) for legend in legends)
     pyplot.close(figure)
+
+
+class Compiling:
+    """A peer whose first call takes longer than a slow one, by its own clock."""
+
+    COMPILES = True
+
+    def __init__(self):
+        self.calls = 0
+
+    def prepare(self, workload):
+        return lambda: None
+
+    def seconds_of(self, call, repeat):
+        self.calls += repeat
+        return 7.5 if self.calls == 1 else 0.5 * repeat
+
+
+def test_compiling_is_told_apart_from_the_time_of_a_call():
+    workload = workloads.QUICK[0].to_dict()
+    assert worker.answer(Compiling(), workload) == {"seconds": 0.5, "compiling": 7.0, "how": {}}
+    plain = Compiling()
+    plain.COMPILES = False
+    assert worker.answer(plain, workload) == {"seconds": 7.5, "how": {}}  # and is not called again
+    assert plain.calls == 1
+
+
+def test_compiling_has_its_own_table(tmp_path):
+    results = [runner.Result(w, None, {"backslice": 0.002, "jax": 0.1}) for w in workloads.QUICK]
+    assert report.compiling_table(results) is None
+    results[0].compiling = {"jax": 1.5}
+    console = rich.console.Console(record=True, width=100, file=io.StringIO())
+    console.print(report.compiling_table(results))
+    text = console.export_text()
+    assert "Tracing and compiling" in text and "1.5 s" in text
+    assert workloads.QUICK[0].name in text and workloads.QUICK[1].name not in text
+    report.save_json(results, tmp_path / "bench.json", {})
+    first, *others = json.loads((tmp_path / "bench.json").read_text())["results"]
+    assert first["compiling_seconds"] == {"jax": 1.5} and all(r["compiling_seconds"] == {} for r in others)
 
 
 def test_a_peer_that_dies_is_shown_as_out_of_memory():

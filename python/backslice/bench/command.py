@@ -78,6 +78,8 @@ def measure_all(chosen: list[Any], peers: dict[str, Path], rounds: int, out: Con
 def report_on(results: list[Result], folder: Path, out: Console, place: Place) -> None:
     wide = out if out.is_terminal else console(width=180)
     wide.print(report.table(results))
+    if (compiling := report.compiling_table(results)) is not None:
+        wide.print(compiling)
     for peer, mean in report.geometric_means(results).items():
         out.print(f"{peer} takes {mean:.2f} times as long (geometric mean over the dense workloads)", highlight=False)
     report.save_json(results, folder / "bench.json", place.machine())

@@ -36,6 +36,22 @@ def table(results: list[Result]) -> Table:
     return view
 
 
+def compiling_table(results: list[Result]) -> Table | None:
+    """None where no peer compiles."""
+    peers = dict.fromkeys(peer for r in results for peer in r.compiling)
+    if not peers:
+        return None
+    view = Table(title="Tracing and compiling, before the first call")
+    view.add_column("gradient of")
+    for peer in peers:
+        view.add_column(peer, justify="right")
+    for r in results:
+        if r.compiling:
+            cells = (human_seconds(r.compiling[peer]) if peer in r.compiling else "-" for peer in peers)
+            view.add_row(r.workload.name, *cells)
+    return view
+
+
 def geometric_means(results: list[Result]) -> dict[str, float]:
     """Of the ratios on the dense workloads."""
     means = {}

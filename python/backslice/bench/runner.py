@@ -20,6 +20,7 @@ class Result:
     workload: AnyWorkload
     limit: float | None = None  # seconds that the memory alone would take
     seconds: dict[str, float] = field(default_factory=dict)
+    compiling: dict[str, float] = field(default_factory=dict)  # seconds before the first call, of peers that compile
     failures: dict[str, str] = field(default_factory=dict)
     how: dict[str, Any] = field(default_factory=dict)  # strategy, pieces and plan of ours, where one slice is written
 
@@ -34,6 +35,7 @@ class Result:
             "workload": self.workload.to_dict(),
             "output_bytes": self.workload.output_bytes,
             "seconds": self.seconds,
+            "compiling_seconds": self.compiling,
             "failures": self.failures,
             "limit_seconds": self.limit,
             "how": self.how,
@@ -116,6 +118,8 @@ def measure(result: Result, child: Child) -> None:
     if "seconds" in reply:
         result.seconds[child.peer] = min(reply["seconds"], result.seconds.get(child.peer, float("inf")))
         result.how = reply["how"] or result.how
+        if "compiling" in reply:
+            result.compiling[child.peer] = min(reply["compiling"], result.compiling.get(child.peer, float("inf")))
     elif "error" in reply:
         result.failures[child.peer] = reply["error"]
 

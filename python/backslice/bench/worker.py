@@ -37,16 +37,23 @@ def best_time(call, seconds_of):
     return best
 
 
+def times(call, peer):
+    """What a call takes, and apart from that what comes before the first one of peers that compile."""
+    seconds_of = getattr(peer, "seconds_of", on_the_clock)
+    compiles = getattr(peer, "COMPILES", False)
+    first = seconds_of(call, 1)  # warm-up: compilation, first touches
+    seconds = first if first > SLOW and not compiles else best_time(call, seconds_of)
+    return {"seconds": seconds, **({"compiling": max(first - seconds, 0.0)} if compiles else {})}
+
+
 def answer(peer, workload):
     try:
         prepare = getattr(peer, PREPARE.get(workload["kind"], "prepare"), None)
         call = prepare and prepare(workload)
         if call is None:
             return {"unsupported": True}
-        seconds_of = getattr(peer, "seconds_of", on_the_clock)
-        first = seconds_of(call, 1)  # warm-up: compilation, first touches
         describe = getattr(peer, "describe", lambda _: {})
-        return {"seconds": first if first > SLOW else best_time(call, seconds_of), "how": describe(workload)}
+        return {**times(call, peer), "how": describe(workload)}
     except MemoryError:
         return {"error": "out of memory"}
     except Exception as error:
