@@ -52,9 +52,17 @@ class _Torch(Library):
     def stream(self, ordinal: int) -> int:
         return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _DEFAULT_STREAM
 
-    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
+    @staticmethod
+    def _dtype(dtype: np.dtype[Any]) -> Any:
+        """None where PyTorch has no such type."""
         torch = sys.modules["torch"]
-        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=f"cuda:{ordinal}")
+        found = getattr(torch, dtype.name, None)
+        return found if isinstance(found, torch.dtype) else None
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
+        if (of := self._dtype(dtype)) is None:
+            return None
+        return sys.modules["torch"].empty(shape, dtype=of, device=f"cuda:{ordinal}")
 
     def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
         torch = sys.modules["torch"]
@@ -64,9 +72,11 @@ class _Torch(Library):
     def share(self, made: DeviceArray, owner: Any) -> Any:
         torch = sys.modules["torch"]
         address, strides, ordinal = made._memory
+        dtype = self._dtype(made.dtype)
+        if dtype is None:
+            return made
         if 0 in made.shape:
             return self.empty(made.shape, made.dtype, ordinal)
-        dtype = getattr(torch, made.dtype.name)
         if isinstance(owner, torch.Tensor):
             # A tensor of the same storage: PyTorch knows whose memory it is.
             storage = owner.untyped_storage()

@@ -1,4 +1,4 @@
-"""Asks PyTorch whose kernel it takes, by having it take one."""
+"""Asks PyTorch whose kernel it takes: on the CPU by having it take one, elsewhere without touching a device."""
 
 from typing import Any
 
@@ -13,18 +13,14 @@ class Answer(Exception):  # noqa: N818  it is none
     """What they answer."""
 
 
-def _is_registered(op: str, key: str, question: Any, rest: list[Any]) -> bool:
-    """What the kernel in the dispatcher's table answers, if it is ours: PyTorch's own would read the tensor."""
+def is_registered(op: str, key: str, file: str) -> bool:
+    """Whether the kernel in the dispatcher's table was registered by code of that file. It is not called."""
     dump = torch._C._dispatch_dump(f"aten::{op}").splitlines()
-    if any(line.startswith(f"{key}: ") and f"Register{key}" in line for line in dump):
-        return False
-    kernel = torch.library.get_kernel(getattr(torch.ops.aten, op).default, key)
-    kernel.call_boxed(torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key)), question, *rest)
-    return False
+    return any(line.startswith(f"{key}: ") and f"registered at {file}:" in line for line in dump)
 
 
-def is_ours(op: str, key: str, size: int) -> bool:
-    """Whether the kernel of an op for a key is backslice's; `size` is one that it does not leave to PyTorch."""
+def is_taken(op: str, size: int) -> bool:
+    """Whether the kernel of an op on the CPU is backslice's; `size` is one that it does not leave to PyTorch."""
     many = torch.ones(()).expand(size)
     calls: dict[str, tuple[Any, ...]] = {
         "select_backward": (many, (1, size), 0, 0),
@@ -35,10 +31,7 @@ def is_ours(op: str, key: str, size: int) -> bool:
     dy, *rest = calls[op]
     question = dy.as_subclass(Question)
     try:
-        if key == "CPU":
-            getattr(torch.ops.aten, op)(question, *rest)
-        else:  # asked with a tensor of the CPU, so that no device is touched
-            return _is_registered(op, key, question, rest)
+        getattr(torch.ops.aten, op)(question, *rest)
     except Answer:
         return True
     return False

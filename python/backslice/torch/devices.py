@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .. import Error
+from .. import Error, FailedPreconditionError, UnimplementedError
 from .._core import _cuda_versions, _slice_at, _slice_grads_at
 from . import streams
 from .arrays import DTYPES, MAX_RANK
@@ -41,31 +41,40 @@ def why_not_built() -> str | None:
 
 def why_not(device: Any) -> str | None:
     """Why tensors on a device are left to PyTorch. The first time, a kernel is tried there."""
-    if device.index not in _reasons:
-        _reasons[device.index] = why_not_built() or _tried(device)
-    return _reasons[device.index]
+    if device.index in _reasons:
+        return _reasons[device.index]
+    if streams.is_capturing(device):
+        return "a device that is used for the first time while a graph is captured"
+    reason, stays = _tried(device)
+    if stays:
+        _reasons[device.index] = reason
+    return reason
 
 
-def _tried(device: Any) -> str | None:
+def _tried(device: Any) -> tuple[str | None, bool]:
+    """Why not, and whether that stays so."""
+    if (reason := why_not_built()) is not None:
+        return reason, True
     try:
         with Plainly():
             one = torch.ones(1, dtype=torch.float32, device=device)
             gradient((2,), [(((1, 0, 1, 1),), one)], one.dtype, device)
     except Error as error:
-        return str(error)
-    return None
+        return str(error), isinstance(error, FailedPreconditionError | UnimplementedError)
+    return None, True
 
 
 def are_plain(tensors: Sequence[Any]) -> bool:
     """Whether there is nothing behind tensors but memory of one device that can be used, of one dtype."""
     first = tensors[0]
     device, dtype = first.device, first.dtype
-    if not takes(device) or dtype not in DTYPES or why_not(device) is not None:
+    if not takes(device) or dtype not in DTYPES or any(type(tensor) not in _CLASSES for tensor in tensors):
+        return False  # before a device is touched
+    if why_not(device) is not None:
         return False
     ordinal, keys = first.get_device(), _plain_keys(device)
     return all(
-        type(tensor) in _CLASSES
-        and tensor.dtype is dtype
+        tensor.dtype is dtype
         and tensor.get_device() == ordinal
         and tensor.dim() <= MAX_RANK
         and _keys(tensor).raw_repr() == keys
@@ -104,7 +113,8 @@ def values(x: Any, entries: Entries) -> Any:
 def _write(slices: Sequence[tuple[Entries, Any]], out: Any, accumulate: bool) -> None:
     # Written out, since it runs once per slice.
     given = [(entries, _address(dy), dy.storage_offset(), dy.shape, dy.stride()) for entries, dy in slices]
-    _slice_grads_at(given, _memory(out), _where(out), accumulate)
+    own = out.data_ptr(), 0, out.shape, out.stride()  # its own memory, if it shared that copy on write
+    _slice_grads_at(given, own, _where(out), accumulate)
 
 
 def _memory(tensor: Any) -> tuple[Any, ...]:

@@ -106,8 +106,13 @@ def receiver() -> Any:
 
 
 def is_first_for(receiver: Any) -> bool:
-    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
-    return receiver is not None and _current().is_first_for(receiver)
+    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to.
+
+    Not where that is a slice itself: every `x[1:, t]` has its own, which would be the first each time.
+    """
+    if receiver is None or (receiver[0] is not None and receiver[0].name() in _SLICES):
+        return False
+    return _current().is_first_for(receiver)
 
 
 def prepare(receiver: Any) -> None:

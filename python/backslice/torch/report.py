@@ -7,7 +7,7 @@ import torch
 
 from .. import __version__
 from . import counting, installing, kernels
-from .asking import is_ours
+from .asking import is_registered, is_taken
 from .kernels import KEYS, OPERATIONS
 
 NOTES = (
@@ -110,12 +110,18 @@ def status() -> Status:
     return Status(rows, events["sums"], events["folds"], events["copies"])
 
 
+def _is_ours(op: str, key: str) -> bool:
+    if key == "CPU":
+        return is_taken(op, int(kernels.as_shipped()[key].small))
+    return is_registered(op, key, str(installing.__file__))
+
+
 def _row(op: str, key: str) -> KernelStatus:
     taken, left = counting.taken_on[op, key], dict(counting.left.get((op, key), {}))
     reason = installing.refusal(op, key)
     if reason is None and not installing.is_installed():
         reason = "install() has not been called, or was undone"
-    if reason is None and not is_ours(op, key, int(kernels.as_shipped()[key].small)):
+    if reason is None and not _is_ours(op, key):
         reason = "another library's kernel came after backslice's"
     if reason is not None:
         return KernelStatus(op, "PyTorch", str(torch.__version__), reason, taken, left, key.lower())

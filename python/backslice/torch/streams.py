@@ -20,6 +20,10 @@ _is_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
 Moment = tuple[tuple[int, int, int], bool]
 
 
+def is_capturing(device: Any) -> bool:
+    return bool(device.type == "cuda" and _is_capturing())
+
+
 def now(device: Any) -> Moment | None:
     """What is queued from now on; None on the CPU, which has no streams."""
     if device.type != "cuda":

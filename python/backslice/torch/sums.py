@@ -116,9 +116,25 @@ def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any, device: Any) 
     if made is None:
         return evaluate(holder[0], shape, dtype, device)
     counting.count_event("sums")
-    with Plainly():
-        _add_all(terms(holder[0], len(shape))[1:], made)
+    _add_to_own(holder, made, terms(holder[0], len(shape))[1:])
     return made
+
+
+def _add_to_own(holder: list[Sum], made: Any, rest: list[Term]) -> None:
+    """Where something fails, for want of memory, `holder` has what is left to be added: nothing is added twice."""
+    steps = [step for group in _groups(rest) for step in ([group] if _are_boxes(group) else [[term] for term in group])]
+    done = 0
+    try:
+        with Plainly():
+            for done, step in enumerate(steps):  # noqa: B007  read when one of them fails
+                _add(step, made)
+    except BaseException:
+        if done > 0:
+            left: Sum = whole(made)
+            for dy, placement in (term for step in steps[done:] for term in step):
+                left = join(left, placed(placement, leaf(dy)))
+            holder[0] = left
+        raise
 
 
 def _own_memory(holder: list[Sum]) -> Any:

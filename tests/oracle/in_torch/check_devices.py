@@ -8,8 +8,9 @@ import backslice as bs
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import counting, devices, kernels
+from backslice.torch import counting, devices, kernels, streams, sums
 from backslice.torch.lazy import LazySliceGrad
+from backslice.torch.placement import of_diagonal, of_select, of_slice
 from compare import leaf, same_both_ways, slices_of
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -56,13 +57,14 @@ def test_another_librarys_kernel_for_cuda_stays_in_use(built: None) -> None:
 
 
 @pytest.mark.skipif(torch.version.cuda is None, reason="this PyTorch has no kernels for CUDA")
-def test_another_librarys_kernel_for_cuda_that_comes_later_is_told(built: None) -> None:
+def test_another_librarys_kernel_for_cuda_that_comes_later_is_told_and_not_called(built: None) -> None:
+    calls: list[Any] = []
     bt.install()
     other = torch.library.Library("aten", "IMPL")
-    other.impl("slice_backward", lambda dy, shape, *_: dy.new_zeros(shape), "CUDA", allow_override=True)
+    other.impl("slice_backward", lambda *arguments: calls.append(arguments), "CUDA", allow_override=True)
     try:
         row = bt.status()["slice_backward", "cuda"]
-        assert row.kernel == "PyTorch" and "came after" in row.reason
+        assert row.kernel == "PyTorch" and "came after" in row.reason and calls == []
     finally:
         other._destroy()
     assert on_cuda() == {"backslice"}
@@ -118,6 +120,32 @@ def test_no_memory_when_a_device_is_tried_says_nothing_about_it(monkeypatch: pyt
     assert torch.device("cpu", 3).index not in devices._reasons
 
 
+def test_a_failure_that_may_pass_says_nothing_about_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[Any] = []
+
+    def refuse(*arguments: Any) -> Any:
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise bs.ResourceExhaustedError("no memory now")
+
+    monkeypatch.setattr(devices, "_reasons", {})
+    monkeypatch.setattr(devices, "why_not_built", lambda: None)
+    monkeypatch.setattr(devices, "_slice_grads_at", refuse)
+    device = torch.device("cpu", 3)
+    monkeypatch.setattr(streams, "is_capturing", lambda device: True)
+    assert "graph is captured" in str(devices.why_not(device)) and tries == []
+    monkeypatch.setattr(streams, "is_capturing", lambda device: False)
+    assert devices.why_not(device) == "no memory now" and devices.why_not(device) is None
+    assert devices.why_not(device) is None and len(tries) == 2
+
+
+def test_fake_tensors_outside_their_mode_touch_no_device(built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeTensorMode():
+        x = torch.empty(4, 7, 3, device="cuda")
+    monkeypatch.setattr(devices, "why_not", lambda device: pytest.fail("a device was tried"))
+    assert not devices.are_plain([x])
+
+
 def test_fake_tensors_on_cuda_are_not_touched(built: None) -> None:
     bt.install()
     with FakeTensorMode():
@@ -146,6 +174,57 @@ def test_the_first_slice_of_a_tensor_is_computed_at_once(monkeypatch: pytest.Mon
 
     same_both_ways(run)
     assert kinds == [torch.Tensor, torch.Tensor, LazySliceGrad, torch.Tensor]  # without it, and with it
+
+
+def test_slices_of_slices_are_not_computed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them goes to another node, and would be the first one there."""
+    monkeypatch.setattr(devices, "takes", lambda device: device.type == "cpu")
+    monkeypatch.setattr(devices, "why_not", lambda device: None)
+    monkeypatch.setattr(kernels, "MEDIUM", 2**62)
+    computed, gradient = [], devices.gradient
+
+    def counted(shape: Any, *arguments: Any) -> Any:
+        if len(shape) == 3:  # not what install() tries
+            computed.append(shape)
+        return gradient(shape, *arguments)
+
+    monkeypatch.setattr(devices, "gradient", counted)
+
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        sum((y[1:, t] * (t + 2)).sum() + (y[::2, t, 1:] * t).sum() for t in range(7)).backward()
+        return x.grad
+
+    same_both_ways(run)
+    assert computed == [(4, 7, 3)]
+
+
+def test_what_fails_in_the_middle_of_a_sum_is_not_added_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    dys = [torch.full(shape, value) for shape, value in (((4,), 2.0), ((4,), 3.0), ((2, 4), 5.0))]
+    places = [of_select(2, 0, 1), of_diagonal(2, 0, 0, 1), of_slice(2, 0, 1, 2)]
+    root: sums.Sum = sums.whole(torch.ones(4, 4))
+    for dy, place in zip(dys, places, strict=True):
+        root = sums.join(root, sums.placed(place, sums.leaf(dy)))
+    holder = [root]
+    del root
+    add, calls = sums._add, list[Any]()
+
+    def fail_once(group: Any, out: Any) -> None:
+        calls.append(group)
+        if len(calls) == 3:
+            raise torch.OutOfMemoryError("none left")
+        add(group, out)
+
+    monkeypatch.setattr(sums, "_add", fail_once)
+    device = torch.device("cpu")
+    with pytest.raises(torch.OutOfMemoryError):
+        sums.consume(holder, (4, 4), torch.float32, device)
+    expected = torch.ones(4, 4)
+    expected[1] += 2
+    expected.diagonal().add_(3)
+    expected[1::2] += 5
+    assert torch.equal(sums.consume(holder, (4, 4), torch.float32, device), expected) and len(calls) == 4
 
 
 def test_sizes_from_which_on_the_kernels_pay_differ() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import counting
+from backslice.torch import counting, kernels
 from programs import gradient, program, tensor
 
 CASES = int(os.environ.get("BACKSLICE_ORACLE_CASES", "600"))
@@ -39,6 +39,12 @@ def test_programs() -> None:
 def test_programs_whose_sums_are_folded_often(few_terms: None) -> None:
     assert_equal_both_ways(lambda seed: gradient(program(seed), start(seed)), range(CASES, CASES + CASES // 4))
     assert counting.events["folds"] > 0
+
+
+def test_programs_whose_first_slices_are_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of large tensors on a device are, and on the CPU those of some sizes."""
+    monkeypatch.setattr(kernels, "MEDIUM", 2**62)
+    assert_equal_both_ways(lambda seed: gradient(program(seed), start(seed)), range(2 * CASES, 2 * CASES + CASES // 4))
 
 
 def test_gradients_of_gradients_of_programs() -> None:
