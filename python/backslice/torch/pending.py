@@ -68,10 +68,14 @@ class BackwardPass:
             self._limit = 2 * len(self._lazy) + 64
 
     def is_first_for(self, receiver: Any) -> bool:
-        """Whether nothing was said to go to that input of a node of the graph before."""
-        is_first = receiver not in self._sliced
+        """Whether nothing was said to go to that input of a node of the graph before.
+
+        Not where that is a slice itself: every `x[1:, t]` has its own, which would be the first each time.
+        """
+        if receiver in self._sliced:
+            return False
         self._sliced.add(receiver)
-        return is_first
+        return receiver[0] is None or receiver[0].name() not in _SLICES
 
     def prepare(self, receiver: Any) -> None:
         if receiver not in self._prepared:
@@ -106,13 +110,8 @@ def receiver() -> Any:
 
 
 def is_first_for(receiver: Any) -> bool:
-    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to.
-
-    Not where that is a slice itself: every `x[1:, t]` has its own, which would be the first each time.
-    """
-    if receiver is None or (receiver[0] is not None and receiver[0].name() in _SLICES):
-        return False
-    return _current().is_first_for(receiver)
+    """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
+    return receiver is not None and _current().is_first_for(receiver)
 
 
 def prepare(receiver: Any) -> None:
