@@ -171,9 +171,15 @@ def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     shardings = (*eqn.params["in_shardings"], *eqn.params["out_shardings"])
     if any(type(sharding).__name__ != "UnspecifiedValue" for sharding in shardings):
         return None
-    if not (_places(closed.jaxpr) or any(is_sum(argument) for argument in arguments) or _is_short(closed.jaxpr)):
+    if not (_places(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
+
+
+def _is_traced(arguments: Sequence[Any]) -> bool:
+    """Whether a function of them becomes part of a program. Of arrays it is computed at once, as a program itself."""
+    arrays = [argument for argument in arguments if isinstance(argument, jax.Array)]
+    return not arrays or any(isinstance(array, jax.core.Tracer) for array in arrays)
 
 
 def _is_short(jaxpr: Jaxpr) -> bool:

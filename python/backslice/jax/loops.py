@@ -8,6 +8,7 @@ the work; the call that sums them reads what belongs to each.
 
 import itertools
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +22,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 from jax.interpreters.mlir import ir
 
-from .programs import Program, Slice, Step, constant_in, names_of, read, shape_of
+from .programs import Known, Program, Slice, Step, constant_in, names_of, read, shape_of
 
 LEAST = 4  # rounds of a loop: fewer kernels are compiled as fast
 MOST_WASTE = 2  # elements that are computed, per element that is asked for
@@ -29,7 +30,6 @@ LARGEST_START = 2**31 - 1
 
 Member = tuple[int, Program]  # the number of a slice, and what computes its dy
 Leaf = Callable[[Any], Any]  # of the round: what the operations are applied to in it
-_loops = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,14 @@ class Loop:
             return lax.dynamic_update_slice(result, dy[None], (i, *zeros), allow_negative_indices=False)
 
         memory = jax.ShapeDtypeStruct((len(self.members), *self.shape), dtype)
-        unwritten = jax.ffi.ffi_call("backslice_unwritten", memory)(number=np.int64(next(_loops)))
+        unwritten = jax.ffi.ffi_call("backslice_unwritten", memory)(number=np.int64(self._number()))
         return lax.fori_loop(0, len(self.members), round_, unwritten)
+
+    def _number(self) -> int:
+        """The same whenever the program is made again, so that a cache of programs knows it; different for loops that
+        differ, so that XLA does not have them share their memory."""
+        starts = [node.starts for _, program in self.members for node in program.nodes if isinstance(node, Slice)]
+        return zlib.crc32(repr((list(self.places()), self.shape, starts)).encode())
 
 
 def _leaves_of(members: Sequence[Member]) -> list[tuple[Any, ...]]:
@@ -137,8 +143,9 @@ def _longest(extents: Iterable[Sequence[int]]) -> tuple[int, ...]:
 def loops_of(dys: Sequence[Any]) -> list[Loop]:
     """Those that pay; each dy, given as a value of the lowered program, is in one of them or in none."""
     alike: dict[Any, list[Member]] = {}
+    known: Known = {}
     for number, dy in enumerate(dys):
-        if not list(dy.uses) and (program := read(dy)) is not None:
+        if next(iter(dy.uses), None) is None and (program := read(dy, known)) is not None:
             alike.setdefault(program.kind(), []).append((number, program))
     return [loop for members in alike.values() for loop in _loops_of(members)]
 
@@ -153,7 +160,10 @@ def _loops_of(members: Sequence[Member]) -> Iterator[Loop]:
 def _differ(members: Sequence[Member]) -> bool:
     """Whether they are not all the same value, which XLA computes once."""
     return len({program.shape for _, program in members}) > 1 or any(
-        isinstance(alike[0], Slice) or len(_values_of(alike)) > 1 for alike in _leaves_of(members)
+        len({(node.starts, node.sizes) for node in alike}) > 1
+        if isinstance(alike[0], Slice)
+        else len(_values_of(alike)) > 1
+        for alike in _leaves_of(members)
     )
 
 
@@ -161,7 +171,7 @@ def _of_similar_size(members: Sequence[Member]) -> Iterator[list[Member]]:
     taken: list[Member] = []
     elements = 0
     longest: tuple[int, ...] = ()
-    for member in sorted(members, key=lambda member: -math.prod(member[1].shape)):
+    for member in sorted(members, key=lambda member: (-math.prod(member[1].shape), member[1].shape)):
         own = member[1].shape
         longest = _longest([longest, own]) if taken else own
         if (len(taken) + 1) * math.prod(longest) > MOST_WASTE * (elements + math.prod(own)):
@@ -177,25 +187,34 @@ def _loop(members: Sequence[Member]) -> Loop | None:
     kept = sorted(members, key=lambda member: member[0])
     while kept:
         shape = _longest(program.shape for _, program in kept)
-        shifts = [_shift(program, shape, kept) for _, program in kept]
+        sizes = _longest_slices([program for _, program in kept])
+        shifts = [_shift(program, shape, sizes) for _, program in kept]
         if None not in shifts:
             return Loop(kept, shape, [shift for shift in shifts if shift is not None])
         kept = [member for member, shift in zip(kept, shifts, strict=True) if shift is not None]
     return None
 
 
-def _shift(program: Program, shape: tuple[int, ...], members: Sequence[Member]) -> tuple[int, ...] | None:
-    if not program.is_elastic:
-        return (0,) * len(shape) if _starts_fit(program) else None
+def _longest_slices(programs: Sequence[Program]) -> dict[int, tuple[int, ...]]:
+    """Per node that is a slice, how long it is in the longest of programs that are alike."""
+    return {
+        i: _longest(program.nodes[i].sizes for program in programs)  # type: ignore[union-attr]
+        for i, node in enumerate(programs[0].nodes)
+        if isinstance(node, Slice)
+    }
+
+
+def _shift(program: Program, shape: tuple[int, ...], sizes: dict[int, tuple[int, ...]]) -> tuple[int, ...] | None:
+    if not _starts_fit(program):
+        return None
     found = set()
-    for i, node in enumerate(program.nodes):
+    for i, node in enumerate(program.nodes) if program.is_elastic else ():
         if isinstance(node, Slice):
-            sizes = _longest(other.nodes[i].sizes for _, other in members)  # type: ignore[union-attr]
-            found.add(_shift_of_slice(node, sizes, program.shape, shape))
+            found.add(_shift_of_slice(node, sizes[i], program.shape, shape))
     found -= {()}  # numbers
     if not found:
         return (0,) * len(shape)
-    return found.pop() if len(found) == 1 and _starts_fit(program) else None
+    return found.pop() if len(found) == 1 else None
 
 
 def _starts_fit(program: Program) -> bool:

@@ -112,38 +112,67 @@ class Program:
         return self.is_elastic, shape, tuple(node.kind(self.is_elastic) for node in self.nodes)
 
 
-def read(value: Any) -> Program | None:
-    """The program of a value that nothing reads yet; None where it is not computed by simple operations alone."""
+Known = dict[Any, Slice]  # what slices of slices were found to be, so that long chains of them are followed once
+
+
+def read(value: Any, known: Known) -> Program | None:
+    """The program of a value that nothing reads yet; None where it is not computed by simple operations alone, or has
+    no elements."""
+    if not _is_static(value) or not shape_of(value) or 0 in shape_of(value):
+        return None
     found = _repeatable(value)
-    if not shape_of(value) or not found:
+    if not found or not all(map(_is_static, found)):
         return None
     numbers: dict[Any, int] = {}
     nodes = []
     for each in found:  # operands come first
-        nodes.append(_node(each, numbers, found))
+        nodes.append(_node(each, numbers, found, known))
         numbers[each] = len(numbers)
     if not isinstance(nodes[-1], Step):  # it is computed elsewhere
         return None
     return Program(tuple(nodes), shape_of(value), _is_elastic(nodes, numbers, shape_of(value)))
 
 
-def _node(value: Any, numbers: dict[Any, int], inside: dict[Any, bool]) -> Slice | Given | Step:
-    operation: Any = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if operation is not None and operation.name == "stablehlo.slice":
-        return _slice(operation)
+def _is_static(value: Any) -> bool:
+    """Whether its extents are numbers: those of a program that is exported for any extents are not."""
+    return bool(ir.ShapedType(value.type).has_static_shape)
+
+
+def _node(value: Any, numbers: dict[Any, int], inside: dict[Any, bool], known: Known) -> Slice | Given | Step:
+    if (operation := _slicing(value)) is not None:
+        return _slice(operation, known)
     if inside[value]:
+        operation = value.owner.operation
         return Step(operation, tuple(numbers[operand] for operand in operation.operands))
     return Given(value)
 
 
-def _slice(operation: Any) -> Slice:
+def _slicing(value: Any) -> Any:
+    """The operation, if it is a slice."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "stablehlo.slice":
+        return None
+    return value.owner.operation
+
+
+def _slice(operation: Any, known: Known) -> Slice:
+    chain = [operation]
+    while chain[-1] not in known and (outer := _slicing(chain[-1].operands[0])) is not None:
+        chain.append(outer)
+    for inner in reversed(chain):
+        if inner not in known:
+            known[inner] = _composed(inner, known)
+    return known[operation]
+
+
+def _composed(operation: Any, known: Known) -> Slice:
+    """A slice of an array, of one that may be a slice of another, which is known."""
     starts, steps = (tuple(operation.attributes[name]) for name in ("start_indices", "strides"))
-    taken = Slice(operation.operands[0], starts, shape_of(operation.results[0]), steps)
-    if isinstance(taken.array.owner, ir.Block) or taken.array.owner.operation.name != "stablehlo.slice":
-        return taken
-    outer = _slice(taken.array.owner.operation)
+    array, sizes = operation.operands[0], shape_of(operation.results[0])
+    if (slicing := _slicing(array)) is None:
+        return Slice(array, starts, sizes, steps)
+    outer = known[slicing]
     starts = tuple(a + b * c for a, b, c in zip(outer.starts, outer.steps, starts, strict=True))
-    return Slice(outer.array, starts, taken.sizes, tuple(map(mul, outer.steps, steps)))
+    return Slice(outer.array, starts, sizes, tuple(map(mul, outer.steps, steps)))
 
 
 def _repeatable(value: Any) -> dict[Any, bool]:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from backslice.jax import fuse
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(16, 24, 64)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).normal(size=X.shape), jnp.float32)
@@ -49,6 +50,7 @@ LOSSES = {
     "numbers alone": (steps(lambda y, t: t * y), 1),
     "segments of one number": (segments(lambda y: 3 * y), 1),
     "the same for all": (steps(lambda y, t: 3 * y), 0),
+    "the same slice for all": (steps(lambda y, t: 3 * y * jnp.sin(Y[:, 0])), 0),
     "few": (steps(lambda y, t: y**3, count=3), 0),
     "a product of matrices": (steps(lambda y, t: jnp.sin(y @ jnp.ones((64, 8), y.dtype))), 0),
     "one after the other": (
@@ -166,3 +168,49 @@ def test_of_slices_that_differ_along_two_axes_those_that_fit_share_a_loop() -> N
 
     check(jax.grad(loss), X)
     check(jax.grad(other), X)
+
+
+def test_an_array_that_is_taken_apart_row_by_row() -> None:
+    """Slices of slices, nested more deeply than Python calls functions."""
+
+    def loss(x):
+        total = 0.0
+        while x.shape[0]:
+            total, x = total + jnp.sum(x[0] ** 3), x[1:]
+        return total
+
+    rows = jnp.ones((1010, 1))
+    assert loops_in(bsj.fuse_slices(jax.grad(loss)), rows) == 1
+
+
+def test_a_program_that_is_made_again_is_the_same() -> None:
+    def text() -> str:
+        jax.clear_caches()
+        return jax.jit(bsj.fuse_slices(jax.grad(steps(lambda y, t: jnp.tanh(y * W[t]))))).lower(X).as_text()
+
+    assert text() == text()
+
+
+def test_extents_that_are_not_known_when_a_program_is_exported() -> None:
+    n = jax.export.symbolic_shape("n, 24, 64")
+    gradient = bsj.fuse_slices(
+        jax.grad(lambda x, y: sum(jnp.sum(jnp.sin(x[:, t] * y[0, t])) for t in range(8)), argnums=0)
+    )
+    names = ("multi_slice_grad", "unwritten")
+    checks = [jax.export.DisabledSafetyCheck.custom_call(f"backslice_{name}") for name in names]
+    shapes = [jax.ShapeDtypeStruct(s, jnp.float32) for s in (X.shape, n)]
+    exported = jax.export.export(jax.jit(gradient), disabled_checks=checks)(*shapes)
+    np.testing.assert_allclose(exported.call(X, Y[:3]), jax.jit(gradient)(X, Y[:3]), rtol=1e-6)
+
+
+def test_slices_without_elements() -> None:
+    dys = [jnp.zeros((16, 0, 64)) * t for t in range(6)]
+    total = jax.jit(lambda dys: bsj.multi_slice_grad(X.shape, [((slice(None), slice(0, 0, 2)), 2 * dy) for dy in dys]))
+    assert not total(dys).any()
+
+
+def test_short_functions_stay_whole_where_nothing_is_traced() -> None:
+    closed = jax.make_jaxpr(halved_where_negative)(X)
+    [eqn] = closed.eqns
+    assert fuse._jit(eqn, X) is None
+    assert jax.make_jaxpr(lambda x: fuse._jit(eqn, x))(X).eqns[0].primitive.name != "jit"
