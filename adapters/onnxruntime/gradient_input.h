@@ -10,8 +10,8 @@ class GradientInput {
  public:
   GradientInput(const Node& node, std::size_t index);
 
-  /// Its elements, where the plan takes it. What the graph tells of a tensor is believed as far as a list's is
-  /// (list_input.h): it has no fewer elements than that, which suffices to read what the plan takes.
+  /// Its elements, where the plan takes it. Before 1.24, ONNX Runtime takes longer to describe a tensor than to answer
+  /// whether it has the shape that the graph tells.
   std::optional<const void*> taken(const Call& call, const OrtValue* dy, const PlannedGradient& planned) const;
 
  private:
@@ -19,10 +19,10 @@ class GradientInput {
                                                          const PlannedGradient& planned) const;
   bool is_as_declared(const Call& call, const OrtValue* dy, const void* elements) const;
 
-  int type_ = kAnyType;             // as the graph tells
-  std::int64_t elements_ = 0;       // the same; 0 where it does not tell
-  std::int64_t bytes_to_last_ = 0;  // from the first element to the last
-  std::vector<std::int64_t> last_;  // where that is
+  int type_ = kAnyType;               // as the graph tells
+  std::int64_t elements_ = 0;         // the same; 0 where it does not tell
+  std::int64_t bytes_to_last_ = 0;    // from the first element to the last
+  std::vector<std::int64_t> places_;  // that of the last, then the first that is past the end of the first axis
 };
 
 }  // namespace backslice::onnxruntime

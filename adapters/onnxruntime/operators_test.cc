@@ -154,17 +154,32 @@ TEST_P(OnnxRuntimeOperators, ManyArgumentsAreComparedToTheLast) {
 }
 
 // The graph may say what is not so; nothing is read that is not there.
-TEST_P(OnnxRuntimeOperators, AGradientThatIsSmallerThanDeclaredIsRefused) {
+TEST_P(OnnxRuntimeOperators, AGradientOfAnotherSizeThanDeclaredIsRefused) {
   const OrtValue dy = value<float>(kFloat, {2, 2}, {1, 2, 3, 4}), shape = list({3, 2}), starts = list({1}),
                  ends = list({3}), row = value<float>(kFloat, {1, 2}, {1, 2}), flat = value<float>(kFloat, {2}, {1, 2}),
                  column = value<float>(kFloat, {2, 1}, {1, 2}), square = value<float>(kFloat, {4}, {1, 2, 3, 4}),
-                 wide = value<float>(kFloat, {2, 3}, {1, 2, 3, 4, 5, 6});
+                 wide = value<float>(kFloat, {2, 3}, {1, 2, 3, 4, 5, 6}),
+                 tall = value<float>(kFloat, {3, 2}, {1, 2, 3, 4, 5, 6});
   const std::vector<OrtTensorTypeAndShapeInfo> told = {{kFloat, {2, 2}}, {kInt64, {2}}, {kInt64, {1}}, {kInt64, {1}}};
   const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), told});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({0, 0, 1, 2, 3, 4}));
     EXPECT_EQ(kernel.run({&square, &shape, &starts, &ends}).elements, Floats({0, 0, 1, 2, 3, 4}));
-    for (const OrtValue* other : {&row, &flat, &column, &wide}) {
+    for (const OrtValue* other : {&row, &flat, &column, &wide, &tall}) {
+      EXPECT_NE(kernel.run({other, &shape, &starts, &ends}).error.find("dY has"), std::string::npos);
+    }
+  }
+}
+
+TEST_P(OnnxRuntimeOperators, AGradientThatIsTallerThanDeclaredIsRefusedWhereTheFirstExtentIsOne) {
+  const OrtValue dy = value<float>(kFloat, {1, 2}, {1, 2}), shape = list({1, 3}), starts = list({0, 1}),
+                 ends = list({1, 3}), wide = value<float>(kFloat, {1, 3}, {1, 2, 3}),
+                 tall = value<float>(kFloat, {2, 2}, {1, 2, 3, 4});
+  const std::vector<OrtTensorTypeAndShapeInfo> told = {{kFloat, {1, 2}}, {kInt64, {2}}, {kInt64, {2}}, {kInt64, {2}}};
+  const Kernel kernel(kSliceGrad, {std::vector<const OrtValue*>(4), told});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kernel.run({&dy, &shape, &starts, &ends}).elements, Floats({0, 1, 2}));
+    for (const OrtValue* other : {&wide, &tall}) {
       EXPECT_NE(kernel.run({other, &shape, &starts, &ends}).error.find("dY has"), std::string::npos);
     }
   }

@@ -17,7 +17,11 @@ Tensor borrowed(const ConstView& view) {
 
 class RaggedGradient {
  public:
-  explicit RaggedGradient(const Node& node) : missing_(node.integers("missing")) { std::ranges::sort(missing_); }
+  explicit RaggedGradient(const Node& node) : missing_(node.integers("missing")) {
+    if (node.inputs() <= kFirst) refuse(invalid_argument("there are no pieces, expected at least one"));
+    std::ranges::sort(missing_);
+    check_missing(static_cast<std::int64_t>(node.inputs() - kFirst));
+  }
 
   void compute(Call& call) const {
     Input splits = call.input(0, "row_splits");
@@ -27,7 +31,6 @@ class RaggedGradient {
     for (std::size_t i = kFirst; i < call.inputs(); ++i) {
       inputs.push_back(call.input(i, "pieces[" + std::to_string(i - kFirst) + "]"));
     }
-    if (inputs.empty()) refuse(invalid_argument("there are no pieces, expected at least one"));
     const VariantArray encoded = rows(inputs);
     Output values = call.output(unwrap(Shape::make(shape, "dense_values_shape")), inputs[0].element_type());
     check(ragged_tensor_to_variant_gradient_into(encoded, {borrowed(splits.view())}, shape, values.view(),
@@ -43,20 +46,19 @@ class RaggedGradient {
     const auto count = static_cast<std::int64_t>(inputs.size() + missing_.size());
     std::vector<std::optional<RaggedTensor>> elements(static_cast<std::size_t>(count));
     auto next = inputs.begin();
-    for (std::int64_t row = 0; row < count && next != inputs.end(); ++row) {
+    for (std::int64_t row = 0; row < count; ++row) {
       if (std::ranges::binary_search(missing_, row)) continue;
       elements[static_cast<std::size_t>(row)] = unwrap(RaggedTensor::make(borrowed((next++)->view()), {}));
     }
-    check_missing(count);
     return unwrap(VariantArray::make(std::move(elements), {count}));
   }
 
-  void check_missing(std::int64_t count) const {
+  void check_missing(std::int64_t pieces) const {
+    const std::int64_t rows = pieces + static_cast<std::int64_t>(missing_.size());
     for (const std::int64_t row : missing_) {
-      if (row < 0 || row >= count) {
-        refuse(invalid_argument("missing has ", row, ", expected rows from 0 to ", count - 1, ": there are ",
-                                count - static_cast<std::int64_t>(missing_.size()), " pieces and ", missing_.size(),
-                                " missing ones"));
+      if (row < 0 || row >= rows) {
+        refuse(invalid_argument("missing has ", row, ", expected rows from 0 to ", rows - 1, ": there are ", pieces,
+                                " pieces and ", missing_.size(), " missing ones"));
       }
     }
     if (const auto twice = std::ranges::adjacent_find(missing_); twice != missing_.end()) {

@@ -106,6 +106,112 @@ def test_a_slice_that_is_sliced_again_and_used_adds_both_gradients():
     gradients.added_to(forward)
 
 
+def op_types(gradients: Any) -> list[str]:
+    return [node.op_type for node in gradients.nodes]
+
+
+def constant(gradients: Any, name: str) -> Any:
+    """The values of one of the constants that the nodes read."""
+    [tensor] = [tensor for tensor in gradients.initializers if tensor.name == name]
+    return onnx.numpy_helper.to_array(tensor).tolist()
+
+
+def test_several_slices_of_a_tensor_are_one_node():
+    nodes = [helper.make_node("Slice", ["x", "s", "e"], ["y"]), helper.make_node("Slice", ["x", "s", "e", "a"], ["z"]),
+             helper.make_node("Slice", ["x", "s2", "e2", "a2", "t2"], ["w"])]  # fmt: skip
+    forward = model(nodes, outputs=[info(name, shape=(None, None)) for name in "yzw"],
+                    constants=[ints("s", 1), ints("e", 3), ints("a", -1), ints("s2", 5, 0), ints("e2", -9, 4),
+                               ints("a2", 1, 0), ints("t2", -2, 3)])  # fmt: skip
+    gradients = gradient_nodes(forward)
+    assert op_types(gradients) == ["MultiSliceGrad"] and gradients.sums == {}
+    assert list(gradients.nodes[0].input[5:]) == ["y_grad", "z_grad", "w_grad"]
+    end = 2**63 - 1
+    assert constant(gradients, "x_grad_all_starts") == [[1, 0], [0, 1], [0, 5]]
+    assert constant(gradients, "x_grad_all_ends") == [[3, end], [end, 3], [4, -9]]
+    assert constant(gradients, "x_grad_all_axes") == [[0, 1]] * 3
+    assert constant(gradients, "x_grad_all_steps") == [[1, 1], [1, 1], [3, -2]]
+    onnx.checker.check_model(gradients.added_to(forward), full_check=True)
+
+
+@pytest.mark.parametrize("opset", [1, 9])
+def test_several_slices_with_attributes_are_one_node(opset):
+    forward = old(sliced("x", "y", starts=[1], ends=[3]), sliced("x", "z", starts=[0], ends=[2], axes=[1]), opset=opset)
+    gradients = gradient_nodes(forward)
+    assert op_types(gradients) == ["MultiSliceGrad"]
+    onnx.checker.check_model(gradients.added_to(forward), full_check=True)
+
+
+def test_several_slices_of_a_slice_that_is_used_are_one_node_too():
+    """And no name is taken twice, although a slice and what is sliced from it have the same one."""
+    forward = old(sliced("x", "y", starts=[1], ends=[3]), sliced("y", "z", starts=[0], ends=[1]),
+                  sliced("y", "w", starts=[1], ends=[2], axes=[1]))  # fmt: skip
+    gradients = gradient_nodes(forward)
+    assert op_types(gradients) == ["MultiSliceGrad", "SliceGrad"]
+    assert list(gradients.nodes[0].input[5:]) == ["y_grad", "z_grad", "w_grad"]
+    assert constant(gradients, "y_grad_total_all_ends")[0] == [2**63 - 1] * 2
+    gradients.added_to(forward)
+    del forward.graph.output[0]
+    gradients = gradient_nodes(forward)
+    assert op_types(gradients) == ["MultiSliceGrad", "SliceGrad"]
+    gradients.added_to(forward)
+
+
+def dynamic(*inputs: Any, constants: Any = (), x: Any = ("rows", 6)) -> Any:
+    """A model of two slices whose lists are the model's inputs or constants, a for the first and b for the other."""
+    named = {value.name for value in [*inputs, *constants]}
+    nodes = [
+        helper.make_node("Slice", ["x", *(f"{what}_{i}" if f"{what}_{i}" in named else "" for what in "seat")], [out])
+        for i, out in [("a", "y"), ("b", "z")]
+    ]
+    outputs = [info(name, shape=(None, None)) for name in "yz"]
+    return model(nodes, inputs=[info("x", shape=x), *inputs], outputs=outputs, constants=constants)
+
+
+def test_lists_that_are_known_when_the_model_runs_are_put_together_then():
+    lists = [info(name, INT64, [1]) for name in ("e_a", "s_b")]
+    gradients = gradient_nodes(forward := dynamic(*lists, constants=[ints("s_a", 0), ints("e_b", 9), ints("t_b", 2)]))
+    assert op_types(gradients) == ["Shape", *["Concat", "Reshape"] * 2, "MultiSliceGrad"]
+    assert list(gradients.nodes[1].input) == ["x_grad_all_starts_0", "s_b"]
+    assert constant(gradients, "x_grad_all_starts_0") == [0]
+    assert constant(gradients, "x_grad_all_axes") == [[0], [0]] and constant(gradients, "x_grad_all_steps") == [
+        [1],
+        [2],
+    ]
+    onnx.checker.check_model(gradients.added_to(forward), full_check=True)
+
+
+LONE = {
+    "a length that is not known": [info(name, INT64, [None]) for name in ("s_a", "e_a", "s_b", "e_b")],
+    "lengths that differ": [info(f"{what}_{i}", INT64, [n]) for i, n in [("a", 1), ("b", 2)] for what in "se"],
+    "types that differ": [
+        info(f"{what}_{i}", kind, [1]) for i, kind in [("a", INT64), ("b", TensorProto.INT32)] for what in "se"
+    ],
+    "lists without entries": [info(name, INT64, [0]) for name in ("s_a", "e_a", "s_b", "e_b")],
+}
+
+
+@pytest.mark.parametrize("name", LONE)
+def test_lists_that_may_not_fit_together_are_added_one_by_one(name):
+    gradients = gradient_nodes(forward := dynamic(*LONE[name]))
+    assert op_types(gradients) == ["Shape", "SliceGrad", "SliceGradAccumulate"]
+    assert gradients.sums == {"x": ["x_grad_0"]}
+    onnx.checker.check_model(gradients.added_to(forward), full_check=True)
+
+
+def test_constants_that_are_wrong_are_left_to_the_run_where_extents_are_not_known():
+    lists = [ints("s_a", 0), ints("e_a", 1), ints("s_b", 0, 0), ints("e_b", 1, 1)]
+    assert op_types(gradient_nodes(dynamic(constants=lists)))[-1] == "MultiSliceGrad"
+    for axes in [ints("a_b", 0, 2), ints("a_b", 1, -1), ints("a_b", 0)]:
+        assert op_types(gradient_nodes(dynamic(constants=[*lists, axes])))[-1] == "SliceGradAccumulate"
+
+
+def test_constants_of_one_length_need_no_rank():
+    lists = [ints("s_a", 0), ints("e_a", 1), ints("s_b", 0), ints("e_b", 1), ints("a_b", -1)]
+    gradients = gradient_nodes(dynamic(constants=lists, x=None))
+    assert op_types(gradients) == ["Shape", "MultiSliceGrad"]
+    assert constant(gradients, "x_grad_all_axes") == [[0], [-1]]
+
+
 def test_a_use_inside_a_body_counts():
     body = helper.make_graph([helper.make_node("Neg", ["y"], ["n"])], "b", [], [info("n", shape=(None, None))])
     nodes = [sliced("x", "y", starts=[1], ends=[3]), sliced("y", "z", starts=[0], ends=[1]),

@@ -7,10 +7,11 @@ import backslice as bs
 import numpy as np
 import pytest
 from cases import Cases, rotate
-from compare import Comparison
+from compare import Comparison, equal_bits
 from numpy.typing import NDArray
 from peer import Peer
-from test_onnxruntime_operators import gradient
+from sparse_cases import SparseCases
+from test_onnxruntime_operators import gradient, texts
 
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000")) // 15
 DTYPES = ["float32", "int64", "uint8", "float64", "float16", "bool"]
@@ -61,10 +62,12 @@ def added(dx: NDArray[Any], dy: NDArray[Any], integers: dict[str, Any]) -> NDArr
     return result
 
 
-def test_types_that_cannot_be_added_are_refused(onnxruntime_with_backslice: Peer) -> None:
-    arrays = {"dX": np.array([True, False]), "dY": np.array([True]), "starts": np.array([0]), "ends": np.array([1])}
+@pytest.mark.parametrize(("name", "element"), [("bool", True), ("string", "a")])
+def test_types_that_cannot_be_added_are_refused(onnxruntime_with_backslice: Peer, name: str, element: Any) -> None:
+    two = np.array([element] * 2, object if name == "string" else bool)
+    arrays = {"dX": two, "dY": two[:1], "starts": np.array([0]), "ends": np.array([1])}
     reply = onnxruntime_with_backslice.call("slice_grad_accumulate", arrays)
-    assert reply.error is not None and "dX has dtype bool" in reply.error, reply
+    assert reply.error is not None and f"dX has dtype {name}, whose elements cannot be added" in reply.error, reply
 
 
 def test_multi_slice_grad_sums_many_slices(onnxruntime_with_backslice: Peer) -> None:
@@ -87,6 +90,52 @@ def test_multi_slice_grad_sums_many_slices(onnxruntime_with_backslice: Peer) -> 
         arrays |= {f"dY{i}": dy for i, dy in enumerate(dys)}
         reply = onnxruntime_with_backslice.call("multi_slice_grad", arrays)
         assert reply.array is not None and np.array_equal(reply.array, dx), reply
+
+
+FORMS = ["left out", "one list for all", "one row per slice"]
+
+
+@pytest.mark.parametrize("steps", FORMS)
+@pytest.mark.parametrize("axes", FORMS)
+def test_multi_slice_grad_takes_axes_and_steps_in_every_form(
+    onnxruntime_with_backslice: Peer, axes: str, steps: str
+) -> None:
+    cases, dtypes, shape = Cases(seed=46), rotate(ADDABLE), (4, 3, 5)
+    for _ in range(COUNT // 50):
+        count, n, index, dtype = (
+            cases.pick(1, 6),
+            cases.pick(1, 3),
+            "int64" if cases.chance(0.5) else "int32",
+            next(dtypes),
+        )
+        lists = {"starts": cases.random.integers(-6, 7, (count, n)), "ends": cases.random.integers(-6, 7, (count, n))}
+        if axes != "left out":
+            lists["axes"] = np.array([cases.random.permutation(3)[:n] - 3 * cases.chance(0.3) for _ in range(count)])
+        if steps != "left out":
+            lists["steps"] = cases.random.choice([-3, -2, -1, 1, 2], (count, n))
+        for name, form in [("axes", axes), ("steps", steps)]:
+            if form == "one list for all":
+                lists[name] = lists[name][0]
+        lists = {name: values.astype(index) for name, values in lists.items()}
+        rows = [{name: v if v.ndim == 1 else v[i] for name, v in lists.items()} for i in range(count)]
+        selections = [bs.Selection.from_onnx(shape, **row) for row in rows]
+        dys = [np.asarray(cases.random.integers(0, 9, s.result_shape)).astype(dtype) for s in selections]
+        dx = bs.multi_slice_grad(shape, list(zip(selections, dys, strict=True)))
+        arrays = {"shape": np.array(shape), **lists} | {f"dY{i}": dy for i, dy in enumerate(dys)}
+        reply = onnxruntime_with_backslice.call("multi_slice_grad", arrays, are_constant=cases.chance(0.2))
+        assert reply.array is not None and equal_bits(reply.array, dx), (arrays, reply)
+
+
+@pytest.mark.parametrize("elements", [[True, False, True, True], list("abcd")])
+def test_multi_slice_grad_joins_what_cannot_be_added(onnxruntime_with_backslice: Peer, elements: list[Any]) -> None:
+    """Where no two slices have a common element."""
+    given = np.array(elements, object if isinstance(elements[0], str) else bool)
+    arrays = {"shape": np.array([6]), "starts": np.array([[5], [0]]), "ends": np.array([[2], [2]])}
+    arrays |= {"steps": np.array([[-2], [1]]), "dY0": given[:2], "dY1": given[2:]}
+    reply = onnxruntime_with_backslice.call("multi_slice_grad", arrays)
+    zero = type(elements[0])()
+    expected = [elements[2], elements[3], zero, elements[1], zero, elements[0]]
+    assert reply.array is not None and reply.array.tolist() == expected, reply
 
 
 def test_multi_slice_grad_refuses_rows_that_disagree(onnxruntime_with_backslice: Peer) -> None:
@@ -128,6 +177,70 @@ def test_ragged_gradient_puts_zeros_for_missing_rows(onnxruntime_with_backslice:
         arrays["row_splits"] = splits.astype(integer)
         reply = onnxruntime_with_backslice.call("ragged_gradient", arrays, missing=[2])
         assert reply.array is not None and reply.array.tolist() == [1, 2, 0, 0, 0, 6], reply
+
+
+def with_empty_texts(array: NDArray[Any]) -> NDArray[Any]:
+    """ONNX Runtime's zero of strings is ""."""
+    return np.array([v or "" for v in array.flat] + [None], object)[:-1].reshape(array.shape)
+
+
+def test_random_sparse_gradients_of_every_dtype(onnxruntime_with_backslice: Peer) -> None:
+    cases, comparison, dtypes = SparseCases(seed=47), Comparison(), rotate([*DTYPES, "object"])
+    for _ in range(COUNT):
+        dtype, order = next(dtypes), "any" if cases.chance(0.5) else "in_order"
+        given, _ = cases.gradient_arguments(dtype)
+        if dtype == "object":
+            given["backprop_val_grad"] = texts(given["backprop_val_grad"])
+        arrays = {"grad" if name == "backprop_val_grad" else name: array for name, array in given.items()}
+        reply = onnxruntime_with_backslice.call("sparse_slice_grad", arrays, order=order)
+        comparison.add(given, lambda given=given, order=order: sparse_gradient(given, order), reply)
+    comparison.report("SparseSliceGrad in a session")
+    assert comparison.counts["equal"] > COUNT * 0.5 and comparison.counts["both refuse"] > 0
+
+
+def sparse_gradient(given: dict[str, Any], order: str) -> NDArray[Any]:
+    grad = given["backprop_val_grad"]
+    if grad.dtype != object:
+        return bs.sparse_slice_grad(**given, order=order)
+    numbers = np.arange(1, len(grad) + 1)  # strings have no gradient in Python, but go where numbers would
+    places = bs.sparse_slice_grad(**given | {"backprop_val_grad": numbers}, order=order)
+    return np.array(["", *grad], object)[places]
+
+
+def test_random_ragged_gradients_of_every_dtype(onnxruntime_with_backslice: Peer) -> None:
+    cases, comparison, dtypes = Cases(seed=48), Comparison(), rotate([*DTYPES, "object"])
+    for _ in range(COUNT):
+        dtype, row_shape = next(dtypes), cases.shape(2)
+        lengths = [cases.pick(0, 4) for _ in range(cases.pick(1, 6))]
+        splits = np.cumsum([0, *lengths]).astype("int32" if cases.chance(0.5) else "int64")
+        is_missing = [cases.chance(0.3) for _ in lengths[1:]] + [False]
+        pieces: list[Any] = [
+            None if gone else cases.elements(dtype, (n, *row_shape))
+            for n, gone in zip(lengths, is_missing, strict=True)
+        ]
+        if dtype == "object":
+            pieces = [None if piece is None else texts(piece) for piece in pieces]
+        shape = np.array([splits[-1] + cases.chance(0.05), *row_shape], np.int64)
+        missing = [row for row, gone in enumerate(is_missing) if gone]
+        arrays = {"row_splits": splits, "dense_values_shape": shape}
+        arrays |= {f"piece{i}": piece for i, piece in enumerate(piece for piece in pieces if piece is not None)}
+        attributes = {"missing": missing} if missing else {}
+        reply = onnxruntime_with_backslice.call("ragged_gradient", arrays, **attributes)
+        comparison.add(arrays, lambda p=pieces, r=splits, s=shape: ragged_gradient(p, r, s), reply)
+    comparison.report("RaggedGradient in a session")
+    assert comparison.counts["equal"] > COUNT * 0.5 and comparison.counts["both refuse"] > 0
+
+
+def ragged_gradient(pieces: list[Any], splits: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
+    grad = bs.ragged_tensor_to_variant_gradient(bs.VariantArray(pieces), [splits], shape)
+    return with_empty_texts(grad) if grad.dtype == object else grad
+
+
+def test_messages_of_ragged_gradient_name_rows(onnxruntime_with_backslice: Peer) -> None:
+    """Those without a piece counted, too."""
+    arrays = {"row_splits": np.array([0, 1, 2]), "dense_values_shape": np.array([2]), "piece0": np.float32([1, 2, 3])}
+    reply = onnxruntime_with_backslice.call("ragged_gradient", arrays, missing=[0])
+    assert reply.error is not None and "piece 1 of 3 elements does not fit" in reply.error, reply
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
@@ -220,14 +333,16 @@ GAPS = {
 }
 
 
+FIRST_OF_VARIADIC = {"slice_grad_accumulate": "dX", "multi_slice_grad": "dY[0]", "ragged_gradient": "pieces[0]"}
+
+
 @pytest.mark.parametrize("op", GAPS)
 def test_an_empty_name_in_a_variadic_input_is_refused(onnxruntime_with_backslice: Peer, op: str) -> None:
     reply = onnxruntime_with_backslice.call(op, GAPS[op])
     version = onnxruntime_with_backslice.call("version", {}).array
     assert reply.error is not None  # recent versions refuse it themselves
-    assert version is None or tuple(version) >= (1, 18) or "is left out, but it is not optional" in reply.error, (
-        reply.error
-    )
+    words = f"{FIRST_OF_VARIADIC[op]} is left out, but it is not optional"
+    assert version is None or tuple(version) >= (1, 18) or words in reply.error, reply.error
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -136,8 +136,16 @@ def test_onnx_runtimes_own_cases(onnxruntime_with_backslice: Peer, name: str) ->
     check_own_case(onnxruntime_with_backslice, name)
 
 
+OUR_WORDS = {
+    "axis out of range": "axes[0] is 2, outside [-2,2) of shape [4,5]",
+    "repeated axis": "axes[1] is -1: axis 1 is given twice",
+    "step 0": "steps[0] must be non-zero (axis 0)",
+    "unequal lengths": "ends has 2 entries, starts has 1",
+    "axes of another length": "axes has 2 entries, starts has 1",
+    "steps of another length": "steps has 2 entries, starts has 1",
+}
 BAD = {
-    **{name: ({}, integers, "") for name, integers in REFUSED.items()},
+    **{name: ({}, integers, OUR_WORDS[name]) for name, integers in REFUSED.items()},
     "dY larger than the slice": ({"dY": np.ones(40, np.float32)}, dict(starts=[0], ends=[1]), "dY has 40 elements"),
     "dY for an empty slice": ({"dY": np.ones(3, np.float32)}, dict(starts=[2], ends=[1]), "the slice has 0"),
     "a matrix as shape": ({"shape": np.array([[4, 5]])}, dict(starts=[0], ends=[1]), "shape has shape [1,2]"),

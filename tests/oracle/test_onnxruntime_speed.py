@@ -42,7 +42,8 @@ def test_every_gradient_is_fast(arguments: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["constants", "inputs"])
-def test_a_small_node_takes_little_longer_than_slice(arguments: str) -> None:
+def test_a_small_node_is_fast_beside_slice(arguments: str) -> None:
+    """It takes at most 5 us longer."""
     slice_node, ours = (seconds * 1e6 for seconds in measured("slice", arguments))
     print(f"one node, {arguments}: Slice {slice_node:.2f} us, SliceGrad of backslice {ours:.2f} us")
     assert ours - slice_node < 5

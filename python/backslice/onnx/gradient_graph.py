@@ -29,7 +29,7 @@ class GradientNodes:
     slices : list of SliceNode
         The slices.
     sums : dict of list of str
-        For each tensor with several gradients, the names of the sums of the first of them.
+        For each tensor whose gradients are added up by several nodes, the names of the sums of the first of them.
     """
 
     nodes: list[Any] = field(default_factory=list)

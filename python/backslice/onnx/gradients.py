@@ -9,6 +9,7 @@ from .bodies import inner_slices
 from .gradient_graph import GradientNodes
 from .package import onnx
 from .slices import ARGUMENTS, SliceNode, slice_nodes
+from .stacks import Stack, stack_of
 from .uses import names_in, uses_outside
 
 MICROSOFT, BACKSLICE = "com.microsoft", "backslice"
@@ -18,9 +19,11 @@ MICROSOFT, BACKSLICE = "com.microsoft", "backslice"
 def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: str = "_grad") -> GradientNodes:
     """Make the nodes that compute the gradients of a model's slices.
 
-    The first slice of a tensor becomes a ``com.microsoft::SliceGrad``; every further one a
-    ``backslice::SliceGradAccumulate``, which adds to the gradient so far. Slices of slices are followed. Sessions
-    made with :func:`backslice.onnxruntime.session_options` run both.
+    The only slice of a tensor becomes a ``com.microsoft::SliceGrad``. Several become one ``backslice::MultiSliceGrad``,
+    which adds up their gradients in one pass, in the order of the graph. Slices of slices are followed; where a slice
+    that is sliced again has other uses, too, the gradient that comes from those is the first. To that, the gradient of
+    a single slice is added by a ``backslice::SliceGradAccumulate``; so are, one by one, those of slices whose number
+    of axes is not known ahead. Sessions made with :func:`backslice.onnxruntime.session_options` run all of these.
 
     Parameters
     ----------
@@ -122,17 +125,39 @@ def _name(made: GradientNodes, used: set[str], suffix: str) -> None:
 
 def _make(made: GradientNodes, data: str, suffix: str) -> None:
     """The nodes of all slices of one tensor. They add up its gradients: that from outside, then one per slice."""
-    slices, dx = [node for node in made.slices if node.data == data], made.dxs[data]
+    slices = [node for node in made.slices if node.data == data]
     outside = [made.dys[data]] if data in made.dys else []
-    made.sums[data] = [f"{dx}_{i}" for i in range(len(slices) - 1)]
-    sums = [*outside, *made.sums[data], dx]
+    dys = [*outside, *(made.dxs.get(node.output) or made.dys[node.output] for node in slices)]
+    stack = stack_of(slices) if len(slices) > 1 else None
+    if stack is None:
+        _make_one_by_one(made, slices, dys, suffix)
+    else:
+        _make_in_one_pass(made, slices[0], dys, stack.with_whole() if outside else stack)
+
+
+def _make_in_one_pass(made: GradientNodes, node: SliceNode, dys: list[str], stack: Stack) -> None:
+    dx = made.dxs[node.data]
+    shape = _shape(made, node, f"{dx}_shape")
+    names, constants, nodes = stack.tensors(f"{dx}_all")
+    made.initializers.extend(constants)
+    made.nodes.extend(nodes)
+    made.nodes.append(onnx.helper.make_node("MultiSliceGrad", [shape, *names, *dys], [dx], domain=BACKSLICE))
+
+
+def _make_one_by_one(made: GradientNodes, slices: list[SliceNode], dys: list[str], suffix: str) -> None:
+    """Each node adds to the gradient so far. Where there are more `dys` than slices, the first is from outside."""
+    data, outside = slices[0].data, dys[: len(dys) - len(slices)]
+    dx = made.dxs[data]
+    if len(slices) > 1:
+        made.sums[data] = [f"{dx}_{i}" for i in range(len(slices) - 1)]
+    sums = [*outside, *made.sums.get(data, []), dx]
     for i, node in enumerate(slices, start=len(outside)):
-        dy, arguments = made.dxs.get(node.output) or made.dys[node.output], _arguments(made, node, suffix)
+        arguments = _arguments(made, node, suffix)
         if i == 0:
-            inputs = [dy, _shape(made, node, f"{dx}_shape"), *arguments]
+            inputs = [dys[i], _shape(made, node, f"{dx}_shape"), *arguments]
             made.nodes.append(onnx.helper.make_node("SliceGrad", inputs, [sums[i]], domain=MICROSOFT))
         else:
-            inputs = [*arguments, *[""] * (4 - len(arguments)), sums[i - 1], dy]
+            inputs = [*arguments, *[""] * (4 - len(arguments)), sums[i - 1], dys[i]]
             made.nodes.append(onnx.helper.make_node("SliceGradAccumulate", inputs, [sums[i]], domain=BACKSLICE))
 
 

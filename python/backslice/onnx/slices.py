@@ -36,6 +36,10 @@ class SliceNode:
         The values of those that are constant.
     wrong : dict of str
         What is wrong with those that are constant, but no list of integers.
+    length : int or None
+        How many entries starts has, where that is known ahead.
+    list_type : int
+        ONNX's number of the type of starts; 0 where it is not known.
     """
 
     name: str
@@ -46,6 +50,8 @@ class SliceNode:
     inputs: dict[str, str]
     constants: dict[str, list[int]]
     wrong: dict[str, str] = field(default_factory=dict)
+    length: int | None = None
+    list_type: int = 0
 
     @property
     def is_floating(self) -> bool:
@@ -129,6 +135,10 @@ def _slice_node(node: Any, types: dict[str, Any], tensors: dict[str, Any], opset
         where = "attribute" if opset < FIRST_WITH_INPUTS else "input"
         raise InvalidArgumentError(f"Slice {name!r} has no {where} {min(lacking)}, which opset {opset} wants")
     data = types.get(node.input[0])
+    length: int | None = len(known.get("starts", []))
+    list_type = int(onnx.TensorProto.INT64)
+    if inputs:
+        length, list_type = _list_in(types.get(inputs["starts"]))
     return SliceNode(
         name=name,
         data=node.input[0],
@@ -138,7 +148,17 @@ def _slice_node(node: Any, types: dict[str, Any], tensors: dict[str, Any], opset
         inputs=inputs,
         constants=known,
         wrong=wrong,
+        length=length,
+        list_type=list_type,
     )
+
+
+def _list_in(declared: Any) -> tuple[int | None, int]:
+    """The length and the type of a list, as far as they are known."""
+    if declared is None:
+        return None, 0
+    shape = shape_in(declared)
+    return shape[0] if shape is not None and len(shape) == 1 else None, int(declared.elem_type)
 
 
 def _read(reader: Callable[[Any], list[int]], given: dict[str, Any]) -> tuple[dict[str, list[int]], dict[str, str]]:

@@ -63,13 +63,80 @@ def test_slices_and_shapes_that_are_known_at_run_time_alone() -> None:
         assert np.array_equal(run(forward, feeds, y_grad=dy)["x_grad"], bs.slice_grad(dy, (4, 6), np.s_[start:end]))
 
 
-def test_many_slices_of_one_tensor_are_added_up() -> None:
-    nodes = [helper.make_node("Slice", ["x", f"s{i}", f"e{i}"], [f"y{i}"]) for i in range(3)]
-    constants = [ints(f"s{i}", i) for i in range(3)] + [ints(f"e{i}", i + 2) for i in range(3)]
+INDICES = [np.s_[:2], np.s_[:, 1:5:2], np.s_[::-1, 4:0:-3], np.s_[1:3, 2:6], np.s_[3:, ::-1], np.s_[2:2]]
+
+
+def taken_axes(index: Any) -> dict[int, slice]:
+    """The slice of each axis that an index takes less of, from the last axis to the first."""
+    axes = enumerate(index if isinstance(index, tuple) else (index,))
+    return {axis: s for axis, s in reversed(list(axes)) if s != slice(None)}
+
+
+def lists_of(index: Any, name: str) -> list[Any]:
+    """The constants that a Slice takes for it."""
+    taken = taken_axes(index)
+    steps = [1 if s.step is None else s.step for s in taken.values()]
+    pairs = list(zip(taken.values(), steps, strict=True))
+    starts = [(0 if step > 0 else 2**63 - 1) if s.start is None else s.start for s, step in pairs]
+    ends = [(2**63 - 1 if step > 0 else -(2**63)) if s.stop is None else s.stop for s, step in pairs]
+    lists = {"s": starts, "e": ends, "a": list(taken), "t": steps}
+    return [ints(name + what, *values) for what, values in lists.items()]
+
+
+def random_dys(outputs: list[str]) -> dict[str, Any]:
+    random = np.random.default_rng(5)
+    shapes = [X[index].shape for index in INDICES]
+    return {
+        f"{name}_grad": random.normal(size=shape).astype(np.float32)
+        for name, shape in zip(outputs, shapes, strict=True)
+    }
+
+
+def many_slices(data: str) -> tuple[list[Any], list[Any]]:
+    """The nodes y0, y1, ... and their constants."""
+    nodes = [
+        helper.make_node("Slice", [data, *(f"c{i}{what}" for what in "seat")], [f"y{i}"]) for i in range(len(INDICES))
+    ]
+    return nodes, [constant for i, index in enumerate(INDICES) for constant in lists_of(index, f"c{i}")]
+
+
+def test_many_slices_of_one_tensor_are_added_up_in_one_pass() -> None:
+    nodes, constants = many_slices("x")
     forward = model(nodes, 13, initializers=constants)
-    dys = {f"y{i}_grad": np.full((2, 6), i + 1, np.float32) for i in range(3)}
-    dx = bs.multi_slice_grad((4, 6), [(np.s_[i : i + 2], dys[f"y{i}_grad"]) for i in range(3)])
-    assert np.array_equal(run(forward, {"x": X}, **dys)["x_grad"], dx)
+    assert [node.op_type for node in gradient_nodes(forward).nodes] == ["MultiSliceGrad"]
+    dys = random_dys([f"y{i}" for i in range(len(INDICES))])
+    dx = bs.multi_slice_grad((4, 6), list(zip(INDICES, dys.values(), strict=True)))
+    assert run(forward, {"x": X}, **dys)["x_grad"].tobytes() == dx.tobytes()
+
+
+def test_the_gradient_from_elsewhere_comes_first() -> None:
+    nodes, constants = many_slices("x_all")
+    nodes.insert(0, helper.make_node("Slice", ["x", "zero", "four"], ["x_all"]))
+    forward = model(nodes, 13, initializers=[*constants, ints("zero", 0), ints("four", 4)])
+    dys = random_dys([f"y{i}" for i in range(len(INDICES))])
+    whole = np.random.default_rng(6).normal(size=(4, 6)).astype(np.float32)
+    dx = bs.multi_slice_grad((4, 6), [(np.s_[:], whole), *zip(INDICES, dys.values(), strict=True)])
+    results = run(forward, {"x": X}, **dys, x_all_grad=whole)
+    assert results["x_all_grad_total"].tobytes() == results["x_grad"].tobytes() == dx.tobytes()
+
+
+@pytest.mark.parametrize("length", [1, None])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_slices_that_are_known_at_run_time_alone_are_added_up(kind: Any, length: int | None) -> None:
+    """In one pass where it is known how many axes they take; one by one, elsewhere."""
+    type_of = {np.int32: TensorProto.INT32, np.int64: TensorProto.INT64}[kind]
+    names = [f"{what}{i}" for what in ("s", "e", "t") for i in range(3)]
+    nodes = [helper.make_node("Slice", ["x", f"s{i}", f"e{i}", "", f"t{i}"], [f"y{i}"]) for i in range(3)]
+    forward = model(nodes, 13, shape=("rows", "columns"))
+    forward.graph.input.extend(helper.make_tensor_value_info(name, type_of, [length]) for name in names)
+    last = [node.op_type for node in gradient_nodes(forward).nodes][-1]
+    assert last == ("MultiSliceGrad" if length else "SliceGradAccumulate")
+    for values in [(0, 1, 2, 2, 4, 3, 1, 2, 1), (3, 0, 1, -9, 1, 4, -1, 1, 2)]:
+        feeds = {name: np.array([value], kind) for name, value in zip(names, values, strict=True)}
+        index = [slice(values[i], None if values[i + 3] < 0 else values[i + 3], values[i + 6]) for i in range(3)]
+        dys = {f"y{i}_grad": np.full(X[index[i]].shape, i + 0.5, np.float32) for i in range(3)}
+        dx = bs.multi_slice_grad((4, 6), list(zip(index, dys.values(), strict=True)))
+        assert np.array_equal(run(forward, {"x": X, **feeds}, **dys)["x_grad"], dx)
 
 
 def test_the_result_has_the_shape_of_what_was_sliced() -> None:
