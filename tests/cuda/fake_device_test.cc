@@ -20,7 +20,7 @@ class FakeDevice : public ::testing::Test {
 
   View x() { return there(x_, {4, 6}); }
 
-  std::vector<float> x_ = counting<float>(24), y_ = counting<float>(24);
+  std::vector<float> x_ = counting<float>(24), y_ = counting<float>(24), out_ = counting<float>(24);
 };
 
 // Memory that runs out, and a stream that cannot be waited for.
@@ -105,6 +105,108 @@ TEST_F(FakeDevice, GradBuffersTakeMemoryOnlyToAddWhatPartlyMeetsWhatIsThere) {
   EXPECT_TRUE(is_error(buffer.add(at("1:3"), rows), StatusCode::ResourceExhausted, "cudaMallocAsync"));
   fake.allocate = cudaSuccess;
   EXPECT_TRUE(buffer.add(at("1:3"), rows).ok()) << "without waiting";
+}
+
+// Streams that are captured into a graph. A wait would invalidate the capture.
+class Captured : public FakeDevice {
+ protected:
+  Captured() {
+    status_ = Tensor::make(DType::Int64, {3}, 0, Contents::Zero, *memory_).value();
+    splits_ = Tensor::make(DType::Int64, {3}, 0, Contents::Zero, *memory_).value();
+    fake = {.captures = true, .allocated = fake.allocated};
+  }
+
+  // Refused, with that in its message, before anything is queued.
+  template <class Refused>
+  static void expect_refused(const Refused& refused, const char* why) {
+    EXPECT_TRUE(is_error(refused, StatusCode::FailedPrecondition, "the stream is being captured into a graph", why));
+    EXPECT_EQ(std::exchange(fake.queued, 0), 0);
+  }
+  static void expect_queued(const Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GE(std::exchange(fake.queued, 0), 1);
+  }
+
+  View y() { return there(y_, {2}); }
+  View dx() { return there(x_, {4}); }
+  CooIndices input() { return indices(4); }
+  CooIndices output() { return indices(2); }
+  View out_indices() { return View::contiguous(taken_.data(), DType::Int64, {2, 1}, 0, Device::cuda(0)).value(); }
+  Context with_status() { return {.device_status = reinterpret_cast<DeviceStatus*>(status_->view().data)}; }
+
+  const std::shared_ptr<Allocator> memory_ = cuda_allocator(0).value();
+  std::optional<Tensor> status_, splits_;
+
+ private:
+  CooIndices indices(std::int64_t rows) {
+    return CooIndices::from_matrix(
+               ConstView::contiguous(rows_.data(), DType::Int64, {rows, 1}, 0, Device::cuda(0)).value())
+        .value();
+  }
+  std::vector<std::int64_t> rows_ = {0, 1, 2, 3}, taken_ = {0, 0};
+};
+
+TEST_F(Captured, SparseCallsThatWaitAreRefused) {
+  const char* why = "waits for what the device finds";
+  expect_refused(sparse_slice(input(), dx(), {4}, {0}, {2}), why);
+  expect_refused(sparse_slice_count(input(), {0}, {2}), why);
+  expect_refused(sparse_slice_into(input(), dx(), {4}, {0}, {2}, out_indices(), y()), why);
+  expect_refused(sparse_slice_grad(y(), input(), {0}, output()), why);
+  expect_refused(sparse_slice_grad_by_size(y(), input(), {0}, {2}), why);
+  for (Write write : kWrites) {
+    expect_refused(sparse_slice_grad_into(y(), input(), {0}, output(), dx(), MatchOrder::InOrder, write), why);
+    expect_refused(sparse_slice_grad_by_size_into(y(), input(), {0}, {2}, dx(), write), why);
+  }
+}
+
+TEST_F(Captured, OrderAnyIsRefusedWithAStatusToo) {
+  const char* why = "order \"any\" waits";
+  expect_refused(sparse_slice_grad(y(), input(), {0}, output(), MatchOrder::Any), why);
+  expect_refused(sparse_slice_grad_into(y(), input(), {0}, output(), dx(), MatchOrder::Any), why);
+  expect_refused(
+      sparse_slice_grad_into(y(), input(), {0}, output(), dx(), MatchOrder::Any, Write::Overwrite, with_status()), why);
+}
+
+TEST_F(Captured, SparseCallsWithAStatusAreQueued) {
+  for (Write write : kWrites) {
+    expect_queued(sparse_slice_grad_into(y(), input(), {0}, output(), dx(), MatchOrder::InOrder, write, with_status()));
+    expect_queued(sparse_slice_grad_by_size_into(y(), input(), {0}, {2}, dx(), write, with_status()));
+  }
+  expect_queued(sparse_slice_into(input(), dx(), {4}, {0}, {2}, out_indices(), y(), with_status()).status());
+}
+
+TEST_F(Captured, RowSplitsOnTheDeviceAreRefused) {
+  const char* why = "copied from the device";
+  const Tensor values = Tensor::of(splits_->buffer(), there(x_, {0}));
+  expect_refused(RaggedTensor::make(values, {*splits_}), why);
+  expect_refused(RaggedTensor::from_row_lengths(values, {*splits_}), why);
+}
+
+TEST_F(Captured, WaitingIsRefused) { expect_refused(cuda_synchronize(0), "waits"); }
+
+TEST_F(Captured, DenseCallsAreQueued) {
+  const Selection s = Selection::from_index({4}, "1:3").value();
+  const SliceGradient slices[] = {{s, y()}, {s, y()}};
+  auto buffer = GradBuffer::make(DType::Float32, {4}, 0, {.allocator = memory_.get()}).value();
+  expect_queued(slice_into(s, dx(), y()));
+  for (Write write : kWrites) {
+    expect_queued(slice_grad_into(s, y(), dx(), write));
+    expect_queued(multi_slice_grad_into({4}, slices, dx(), write));
+  }
+  expect_queued(buffer.write(s, y()));
+  expect_queued(buffer.add(Selection::from_index({4}, "0:2").value(), y()));
+  expect_queued(buffer.zero());
+}
+
+TEST_F(Captured, ContainersAreQueued) {
+  const Tensor pair = Tensor::of(splits_->buffer(), y()), four = Tensor::of(splits_->buffer(), dx());
+  auto steps = TensorArray::make(2, DType::Float32, {.device = Device::cuda(0)}).value();
+  ASSERT_TRUE(steps.write(0, pair).ok());
+  ASSERT_TRUE(steps.write(1, Tensor::of(splits_->buffer(), there(x_, {2}))).ok());
+  expect_queued(steps.stack_into(there(out_, {2, 2})));
+  const Tensor splits = tensor_of<std::int64_t>({0, 1, 4}, {3});
+  const auto rows = ragged_tensor_to_variant(RaggedTensor::make(four, {splits}).value()).value();
+  expect_queued(ragged_tensor_to_variant_gradient_into(rows, {splits}, {4}, there(out_, {4})));
 }
 
 }  // namespace

@@ -17,9 +17,11 @@ struct FakeRuntime {
   // What it answers.
   cudaError_t launch = cudaSuccess, wait = cudaSuccess, allocate = cudaSuccess, free_in_order = cudaSuccess;
   int launches_before_failing = 0;
+  bool captures = false;  // every stream; none can be waited for then
 
   // What it was asked.
   int launches = 0;
+  int queued = 0;  // launches, copies and requests for memory
   int freed_after_waiting = 0;
   std::set<void*> allocated;
   cudaError_t last = cudaSuccess;  // what cudaGetLastError() will tell
