@@ -132,5 +132,28 @@ TEST(DevicePlan, SlicesOfMoreItemsThanPositionsAreCut) {
   }
 }
 
+// -- Dispatch
+
+// Every second item along each of `loops` axes: no loops are merged, and no items are widened.
+DevicePlan sparse_plan(int loops, std::int64_t width, bool is_dense) {
+  const std::vector<std::int64_t> extents(static_cast<std::size_t>(loops), 6);
+  const Selection s = *Selection::from_index(extents, Index(extents.size(), SliceRange{{}, {}, 2}));
+  Layout dx = contiguous_layout(s.shape(), width);
+  for (int axis = 0; axis < loops && !is_dense; ++axis) dx.strides[axis] *= 2;
+  const Plan plan = plan_scatter(s, dx, contiguous_layout(s.result_shape(), width), Widen::Yes);
+  return device_plans(plan, made_up(kX), made_up(kY)).at(0);
+}
+
+TEST(FillVariants, EachIsTheBestForSomePlan) {
+  std::vector<std::string> chosen, all;
+  for (const FillVariant& variant : kFillVariants) {
+    const int loops = variant.loops == 0 ? 4 : variant.loops;
+    const DevicePlan plan = sparse_plan(loops, variant.width, variant.grain == Grain::Chunk);
+    all.push_back(to_string(variant));
+    chosen.push_back(to_string(fill_variant(plan)));
+  }
+  EXPECT_EQ(chosen, all);
+}
+
 }  // namespace
 }  // namespace backslice::cuda
