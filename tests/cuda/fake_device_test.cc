@@ -182,6 +182,24 @@ TEST_F(Captured, RowSplitsOnTheDeviceAreRefused) {
   expect_refused(RaggedTensor::from_row_lengths(values, {*splits_}), why);
 }
 
+// Which are larger than 1 MiB: a graph would read memory that is gone.
+TEST_F(Captured, TablesOfSeventyThousandPiecesAreRefused) {
+  constexpr std::int64_t kPieces = 70'000;
+  std::vector<std::optional<RaggedTensor>> pieces;
+  std::vector<std::int64_t> splits = {0};
+  for (std::int64_t i = 0; i < kPieces; ++i) {
+    View item = there(x_, {1});
+    item.data += i % 2 * 8;  // no two of them are adjacent
+    pieces.push_back(RaggedTensor::make(Tensor::of(splits_->buffer(), item), {}).value());
+    splits.push_back(i + 1);
+  }
+  const VariantArray rows = VariantArray::make(pieces, {kPieces}).value();
+  std::vector<float> out(kPieces);
+  expect_refused(ragged_tensor_to_variant_gradient_into(rows, {tensor_of(splits, {kPieces + 1})}, {kPieces},
+                                                        there(out, {kPieces})),
+                 "the table of so many pieces");
+}
+
 TEST_F(Captured, WaitingIsRefused) { expect_refused(cuda_synchronize(0), "waits"); }
 
 TEST_F(Captured, DenseCallsAreQueued) {
