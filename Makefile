@@ -18,7 +18,7 @@
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make fuzz-cuda: the fuzzers; make bench-cuda: its speed)
 # make cuda-programs compile the fuzzers and failing programs that need a CUDA device, as CI does (make test compiles the rest)
-# make cuda-bundle those tests, fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
+# make cuda-bundle those tests, in Python too (with the wheels in dist/), fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
