@@ -113,7 +113,8 @@ class Captured : public FakeDevice {
   Captured() {
     status_ = Tensor::make(DType::Int64, {3}, 0, Contents::Zero, *memory_).value();
     splits_ = Tensor::make(DType::Int64, {3}, 0, Contents::Zero, *memory_).value();
-    fake = {.captures = true, .allocated = fake.allocated};
+    fake.captures = true;
+    fake.queued = 0;
   }
 
   // Refused, with that in its message, before anything is queued.
@@ -226,6 +227,120 @@ TEST_F(Captured, ContainersAreQueued) {
   const auto rows = ragged_tensor_to_variant(RaggedTensor::make(four, {splits}).value()).value();
   expect_queued(ragged_tensor_to_variant_gradient_into(rows, {splits}, {4}, there(out_, {4})));
 }
+
+// Arguments on one of two devices, while the other is the current one.
+class TwoDevices : public FakeDevice, public ::testing::WithParamInterface<int> {
+ protected:
+  TwoDevices() {
+    fake.devices = 2;
+    fake.current = other();
+  }
+
+  int device() const { return GetParam(); }
+  int other() const { return 1 - GetParam(); }
+  template <class T>
+  View here(std::vector<T>& memory, Ints shape) {
+    return there(memory, shape, device());
+  }
+
+  // All that the call asks of the runtime is asked while the arguments' device is current; then the other is again.
+  void expect_guarded(const std::function<Status()>& call, StatusCode code = StatusCode::Ok) {
+    fake.used.clear();
+    const Status status = call();
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(fake.used, ElementsAre(device()));
+    EXPECT_EQ(fake.current, other());
+  }
+
+  const Selection s_ = Selection::from_index({4}, "1:3").value();
+  std::vector<std::int64_t> rows_ = {0, 1, 2, 3}, taken_ = {0, 0}, splits_ = {0, 1, 4};
+};
+
+TEST_P(TwoDevices, AreListed) {
+  const auto devices = cuda_devices().value();
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[1].ordinal, 1);
+  EXPECT_EQ(devices[1].name, "fake 1");
+}
+
+TEST_P(TwoDevices, DenseSlices) {
+  const View x = here(x_, {4}), y = here(y_, {2});
+  const SliceGradient slices[] = {{s_, y}, {s_, y}};
+  expect_guarded([&] { return slice_into(s_, x, y); });
+  expect_guarded([&] { return slice(s_, x).status(); });
+  expect_guarded([&] { return slice_grad(s_, y).status(); });
+  expect_guarded([&] { return multi_slice_grad({4}, slices).status(); });
+  const PreparedSlice prepared = PreparedSlice::make(s_, DType::Float32).value();
+  expect_guarded([&] { return prepared.forward(x, y); });
+  for (Write write : kWrites) {
+    expect_guarded([&] { return slice_grad_into(s_, y, x, write); });
+    expect_guarded([&] { return multi_slice_grad_into({4}, slices, x, write); });
+  }
+}
+
+TEST_P(TwoDevices, GradBuffers) {
+  const View y = here(y_, {2});
+  const auto allocator = cuda_allocator(device()).value();
+  expect_guarded([&] {
+    auto buffer = GradBuffer::make(DType::Float32, {4}, 0, {.allocator = allocator.get()});
+    EXPECT_TRUE(buffer.ok() && buffer->write(s_, y).ok() && buffer->zero().ok() && buffer->add(s_, y).ok());
+    return buffer->add(Selection::from_index({4}, "0:2").value(), y);
+  });
+}
+
+TEST_P(TwoDevices, SparseSlices) {
+  const CooIndices input = CooIndices::from_matrix(here(rows_, {4, 1})).value();
+  const CooIndices output = CooIndices::from_matrix(ConstView(here(rows_, {2, 1}))).value();
+  const View x = here(x_, {4}), y = here(y_, {2}), taken = here(taken_, {2, 1});
+  expect_guarded([&] { return sparse_slice(input, x, {4}, {0}, {2}).status(); });
+  expect_guarded([&] { return sparse_slice_count(input, {0}, {2}).status(); });
+  expect_guarded([&] { return sparse_slice_into(input, x, {4}, {0}, {2}, taken, y).status(); });
+  expect_guarded([&] { return sparse_slice_grad_by_size(y, input, {0}, {2}).status(); });
+  for (MatchOrder order : {MatchOrder::InOrder, MatchOrder::Any}) {
+    expect_guarded([&] { return sparse_slice_grad(y, input, {0}, output, order).status(); });
+    for (Write write : kWrites) {
+      expect_guarded([&] { return sparse_slice_grad_into(y, input, {0}, output, x, order, write); });
+    }
+  }
+}
+
+TEST_P(TwoDevices, RaggedTensorsAndTensorArrays) {
+  const Buffer nobody;
+  const Tensor values = Tensor::of(nobody, here(x_, {4})), splits = Tensor::of(nobody, here(splits_, {3}));
+  expect_guarded([&] {
+    const RaggedTensor rt = RaggedTensor::make(values, {splits}).value();  // splits are copied from the device
+    const VariantArray rows = ragged_tensor_to_variant(rt).value();
+    return ragged_tensor_to_variant_gradient_into(rows, rt.nested_row_splits(), {4}, here(y_, {4}));
+  });
+  expect_guarded([&] {
+    auto steps = TensorArray::make(2, DType::Float32, {.device = Device::cuda(device())}).value();
+    EXPECT_TRUE(steps.write(0, values).ok() && steps.write(1, values).ok());
+    return steps.stack().status();
+  });
+}
+
+TEST_P(TwoDevices, TheCurrentOneIsRestoredWhereCallsFail) {
+  const View x = here(x_, {4}), y = here(y_, {2});
+  fake.launch = cudaErrorInvalidConfiguration;
+  expect_guarded([&] { return slice_grad_into(s_, y, x); }, StatusCode::ResourceExhausted);
+  fake.allocate = cudaErrorMemoryAllocation;
+  expect_guarded([&] { return slice_grad(s_, y).status(); }, StatusCode::ResourceExhausted);
+}
+
+TEST_P(TwoDevices, ArgumentsOnBothAreRefused) {
+  const View x = there(x_, {4}, device()), y = there(y_, {2}, other());
+  EXPECT_TRUE(is_error(slice_grad_into(s_, y, x), StatusCode::InvalidArgument, "out is on " + to_string(x.device),
+                       "dy is on " + to_string(y.device)));
+  View wrong = y;
+  wrong.device = x.device;
+  EXPECT_TRUE(is_error(slice_grad(s_, wrong), StatusCode::InvalidArgument, "dy is said to be on " + to_string(x.device),
+                       "its memory is on " + to_string(y.device)));
+  EXPECT_TRUE(is_error(cuda_allocator(2), StatusCode::InvalidArgument, "cudaSetDevice"));
+  EXPECT_TRUE(fake.used.empty());
+  EXPECT_EQ(fake.current, other());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, TwoDevices, ::testing::Values(0, 1));
 
 }  // namespace
 }  // namespace backslice
