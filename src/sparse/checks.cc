@@ -54,9 +54,8 @@ Status check_device_status(const Context& context, Device device) {
 
 void refuse_captured_wait(const DeviceStatus* status, const Call& call) {
   if (status != nullptr || call.device.is_cpu()) return;
-  cuda::refuse_capture(
-      "this call waits for what the device finds; those into memory of the caller's do not, with a device_status",
-      call.queue());
+  cuda::refuse_capture("this call waits for what the device finds; an _into form with a device_status does not",
+                       call.queue());
 }
 
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values) {
