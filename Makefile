@@ -17,7 +17,8 @@
 # make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make fuzz-cuda: the fuzzers; make bench-cuda: its speed)
-# make cuda-bundle those tests, fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
+# make cuda-programs compile the fuzzers and failing programs that need a CUDA device, as CI does (make test compiles the rest)
+# make cuda-bundle those tests, in Python too (with the wheels in dist/), fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
 # make lint     formatters, linters and type checks (make format mends what can be mended)
 
 PYTHON ?= python3
@@ -34,7 +35,7 @@ export CCACHE_NOHASHDIR := 1
 DOCS_PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-bundle abi-check abi-update wheel wheels lint format clean
+.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -167,6 +168,12 @@ bench-cpp: setup
 	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
+
+# What make test leaves out, since it needs clang's headers or can run on a device alone: so that it keeps compiling.
+cuda-programs: setup
+	@tools/setup.sh $(PYTHON) fuzz
+	cmake --preset dev -D BACKSLICE_BUILD_CUDA_FUZZERS=ON
+	cmake --build --preset dev --target cuda_fuzzers cuda_no_kernel
 
 cuda-bundle: setup
 	@tools/setup.sh $(PYTHON) fuzz

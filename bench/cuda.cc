@@ -1,5 +1,6 @@
 // What the dense gradients reach on a CUDA device, beside a copy within its memory in the same run: bytes of dx written
-// and of dy read, over the time. `make bench-cuda` runs it; names on the command line choose workloads.
+// and of dy read, over the time. `make bench-cuda` runs it; names on the command line choose workloads, "variants" all
+// of them with every kernel that can run them.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "backslice/backslice.h"
-#include "kernels/slice/device_variants.h"
+#include "kernels/slice/cuda_kernels.h"
 
 namespace {
 
@@ -64,9 +65,9 @@ double copy_speed() {
   return 2.0 * static_cast<double>(bytes) / time;
 }
 
-std::string variant_of(const Selection& s, Tensor& dx, const Tensor& dy) {
+std::vector<cuda::DevicePlan> plans_of(const Selection& s, Tensor& dx, const Tensor& dy) {
   const Plan plan = plan_scatter(s, dx.view().layout, dy.view().layout, Widen::Yes);
-  return to_string(cuda::fill_variant(cuda::device_plans(plan, dx.view().data, dy.data())[0]));
+  return cuda::device_plans(plan, dx.view().data, dy.data());
 }
 
 struct Workload {
@@ -75,25 +76,50 @@ struct Workload {
   const char* index;
 };
 
-void run(const Workload& work, DType dtype, double copy, bool accumulates) {
+Selection selection_of(const Workload& work, DType dtype) {
   std::vector<std::int64_t> dims = work.shape;
   dims.back() *= 4 / std::min<std::int64_t>(4, item_size(dtype));
-  Selection s = Selection::from_index(dims, parse_index(work.index).value()).value();
-  if (dims.size() == 4) {  // the same share of longer rows
-    const std::int64_t scale = dims.back() / work.shape.back();
-    s = *Selection::from_index(dims,
-                               {SliceRange{}, SliceRange{}, SliceRange{8, 104}, SliceRange{8 * scale, 104 * scale}});
-  }
+  if (dims.size() < 4) return Selection::from_index(dims, parse_index(work.index).value()).value();
+  const std::int64_t scale = dims.back() / work.shape.back();  // the same share of longer rows
+  return *Selection::from_index(dims,
+                                {SliceRange{}, SliceRange{}, SliceRange{8, 104}, SliceRange{8 * scale, 104 * scale}});
+}
+
+// Of dx and dy, in bytes.
+double traffic_of(const Selection& s, DType dtype) {
+  return static_cast<double>((s.shape().elements() + s.result_shape().elements()) * item_size(dtype));
+}
+
+void run(const Workload& work, DType dtype, double copy, bool accumulates) {
+  const Selection s = selection_of(work, dtype);
   Tensor dx = on_device(dtype, s.shape());
   const Tensor dy = on_device(dtype, s.result_shape());
   const Write write = accumulates ? Write::Accumulate : Write::Overwrite;
   const double time = seconds([&] { must(slice_grad_into(s, dy, dx, write)); });
   const auto read = static_cast<double>(dy.view().elements() * item_size(dtype));
-  const double bytes = accumulates ? 3 * read : read + static_cast<double>(dx.view().elements() * item_size(dtype));
+  const double bytes = accumulates ? 3 * read : traffic_of(s, dtype);
   std::printf("%-22s %-9s %-10s %8.1f us %6.2f TB/s %5.2f of copy  %s\n", work.name, std::string(name(dtype)).c_str(),
               accumulates ? "accumulate" : "overwrite", 1e6 * time, 1e-12 * bytes / time, bytes / time / copy,
-              accumulates ? "" : variant_of(s, dx, dy).c_str());
+              accumulates ? "" : to_string(cuda::fill_variant(plans_of(s, dx, dy)[0])).c_str());
   std::fflush(stdout);
+}
+
+// Every kernel of the list that can run the workload, the one that is chosen first.
+void run_variants(const Workload& work, DType dtype, double copy) {
+  const Selection s = selection_of(work, dtype);
+  Tensor dx = on_device(dtype, s.shape());
+  const Tensor dy = on_device(dtype, s.result_shape());
+  const std::vector<cuda::DevicePlan> plans = plans_of(s, dx, dy);
+  for (const cuda::FillVariant& variant : cuda::kFillVariants) {
+    const auto can_run = [&](const cuda::DevicePlan& plan) { return variant.can_run(plan); };
+    if (!std::all_of(plans.begin(), plans.end(), can_run)) continue;
+    const double time = seconds([&] {
+      for (const cuda::DevicePlan& plan : plans) must(cuda::fill_plan(plan, variant, nullptr), "fill_plan");
+    });
+    std::printf("%-22s %-9s %-26s %5.2f of copy\n", work.name, std::string(name(dtype)).c_str(),
+                to_string(variant).c_str(), traffic_of(s, dtype) / time / copy);
+    std::fflush(stdout);
+  }
 }
 
 // 512 steps of a sequence: through the operation, and as a graph that was captured once.
@@ -160,6 +186,11 @@ int main(int argc, char** argv) {
     if (!wanted(work.name)) continue;
     for (DType dtype : {DType::Float32, DType::Float16, DType::UInt8, DType::Float64}) run(work, dtype, copy, false);
     for (DType dtype : {DType::Float32, DType::BFloat16}) run(work, dtype, copy, true);
+  }
+  if (wanted("variants")) {
+    for (const Workload& work : workloads) {
+      for (DType dtype : {DType::Float32, DType::UInt8}) run_variants(work, dtype, copy);
+    }
   }
   if (wanted("many")) {
     run_many(copy, 1);

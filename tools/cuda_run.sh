@@ -4,6 +4,7 @@
 #   run.sh failures                       errors that end a device's use, each in a process of its own
 #   run.sh sanitize                       a part of them under compute-sanitizer's memcheck, racecheck and initcheck
 #   run.sh fuzz [seconds] [seed]          every fuzzer for so many seconds (10)
+#   run.sh python [argument of pytest]    the tests of the Python package, with the python3 there (PYTHON names another)
 #   run.sh bench [workload ...]           the benchmark of dense gradients
 #   run.sh bench-containers [millions]    that of sparse and ragged ones, with so many million entries (100)
 set -eu
@@ -25,6 +26,32 @@ hard_failures() {
   return $wrong
 }
 
+# The wheel here that fits that Python; where none does, the package that it has.
+install_wheel() {
+  "$python" -m pip install -q --no-deps --no-index --upgrade --find-links "$here/wheels" --target "$here/site" backslice || {
+    echo "run.sh: no wheel in $here/wheels fits $("$python" -V). \"make wheels\" builds one for every CPython that it finds; or install backslice" >&2
+    "$python" -c "import backslice"
+  }
+}
+
+# Each that can run: those inside PyTorch and JAX need them, with CUDA. What is skipped says why.
+python_tests() {
+  python=${PYTHON:-python3}
+  install_wheel
+  export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
+  unset LD_LIBRARY_PATH  # the wheel has what it needs
+  wrong=0
+  (cd "$here/python/tests" && "$python" -m pytest -q -rs -p no:cacheprovider test_cuda_*.py "$@") || wrong=1
+  for framework in torch jax; do
+    if "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$framework') is None)"; then
+      (cd "$here/python/oracle/in_${framework}_cuda" && "$python" -m pytest -q -rs -p no:cacheprovider -c pytest.ini . "$@") || wrong=1
+    else
+      echo "SKIPPED: the checks inside $framework, which $python does not have"
+    fi
+  done
+  return $wrong
+}
+
 case $what in
 tests)
   [ $# -eq 0 ] || exec "$here/backslice_cuda_tests" "$@"
@@ -34,21 +61,26 @@ tests)
   exit $failed
   ;;
 failures) hard_failures ;;
+python) python_tests "$@" ;;
 fuzz)
   for program in "$here"/fuzz_*_cuda; do "$program" "${1:-10}" "${2:-1}"; done
   ;;
 bench) exec "$here/backslice_cuda_bench" "$@" ;;
 bench-containers) exec "$here/backslice_bench_cuda_containers" "$@" ;;
 sanitize)
-  # One dtype per width, and everything else that is small: under these tools a launch takes milliseconds.
-  filter=${SANITIZE_FILTER:-'*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*:Cuda.Gradients*:Conformance.*'}
+  # One dtype per width, and everything else that is small: under these tools a launch takes milliseconds. Left out are tests
+  # of hundreds of thousands of rows, and those that look whether a stream is still busy: the tools may wait for each launch.
+  dense='*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*'
+  containers='SparseCuda.*:RaggedCuda.*:TensorArrayCuda.*:GradBufferCuda.*:CDeviceStatus.*'
+  left_out='SparseCuda.GradientsOfManyRows*:TensorArrayCuda.Elements*Stream*'
+  filter=${SANITIZE_FILTER:-"$dense:$containers:Cuda.Gradients*:Conformance.*-$left_out"}
   for tool in memcheck racecheck initcheck; do
     compute-sanitizer --tool $tool --error-exitcode 9 --report-api-errors no --print-limit 5 "$here/backslice_cuda_tests" --gtest_brief=1 \
       --gtest_filter="$filter" "$@"
   done
   ;;
 *)
-  echo "run.sh: tests, failures, sanitize, fuzz, bench or bench-containers, not $what" >&2
+  echo "run.sh: tests, python, failures, sanitize, fuzz, bench or bench-containers, not $what" >&2
   exit 2
   ;;
 esac

@@ -8,7 +8,7 @@ import backslice as bs
 import numpy as np
 import pytest
 from cuda_libraries import Interface, needs_gpu
-from test_dlpack import Foreign
+from foreign import Foreign
 
 SHAPE, INDEX = (6, 5, 4), np.s_[1:5:2, ::-1, 2]
 

@@ -5,19 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-
-
-class Foreign:
-    """An array of some library that speaks DLPack and nothing else."""
-
-    def __init__(self, array, device=(1, 0)):
-        self.array, self.device = array, device
-
-    def __dlpack_device__(self):
-        return self.device
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
+from foreign import Foreign
 
 
 @pytest.mark.parametrize("index", [np.s_[:], np.s_[::-2, ::3], np.s_[1], np.s_[:0]], ids=str)

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from dlpack_structs import Managed, Versioned
-from test_dlpack import Foreign
+from foreign import Foreign
 
 DY = np.array([1.0, 2.0], np.float32)
 

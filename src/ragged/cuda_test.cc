@@ -111,49 +111,62 @@ TEST(RaggedCuda, GradientsOfPiecesAreThoseOfTheCpu) {
   }
 }
 
-// So many that a tile of the kernel has dozens of them, at any address, of any length that is not much longer than
-// others.
+// Pieces at any address, of any length that is not much longer than others, some missing.
+void expect_joined(std::mt19937& random, DType dtype, std::int64_t pieces) {
+  constexpr std::int64_t kItems = 50'000;
+  const Tensor values = random_values(random, dtype, {kItems}), on_gpu = to_device(values);
+  const unsigned least = 1 + random() % 40, more = 1 + random() % 60;
+  std::vector<std::optional<RaggedTensor>> device, cpu;
+  std::vector<std::int64_t> splits = {0};
+  while (std::ssize(cpu) < pieces) {
+    const auto count = static_cast<std::int64_t>(least + random() % more);
+    splits.push_back(splits.back() + count);
+    cpu.push_back(std::nullopt);
+    device.push_back(std::nullopt);
+    if (random() % 8 == 0) continue;
+    const std::int64_t first = static_cast<std::int64_t>(random()) % (kItems - count);
+    const auto part_of = [&](const Tensor& whole) {
+      auto* data = const_cast<std::byte*>(whole.data()) + first * item_size(dtype);
+      const View view = View::contiguous(data, dtype, {count}, 0, whole.device()).value();
+      return RaggedTensor::make(Tensor::of(whole.buffer(), view), {}).value();
+    };
+    cpu.back() = part_of(values);
+    device.back() = part_of(on_gpu);
+  }
+  const std::vector<std::int64_t> shape = {splits.back()};
+  const std::vector<Tensor> lists = {vector_of(splits)};
+  const VariantArray from_cpu = VariantArray::make(cpu, {std::ssize(cpu)}).value();
+  const VariantArray from_gpu = VariantArray::make(device, {std::ssize(cpu)}).value();
+  const auto made = ragged_tensor_to_variant_gradient(from_gpu, lists, shape, ValuesType(dtype), on_device());
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  const Tensor expected = ragged_tensor_to_variant_gradient(from_cpu, lists, shape, ValuesType(dtype)).value();
+  ASSERT_EQ(downloaded(made->view()), downloaded(to_device(expected).view()));
+  for (Write write : {Write::Overwrite, Write::IntoZeros, Write::Accumulate}) {
+    RandomTensor out = contiguous_tensor(random, dtype, shape);
+    remove_nans(out.memory);
+    const DeviceTwin device_out(out);
+    const Status status = ragged_tensor_to_variant_gradient_into(from_gpu, lists, shape, device_out.view(), write);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    ASSERT_TRUE(ragged_tensor_to_variant_gradient_into(from_cpu, lists, shape, out.view, write).ok());
+    ASSERT_EQ(device_out.memory(), out.memory) << name(dtype) << " " << least << " " << more;
+  }
+}
+
+// So many that a tile of the kernel has dozens of them.
 TEST(RaggedCuda, ShortPiecesAreJoinedFromAnywhere) {
   std::mt19937 random(86);
-  constexpr std::int64_t kItems = 50'000;
-  for (int i = 0; i < 60; ++i) {
-    const DType dtype = kTypes[static_cast<std::size_t>(i) % std::size(kTypes)];
-    const Tensor values = random_values(random, dtype, {kItems}), on_gpu = to_device(values);
-    const unsigned least = 1 + random() % 40, more = 1 + random() % 60;
-    std::vector<std::optional<RaggedTensor>> device, cpu;
-    std::vector<std::int64_t> splits = {0};
-    while (std::ssize(cpu) < 1500) {
-      const auto count = static_cast<std::int64_t>(least + random() % more);
-      splits.push_back(splits.back() + count);
-      cpu.push_back(std::nullopt);
-      device.push_back(std::nullopt);
-      if (random() % 8 == 0) continue;
-      const std::int64_t first = static_cast<std::int64_t>(random()) % (kItems - count);
-      const auto part_of = [&](const Tensor& whole) {
-        auto* data = const_cast<std::byte*>(whole.data()) + first * item_size(dtype);
-        const View view = View::contiguous(data, dtype, {count}, 0, whole.device()).value();
-        return RaggedTensor::make(Tensor::of(whole.buffer(), view), {}).value();
-      };
-      cpu.back() = part_of(values);
-      device.back() = part_of(on_gpu);
-    }
-    const std::vector<std::int64_t> shape = {splits.back()};
-    const std::vector<Tensor> lists = {vector_of(splits)};
-    const VariantArray from_cpu = VariantArray::make(cpu, {std::ssize(cpu)}).value();
-    const VariantArray from_gpu = VariantArray::make(device, {std::ssize(cpu)}).value();
-    const auto made = ragged_tensor_to_variant_gradient(from_gpu, lists, shape, ValuesType(dtype), on_device());
-    ASSERT_TRUE(made.ok()) << made.status().to_string();
-    const Tensor expected = ragged_tensor_to_variant_gradient(from_cpu, lists, shape, ValuesType(dtype)).value();
-    ASSERT_EQ(downloaded(made->view()), downloaded(to_device(expected).view()));
-    for (Write write : {Write::Overwrite, Write::IntoZeros, Write::Accumulate}) {
-      RandomTensor out = contiguous_tensor(random, dtype, shape);
-      remove_nans(out.memory);
-      const DeviceTwin device_out(out);
-      const Status status = ragged_tensor_to_variant_gradient_into(from_gpu, lists, shape, device_out.view(), write);
-      ASSERT_TRUE(status.ok()) << status.to_string();
-      ASSERT_TRUE(ragged_tensor_to_variant_gradient_into(from_cpu, lists, shape, out.view, write).ok());
-      ASSERT_EQ(device_out.memory(), out.memory) << name(dtype) << " " << least << " " << more;
-    }
+  for (std::size_t i = 0; i < 60; ++i) {
+    expect_joined(random, kTypes[i % std::size(kTypes)], 1500);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Their tables are larger than 1 MiB, and copied instead of passed to kernels.
+TEST(RaggedCudaLarge, SeventyThousandPiecesAreJoined) {
+  std::mt19937 random(87);
+  for (DType dtype : {DType::Float32, DType::BFloat16}) {
+    expect_joined(random, dtype, 70'000);
+    if (HasFatalFailure()) return;
   }
 }
 

@@ -16,6 +16,7 @@ inline Tensor on_cpu(const Tensor& tensor, CudaStream stream = nullptr) {
     return *std::move(made);
   };
   const Call call({.stream = stream}, tensor.device());
+  cuda::refuse_capture("what the CPU reads is copied from the device, which takes a wait", call.queue());
   const bool is_dense = is_contiguous(tensor.view().layout);
   const Tensor dense = is_dense ? tensor : unwrap(copy_of(tensor.view(), call));
   const std::int64_t item_size = tensor.view().layout.item_size;

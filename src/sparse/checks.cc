@@ -52,6 +52,12 @@ Status check_device_status(const Context& context, Device device) {
   return cuda::check_memory(context.device_status, device, "device_status");
 }
 
+void refuse_captured_wait(const DeviceStatus* status, const Call& call) {
+  if (status != nullptr || call.device.is_cpu()) return;
+  cuda::refuse_capture("this call waits for what the device finds; an _into form with a device_status does not",
+                       call.queue());
+}
+
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values) {
   return elements_per_row(values.shape()) * values.layout.item_size + indices.rank() * item_size(indices.dtype());
 }

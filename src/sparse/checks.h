@@ -5,6 +5,7 @@
 #include "backslice/coo_indices.h"
 #include "backslice/ints.h"
 #include "backslice/view.h"
+#include "ops/call.h"
 
 namespace backslice {
 
@@ -25,6 +26,10 @@ Status check_indices(const CooIndices& indices, const char* argument, Device dev
 
 // A status that the device is to write is in its memory.
 Status check_device_status(const Context& context, Device device);
+
+// A call on a device waits for what was found there, unless it has a status to leave that in. Refuses a stream that is
+// being captured where the call would wait. For calls that have queued nothing yet: the capture stays valid.
+void refuse_captured_wait(const DeviceStatus* status, const Call& call);
 
 // The bytes that one row of indices and values takes, if there are any.
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values);

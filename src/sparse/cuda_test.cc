@@ -126,12 +126,39 @@ TEST(SparseCuda, GradientsAreThoseOfTheCpu) {
 
 TEST(SparseCuda, GradientsOfManyRowsAreThoseOfTheCpu) {
   std::mt19937 random(72);
-  for (std::int64_t rows : {1023, 1024, 1025, 4096, 4097, 40'000, 300'000}) {
+  for (std::int64_t rows : {1023, 1024, 1025, 2047, 2048, 2049, 4096, 4097, 40'000, 300'000}) {
     for (int i = 0; i < 6; ++i) {
       const Case c = random_case(random, rows, rows < 5000 ? 12 : 40);
       random() % 2 == 0 ? expect_gradients<std::int64_t>(random, c) : expect_gradients<std::int32_t>(random, c);
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+// So many that there are thousands of tiles; as a slice of a window, and with rows left out of it, so that it is
+// walked.
+TEST(SparseCudaLarge, TwentyMillionRowsOfOneColumnAreThoseOfTheCpu) {
+  constexpr std::int64_t kRows = 20'000'000, kStart = 3;
+  std::mt19937 random(77);
+  std::vector<std::int32_t> input(kRows);
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<std::int32_t>(i);
+  const auto matrix = [](const std::vector<std::int32_t>& list) { return tensor_of(list, {std::ssize(list), 1}); };
+  const auto list_of = [](const Tensor& rows) { return CooIndices::from_matrix(rows.view()).value(); };
+  const Tensor in = matrix(input), device_in = to_device(in);
+  for (bool is_window : {true, false}) {
+    std::vector<std::int32_t> output;
+    for (std::int32_t index : input) {
+      if (is_window ? index >= kRows / 4 && index < kRows / 2 : random() % 2 == 0) {
+        output.push_back(index - static_cast<std::int32_t>(kStart));
+      }
+    }
+    const std::int64_t taken = std::ssize(output);
+    const Tensor out = matrix(output), grad = tensor_of(counting<float>(taken), {taken});
+    const Tensor device_out = to_device(out), device_grad = to_device(grad);
+    const Tensor expected = sparse_slice_grad(grad.view(), list_of(in), {kStart}, list_of(out)).value();
+    const auto made = sparse_slice_grad(device_grad.view(), list_of(device_in), {kStart}, list_of(device_out));
+    ASSERT_TRUE(made.ok()) << made.status();
+    ASSERT_TRUE(elements<float>(to_cpu(*made)) == elements<float>(expected)) << (is_window ? "in order" : "walked");
   }
 }
 
@@ -302,6 +329,32 @@ TEST(SparseCuda, CapturedCallsRunAgain) {
     EXPECT_THAT(elements<float>(to_cpu(dx)), ElementsAre(first, 0, 2));
   }
   cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+
+TEST(SparseCuda, CapturesGoOnWhenACallThatWaitsIsRefused) {
+  const Stream stream;
+  const DeviceList<std::int64_t> in(Rows{{0}, {1}, {2}}, 1, false, 0), out(Rows{{0}, {2}}, 1, false, 0);
+  const Tensor grad = to_device(tensor_of<float>({1, 2}, {2}));
+  Tensor dx = to_device(tensor_of<float>({9, 9, 9}, {3}));
+  const Selection s = Selection::from_index({3}, "::2").value();
+  ASSERT_TRUE(cuda_synchronize(0).ok());
+  const Context context{.stream = stream.stream};
+  cudaGraph_t graph;
+  ASSERT_EQ(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  const Status refused[] = {
+      sparse_slice_grad(grad.view(), in.device(), {0}, out.device(), MatchOrder::InOrder, context).status(),
+      sparse_slice_grad(grad.view(), in.device(), {0}, out.device(), MatchOrder::Any, context).status(),
+      sparse_slice_count(in.device(), {0}, {2}, context).status(), cuda_synchronize(0, stream.stream)};
+  const Status queued = slice_grad_into(s, grad.view(), dx.view(), Write::Overwrite, context);
+  ASSERT_EQ(cudaStreamEndCapture(stream.stream, &graph), cudaSuccess);
+  for (const Status& status : refused) {
+    EXPECT_TRUE(is_error(status, StatusCode::FailedPrecondition, "the stream is being captured"));
+  }
+  ASSERT_TRUE(queued.ok()) << queued;
+  std::size_t nodes = 0;
+  ASSERT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 1u);
   cudaGraphDestroy(graph);
 }
 

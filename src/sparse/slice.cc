@@ -152,6 +152,7 @@ Status slice_into_on_device(const CooIndices& indices, const ConstView& values, 
     return invalid_argument("out_values has ", entries, " rows, more than indices, which has ", indices.rows());
   }
   BACKSLICE_RETURN_IF_ERROR(check_outputs(out_indices, out_values, entries, indices, values));
+  refuse_captured_wait(status, call);
   const auto found = find_window(indices, start, size, entries, status, call);
   found.write_slice(indices, start, values, out_indices, out_values, call.queue());
   if (status != nullptr) return Status();
@@ -168,6 +169,7 @@ Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& va
     auto result = check_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
     const Call call(context, values.device);
+    refuse_captured_wait(nullptr, call);
     if (!call.device.is_cpu()) return slice_on_device(indices, values, *result, start, size, call);
     Window window(indices, start, size, row_bytes(indices, values), call);
     auto out_indices = make_indices(indices, window.entries(), call);
@@ -184,6 +186,7 @@ Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, I
     BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
     BACKSLICE_RETURN_IF_ERROR(check_indices(indices, "indices", indices.device(), "indices"));
     const Call call(context, indices.device());
+    refuse_captured_wait(nullptr, call);
     if (!call.device.is_cpu()) {
       return find_window(indices, start, size, cuda::DeviceFound::kAnyNumber, nullptr, call)
           .outcome(call.queue())

@@ -175,6 +175,13 @@ Status write_window(const ConstView& grad, const CooIndices& input, Ints start, 
   return Status();
 }
 
+// The same for gradients, of which one waits in any case.
+void refuse_captured_wait(MatchOrder order, const DeviceStatus* status, const Call& call) {
+  if (call.device.is_cpu()) return;
+  if (order == MatchOrder::Any) cuda::refuse_capture("order \"any\" waits for the device", call.queue());
+  refuse_captured_wait(status, call);
+}
+
 // On a device. Rows are moved only where all were found, so that whoever waits may do so at the end.
 template <class Refusal>
 Status write_on_device(const cuda::DeviceFound& found, const ConstView& grad, const View& out, Write write, bool waits,
@@ -212,6 +219,7 @@ Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_
     constexpr Write write = Write::Overwrite;
     BACKSLICE_RETURN_IF_ERROR(check_arguments(grad, input_indices, input_start, output_indices, order, write));
     const Call call(context, grad.device);
+    refuse_captured_wait(order, nullptr, call);
     auto out = make_gradient(grad, input_indices.rows(), call);
     if (!out.ok()) return out;
     if (!call.device.is_cpu()) {
@@ -233,6 +241,7 @@ Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_ind
     BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, &output_indices, "backprop_val_grad"));
     BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
     const Call call(context, grad.device);
+    refuse_captured_wait(order, context.device_status, call);
     if (!call.device.is_cpu()) {
       return match_on_device(grad, input_indices, input_start, output_indices, out, order, write, context.device_status,
                              call);
@@ -248,6 +257,7 @@ Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices
     constexpr Write write = Write::Overwrite;
     BACKSLICE_RETURN_IF_ERROR(check_window_arguments(grad, input_indices, start, size, write));
     const Call call(context, grad.device);
+    refuse_captured_wait(nullptr, call);
     auto out = make_gradient(grad, input_indices.rows(), call);
     if (!out.ok()) return out;
     BACKSLICE_RETURN_IF_ERROR(
@@ -265,6 +275,7 @@ Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& i
     BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, nullptr, "grad"));
     BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
     const Call call(context, grad.device);
+    refuse_captured_wait(context.device_status, call);
     if (call.device.is_cpu()) return write_window(grad, input_indices, start, size, out, write, call);
     return write_window_on_device(grad, input_indices, start, size, out, write, context.device_status, call);
   });

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -114,13 +115,17 @@ TEST(TensorArrayCuda, ReadsIntoMemoryOfTheCallers) {
   EXPECT_EQ(twin.memory(), out.memory);
 }
 
-// A stream on which nothing runs until it is let go.
+// A stream on which nothing runs until it is let go. After some seconds it goes on by itself: tools that wait for each
+// launch would wait forever.
 class HeldStream {
  public:
   HeldStream() {
     EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
     const auto wait = [](void* go) {
-      while (!static_cast<std::atomic<bool>*>(go)->load()) std::this_thread::yield();
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+      while (!static_cast<std::atomic<bool>*>(go)->load() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+      }
     };
     EXPECT_EQ(cudaLaunchHostFunc(stream_, wait, &go_), cudaSuccess);
   }

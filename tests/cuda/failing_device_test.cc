@@ -1,83 +1,7 @@
-// A device that fails when it is told to: what becomes of a call then, and of the memory that it had taken. The
-// functions of the CUDA runtime that the library calls are replaced by the linker (-Wl,--wrap); kernels do nothing, and
-// the device's memory is the CPU's.
-#include <cuda_runtime_api.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <set>
-
+// A device that fails when it is told to: what becomes of a call then, and of the memory that it had taken.
 #include "backslice/cuda.h"
+#include "fake_runtime.h"
 #include "testing.h"
-
-namespace backslice {
-namespace {
-
-struct FakeDevice {
-  cudaError_t launch = cudaSuccess, wait = cudaSuccess, allocate = cudaSuccess, free_in_order = cudaSuccess;
-  cudaError_t last = cudaSuccess;  // what cudaGetLastError() will tell
-  int launches_before_failing = 0;
-  std::set<void*> allocated;
-  int freed_after_waiting = 0;
-} fake;
-
-cudaError_t told(cudaError_t error) {
-  if (error != cudaSuccess) fake.last = error;
-  return error;
-}
-
-}  // namespace
-}  // namespace backslice
-
-using backslice::fake;
-using backslice::told;
-
-extern "C" {
-cudaError_t __wrap_cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t __wrap_cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
-  *attributes = {};
-  attributes->type = cudaMemoryTypeDevice;
-  attributes->devicePointer = const_cast<void*>(data);
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaMallocAsync(void** data, std::size_t size, cudaStream_t) {
-  if (fake.allocate != cudaSuccess) return told(fake.allocate);
-  const std::size_t rounded = (size + 255) / 256 * 256;
-  *data = std::memset(std::aligned_alloc(256, rounded), 0, rounded);  // what kernels that do nothing leave behind
-  fake.allocated.insert(*data);
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaFree(void* data) {
-  fake.allocated.erase(data);
-  std::free(data);
-  ++fake.freed_after_waiting;
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaFreeAsync(void* data, cudaStream_t) {
-  if (fake.free_in_order != cudaSuccess) return told(fake.free_in_order);
-  fake.allocated.erase(data);
-  std::free(data);
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t) {
-  std::memset(data, value, bytes);
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
-cudaError_t __wrap_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
-  return fake.launches_before_failing-- > 0 ? cudaSuccess : told(fake.launch);
-}
-cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t) { return told(fake.wait); }
-cudaError_t __wrap_cudaDeviceSynchronize() { return told(fake.wait); }
-cudaError_t __wrap_cudaGetLastError() { return std::exchange(fake.last, cudaSuccess); }
-}
 
 namespace backslice {
 namespace {
@@ -100,7 +24,6 @@ class FailingDevice : public ::testing::Test {
     EXPECT_TRUE(slice(selection_, view_of(here, {4})).ok()) << "the CPU's operations go on";
   }
 
-  // Memory that counts as the device's.
   ConstView dy() { return there(dy_memory_, {2}); }
   View dx() { return there(dx_memory_, {4}); }
   Result<Tensor> gradient() { return slice_grad(selection_, dy()); }
@@ -117,10 +40,6 @@ class FailingDevice : public ::testing::Test {
   const Selection selection_ = Selection::from_index({4}, "1:3").value();
 
  private:
-  View there(std::vector<float>& memory, Ints shape) {
-    return View::contiguous(memory.data(), DType::Float32, shape, 0, Device::cuda(0)).value();
-  }
-
   std::vector<float> dy_memory_ = {1, 2}, dx_memory_ = {1, 2, 3, 4};
   std::vector<std::int64_t> rows_ = {0, 1};
 };

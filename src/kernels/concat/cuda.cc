@@ -41,7 +41,7 @@ Buffer upload(const std::vector<std::int64_t>& packed, const Workspace& workspac
     tables.append(packed);
     return tables.upload(workspace.allocator, workspace.queue);
   }
-  refuse_capture("a table of so many pieces that it is copied from memory of this process", workspace.queue);
+  refuse_capture("the table of so many pieces is copied from memory that is gone when the graph runs", workspace.queue);
   const auto items = static_cast<std::int64_t>(packed.size());
   Buffer copy = allocate_scratch<std::int64_t>(items, workspace.allocator);
   copy_to_device(copy.data(), packed.data(), items * static_cast<std::int64_t>(sizeof(std::int64_t)), workspace.queue);

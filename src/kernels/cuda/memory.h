@@ -36,10 +36,14 @@ class StreamAllocator final : public Allocator {
   DeviceStream queue_;
 };
 
+// Ends the operation where the stream is being captured into a graph, which cannot hold it; `why` goes into the
+// message. Waiting for such a stream would invalidate the capture: whoever waits asks first, before anything is queued.
+void refuse_capture(const char* why, DeviceStream queue);
+
 // Copies to and from a device, behind what was queued before. They throw a StatusException where CUDA refuses.
 void copy_to_device(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
 
-// Waits for the copy, and so for everything queued before. Not possible while the stream is captured.
+// Waits for the copy, and so for everything queued before: see refuse_capture().
 void copy_to_host(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
 
 void zero(void* dst, std::int64_t bytes, DeviceStream queue);

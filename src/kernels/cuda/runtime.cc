@@ -76,12 +76,13 @@ Status error_of(cudaError_t error, const char* call, int ordinal) {
                                      cudaGetErrorName(error), ")", advice_on(error)));
 }
 
-void refuse_capture(const char* what, DeviceStream queue) {
+void refuse_capture(const char* why, DeviceStream queue) {
+  const DeviceGuard guard(queue.ordinal);  // whose default stream null is
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(queue.stream, &capturing), "cudaStreamIsCapturing", queue.ordinal);
   if (capturing == cudaStreamCaptureStatusNone) return;
   throw StatusException(
-      Status(StatusCode::FailedPrecondition, join("the stream is being captured, and a graph cannot repeat ", what)));
+      Status(StatusCode::FailedPrecondition, join("the stream is being captured into a graph, but ", why)));
 }
 
 }  // namespace backslice::cuda
@@ -142,6 +143,7 @@ Status cuda_wait(int ordinal, CudaStream waiting, CudaStream awaited) {
 Status cuda_synchronize(int ordinal, CudaStream stream) {
   return without_throwing([&]() -> Status {
     const cuda::DeviceGuard guard(ordinal);
+    cuda::refuse_capture("this call waits for it", {ordinal, stream});
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", ordinal);
     return Status();
   });

@@ -20,9 +20,6 @@ inline void check(cudaError_t error, const char* call, int ordinal) {
   throw StatusException(error_of(error, call, ordinal));
 }
 
-// Ends the operation where the stream is being captured, since its graph could not repeat `what`.
-void refuse_capture(const char* what, DeviceStream queue);
-
 // Makes a device the current one until the end of the scope, where it is not already.
 class DeviceGuard {
  public:

@@ -18,6 +18,7 @@ namespace cuda {
 
 Status check_memory(const void*, Device, std::string_view) { return no_cuda(); }
 Result<Buffer> StreamAllocator::allocate(std::int64_t, Contents) { return no_cuda(); }
+void refuse_capture(const char*, DeviceStream) { refuse(); }
 void copy_to_device(void*, const void*, std::int64_t, DeviceStream) { refuse(); }
 void copy_to_host(void*, const void*, std::int64_t, DeviceStream) { refuse(); }
 void zero(void*, std::int64_t, DeviceStream) { refuse(); }

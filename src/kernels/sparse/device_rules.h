@@ -99,19 +99,6 @@ BACKSLICE_HD bool is_within(std::int64_t& index, std::int64_t start, std::int64_
   return slice_coordinate(index, start, index) && low <= index && index <= high;
 }
 
-// Whether an input row is that row of the slice.
-template <class Read>
-BACKSLICE_HD bool is_slice_row(const IndexList& input, std::int64_t row, const PerColumn& start,
-                               const IndexList& output, std::int64_t slice_row) {
-  bool equal = true;
-  for (int axis = 0; axis < input.rank; ++axis) {
-    std::int64_t coordinate;
-    equal &= slice_coordinate(index_at<Read>(input, row, axis), start.of[axis], coordinate);
-    equal &= coordinate == index_at<Read>(output, slice_row, axis);
-  }
-  return equal;
-}
-
 // -1, 0 or 1 as row i of a list comes before, at or after an input row, from which `start` is subtracted. For a guess
 // it does not matter that the difference may wrap.
 template <class Read>

@@ -29,33 +29,60 @@ PerColumn columns_of(const Row& row) {
   return columns;
 }
 
-// What find_kernel and walk_kernel leave, computed one row after the other.
+// What find_kernel and check_kernel leave, computed one row after the other.
 struct FoundOnCpu {
   std::vector<bool> in_slice;
   std::int64_t used = 0;
   bool has_parted = false;
 };
 
-FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const IndexList& output) {
+IndexBounds box_of(const IndexList& list) {
   IndexBounds box;
-  for (int axis = 0; axis < input.rank; ++axis) {
+  for (int axis = 0; axis < list.rank; ++axis) {
     box.low[axis] = kMax, box.high[axis] = kMin;
-    for (std::int64_t j = 0; j < output.rows; ++j) {
-      box.low[axis] = std::min(box.low[axis], index_at<Int64>(output, j, axis));
-      box.high[axis] = std::max(box.high[axis], index_at<Int64>(output, j, axis));
+    for (std::int64_t j = 0; j < list.rows; ++j) {
+      box.low[axis] = std::min(box.low[axis], index_at<Int64>(list, j, axis));
+      box.high[axis] = std::max(box.high[axis], index_at<Int64>(list, j, axis));
     }
   }
-  FoundOnCpu found;
+  return box;
+}
+
+bool is_in(const IndexBounds& box, const IndexList& input, std::int64_t row, const PerColumn& start) {
+  bool inside = true;
+  for (int axis = 0; axis < input.rank; ++axis) {
+    std::int64_t index = index_at<Int64>(input, row, axis);
+    inside &= is_within(index, start.of[axis], box.low[axis], box.high[axis]);
+  }
+  return inside;
+}
+
+// The bounds of that row alone.
+IndexBounds bounds_of_row(const IndexList& list, std::int64_t row) {
+  IndexBounds bounds;
+  for (int axis = 0; axis < list.rank; ++axis) bounds.low[axis] = bounds.high[axis] = index_at<Int64>(list, row, axis);
+  return bounds;
+}
+
+FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const IndexList& output) {
+  const IndexBounds box = box_of(output);
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(input.rows / kWordRows32 + 1));
+  const auto bit_of = [](std::int64_t row) { return static_cast<int>(row % kWordRows32); };
+  const auto word_of = [&](std::int64_t row) -> std::uint32_t& {
+    return words[static_cast<std::size_t>(row / kWordRows32)];
+  };
   for (std::int64_t row = 0; row < input.rows; ++row) {
-    bool inside = output.rows > 0 || input.rank == 0;
-    for (int axis = 0; axis < input.rank; ++axis) {
-      std::int64_t index = index_at<Int64>(input, row, axis);
-      inside &= is_within(index, start.of[axis], box.low[axis], box.high[axis]);
-    }
-    inside &= found.used < output.rows;
-    if (inside && !is_slice_row<Int64>(input, row, start, output, found.used)) found.has_parted = true;
-    found.in_slice.push_back(inside);
-    found.used += inside;
+    if (is_in(box, input, row, start)) word_of(row) |= std::uint32_t{1} << bit_of(row);
+  }
+  FoundOnCpu found;
+  std::int64_t before = 0;  // rows that were found before the word
+  for (std::int64_t row = 0; row < input.rows; ++row) {
+    if (row > 0 && bit_of(row) == 0) before += count_bits(word_of(row - 1));
+    const std::int64_t slice_row = slice_row_of(word_of(row), bit_of(row), before);
+    const bool is_taken = slice_row != kNoSliceRow && slice_row < output.rows;
+    if (is_taken && !is_in(bounds_of_row(output, slice_row), input, row, start)) found.has_parted = true;
+    found.in_slice.push_back(is_taken);
+    found.used += is_taken;
   }
   return found;
 }
@@ -65,7 +92,7 @@ TEST(DeviceRules, RowsInTheBoxAreTheSlicesWhereTheyHaveNotParted) {
   int parted = 0, together = 0;
   for (int i = 0; i < 2000; ++i) {
     const int rank = static_cast<int>(random() % 4);
-    const Rows input = random_rows(random, random() % 30, rank, 4, random() % 2 == 0);
+    const Rows input = random_rows(random, random() % 70, rank, 4, random() % 2 == 0);
     Row start(static_cast<std::size_t>(rank)), size = start;
     for (auto& s : start) s = static_cast<int>(random() % 4) - 1;
     for (auto& s : size) s = static_cast<int>(random() % 5);

@@ -216,6 +216,99 @@ TEST(TileTables, TakeHardlyLessThanIsToldAhead) {
   EXPECT_GT(2 * bytes_of(made[0]), cuda::most_table_bytes(4990, 3));
 }
 
+// -- Tables for destinations that are too large for a test to hold: addresses are made up, and nothing is touched.
+
+constexpr std::uintptr_t kDx = std::uintptr_t{1} << 20;
+
+struct LargeSum {
+  Shape shape;
+  std::vector<SliceGradient> slices;  // of bytes
+};
+
+LargeSum large_sum(Ints dims, const std::vector<Index>& indices) {
+  LargeSum made{*Shape::make(dims), {}};
+  for (const Index& index : indices) {
+    const Selection s = *Selection::from_index(made.shape, index);
+    const auto* dy = reinterpret_cast<const std::byte*>((made.slices.size() + 1) << 42);
+    made.slices.push_back({s, ConstView::contiguous(dy, DType::Int8, s.result_shape()).value()});
+  }
+  return made;
+}
+
+// Where the slices have the byte of the destination, in the order of the list, by their definition.
+std::vector<const std::byte*> sources_by_definition(const LargeSum& sum, std::int64_t flat) {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(sum.shape.rank()));
+  for (int axis = sum.shape.rank(); axis-- > 0; flat /= sum.shape[axis]) {
+    at[static_cast<std::size_t>(axis)] = flat % sum.shape[axis];
+  }
+  std::vector<const std::byte*> sources;
+  for (const auto& [s, dy] : sum.slices) {
+    std::int64_t offset = 0;
+    bool is_taken = true;
+    for (int axis = 0; axis < s.shape().rank(); ++axis) {  // all are kept in the result
+      const auto& [start, step, count] = s.axis(axis);
+      const std::int64_t from_start = at[static_cast<std::size_t>(axis)] - start;
+      is_taken = is_taken && from_start % step == 0 && from_start / step >= 0 && from_start / step < count;
+      offset = offset * count + from_start / step;
+    }
+    if (is_taken) sources.push_back(dy.data + offset);
+  }
+  return sources;
+}
+
+// The same as a thread finds them.
+std::vector<const std::byte*> sources_in_tables(const cuda::DeviceTiles& tiles, std::uint32_t unit) {
+  std::vector<const std::byte*> sources;
+  const std::uint32_t cell = cuda::cell_of(tiles.cells, unit);
+  for (std::uint32_t i = tiles.first_of_cell[cell]; i < tiles.first_of_cell[cell + 1]; ++i) {
+    if (const std::byte* source = cuda::source_of<0>(tiles, tiles.slices[i], unit)) sources.push_back(source);
+  }
+  return sources;
+}
+
+void expect_tables(const LargeSum& sum, bool accumulates) {
+  const Layout dst = contiguous_layout(sum.shape, 1);
+  const CommonAxes common = common_axes(sum.slices, dst, TaskRunner(serial_executor()));
+  const cuda::Addition addition = cuda::addition_of(DType::Int8);
+  const auto made = cuda::tile_tables(common, 1, reinterpret_cast<std::byte*>(kDx), &addition, accumulates);
+  EXPECT_GT(made.size(), 1u);
+  std::mt19937 random(31);
+  std::int64_t first = 0;  // of the next part
+  for (const cuda::TileTables& part : made) {
+    const cuda::DeviceTiles tiles = part.in_place();
+    ASSERT_LT(tiles.units, std::uint32_t{1} << 31);
+    EXPECT_EQ(tiles.accumulates, accumulates);
+    for (int i = 0; i < 300; ++i) {
+      const std::uint32_t unit = i < 2 ? i * (tiles.units - 1) : static_cast<std::uint32_t>(random()) % tiles.units;
+      const std::int64_t at = first + std::int64_t{unit} * tiles.width;
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(cuda::place_of<0>(tiles, unit)) - kDx, static_cast<std::uint64_t>(at));
+      ASSERT_EQ(sources_in_tables(tiles, unit), sources_by_definition(sum, at)) << "at " << at;
+    }
+    first += std::int64_t{tiles.units} * tiles.width;
+  }
+  EXPECT_EQ(first, sum.shape.elements());
+}
+
+TEST(TileTables, SumsOfMoreUnitsThanPositionsAreCut) {
+  constexpr std::int64_t kGi = 1 << 30;
+  const SliceRange all;
+  const LargeSum sums[] = {
+      large_sum({5 * kGi + 3}, {{SliceRange{1, {}}},
+                                {SliceRange{0, {}, 3}},
+                                {SliceRange{{}, 3 * kGi, 7}},
+                                {SliceRange{2 * kGi - 9, 2 * kGi + 9}},
+                                {SliceRange{4 * kGi + 1, {}, kGi / 2}}}),
+      large_sum({6, kGi + 7}, {{SliceRange{0, 3}, SliceRange{5, {}}},
+                               {SliceRange{2, 6}, SliceRange{1, {}, 3}},
+                               {SliceRange{{}, {}, 2}, all},
+                               {SliceRange{1, 5}, SliceRange{kGi, {}}}}),
+      large_sum({3, 12 * kGi}, {{SliceRange{0, 2}, SliceRange{0, 5 * kGi}}, {SliceRange{1, 3}, SliceRange{kGi, {}}}}),
+  };
+  for (const LargeSum& sum : sums) {
+    for (bool accumulates : {false, true}) expect_tables(sum, accumulates);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, TilesKernel, ::testing::ValuesIn(kernel_ways()),
                          [](const auto& info) { return info.param.name; });
 
