@@ -164,7 +164,31 @@ def test_dys_that_only_the_gradient_reads_are_computed_together(monkeypatch: pyt
 
     assert lowered(loss).count("stablehlo.concatenate") == 2 + 1  # of the columns and of the rows: none are alike
     np.testing.assert_allclose(jax.jit(bsj.fuse_slices(jax.grad(loss)))(X), jax.grad(loss)(X), rtol=1e-12)
-    assert "stablehlo.concatenate" not in lowered(recurrent)
     assert "stablehlo.concatenate" not in lowered(lambda x: sum(x[0, t] ** 2 for t in range(8)))
     both = bsj.fuse_slices(jax.grad(lambda x: loss(x) + jnp.sum(x**3)))
     np.testing.assert_allclose(jax.jit(both)(X), jax.grad(lambda x: loss(x) + jnp.sum(x**3))(X), rtol=1e-12)
+
+
+def joined(f, shape: tuple[int, ...]) -> list[int]:
+    """How many dy's the concatenations of a function have."""
+    x = jax.ShapeDtypeStruct(shape, jnp.float32)
+    text = jax.jit(bsj.fuse_slices(f)).lower(x).as_text()
+    return [line.count("%") - 1 for line in text.splitlines() if "stablehlo.concatenate" in line]
+
+
+def test_dys_that_are_computed_from_one_another_are_one_kernel_where_they_are_small() -> None:
+    def loss(x, f=lambda h: h):
+        h = jnp.zeros((x.shape[0], x.shape[2]), x.dtype)
+        for t in range(x.shape[1]):
+            h = jnp.tanh(f(h) + x[:, t])
+        return jnp.sum(h)
+
+    assert joined(jax.grad(loss), (64, 4, 256)) == [4]
+    assert joined(jax.grad(loss), (64, 8, 256)) == [8]
+    assert joined(jax.grad(loss), (64, 8, 512)) == []  # XLA would compute too much anew
+    assert joined(jax.grad(loss), (16, 9, 256)) == []  # it would not compute so many in one kernel
+    assert joined(jax.value_and_grad(loss), (16, 8, 256)) == []  # nor what something else reads
+    assert joined(jax.grad(partial(loss, f=lambda h: h @ jnp.ones((256, 256), h.dtype))), (16, 8, 256)) == []
+    x = jnp.asarray(np.random.default_rng(0).normal(size=(64, 8, 256)), jnp.float32)
+    expected = jax.jit(jax.grad(loss))(x)
+    np.testing.assert_allclose(jax.jit(bsj.fuse_slices(jax.grad(loss)))(x), expected, rtol=1e-6)
