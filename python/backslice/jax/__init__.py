@@ -7,11 +7,13 @@ On CPUs they run backslice's kernels, on XLA's threads; on other devices they ar
 """
 
 from ..suggestions import check_keywords as _check_keywords
-from . import library as _library  # noqa: F401  first: it says what is missing
-from .fuse import fuse_slices
-from .ragged import ragged_gradient
-from .slices import multi_slice, multi_slice_grad, slice, slice_grad
-from .sparse import sparse_slice_grad
+from . import library as _library  # first: it says what is missing
+
+with _library.names_of_jax():
+    from .fuse import fuse_slices
+    from .ragged import ragged_gradient
+    from .slices import multi_slice, multi_slice_grad, slice, slice_grad
+    from .sparse import sparse_slice_grad
 
 __all__ = [
     "fuse_slices",
