@@ -3,7 +3,8 @@
 >>> import backslice.jax as bsj
 >>> steps = bsj.multi_slice(x, [(slice(None), t) for t in range(512)])
 
-On CPUs they run backslice's kernels, on XLA's threads; on other devices they are JAX's own operations.
+On CPUs they run backslice's kernels, on XLA's threads, and on CUDA devices too, in builds with CUDA; on other devices
+they are JAX's own operations.
 """
 
 from ..suggestions import check_keywords as _check_keywords
