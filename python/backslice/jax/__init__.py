@@ -11,12 +11,14 @@ from ..suggestions import check_keywords as _check_keywords
 from . import library as _library  # first: it says what is missing
 
 with _library.names_of_jax():
+    from .exporting import export_checks
     from .fuse import fuse_slices
     from .ragged import ragged_gradient
     from .slices import multi_slice, multi_slice_grad, slice, slice_grad
     from .sparse import sparse_slice_grad
 
 __all__ = [
+    "export_checks",
     "fuse_slices",
     "multi_slice",
     "multi_slice_grad",

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(16, 24, 64)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).normal(size=X.shape), jnp.float32)
@@ -166,3 +167,12 @@ def test_of_slices_that_differ_along_two_axes_those_that_fit_share_a_loop() -> N
 
     check(jax.grad(loss), X)
     check(jax.grad(other), X)
+
+
+def test_programs_with_loops_can_be_exported() -> None:
+    gradient = bsj.fuse_slices(jax.grad(lambda x: steps(lambda y, t: jnp.tanh(y * W[t]))(x) + jnp.sum(x**2)))
+    with pytest.raises(ValueError, match="backslice_unwritten"):
+        export.export(jax.jit(gradient), platforms=["cpu"])(X)
+    exported = export.export(jax.jit(gradient), platforms=["cpu"], disabled_checks=bsj.export_checks())(X)
+    np.testing.assert_array_equal(exported.call(X), jax.jit(gradient)(X))
+    assert "backslice_unwritten" in exported.mlir_module() and "backslice_multi_slice_add" in exported.mlir_module()
