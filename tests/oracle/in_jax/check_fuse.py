@@ -1,5 +1,6 @@
 """fuse_slices: the same results as the original function's, from fewer passes."""
 
+import re
 from functools import partial
 
 import backslice.jax as bsj
@@ -20,6 +21,14 @@ def doubled(x):
 doubled.defvjp(lambda x: (2 * x[1:3], x), lambda x, dy: (jnp.zeros_like(x).at[1:3].set(2 * dy),))
 
 
+@jax.custom_vjp
+def padded(x):
+    return 2 * x[1:3]
+
+
+padded.defvjp(lambda x: (2 * x[1:3], None), lambda _, dy: (jnp.pad(2 * dy, ((1, 3), (0, 0))),))
+
+
 @jax.custom_jvp
 def tripled(x):
     return 3 * x
@@ -37,6 +46,16 @@ def recurrent(x):
 
 def scanned(x):
     return jax.lax.scan(lambda c, k: (c + jnp.sum(jnp.sin(k * x[1:4, ::2])), None), 0.0, jnp.arange(3.0))[0]
+
+
+def scanned_by_traced_indices(x):
+    return jax.lax.scan(lambda c, t: (c + jnp.sum(jnp.sin(x[:, t])), None), 0.0, jnp.arange(8))[0]
+
+
+def descended(x):
+    """A gradient in the body of a while_loop."""
+    step = jax.grad(lambda x: jnp.sum(x[1:4] ** 2) + jnp.sum(x[2:] ** 3))
+    return jax.lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] - 0.1 * step(s[1])), (0, x))[1]
 
 
 def checkpointed(x):
@@ -74,10 +93,12 @@ LOSSES = {
         lambda x: jnp.sum(jax.lax.fori_loop(0, 3, lambda i, x: x.at[1:].set(x[:-1] * 0.5), x)), None,
     ),
     "inside checkpoint": (checkpointed, 1),
-    "custom_vjp": (lambda x: jnp.sum(doubled(x) ** 2) + jnp.sum(x[2:4] ** 2), None),
+    "custom_vjp": (lambda x: jnp.sum(doubled(x) ** 2) + jnp.sum(x[2:4] ** 2), 1),
+    "custom_vjp that pads": (lambda x: jnp.sum(padded(x) ** 2) + jnp.sum(x[2:4] ** 2), 1),
     "custom_jvp": (lambda x: jnp.sum(tripled(x)[2:4] ** 2) + jnp.sum(x[2:4] ** 2), 2),
     "split and unstack": (lambda x: sum(jnp.sum(p**2) for p in [*jnp.split(x, 2), *jnp.unstack(x)]), None),
-    "a traced index": (lambda x: jnp.sum(x[jnp.argmax(x[0])] ** 2) + jnp.sum(x[1] ** 2), None),
+    "a traced index": (lambda x: jnp.sum(x[jnp.argmax(x[0])] ** 2) + jnp.sum(x[1] ** 2), 1),
+    "traced indices inside scan": (scanned_by_traced_indices, 0),
     "an array of indices": (lambda x: jnp.sum(x[jnp.array([0, 2])] ** 2) + jnp.sum(x[1] ** 2), 1),
     "jnp.pad of the user's": (lambda x: jnp.sum(jnp.sin(jnp.pad(x, 1)) ** 2), None),
     "a pad with ones": (lambda x: jnp.sum(jnp.sin(jnp.pad(x, 1, constant_values=1.0))[2:]), None),
@@ -124,6 +145,28 @@ def test_fused_functions_can_be_transformed(name: str) -> None:
 def test_a_scan_adds_to_what_it_carries() -> None:
     jaxpr = str(jax.make_jaxpr(bsj.fuse_slices(jax.grad(scanned)))(X))
     assert jaxpr.count("= backslice_multi_slice_add") == 1 and "= pad[" not in jaxpr
+
+
+def test_traced_indices_in_a_scan_stay_xlas() -> None:
+    """It updates what the loop carries in place, by dynamic_update_slice."""
+    gradient = jax.grad(scanned_by_traced_indices)
+    fused, original = (str(jax.make_jaxpr(f)(X)) for f in (bsj.fuse_slices(gradient), gradient))
+    assert passes(fused) == 0
+    assert fused.count("= dynamic_update_slice") == original.count("= dynamic_update_slice") == 1
+
+
+def test_gradients_in_the_body_of_a_while_loop(way: str) -> None:
+    fused = bsj.fuse_slices(descended)
+    jaxpr = str(jax.make_jaxpr(fused)(X))
+    assert passes(jaxpr) == 1 and "= pad[" not in jaxpr
+    np.testing.assert_allclose(jax.jit(fused)(X), jax.jit(descended)(X), rtol=1e-13)
+
+
+def test_a_scan_adds_in_place(way: str) -> None:
+    """XLA gives the loop's call the memory of what it carries: its program has no copy of that."""
+    text = jax.jit(bsj.fuse_slices(jax.grad(scanned))).lower(X).compile().as_text()
+    assert ("backslice_multi_slice_add" in text) == (way == "handlers")
+    assert re.findall(r"= f64\[6,8\]\S* copy\(", text) == []
 
 
 def test_arguments_and_results_are_pytrees() -> None:
