@@ -39,6 +39,17 @@ assert (reason is None or "built without CUDA" not in reason) == has_cuda, reaso
 assert not has_cuda or backslice.cuda.versions()["runtime"] >= (12, 0), backslice.cuda.versions()
 END
 )
+# The handlers for JAX are there and can be loaded, whether or not there is a JAX.
+(cd "$folder" && "$installed" - <<'END'
+import ctypes
+from pathlib import Path
+
+import backslice
+
+library = ctypes.CDLL(str(Path(backslice.__file__).parent / "jax" / "libbackslice_jax.so"))
+print("handlers for XLA's interface {}.{}".format(*divmod(library.backslice_xla_interface(), 1000)))
+END
+)
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
 (cd "$folder" && "$folder/venv/bin/backslice" explore 4,6 "1:3, ::2" --file --no-browser)
 

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 namespace backslice::jax {
 namespace {
@@ -77,6 +80,33 @@ TEST(FreshMemory, SmallResultsAreOverwritten) {
   EXPECT_EQ(write_of_gradients({}, small), Write::Overwrite);
   const View empty = *View::contiguous(&memory[64], DType::UInt8, {{0}});
   EXPECT_EQ(write_of_gradients({}, empty), Write::Overwrite);
+}
+
+// Whether the system was asked for huge pages there: the flag "hg" of the mapping that has the address.
+bool asks_for_huge_pages(const void* at) {
+  std::ifstream mappings("/proc/self/smaps");
+  bool is_inside = false;
+  for (std::string line; std::getline(mappings, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+      is_inside = begin <= reinterpret_cast<std::uintptr_t>(at) && reinterpret_cast<std::uintptr_t>(at) < end;
+    } else if (is_inside && line.starts_with("VmFlags:")) {
+      return line.find(" hg") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+TEST(FreshMemory, HugePagesAreAskedFor) {
+  if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "this system has none";
+  Mapping memory(kPrivate);
+  EXPECT_FALSE(asks_for_huge_pages(&memory[kBytes / 2]));
+  expect_writes(*View::contiguous(&memory[64], DType::UInt8, {{1 << 20}}));  // holds no huge page
+  EXPECT_FALSE(asks_for_huge_pages(&memory[kBytes / 2]));
+  EXPECT_EQ(write_of_gradients({}, memory.tensor()), Write::IntoZeros);
+  EXPECT_TRUE(asks_for_huge_pages(&memory[kBytes / 2]));
 }
 
 Write write_of(const char* index) {

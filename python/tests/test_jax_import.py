@@ -10,17 +10,20 @@ FAKE = """
 import sys, types
 jax, jaxlib = types.ModuleType("jax"), types.ModuleType("jaxlib")
 jaxlib.__version__ = {version!r}
-def refuse(*arguments, **keywords):
-    raise RuntimeError("FFI API version 7 is not supported")
+def register(name, capsule, platform):
+    if {refuses!r}:
+        raise RuntimeError("FFI API version 7 is not supported")
+    if platform == "cpu":
+        print("registered", name)
 jax.ffi = types.SimpleNamespace(
-    register_ffi_target=refuse, pycapsule=lambda function: None, include_dir=lambda: {headers!r}
+    register_ffi_target=register, pycapsule=lambda function: None, include_dir=lambda: {headers!r}
 )
 sys.modules.update(jax=jax, jaxlib=jaxlib)
 """
 
 
-def fake(version: str, headers: str = "/nowhere") -> str:
-    return FAKE.format(version=version, headers=headers)
+def fake(version: str, headers: str = "/nowhere", refuses: bool = True) -> str:
+    return FAKE.format(version=version, headers=headers, refuses=refuses)
 
 
 def imported(before: str) -> str:
@@ -54,7 +57,20 @@ def test_with_a_version_that_is_no_number(version: str) -> None:
 
 def test_with_a_version_that_refuses_the_handlers() -> None:
     said = imported(fake("9.1.0"))
-    assert "cannot be registered with jaxlib 9.1.0" in said and "0.10 to 0.12" in said and "version 7" in said
+    assert "cannot be registered with jaxlib 9.1.0" in said and "version 7" in said
+    assert "tested with jaxlib 0.10.2 and 0.11.2" in said
+
+
+def test_with_a_version_that_takes_the_handlers_and_lacks_names() -> None:
+    """It shows, too, that the handlers are in this build and can be loaded."""
+    *registered, said = imported(fake("9.1.0", refuses=False)).splitlines()
+    assert [line.split()[1] for line in registered] == [
+        "backslice_multi_slice", "backslice_multi_slice_grad", "backslice_multi_slice_add",
+        "backslice_shard_of_gradient", "backslice_slices_of_shard", "backslice_sparse_slice_grad",
+        "backslice_unwritten",
+    ]  # fmt: skip
+    assert said.startswith("ImportError backslice.jax is tested with JAX 0.10.2 and 0.11.2, but an unknown version is ")
+    assert "with jaxlib 9.1.0, which lacks something that it uses (cannot import name" in said
 
 
 @pytest.mark.parametrize("version", [(0, 1), (1, 0)])

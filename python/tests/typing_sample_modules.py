@@ -115,6 +115,7 @@ def in_jax(x: Any) -> list[Any]:
     dx = bsj.fuse_slices(bsj.slice_grad)(x, (4,), "1:3")
     dv = bsj.sparse_slice_grad(x, [[0]], [0], [[0]])
     pieces = bsj.ragged_gradient([x, None], [0, 2, 3], (3,))
+    print(len(bsj.export_checks()))
     return [dx, dv, pieces, bsj.slice(x, 0), *bsj.multi_slice(x, [0]), bsj.multi_slice_grad((4,), [("1:3", x)])]
 
 

@@ -3,17 +3,22 @@
 >>> import backslice.jax as bsj
 >>> steps = bsj.multi_slice(x, [(slice(None), t) for t in range(512)])
 
-On CPUs they run backslice's kernels, on XLA's threads; on other devices they are JAX's own operations.
+On CPUs they run backslice's kernels, on XLA's threads, and on CUDA devices too, in builds with CUDA; on other devices
+they are JAX's own operations.
 """
 
 from ..suggestions import check_keywords as _check_keywords
-from . import library as _library  # noqa: F401  first: it says what is missing
-from .fuse import fuse_slices
-from .ragged import ragged_gradient
-from .slices import multi_slice, multi_slice_grad, slice, slice_grad
-from .sparse import sparse_slice_grad
+from . import library as _library  # first: it says what is missing
+
+with _library.names_of_jax():
+    from .exporting import export_checks
+    from .fuse import fuse_slices
+    from .ragged import ragged_gradient
+    from .slices import multi_slice, multi_slice_grad, slice, slice_grad
+    from .sparse import sparse_slice_grad
 
 __all__ = [
+    "export_checks",
     "fuse_slices",
     "multi_slice",
     "multi_slice_grad",

@@ -5,6 +5,9 @@ that are computed alike are computed by a loop (loops.py). Of the others, a conc
 computes them all. Both need elementwise operations whose result nothing else reads: others are computed by kernels of
 their own in any case, and would be copied.
 
+Of a small array, a few dy's are one kernel even where they are computed from one another, as those of the steps of a
+recurrence: it computes anew for each dy what several of them need, which takes more time to run and less to compile.
+
 The sum as XLA does it is one kernel that computes such dy's too, and looks at every element of the array once per
 slice. That is no more than what they hold together where each of them is a large part of the array.
 """
@@ -21,11 +24,18 @@ from jax.interpreters.mlir import ir
 from numpy.typing import NDArray
 
 from .loops import Loop, aval_of, loops_of
+from .programs import OF_SHAPES, is_simple, shape_of
 from .selections import Selections
 
 MOST = 4  # dy's per array: with more, the kernels get slower
 LEAST_DYS = 8  # below, there is little to gain
+MOST_IN_KERNEL = 8  # dy's: a concatenation of more is no part of a kernel for XLA
+MOST_BYTES_OF_KERNEL = 1 << 22  # of their array, once per dy
+MOST_OPERATIONS = 512
 LARGE_PART = 4  # the array's elements per element of a dy, on average, that make it a large part
+
+SLICE = "stablehlo.slice"
+READ_ANYWHERE = OF_SHAPES | {SLICE}  # without being computed first
 
 ELEMENTWISE = frozenset(
     f"stablehlo.{name}"
@@ -44,6 +54,31 @@ def parts_of(dys: Sequence[Any]) -> list[int]:
         grouped = count // MOST if kind is not None and len(dys) >= LEAST_DYS else 0
         parts += [MOST] * grouped + [1] * (count - MOST * grouped)
     return parts
+
+
+def fit_one_kernel(dys: Sequence[Any], array_bytes: int) -> bool:
+    """Whether XLA computes them in one kernel if they are put together: from slices of arrays, by elementwise
+    operations, each of which serves these dy's alone."""
+    if not 1 < len(dys) <= MOST_IN_KERNEL or len(dys) * array_bytes > MOST_BYTES_OF_KERNEL:
+        return False
+    if len({str(dy.type) for dy in dys}) > 1 or len(set(dys)) < len(dys) or not shape_of(dys[0]):
+        return False
+    if any(isinstance(dy.owner, ir.Block) for dy in dys):
+        return False
+    operations, remaining = set[Any](), list(dys)
+    while remaining:
+        value = remaining.pop()
+        if isinstance(value.owner, ir.Block) or value.owner.operation in operations:
+            continue
+        operation = value.owner.operation
+        if not (is_simple(operation) or operation.name == SLICE) or len(operations) == MOST_OPERATIONS:
+            return False
+        operations.add(operation)
+        remaining += operation.operands
+    computing = [operation for operation in operations if operation.name not in READ_ANYWHERE]
+    return bool(computing) and all(
+        use.owner.operation in operations for operation in computing for use in operation.results[0].uses
+    )
 
 
 def are_computed_in_their_sum(dys: Sequence[Any], selections: Selections) -> bool:
@@ -104,9 +139,11 @@ class Arrangement:
         return found
 
 
-def arranged(dys: Sequence[Any], may_loop: bool) -> Arrangement:
+def arranged(dys: Sequence[Any], array_bytes: int, may_loop: bool) -> Arrangement:
     """Of dy's that are values of the lowered program."""
     loops = [loop for loop in loops_of(dys) if None not in map(aval_of, loop.operands())] if may_loop else []
+    if may_loop and not loops and fit_one_kernel(dys, array_bytes):
+        return Arrangement([], range(len(dys)), [len(dys)])
     looped = {number for loop in loops for number, _ in loop.members}
     others = [number for number in range(len(dys)) if number not in looped]
     return Arrangement(loops, others, parts_of([dys[number] for number in others]))

@@ -2,6 +2,8 @@
 
 import ctypes
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from ..errors import Error
 from ..frameworks import check_version, imported
 
 OLDEST = (0, 10)
+TESTED = "0.10.2 and 0.11.2"
 
 jax = imported("jax", "backslice.jax needs JAX")  # which needs jaxlib
 jaxlib = imported("jaxlib", "backslice.jax needs JAX")
@@ -49,8 +52,8 @@ def _register() -> ctypes.CDLL:
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, f"{name}_cuda")), platform="CUDA")
     except Exception as error:  # jaxlib's own types of error differ from version to version
         raise ImportError(
-            f"backslice's handlers cannot be registered with jaxlib {jaxlib.__version__}; they are known to work with "
-            f"jaxlib 0.10 to 0.12 where they are compiled with the headers of an older or of the same one ({error})"
+            f"backslice's handlers cannot be registered with jaxlib {jaxlib.__version__}; they are tested with jaxlib "
+            f"{TESTED}, compiled with the headers of the older one ({error})"
         ) from error
     return library
 
@@ -69,6 +72,19 @@ def _check_interface(major: int, minor: int) -> None:
             f"they are compiled for version {major}.{minor} of XLA's interface, but this jaxlib has "
             f"{found[0]}.{found[1]}"
         )
+
+
+@contextmanager
+def names_of_jax() -> Iterator[None]:
+    """Around imports of modules that use JAX's own: where JAX lacks one of these names, this says what is supported."""
+    try:
+        yield
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"backslice.jax is tested with JAX {TESTED}, but {getattr(jax, '__version__', 'an unknown version')} is "
+            f"installed, with jaxlib {jaxlib.__version__}, which lacks something that it uses ({error}); install a "
+            f"version of JAX that is tested, or a later one of backslice"
+        ) from error
 
 
 check_version(jaxlib.__version__, "backslice.jax needs jaxlib", OLDEST)

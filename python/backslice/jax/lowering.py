@@ -179,9 +179,9 @@ def _arranged(leading: int) -> Any:
 
     def joined(ctx: Any, operands: Sequence[Any]) -> Any:
         may_loop = _platforms(ctx) == {"cpu"} and not isinstance(ctx.module_context.axis_context, mlir.SPMDAxisContext)
-        arrangement = grouping.arranged(operands[leading:], may_loop)
-        values, avals = arrangement.operands(operands[leading:], ctx.avals_in[leading:])
         [dx] = ctx.avals_out
+        arrangement = grouping.arranged(operands[leading:], _bytes(dx), may_loop)
+        values, avals = arrangement.operands(operands[leading:], ctx.avals_in[leading:])
         more = {"dx": jax.ShapeDtypeStruct(dx.shape, dx.dtype), "arrangement": arrangement}
         return [*operands[:leading], *values], [*ctx.avals_in[:leading], *avals], more
 

@@ -32,14 +32,14 @@ def bind_slices(x: Any, selections: Selections, group: Group = None) -> list[Any
 
 
 def bind_gradient(dys: Sequence[Any], selections: Selections, group: Group = None) -> Any:
-    return multi_slice_grad_p.bind(*_varying_alike(dys), selections=selections, group=group)
+    return multi_slice_grad_p.bind(*varying_alike(dys), selections=selections, group=group)
 
 
 def bind_addition(total: Any, dys: Sequence[Any], selections: Selections, group: Group = None) -> Any:
-    return multi_slice_add_p.bind(*_varying_alike([total, *dys]), selections=selections, group=group)
+    return multi_slice_add_p.bind(*varying_alike([total, *dys]), selections=selections, group=group)
 
 
-def _varying_alike(arrays: Sequence[Any]) -> list[Any]:
+def varying_alike(arrays: Sequence[Any]) -> list[Any]:
     """Inside shard_map an array that is the same on every device is marked as one that is not, beside others."""
     axes = [_varying(array) for array in arrays]
     union = frozenset().union(*axes)

@@ -196,10 +196,10 @@ def _operands(value: Any) -> list[Any]:
     if isinstance(value.owner, ir.Block) or len(value.owner.operation.results) != 1:
         return []
     operation = value.owner.operation
-    return list(operation.operands) if _is_simple(operation) else []
+    return list(operation.operands) if is_simple(operation) else []
 
 
-def _is_simple(operation: Any) -> bool:
+def is_simple(operation: Any) -> bool:
     """Whether it is one of those that are repeated, or a call of a function of such, which JAX makes of jnp.where."""
     return operation.name in REPEATED or (operation.name == "func.call" and _is_simple_call(operation))
 

@@ -9,10 +9,11 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.xla import apply_primitive
 
+from . import matching
 from .arguments import array_argument
-from .library import PLATFORMS
+from .library import PLATFORMS, runs_on_cuda
 from .native import has_whole_bytes
-from .primitives import like
+from .primitives import like, sharded_as, varying_alike
 
 sparse_slice_grad_p = Primitive("backslice_sparse_slice_grad")
 
@@ -22,8 +23,8 @@ def sparse_slice_grad(
 ) -> Any:
     """Compute the gradient of the values of a sliced sparse tensor, as TensorFlow's SparseSliceGrad.
 
-    It is linear in `backprop_val_grad` and has derivatives of any order with respect to it. It runs on CPUs and on CUDA
-    devices.
+    It is linear in `backprop_val_grad` and has derivatives of any order with respect to it. On devices that backslice
+    has no kernels for, it consists of JAX's own operations.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def sparse_slice_grad(
     ValueError
         An array has another shape, or `order` is something else.
     jax.errors.JaxRuntimeError
-        When it runs: an entry of the slice is not among those of the input.
+        When it runs: an entry of the slice is not among those of the input. JAX's own operations leave it out instead.
 
     Examples
     --------
@@ -80,7 +81,11 @@ def sparse_slice_grad(
             f"input_indices has {rows.shape[1]} columns, output_indices {taken.shape[1]} and input_start "
             f"{start.shape[0]} numbers, expected one per axis in each"
         )
-    return sparse_slice_grad_p.bind(grad, rows, start, taken, in_order=order == "in_order")
+    return _bind(grad, rows, start, taken, in_order=order == "in_order")
+
+
+def _bind(*operands: Any, in_order: bool) -> Any:
+    return sparse_slice_grad_p.bind(*varying_alike(operands), in_order=in_order)
 
 
 def _indices(value: Any, name: str, rank: int) -> Any:
@@ -98,10 +103,10 @@ def _aval(grad: Any, rows: Any, start: Any, taken: Any, *, in_order: bool) -> An
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, in_order: bool) -> Any:
     _, *indices = primals
-    values = sparse_slice_grad_p.bind(*primals, in_order=in_order)
+    values = _bind(*primals, in_order=in_order)
     if type(tangents[0]) is ad.Zero:
         return values, ad.Zero(jax.typeof(values).to_tangent_aval())
-    return values, sparse_slice_grad_p.bind(tangents[0], *indices, in_order=in_order)
+    return values, _bind(tangents[0], *indices, in_order=in_order)
 
 
 def _transpose(ct: Any, grad: Any, rows: Any, start: Any, taken: Any, *, in_order: bool) -> list[Any]:
@@ -109,9 +114,9 @@ def _transpose(ct: Any, grad: Any, rows: Any, start: Any, taken: Any, *, in_orde
     if type(ct) is ad.Zero:
         return [ad.Zero(grad.aval), None, None, None]
     numbers = jnp.arange(1, taken.shape[0] + 1)
-    matched = sparse_slice_grad_p.bind(numbers, rows, start, taken, in_order=in_order)  # 0 for none
+    matched = _bind(numbers, rows, start, taken, in_order=in_order)  # 0 for none
     found = jnp.zeros(taken.shape[0] + 1, numbers.dtype).at[matched].set(jnp.arange(rows.shape[0]))
-    return [ct[found[1:]], None, None, None]
+    return [sharded_as(grad.aval, ct[found[1:]]), None, None, None]
 
 
 def _batch(arguments: Sequence[Any], axes: Sequence[Any], *, in_order: bool) -> Any:
@@ -119,14 +124,21 @@ def _batch(arguments: Sequence[Any], axes: Sequence[Any], *, in_order: bool) -> 
     grad, *indices = arguments
     if all(axis is None for axis in axes[1:]):
         moved = jnp.moveaxis(grad, axes[0], 1)
-        return sparse_slice_grad_p.bind(moved, *indices, in_order=in_order), 1
+        return _bind(moved, *indices, in_order=in_order), 1
     size = next(a.shape[axis] for a, axis in zip(arguments, axes, strict=True) if axis is not None)
     front = [batching.bdim_at_front(a, axis, size) for a, axis in zip(arguments, axes, strict=True)]
-    return jax.lax.map(lambda one: sparse_slice_grad_p.bind(*one, in_order=in_order), tuple(front)), 0
+    return jax.lax.map(lambda one: _bind(*one, in_order=in_order), tuple(front)), 0
 
 
-def _lower(ctx: Any, *operands: Any, in_order: bool) -> Any:
+_by_jax = mlir.lower_fun(matching.gradient, multiple_results=False)
+
+
+def _by_handler(ctx: Any, *operands: Any, in_order: bool) -> Any:
     return jax.ffi.ffi_lowering("backslice_sparse_slice_grad")(ctx, *operands, in_order=in_order)
+
+
+def _on_cuda(ctx: Any, *operands: Any, in_order: bool) -> Any:
+    return (_by_handler if runs_on_cuda() else _by_jax)(ctx, *operands, in_order=in_order)
 
 
 sparse_slice_grad_p.def_impl(lambda *arguments, **params: apply_primitive(sparse_slice_grad_p, *arguments, **params))
@@ -134,5 +146,6 @@ sparse_slice_grad_p.def_abstract_eval(_aval)
 ad.primitive_jvps[sparse_slice_grad_p] = _jvp
 ad.primitive_transposes[sparse_slice_grad_p] = _transpose
 batching.primitive_batchers[sparse_slice_grad_p] = _batch
+mlir.register_lowering(sparse_slice_grad_p, _by_jax)
 for _platform in PLATFORMS:
-    mlir.register_lowering(sparse_slice_grad_p, _lower, platform=_platform)
+    mlir.register_lowering(sparse_slice_grad_p, {"cpu": _by_handler, "cuda": _on_cuda}[_platform], platform=_platform)

@@ -1,6 +1,8 @@
 """What is refused, and how."""
 
 import re
+import subprocess
+import sys
 
 import backslice as bs
 import backslice.jax as bsj
@@ -82,3 +84,13 @@ def test_refused_while_tracing() -> None:
 def test_integers_have_no_gradient_as_in_jax() -> None:
     with pytest.raises(TypeError, match="input dtype"):
         jax.grad(lambda x: bsj.slice(x, 1).sum())(np.zeros(3, int))
+
+
+@pytest.mark.parametrize("name", ["jax.extend.core.primitives.squeeze_p", "jax.interpreters.mlir.register_lowering"])
+def test_a_version_of_jax_without_a_name_that_is_used(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    program = f"import jax, {module} as module; del module.{attribute}; import backslice.jax"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: backslice.jax is tested with JAX 0.10.2 and 0.11.2, but " + jax.__version__)
+    assert attribute in said

@@ -155,8 +155,7 @@ def test_programs_for_two_platforms(way: str, fused: bool) -> None:
     f = bsj.fuse_slices(jax.grad(loss)) if fused else jax.grad(loss)
     text = jax.jit(f).trace(X).lower(lowering_platforms=("cpu", "cuda")).as_text()
     assert ("stablehlo.case" in text) == (way == "handlers") and "stablehlo.pad" in text
-    unsafe = [export.DisabledSafetyCheck.custom_call("backslice_multi_slice" + end) for end in ("", "_grad", "_add")]
-    exported = export.export(jax.jit(f), platforms=("cpu", "cuda"), disabled_checks=unsafe)(X)
+    exported = export.export(jax.jit(f), platforms=("cpu", "cuda"), disabled_checks=bsj.export_checks())(X)
     np.testing.assert_allclose(exported.call(X), jax.grad(loss)(X), rtol=1e-12)
 
 

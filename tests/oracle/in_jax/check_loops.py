@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from backslice.jax import fuse
+from jax import export
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(16, 24, 64)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).normal(size=X.shape), jnp.float32)
@@ -192,14 +193,12 @@ def test_a_program_that_is_made_again_is_the_same() -> None:
 
 
 def test_extents_that_are_not_known_when_a_program_is_exported() -> None:
-    n = jax.export.symbolic_shape("n, 24, 64")
+    n = export.symbolic_shape("n, 24, 64")
     gradient = bsj.fuse_slices(
         jax.grad(lambda x, y: sum(jnp.sum(jnp.sin(x[:, t] * y[0, t])) for t in range(8)), argnums=0)
     )
-    names = ("multi_slice_grad", "unwritten")
-    checks = [jax.export.DisabledSafetyCheck.custom_call(f"backslice_{name}") for name in names]
     shapes = [jax.ShapeDtypeStruct(s, jnp.float32) for s in (X.shape, n)]
-    exported = jax.export.export(jax.jit(gradient), disabled_checks=checks)(*shapes)
+    exported = export.export(jax.jit(gradient), disabled_checks=bsj.export_checks())(*shapes)
     np.testing.assert_allclose(exported.call(X, Y[:3]), jax.jit(gradient)(X, Y[:3]), rtol=1e-6)
 
 
@@ -214,3 +213,12 @@ def test_short_functions_stay_whole_where_nothing_is_traced() -> None:
     [eqn] = closed.eqns
     assert fuse._jit(eqn, X) is None
     assert jax.make_jaxpr(lambda x: fuse._jit(eqn, x))(X).eqns[0].primitive.name != "jit"
+
+
+def test_programs_with_loops_can_be_exported() -> None:
+    gradient = bsj.fuse_slices(jax.grad(lambda x: steps(lambda y, t: jnp.tanh(y * W[t]))(x) + jnp.sum(x**2)))
+    with pytest.raises(ValueError, match="backslice_unwritten"):
+        export.export(jax.jit(gradient), platforms=["cpu"])(X)
+    exported = export.export(jax.jit(gradient), platforms=["cpu"], disabled_checks=bsj.export_checks())(X)
+    np.testing.assert_array_equal(exported.call(X), jax.jit(gradient)(X))
+    assert "backslice_unwritten" in exported.mlir_module() and "backslice_multi_slice_add" in exported.mlir_module()

@@ -91,6 +91,15 @@ def test_sums_of_overlapping_slices_equal_those_of_indexing(dtype: str) -> None:
     np.testing.assert_array_equal(np.asarray(result).astype(wide), np.asarray(expected).astype(wide))
 
 
+def test_float8_e8m0fnu_which_has_no_zero() -> None:
+    """Slices of it, and gradients that need no zeros."""
+    x = jnp.asarray(2.0 ** np.arange(12).reshape(3, 4), jnp.float8_e8m0fnu)
+    same(jax.jit(lambda x: bsj.slice(x, "::-1, 1:3"))(x), x[::-1, 1:3])
+    same(jax.jit(lambda dy: bsj.slice_grad(dy, x.shape, "::-1, ::-1"))(x), x[::-1, ::-1])
+    with pytest.raises(TypeError, match="has no zero"):
+        bsj.slice_grad(x, (4, 4), "1:")
+
+
 def test_bool_gradients_are_joined_by_or() -> None:
     ones = jnp.ones(2, bool)
     assert bsj.multi_slice_grad((4,), [("0:2", ones), ("1:3", ones)]).tolist() == [True, True, True, False]

@@ -93,18 +93,29 @@ def segments(count: int) -> list[slice]:
 
 def compiling(name: str, slices: list[slice], f: Callable) -> float:
     """Of cheap functions of slices, which XLA fuses into one kernel."""
-    x = jnp.zeros((64, slices[-1].stop, 256), jnp.float32)
 
     def loss(x):
         return sum(jnp.sum(f(jnp.squeeze(x[:, s], 1) if s.stop - s.start == 1 else x[:, s])) for s in slices)
 
+    return compiling_loss(f"{len(slices)} {name}", loss, slices[-1].stop)
+
+
+def recurrence(x) -> jax.Array:
+    h = jnp.zeros((x.shape[0], x.shape[2]), x.dtype)
+    for t in range(x.shape[1]):
+        h = jnp.tanh(h + x[:, t])
+    return jnp.sum(h)
+
+
+def compiling_loss(name: str, loss: Callable, extent: int) -> float:
+    x = jnp.zeros((64, extent, 256), jnp.float32)
     compiled(jax.grad(lambda x: jnp.sum(x[0])), x)
     theirs, ours = [], []
     for _ in range(3):
         theirs.append(compiled(jax.grad(loss), x)[1])
         ours.append(compiled(bsj.fuse_slices(jax.grad(loss)), x)[1])
     ratio = min(ours) / min(theirs)
-    print(f"compiling {len(slices)} {name}: {min(theirs):.2f} s, {min(ours):.2f} s, {ratio:.2f}", flush=True)
+    print(f"compiling {name}: {min(theirs):.2f} s, {min(ours):.2f} s, {ratio:.2f}", flush=True)
     return ratio
 
 
@@ -131,6 +142,8 @@ if __name__ == "__main__":
         for count in (8, 32, 64, 128):
             found[f"compiling {count} slices, {name}"] = compiling(f"slices, {name}", steps(count), f)
             found[f"compiling {count} segments, {name}"] = compiling(f"segments, {name}", segments(count), f)
+    for count in (4, 8, 16, 32):
+        found[f"compiling {count} steps of a recurrence"] = compiling_loss(f"{count} steps", recurrence, count)
     if not quick:
         found |= many(512, 3)
     print(json.dumps(found))

@@ -1,0 +1,28 @@
+"""What jax.export is to be told about programs that call our kernels."""
+
+from typing import Any
+
+from jax import export
+
+from .library import HANDLERS
+
+
+def export_checks() -> list[Any]:
+    """List the checks that ``jax.export`` must leave out to accept calls of backslice's kernels.
+
+    It refuses custom calls whose future it does not know. An exported program runs wherever a version of backslice with
+    these kernels has been imported as ``backslice.jax``.
+
+    Returns
+    -------
+    list of jax.export.DisabledSafetyCheck
+        For ``disabled_checks``: one per kernel that a program may call.
+
+    Examples
+    --------
+    >>> gradient = jax.jit(bsj.fuse_slices(jax.grad(lambda x: jnp.sum(x[:, 1] ** 2))))
+    >>> exported = jax.export.export(gradient, disabled_checks=bsj.export_checks())(jnp.ones((64, 512)))
+    >>> exported.call(jnp.ones((64, 512))).sum()
+    Array(128., dtype=float32)
+    """
+    return [export.DisabledSafetyCheck.custom_call(name) for name in HANDLERS]
