@@ -49,6 +49,7 @@ nb::object CallContext::stream_for(nb::handle array, const char* argument, int o
 void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal) {
   must_be_here(argument, ordinal);
   join(std::move(library), number, true, argument, ordinal);
+  check(cuda_wait(ordinal, stream, reinterpret_cast<CudaStream>(number)));  // as __dlpack__ would have made it do
 }
 
 void CallContext::must_be_here(const char* argument, int ordinal) const {

@@ -31,7 +31,8 @@ class CallContext : public Context {
   // type. Raises InvalidArgumentError where others are on another device.
   nanobind::object stream_for(nanobind::handle array, const char* argument, int ordinal);
 
-  // The same for an array whose stream is known, and whose library keeps the memory that work on it uses.
+  // The same for an array whose stream is known, and whose library keeps the memory that work on it uses. The call's
+  // stream waits for that one.
   void use(nb::object library, std::uintptr_t number, const char* argument, int ordinal);
 
   // Whether an array of that device was asked for.

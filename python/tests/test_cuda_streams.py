@@ -6,7 +6,7 @@ import threading
 import backslice as bs
 import numpy as np
 import pytest
-from cuda_libraries import Interface, library, needs_gpu, to_numpy
+from cuda_libraries import Interface, is_of, library, needs_gpu, on_gpu, to_numpy
 
 pytestmark = needs_gpu
 MANY = 4 << 20
@@ -141,6 +141,20 @@ def test_arrays_of_two_libraries_meet(torch):
     assert bs.slice_grad(dy, (2 * MANY,), "::2", out=out) is out
     del dy
     assert float(out.sum()) == 3.0 * MANY
+
+
+@pytest.mark.parametrize("first", ["cupy", "interface"])
+def test_a_tensor_of_a_side_stream_is_waited_for_beside_another_librarys_array(torch, first):
+    """The first array decides the stream: PyTorch's current one has still to fill the second."""
+    zeros = on_gpu(first, np.zeros(MANY, "float32"))
+    value = torch.zeros(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        value.fill_(3.0)
+        total = bs.multi_slice_grad((MANY,), [(":", zeros), (":", value)])
+    assert is_of(first, total)
+    assert (to_numpy(total) == 3.0).all()
 
 
 def test_threads_and_streams_at_once(torch):
