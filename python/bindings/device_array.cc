@@ -35,11 +35,12 @@ bool knows_version_1(nb::handle max_version) {
 
 }  // namespace
 
-DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending)
+DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending, std::shared_ptr<void> loan)
     : tensor_(std::move(tensor)),
       dtype_(std::move(numpy_dtype)),
       type_(element_type(dtype_, "the array")),
-      pending_(pending) {}
+      pending_(pending),
+      loan_(std::move(loan)) {}
 
 nb::tuple DeviceArray::shape() const { return to_tuple(tensor_.shape()); }
 
@@ -133,7 +134,7 @@ nb::tuple DeviceArray::memory() const {
 DeviceArray DeviceArray::as_bytes() const {
   View view = Tensor(tensor_).view();
   view.dtype = DType::UInt8;
-  return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_);
+  return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_, loan_);
 }
 
 namespace {

@@ -172,14 +172,18 @@ class PyGradBuffer {
     }));
   }
   nb::object writable() {
-    const Tensor lent = without_gil([&] {
+    const std::shared_ptr<void> loan = without_gil([&] {
       const std::lock_guard lock(mutex_);
-      const View view = buffer_.writable();
-      auto owner = lent_.lock();
-      if (owner == nullptr) lent_ = owner = std::make_shared<Buffer>(buffer_.tensor().buffer());
-      return Tensor::of(Buffer::wrap(owner, view.data, view.device), view);
+      buffer_.writable();
+      auto lent = lent_.lock();
+      if (lent == nullptr) lent_ = lent = std::make_shared<Buffer>(buffer_.tensor().buffer());
+      return lent;
     });
-    return place_.is_cpu() ? to_numpy(lent, dtype_) : shared_array(lent, dtype_, place_, {});
+    Tensor tensor = buffer_.tensor();
+    // On a device, the buffer itself: what is queued on the streams that write to it decides when it may go.
+    if (!place_.is_cpu()) return shared_array(tensor, dtype_, place_, {}, loan);
+    const View view = tensor.view();
+    return to_numpy(Tensor::of(Buffer::wrap(loan, view.data), view), dtype_);
   }
 
   // These read what never changes: the tensor is the same as long as the buffer lives.

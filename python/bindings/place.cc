@@ -75,10 +75,13 @@ void check_on_device(nb::handle numpy_dtype, const std::string& argument) {
                     ", expected numbers; strings and objects are on the CPU alone");
 }
 
-nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending) {
-  const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending));
+nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending,
+                        std::shared_ptr<void> loan) {
+  // An array of the owner's would live without the DeviceArray, and so without the loan.
+  const nb::object owner = loan == nullptr ? owner_of(tensor.buffer()) : nb::none();
+  const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending, std::move(loan)));
   if (!place.library.is_valid()) return made;
-  return call_with(attribute(place.library, "share"), nb::make_tuple(made, owner_of(tensor.buffer())));
+  return call_with(attribute(place.library, "share"), nb::make_tuple(made, owner));
 }
 
 Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* data, Device device, CudaStream stream) {

@@ -105,6 +105,36 @@ def test_a_grad_buffer_is_kept_for_the_stream_that_writes(torch):
         assert not to_numpy(other.array).any()
 
 
+@pytest.mark.parametrize("kind", ["any", "torch"])
+def test_a_writable_view_keeps_the_memory_for_the_stream_that_writes(torch, kind):
+    device = torch.device("cuda") if kind == "torch" else "cuda"
+    buffer = bs.GradBuffer(MANY, "float32", device=device)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        view = torch.from_dlpack(buffer.writable())
+        torch.cuda._sleep(LONG)
+        view.fill_(7.0)
+        del view, buffer
+        gc.collect()
+    other = bs.GradBuffer(MANY, "float32", device=device)  # in the same memory
+    torch.cuda.synchronize()
+    assert not to_numpy(other.array).any()
+
+
+def test_everything_counts_as_written_while_a_writable_view_lives(torch):
+    for device in ("cuda", torch.device("cuda")):
+        buffer = bs.GradBuffer(8, "float32", device=device)
+        view = torch.from_dlpack(buffer.writable())
+        buffer.write("0", torch.ones((), device="cuda"))
+        view.fill_(7.0)
+        buffer.zero()
+        assert not to_numpy(buffer.array).any()
+        del view
+        gc.collect()
+        buffer.zero()
+        assert "all zero" in repr(buffer)
+
+
 def test_memory_that_a_consumer_drops_is_kept_for_its_stream(torch):
     """A consumer on a stream that does not wait for CUDA's default one drops a DeviceArray with work still queued."""
     cupy = library("cupy")
