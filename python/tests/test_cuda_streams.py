@@ -87,6 +87,40 @@ def test_elements_that_another_stream_still_reads_are_kept(torch, copy, reading)
     torch.cuda.synchronize()
 
 
+@pytest.mark.parametrize("container", ["array", "ragged"])
+def test_memory_of_another_stream_than_the_current_one_is_kept(torch, container):
+    """PyTorch uses it again in the order of the stream that it was allocated on."""
+    allocating, using = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(allocating):
+        value = torch.ones(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(using):
+        if container == "array":
+            held = bs.TensorArray(1, "float32").grad("g")
+            held.write(0, value, copy=False)
+            held.write(0, value, copy=False)
+        else:
+            held = bs.RaggedTensor(value, [0, 1, MANY])
+        torch.cuda._sleep(LONG)
+        result = held.read(0) if container == "array" else held["::-1"].values
+        del value, held
+        gc.collect()
+    with torch.cuda.stream(allocating):
+        others = [torch.full((MANY,), 77.0, device="cuda") for _ in range(4)]  # would be in that memory
+    torch.cuda.synchronize()
+    assert (result == (2.0 if container == "array" else 1.0)).all()
+    assert all((other == 77.0).all() for other in others)
+
+
+def test_elements_of_cupy_are_copied(torch):
+    cupy = library("cupy")
+    value = cupy.ones(3, "float32")
+    array = bs.TensorArray(1, "float32")
+    array.write(0, value, copy=False)
+    value[...] = 5
+    assert to_numpy(array.read(0)).tolist() == [1.0, 1.0, 1.0]
+
+
 def test_a_grad_buffer_is_kept_for_the_stream_that_writes(torch):
     making, writing = torch.cuda.Stream(), torch.cuda.Stream()
     dy = torch.full((MANY,), 5.0, device="cuda")
