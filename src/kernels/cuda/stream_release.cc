@@ -1,6 +1,7 @@
 #include "kernels/cuda/stream_release.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "backslice/cuda.h"
@@ -12,21 +13,43 @@ namespace {
 // Few buffers are used by several streams: one lock does for all of them.
 std::mutex uses_mutex;
 
-// A stream that is gone is not.
-bool is_captured(CudaStream stream) noexcept {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
-  (void)cudaGetLastError();
-  return false;
-}
-
 unsigned long long number_of(DeviceStream queue) {
   unsigned long long number = 0;
   check(cudaStreamGetId(queue.stream, &number), "cudaStreamGetId", queue.ordinal);
   return number;
 }
 
+// While it lives, this thread may wait for other streams than those that are captured.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() noexcept { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace
+
+bool is_captured(CudaStream stream) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+  if (error == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  (void)cudaGetLastError();
+  return error == cudaErrorStreamCaptureImplicit;
+}
+
+struct StreamRelease::SetAside {
+  std::byte* data;
+  StreamRelease release;
+
+  // As long as the process lives: the driver may be gone before the last destructors run.
+  static inline std::vector<SetAside>& all = *new std::vector<SetAside>();
+  static inline std::mutex mutex;
+  static inline std::atomic<bool> any = false;
+};
 
 void StreamRelease::keep_for(CudaStream stream) {
   if (is_same(home_.stream, stream)) return;
@@ -66,17 +89,51 @@ void StreamRelease::operator()(std::byte* data) noexcept {
   const bool has_driver = (owner_ == nullptr || !uses_.empty()) && cudaGetDevice(&before) == cudaSuccess;
   if (has_driver) {  // else it is shutting down, or is not needed
     (void)cudaSetDevice(home_.ordinal);
-    wait_for_uses();
-    if (owner_ == nullptr) free(data);
+    give_back(data);
+    give_back_set_aside();
     (void)cudaSetDevice(before);
   }
   owner_.reset();
 }
 
+// Precondition: its device is the current one.
+void StreamRelease::give_back(std::byte* data) noexcept {
+  if (owner_ != nullptr) return wait_for_uses();
+  if (is_of_graph_ || !is_captured(home_.stream)) {
+    wait_for_uses();
+    return free(data);
+  }
+  try {
+    const std::lock_guard lock(SetAside::mutex);
+    SetAside::all.push_back({data, std::move(*this)});
+    SetAside::any = true;
+  } catch (...) {  // no memory for that: the block stays taken
+  }
+}
+
+void StreamRelease::give_back_set_aside() noexcept {
+  if (!SetAside::any) return;
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess) return;
+  std::vector<SetAside> all;
+  {
+    const std::lock_guard lock(SetAside::mutex);
+    all.swap(SetAside::all);
+    SetAside::any = false;
+  }
+  for (SetAside& one : all) {
+    (void)cudaSetDevice(one.release.home_.ordinal);
+    one.release.give_back(one.data);  // sets it aside again where that stream is still captured
+  }
+  (void)cudaSetDevice(before);
+}
+
 // Its own stream waits, and so whoever gets the memory next. Where that stream is gone, or captured into a graph, this
 // thread does.
 void StreamRelease::wait_for_uses() noexcept {
+  if (uses_.empty()) return;
   const bool on_host = is_captured(home_.stream);
+  const RelaxedCapture relaxed;
   for (const Use& use : uses_) {
     if (on_host || cudaStreamWaitEvent(home_.stream, use.done, 0) != cudaSuccess) {
       (void)cudaGetLastError();

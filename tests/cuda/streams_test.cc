@@ -1,0 +1,279 @@
+// What comes before what, on a device whose streams run nothing but know that. The functions of the CUDA runtime that
+// order streams and give memory are replaced by the linker (-Wl,--wrap); the device's memory is the CPU's.
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "backslice/cuda.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+// How many things of each stream come before something.
+using Clock = std::map<cudaStream_t, int>;
+
+void catch_up(Clock& into, const Clock& from) {
+  for (const auto& [stream, count] : from) into[stream] = std::max(into[stream], count);
+}
+
+struct FakeDevice {
+  std::map<cudaStream_t, Clock> streams;
+  std::map<cudaEvent_t, Clock> events;
+  std::set<void*> allocated, of_graphs;
+  std::map<void*, Clock> freed;  // what came before that
+  Clock awaited;                 // by the CPU
+  std::set<cudaStream_t> captured;
+  bool relaxed = false;      // what captures forbid in their stricter modes is allowed
+  bool invalidated = false;  // by what may not be done during a capture
+  cudaError_t last = cudaSuccess;
+  std::mutex mutex;
+
+  void reset() {
+    for (void* data : allocated) std::free(data);
+    streams.clear(), events.clear(), allocated.clear(), of_graphs.clear(), freed.clear(), awaited.clear();
+    captured.clear();
+    relaxed = invalidated = false;
+    last = cudaSuccess;
+  }
+  bool is_captured(cudaStream_t stream) const { return captured.count(stream) > 0; }
+  // The default stream waits for all others, and so may not be used during a capture.
+  bool is_forbidden(cudaStream_t stream) const {
+    return !captured.empty() && reinterpret_cast<std::uintptr_t>(stream) <= 1;
+  }
+  cudaError_t told(cudaError_t error) {
+    if (error != cudaSuccess) last = error;
+    return error;
+  }
+  cudaError_t invalidate() {
+    invalidated = true;
+    return told(cudaErrorStreamCaptureUnsupported);
+  }
+  cudaError_t queue(cudaStream_t stream) {
+    if (is_forbidden(stream)) return invalidate();
+    if (!is_captured(stream)) ++streams[stream][stream];
+    return cudaSuccess;
+  }
+  void give_back(void* data, const Clock& behind) {
+    freed[data] = behind;
+    allocated.erase(data);
+    std::free(data);
+  }
+} fake;
+
+#define LOCKED const std::lock_guard lock(fake.mutex)
+
+}  // namespace
+}  // namespace backslice
+
+using backslice::catch_up;
+using backslice::fake;
+
+extern "C" {
+cudaError_t __wrap_cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t __wrap_cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+  *attributes = {};
+  attributes->type = cudaMemoryTypeDevice;
+  attributes->devicePointer = const_cast<void*>(data);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaMallocAsync(void** data, std::size_t size, cudaStream_t stream) {
+  LOCKED;
+  const std::size_t rounded = (size + 255) / 256 * 256;
+  *data = std::memset(std::aligned_alloc(256, rounded), 0, rounded);
+  fake.allocated.insert(*data);
+  if (fake.is_captured(stream)) fake.of_graphs.insert(*data);
+  return fake.queue(stream);
+}
+cudaError_t __wrap_cudaFreeAsync(void* data, cudaStream_t stream) {
+  LOCKED;
+  if (fake.is_forbidden(stream) || (fake.is_captured(stream) && fake.of_graphs.count(data) == 0)) {
+    return fake.invalidate();
+  }
+  fake.give_back(data, fake.streams[stream]);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaFree(void* data) {
+  LOCKED;
+  if (!fake.captured.empty() && !fake.relaxed) return fake.invalidate();
+  fake.give_back(data, fake.awaited);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
+  LOCKED;
+  std::memset(data, value, bytes);
+  return fake.queue(stream);
+}
+cudaError_t __wrap_cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  LOCKED;
+  std::memcpy(to, from, bytes);
+  return fake.queue(stream);
+}
+cudaError_t __wrap_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t stream) {
+  LOCKED;
+  return fake.queue(stream);
+}
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
+  LOCKED;
+  if (fake.is_captured(stream) || fake.is_forbidden(stream)) return fake.invalidate();
+  catch_up(fake.awaited, fake.streams[stream]);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaDeviceSynchronize() {
+  LOCKED;
+  if (!fake.captured.empty()) return fake.invalidate();
+  for (const auto& [stream, clock] : fake.streams) catch_up(fake.awaited, clock);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  LOCKED;
+  static std::uintptr_t number = 0;
+  *event = reinterpret_cast<cudaEvent_t>(++number);
+  fake.events[*event];
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
+  LOCKED;
+  return fake.told(fake.events.erase(event) == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  LOCKED;
+  if (fake.is_forbidden(stream)) return fake.invalidate();
+  fake.events[event] = fake.streams[stream];
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
+  LOCKED;
+  if (!fake.captured.empty() && !fake.relaxed) return fake.invalidate();
+  catch_up(fake.awaited, fake.events.at(event));
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  LOCKED;
+  if (fake.is_captured(stream) || fake.is_forbidden(stream)) return fake.invalidate();
+  catch_up(fake.streams[stream], fake.events.at(event));
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamGetId(cudaStream_t stream, unsigned long long* number) {
+  *number = reinterpret_cast<std::uintptr_t>(stream);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  LOCKED;
+  if (fake.is_forbidden(stream)) return fake.told(cudaErrorStreamCaptureImplicit);
+  *status = fake.is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  LOCKED;
+  const bool before = std::exchange(fake.relaxed, *mode == cudaStreamCaptureModeRelaxed);
+  *mode = before ? cudaStreamCaptureModeRelaxed : cudaStreamCaptureModeGlobal;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaGetLastError() {
+  LOCKED;
+  return std::exchange(fake.last, cudaSuccess);
+}
+}
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+class Streams : public ::testing::Test {
+ protected:
+  Streams() { fake.reset(); }
+  ~Streams() override {
+    EXPECT_FALSE(fake.invalidated) << "a capture was invalidated";
+    EXPECT_EQ(fake.last, cudaSuccess) << "an error was left for others to find";
+    EXPECT_TRUE(fake.allocated.empty()) << fake.allocated.size() << " blocks were not given back";
+    EXPECT_TRUE(fake.events.empty()) << fake.events.size() << " events were not destroyed";
+    fake.reset();
+  }
+
+  static CudaStream stream(std::uintptr_t number) { return reinterpret_cast<CudaStream>(0x1000 + number); }
+  const CudaStream home_ = stream(0), other_ = stream(1);
+
+  static Buffer memory(CudaStream stream) {
+    return cuda_allocator(0, stream).value()->allocate(4, Contents::Uninitialised).value();
+  }
+  // How much is queued on a stream after this.
+  static int work(CudaStream stream) {
+    EXPECT_EQ(fake.queue(stream), cudaSuccess);
+    return fake.streams[stream][stream];
+  }
+  static void capture(CudaStream stream) { fake.captured.insert(stream); }
+  static void end_captures() { fake.captured.clear(); }
+};
+
+TEST_F(Streams, MemoryIsGivenBackBehindTheStreamsThatUseIt) {
+  Buffer buffer = memory(home_);
+  void* const data = buffer.data();
+  const int used = work(other_);
+  ASSERT_TRUE(cuda_keep(buffer, other_).ok());
+  work(other_);
+  buffer = {};
+  EXPECT_EQ(fake.freed.at(data)[other_], used);
+  EXPECT_EQ(fake.freed.at(data)[home_], 1);
+}
+
+TEST_F(Streams, MemoryThatIsLetGoOfDuringACaptureIsGivenBackAfterIt) {
+  Buffer buffer = memory(home_);
+  void* const data = buffer.data();
+  const int used = work(other_), before = work(home_);
+  ASSERT_TRUE(cuda_keep(buffer, other_).ok());
+  capture(home_);
+  buffer = {};
+  EXPECT_EQ(fake.freed.count(data), 0) << "what its stream had queued before the capture may still use it";
+  Buffer another = memory(other_);  // still captured
+  EXPECT_EQ(fake.freed.count(data), 0);
+  end_captures();
+  another = memory(other_);
+  ASSERT_EQ(fake.freed.count(data), 1);
+  EXPECT_EQ(fake.freed.at(data)[other_], used);
+  EXPECT_EQ(fake.freed.at(data)[home_], before);
+}
+
+TEST_F(Streams, MemoryOfAGraphIsGivenBackInIt) {
+  capture(home_);
+  Buffer buffer = memory(home_);
+  void* const data = buffer.data();
+  buffer = {};
+  EXPECT_EQ(fake.freed.count(data), 1);
+}
+
+TEST_F(Streams, MemoryOfTheDefaultStreamIsNotGivenBackWhileAnotherIsCaptured) {
+  Buffer buffer = memory(nullptr);
+  void* const data = buffer.data();
+  capture(other_);
+  buffer = {};
+  EXPECT_EQ(fake.freed.count(data), 0);
+  end_captures();
+  memory(other_);
+  EXPECT_EQ(fake.freed.count(data), 1);
+}
+
+TEST_F(Streams, WhatOthersOwnIsLetGoOfDuringACaptureWhenItsUsesAreDone) {
+  bool gone = false;
+  const std::shared_ptr<void> owner(&gone, [](void* flag) { *static_cast<bool*>(flag) = true; });
+  std::byte byte{};
+  Buffer buffer = cuda_wrap(owner, &byte, 0, home_);
+  const int used = work(other_);
+  ASSERT_TRUE(cuda_keep(buffer, other_).ok());
+  capture(home_);
+  buffer = {};
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(fake.awaited[other_], used);
+}
+
+}  // namespace
+}  // namespace backslice
