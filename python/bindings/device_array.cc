@@ -53,6 +53,7 @@ nb::object DeviceArray::to_numpy() const {
   Tensor copy = unwrap(Tensor::make(type_.dtype, tensor_.shape(), type_.item_size));
   if (tensor_.shape().elements() == 0) return python::to_numpy(copy, dtype_);
   check(without_gil([&]() -> Status {
+    if (const Status awaited = cuda_await(tensor_.buffer(), stream); !awaited.ok()) return awaited;
     const bool is_dense = is_contiguous(tensor_.view().layout);
     const auto dense =
         is_dense ? Result<Tensor>(tensor_) : slice(Selection::all(tensor_.shape()), tensor_.view(), {.stream = stream});
@@ -98,6 +99,8 @@ nb::object DeviceArray::dlpack(nb::handle self, nb::handle stream, nb::handle ma
     if (array.pending_.stream != nullptr) {
       check(cuda_wait(array.tensor_.device().ordinal, *consumer, array.pending_.stream));
     }
+    // A container may have changed it since.
+    check(without_gil([&] { return cuda_await(array.tensor_.buffer(), *consumer); }));
     owner.last_use = kept_for(array.tensor_.buffer(), *consumer);
   }
   return export_dlpack(array.tensor_.view(), array.dtype_, array.type_, std::move(owner), knows_version_1(max_version),
@@ -120,7 +123,10 @@ nb::object DeviceArray::cuda_array_interface() const {
   described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), false);
   const Layout layout = tensor_.view().layout;
   described["strides"] = is_contiguous(layout) ? nb::object(nb::none()) : nb::object(to_tuple(layout.strides));
-  if (pending_.stream != nullptr) described["stream"] = reinterpret_cast<std::uintptr_t>(pending_.stream);
+  // Consumers wait for a stream that they are told, CUDA's default one unless it is known better.
+  const CudaStream ready = pending_.stream != nullptr ? pending_.stream : reinterpret_cast<CudaStream>(1);
+  check(without_gil([&] { return cuda_await(tensor_.buffer(), ready); }));
+  described["stream"] = reinterpret_cast<std::uintptr_t>(ready);
   described["version"] = 3;
   return described;
 }

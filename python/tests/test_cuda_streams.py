@@ -288,3 +288,24 @@ def test_what_another_stream_is_still_writing_is_waited_for(torch):
     reading.synchronize()
     assert (stacked == 2.0).all()
     assert (total == 3.0).all()
+
+
+@pytest.mark.parametrize("taken", ["array", "writable", "dlpack", "to_numpy", "before", "interface"])
+def test_what_is_taken_of_a_grad_buffer_waits_for_the_stream_that_changed_it(torch, taken):
+    buffer = bs.GradBuffer(MANY, "float32", device="cuda")  # of no library yet
+    before = buffer.array
+    value = torch.full((MANY,), 3.0, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        buffer.add(":", value)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        if taken == "to_numpy":
+            found = before.to_numpy()
+        elif taken == "interface":
+            found = to_numpy(bs.slice(Interface(before), ":"))
+        elif taken in ("dlpack", "before"):
+            found = to_numpy(torch.from_dlpack(buffer if taken == "dlpack" else before) + 0)
+        else:
+            found = to_numpy((buffer.array if taken == "array" else buffer.writable()) + 0)
+    assert (found == 3.0).all()
