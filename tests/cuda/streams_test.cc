@@ -9,6 +9,7 @@
 #include <set>
 
 #include "backslice/cuda.h"
+#include "backslice/tensor_array.h"
 #include "testing.h"
 
 namespace backslice {
@@ -206,6 +207,13 @@ class Streams : public ::testing::Test {
   static Buffer memory(CudaStream stream) {
     return cuda_allocator(0, stream).value()->allocate(4, Contents::Uninitialised).value();
   }
+  // Elements of a container.
+  static Tensor bytes(CudaStream stream) {
+    const auto memory = cuda_allocator(0, stream).value();
+    return Tensor::make(DType::UInt8, {4}, 0, Contents::Zero, *memory).value();
+  }
+  const PartialShape shape_ = PartialShape::make({4}).value();
+
   // How much is queued on a stream after this.
   static int work(CudaStream stream) {
     EXPECT_EQ(fake.queue(stream), cudaSuccess);
@@ -273,6 +281,24 @@ TEST_F(Streams, WhatOthersOwnIsLetGoOfDuringACaptureWhenItsUsesAreDone) {
   buffer = {};
   EXPECT_EQ(owner.use_count(), 1);
   EXPECT_EQ(fake.awaited[other_], used);
+}
+
+TEST_F(Streams, ContiguousModeOrdersTheValueThatItCopies) {
+  TensorArray array =
+      TensorArray::make(2, DType::UInt8, {.element_shape = shape_, .contiguous = true, .device = Device::cuda(0)},
+                        {.stream = other_})
+          .value();
+  void* data = nullptr;
+  int copied = 0;
+  {
+    const Tensor value = bytes(home_);
+    data = value.buffer().data();
+    const int made = work(home_);
+    ASSERT_TRUE(array.write(0, value, {.stream = other_}).ok());
+    EXPECT_EQ(fake.streams[other_][home_], made) << "the value must be made before it is copied";
+    copied = fake.streams[other_][other_];
+  }
+  EXPECT_EQ(fake.freed.at(data)[other_], copied) << "the value must be copied before its memory is used again";
 }
 
 }  // namespace
