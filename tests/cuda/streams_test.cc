@@ -9,7 +9,9 @@
 #include <set>
 
 #include "backslice/cuda.h"
+#include "backslice/grad_buffer.h"
 #include "backslice/tensor_array.h"
+#include "memory/tensor_rows.h"
 #include "testing.h"
 
 namespace backslice {
@@ -31,6 +33,8 @@ struct FakeDevice {
   std::set<cudaStream_t> captured;
   bool relaxed = false;      // what captures forbid in their stricter modes is allowed
   bool invalidated = false;  // by what may not be done during a capture
+  cudaError_t launch = cudaSuccess;
+  int events_left = 1 << 30;  // that can be made
   cudaError_t last = cudaSuccess;
   std::mutex mutex;
 
@@ -39,7 +43,8 @@ struct FakeDevice {
     streams.clear(), events.clear(), allocated.clear(), of_graphs.clear(), freed.clear(), awaited.clear();
     captured.clear();
     relaxed = invalidated = false;
-    last = cudaSuccess;
+    last = launch = cudaSuccess;
+    events_left = 1 << 30;
   }
   bool is_captured(cudaStream_t stream) const { return captured.count(stream) > 0; }
   // The default stream waits for all others, and so may not be used during a capture.
@@ -120,6 +125,7 @@ cudaError_t __wrap_cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
 }
 cudaError_t __wrap_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t stream) {
   LOCKED;
+  if (fake.launch != cudaSuccess) return fake.told(fake.launch);
   return fake.queue(stream);
 }
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
@@ -136,6 +142,7 @@ cudaError_t __wrap_cudaDeviceSynchronize() {
 }
 cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   LOCKED;
+  if (fake.events_left-- <= 0) return fake.told(cudaErrorMemoryAllocation);
   static std::uintptr_t number = 0;
   *event = reinterpret_cast<cudaEvent_t>(++number);
   fake.events[*event];
@@ -299,6 +306,58 @@ TEST_F(Streams, ContiguousModeOrdersTheValueThatItCopies) {
     copied = fake.streams[other_][other_];
   }
   EXPECT_EQ(fake.freed.at(data)[other_], copied) << "the value must be copied before its memory is used again";
+}
+
+GradBuffer buffer_on(CudaStream stream) {
+  const auto memory = cuda_allocator(0, stream).value();
+  return GradBuffer::make(DType::UInt8, {4}, 0, {.allocator = memory.get(), .stream = stream}).value();
+}
+
+TEST_F(Streams, AGradBufferIsKeptForWhatAFailedCallHadQueued) {
+  const Selection all = *Selection::from_index({4}, ":"), some = *Selection::from_index({4}, ":2");
+  const Tensor dy = bytes(other_), two = rows_of(dy, 0, 2);
+  void* data = nullptr;
+  int queued = 0;
+  {
+    GradBuffer buffer = buffer_on(home_);
+    data = buffer.tensor().buffer().data();
+    ASSERT_TRUE(buffer.add(some, two, {.stream = home_}).ok());
+    work(other_);  // stands for what an operation queues before it fails
+    fake.launch = cudaErrorLaunchOutOfResources;
+    EXPECT_FALSE(buffer.add(all, dy, {.stream = other_}).ok());
+    fake.launch = cudaSuccess;
+    queued = fake.streams[other_][other_];
+  }
+  EXPECT_EQ(fake.freed.at(data)[other_], queued);
+}
+
+TEST_F(Streams, AChangeThatIsQueuedCountsThoughTheMemoryCannotBeKeptForIt) {
+  const Selection all = *Selection::from_index({4}, ":");
+  const Tensor dy = bytes(home_);
+  GradBuffer buffer = buffer_on(home_);
+  fake.events_left = 1;  // for what the call waits for
+  const Status written = buffer.write(all, dy, {.stream = other_});
+  EXPECT_TRUE(written.ok()) << written;
+  EXPECT_EQ(fake.awaited[other_], fake.streams[other_][other_]) << "so it is waited for";
+  EXPECT_EQ(buffer.regions().size(), 1);
+}
+
+TEST_F(Streams, ABlockIsKeptForTheZerosOfACancelledWrite) {
+  int asked = 0;
+  const CancelledTest cancelled = [&] { return ++asked > 1; };
+  void* data = nullptr;
+  int zeroed = 0;
+  {
+    TensorArray array =
+        TensorArray::make(2, DType::UInt8, {.element_shape = shape_, .contiguous = true, .device = Device::cuda(0)},
+                          {.stream = home_})
+            .value();
+    data = *fake.allocated.begin();
+    const Tensor value = bytes(other_);
+    EXPECT_TRUE(is_error(array.write(0, value, {.cancelled = &cancelled, .stream = other_}), StatusCode::Cancelled));
+    zeroed = fake.streams[other_][other_];
+  }
+  EXPECT_EQ(fake.freed.at(data)[other_], zeroed);
 }
 
 }  // namespace
