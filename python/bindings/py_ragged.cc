@@ -56,6 +56,16 @@ bool same_values(const ValueType& a, const ValueType& b) {
   return a.strings == b.strings || a.strings == StringKind::Unknown || b.strings == StringKind::Unknown;
 }
 
+// Other Python threads run while splits are copied from a device and while the call waits for it.
+RaggedTensor made_of(const Tensor& values, std::vector<Tensor> splits, const CallContext& call) {
+  const Context context{.allocator = call.allocator, .stream = call.stream};
+  return unwrap(without_gil([&]() -> Result<RaggedTensor> {
+    auto made = RaggedTensor::make(values, std::move(splits), context);
+    if (const Status done = call.finish(); !done.ok()) return done;
+    return made;
+  }));
+}
+
 }  // namespace
 
 PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
@@ -70,10 +80,7 @@ PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits, CallCon
   ValueType type;
   const Tensor tensor = values_of(given_values, type);
   auto splits = given_splits.tensors();
-  const Context context{.allocator = call.allocator, .stream = call.stream};
-  RaggedTensor made = unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits), context); }));
-  check(without_gil([&] { return call.finish(); }));
-  return {std::move(made), type};
+  return {made_of(tensor, std::move(splits), call), type};
 }
 
 nb::object PyRagged::to_python(RaggedTensor rt, const ValueType& type) {
@@ -237,9 +244,9 @@ RaggedArgument::RaggedArgument(nb::handle object, std::string name, CallContext&
 
 RaggedTensor RaggedArgument::tensor(ValueType& type) const {
   if (ragged_ == nullptr) {
-    RaggedTensor dense = unwrap(RaggedTensor::make(values_of(*array_, type), {}, {.stream = call_.stream}));
-    if (array_->is_on_device()) check(call_.finish());
-    return dense;
+    if (!array_->is_on_device()) return unwrap(RaggedTensor::make(values_of(*array_, type), {}));
+    call_.use_device_memory();
+    return made_of(values_of(*array_, type), {}, call_);
   }
   type = ragged_->type();
   return ragged_->rt();

@@ -210,6 +210,15 @@ def test_values_with_gaps_are_copied(kind):
     assert_same(kind, rt.values, np.arange(24.0).reshape(4, 6)[:, ::2].copy())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_strided_arrays_become_elements_in_their_librarys_memory(kind):
+    rows = np.arange(12, dtype="float32").reshape(3, 4)
+    taken = on_gpu(kind, rows)
+    strided = Interface(taken.array[:, ::2]) if kind == "interface" else taken[:, ::2]
+    element = bs.VariantArray([strided])[0]
+    assert_same(kind, element, np.ascontiguousarray(rows[:, ::2]))
+
+
 def test_all_pieces_missing_with_an_output_on_the_device():
     out = on_gpu("torch", np.ones(3, "float32"))
     missing = bs.VariantArray([None, None])
