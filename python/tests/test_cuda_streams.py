@@ -221,6 +221,23 @@ def test_a_tensor_of_a_side_stream_is_waited_for_beside_another_librarys_array(t
     assert (to_numpy(total) == 3.0).all()
 
 
+def test_elements_of_two_libraries_are_waited_for(torch):
+    cupy = library("cupy")
+    ones, value = cupy.ones(MANY, "float32"), torch.zeros(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        value.fill_(3.0)
+        pieces = bs.VariantArray([ones, value])
+        torch.cuda._sleep(LONG)
+        value.fill_(4.0)  # which elements that are held by reference see
+        joined = bs.ragged_tensor_from_variant(pieces, 0, 1).values
+        gradient = bs.ragged_tensor_to_variant_gradient(pieces, [0, MANY, 2 * MANY], [2 * MANY])
+    for made in (joined, gradient):
+        assert is_of("cupy", made)
+        assert np.unique(to_numpy(made)).tolist() == [1.0, 4.0]
+
+
 def test_threads_and_streams_at_once(torch):
     wrong = []
 
