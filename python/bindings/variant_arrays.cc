@@ -348,9 +348,11 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "piece");
   std::optional<ValueType> type = given ? given : variants.first_type();
-  if (type) type->place = variants.place();
+  // Where all pieces are missing, the splits decide; strings are on the CPU alone.
+  const bool is_where_splits_are = !variants.first_type() && type && !type->is_object();
+  if (type) type->place = is_where_splits_are ? context.place() : variants.place();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
-  if (!variants.place().is_cpu() || !variants.first_type()) context.use_device_memory();
+  if (!variants.place().is_cpu() || is_where_splits_are) context.use_device_memory();
   const auto splits = given_splits.tensors();
   if (type && !out.is_none()) {
     fill_gradient(variants, splits, shape, *type, {output, write}, context);

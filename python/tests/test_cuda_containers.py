@@ -219,6 +219,15 @@ def test_strided_arrays_become_elements_in_their_librarys_memory(kind):
     assert_same(kind, element, np.ascontiguousarray(rows[:, ::2]))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gradient_of_which_all_pieces_are_missing_is_where_the_splits_are(kind):
+    splits = on_gpu(kind, np.array([0, 1, 3]))
+    missing = bs.VariantArray([None, None])
+    assert_same(kind, bs.ragged_tensor_to_variant_gradient(missing, splits, [3], "float32"), np.zeros(3, "float32"))
+    strings = bs.ragged_tensor_to_variant_gradient(missing, splits, [3], str)
+    assert strings.tolist() == ["", "", ""]
+
+
 def test_all_pieces_missing_with_an_output_on_the_device():
     out = on_gpu("torch", np.ones(3, "float32"))
     missing = bs.VariantArray([None, None])
