@@ -6,6 +6,7 @@
 #include "bindings/gil.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "core/boundary.h"
 
 namespace backslice::python {
 namespace {
@@ -52,8 +53,6 @@ Result<Buffer> try_new_buffer(const Place& place, CudaStream stream, std::int64_
     return new_buffer(place, stream, bytes, contents);
   } catch (nb::python_error& error) {
     return refused(error);
-  } catch (const std::exception& error) {
-    return Status(StatusCode::Internal, error.what());
   }
 }
 
@@ -91,11 +90,8 @@ Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* d
 }
 
 Result<Buffer> LibraryAllocator::allocate(std::int64_t bytes, Contents contents) {
-  if (PyGILState_Check() != 0) return try_new_buffer(place_, stream_, bytes, contents);
-  const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
-  Result<Buffer> made = try_new_buffer(place_, stream_, bytes, contents);
-  PyGILState_Release(state);
-  return made;
+  const GilHeld held;
+  return without_throwing([&] { return try_new_buffer(place_, stream_, bytes, contents); });
 }
 
 }  // namespace backslice::python
