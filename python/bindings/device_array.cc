@@ -16,6 +16,7 @@
 #include "bindings/objects.h"
 #include "bindings/protocols.h"
 #include "bindings/signatures.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice::python {
 namespace {
@@ -78,9 +79,9 @@ std::optional<CudaStream> consumer_stream(nb::handle stream) {
   return reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(number));
 }
 
-// Whoever drops the memory may have work queued that still uses it, on the stream that it named.
+// Whoever drops the memory, on whichever thread, may have work queued that still uses it, on the stream that it named.
 std::shared_ptr<void> kept_for(const Buffer& buffer, CudaStream stream) {
-  return {nullptr, [buffer, stream](std::nullptr_t) { (void)cuda_keep(buffer, stream); }};
+  return {nullptr, [buffer, on = cuda::on_any_thread(stream)](std::nullptr_t) { (void)cuda_keep(buffer, on); }};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "backslice/cuda.h"
 #include "backslice/grad_buffer.h"
@@ -30,7 +31,7 @@ struct FakeDevice {
   std::set<void*> allocated, of_graphs;
   std::map<void*, Clock> freed;  // what came before that
   Clock awaited;                 // by the CPU
-  std::set<cudaStream_t> captured;
+  std::set<cudaStream_t> captured, of_threads;
   bool relaxed = false;      // what captures forbid in their stricter modes is allowed
   bool invalidated = false;  // by what may not be done during a capture
   cudaError_t launch = cudaSuccess;
@@ -41,10 +42,22 @@ struct FakeDevice {
   void reset() {
     for (void* data : allocated) std::free(data);
     streams.clear(), events.clear(), allocated.clear(), of_graphs.clear(), freed.clear(), awaited.clear();
-    captured.clear();
+    captured.clear(), of_threads.clear();
     relaxed = invalidated = false;
     last = launch = cudaSuccess;
     events_left = 1 << 30;
+  }
+  // What a handle means on this thread: 2 is another stream on each of them. The default stream has two handles, and
+  // waits for all of those.
+  cudaStream_t meant(cudaStream_t handle) {
+    if (handle == cudaStreamPerThread) {
+      thread_local const char mark = 0;
+      of_threads.insert(reinterpret_cast<cudaStream_t>(const_cast<char*>(&mark)));
+      return reinterpret_cast<cudaStream_t>(const_cast<char*>(&mark));
+    }
+    if (reinterpret_cast<std::uintptr_t>(handle) > 1) return handle;
+    for (cudaStream_t other : of_threads) catch_up(streams[nullptr], Clock(streams[other]));
+    return nullptr;
   }
   bool is_captured(cudaStream_t stream) const { return captured.count(stream) > 0; }
   // The default stream waits for all others, and so may not be used during a capture.
@@ -61,7 +74,7 @@ struct FakeDevice {
   }
   cudaError_t queue(cudaStream_t stream) {
     if (is_forbidden(stream)) return invalidate();
-    if (!is_captured(stream)) ++streams[stream][stream];
+    if (!is_captured(stream)) ++streams[meant(stream)][meant(stream)];
     return cudaSuccess;
   }
   void give_back(void* data, const Clock& behind) {
@@ -104,7 +117,7 @@ cudaError_t __wrap_cudaFreeAsync(void* data, cudaStream_t stream) {
   if (fake.is_forbidden(stream) || (fake.is_captured(stream) && fake.of_graphs.count(data) == 0)) {
     return fake.invalidate();
   }
-  fake.give_back(data, fake.streams[stream]);
+  fake.give_back(data, fake.streams[fake.meant(stream)]);
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaFree(void* data) {
@@ -131,7 +144,7 @@ cudaError_t __wrap_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
   LOCKED;
   if (fake.is_captured(stream) || fake.is_forbidden(stream)) return fake.invalidate();
-  catch_up(fake.awaited, fake.streams[stream]);
+  catch_up(fake.awaited, fake.streams[fake.meant(stream)]);
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaDeviceSynchronize() {
@@ -155,7 +168,7 @@ cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
 cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   LOCKED;
   if (fake.is_forbidden(stream)) return fake.invalidate();
-  fake.events[event] = fake.streams[stream];
+  fake.events[event] = fake.streams[fake.meant(stream)];
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
@@ -167,11 +180,12 @@ cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   LOCKED;
   if (fake.is_captured(stream) || fake.is_forbidden(stream)) return fake.invalidate();
-  catch_up(fake.streams[stream], fake.events.at(event));
+  catch_up(fake.streams[fake.meant(stream)], fake.events.at(event));
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaStreamGetId(cudaStream_t stream, unsigned long long* number) {
-  *number = reinterpret_cast<std::uintptr_t>(stream);
+  LOCKED;
+  *number = reinterpret_cast<std::uintptr_t>(fake.meant(stream));
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -358,6 +372,26 @@ TEST_F(Streams, ABlockIsKeptForTheZerosOfACancelledWrite) {
     zeroed = fake.streams[other_][other_];
   }
   EXPECT_EQ(fake.freed.at(data)[other_], zeroed);
+}
+
+// cudaStreamPerThread is one handle for the streams of all threads.
+TEST_F(Streams, MemoryOfAThreadsStreamIsGivenBackBehindItByAnotherThread) {
+  Buffer made = memory(cudaStreamPerThread), used = memory(home_);
+  void* const made_data = made.data();
+  void* const used_data = used.data();
+  ASSERT_EQ(fake.queue(cudaStreamPerThread), cudaSuccess);
+  ASSERT_TRUE(cuda_keep(used, cudaStreamPerThread).ok());
+  const cudaStream_t here = fake.meant(cudaStreamPerThread);
+  const int queued = fake.streams[here][here];
+  std::thread other([&] {
+    Tensor read = bytes(cudaStreamPerThread);
+    EXPECT_TRUE(cuda_await(made, cudaStreamPerThread).ok());
+    EXPECT_EQ(fake.streams[fake.meant(cudaStreamPerThread)][here], queued);
+    made = used = {};
+  });
+  other.join();
+  EXPECT_EQ(fake.freed.at(made_data)[here], queued);
+  EXPECT_EQ(fake.freed.at(used_data)[here], queued);
 }
 
 }  // namespace

@@ -18,9 +18,11 @@ bool is_captured(CudaStream stream) noexcept;
 class StreamRelease {
  public:
   // Memory of cudaMallocAsync on that stream. Where that was captured, the memory is its graph's.
-  StreamRelease(DeviceStream home, bool is_of_graph) : home_(home), is_of_graph_(is_of_graph) {}
+  StreamRelease(DeviceStream home, bool is_of_graph)
+      : home_{home.ordinal, is_of_graph ? home.stream : on_any_thread(home.stream)}, is_of_graph_(is_of_graph) {}
   // Memory that the owner keeps alive.
-  StreamRelease(DeviceStream home, std::shared_ptr<void> owner) : home_(home), owner_(std::move(owner)) {}
+  StreamRelease(DeviceStream home, std::shared_ptr<void> owner)
+      : home_{home.ordinal, on_any_thread(home.stream)}, owner_(std::move(owner)) {}
 
   const std::shared_ptr<void>& owner() const { return owner_; }
 
