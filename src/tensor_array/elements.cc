@@ -4,9 +4,9 @@
 #include <deque>
 #include <vector>
 
-#include "backslice/cuda.h"
 #include "core/errors.h"
 #include "core/overlap.h"
+#include "kernels/cuda/await_all.h"
 #include "memory/tensor_rows.h"
 #include "ops/device_use.h"
 #include "ops/joiner.h"
@@ -83,9 +83,10 @@ void for_each_block(std::span<const Element> elements, const Call& call, const U
 
 // Elements may have been written on other streams.
 void await(std::span<const Element> elements, const Call& call) {
-  for_each_block(elements, call, [&](const Buffer& buffer) {
-    if (Status awaited = cuda_await(buffer, call.stream); !awaited.ok()) throwing::refuse(std::move(awaited));
-  });
+  std::vector<const Buffer*> blocks;
+  for_each_block(elements, call, [&](const Buffer& buffer) { blocks.push_back(&buffer); });
+  if (blocks.empty()) return;
+  if (Status awaited = cuda::await_all(blocks, call.stream); !awaited.ok()) throwing::refuse(std::move(awaited));
 }
 
 // As a DeviceUse, of all of them: they may be let go of in the order of another stream while this one still reads them.

@@ -36,6 +36,8 @@ struct FakeDevice {
   bool invalidated = false;  // by what may not be done during a capture
   cudaError_t launch = cudaSuccess;
   int events_left = 1 << 30;  // that can be made
+  int events_made = 0;
+  bool is_done = false;  // all that is queued
   cudaError_t last = cudaSuccess;
   std::mutex mutex;
 
@@ -45,7 +47,8 @@ struct FakeDevice {
     captured.clear(), of_threads.clear();
     relaxed = invalidated = false;
     last = launch = cudaSuccess;
-    events_left = 1 << 30;
+    events_left = 1 << 30, events_made = 0;
+    is_done = false;
   }
   // What a handle means on this thread: 2 is another stream on each of them. The default stream has two handles, and
   // waits for all of those.
@@ -159,6 +162,7 @@ cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   static std::uintptr_t number = 0;
   *event = reinterpret_cast<cudaEvent_t>(++number);
   fake.events[*event];
+  ++fake.events_made;
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
@@ -170,6 +174,11 @@ cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (fake.is_forbidden(stream)) return fake.invalidate();
   fake.events[event] = fake.streams[fake.meant(stream)];
   return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
+  LOCKED;
+  if (!fake.captured.empty() && !fake.relaxed) return fake.invalidate();
+  return fake.told(fake.is_done || fake.events.at(event).empty() ? cudaSuccess : cudaErrorNotReady);
 }
 cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
   LOCKED;
@@ -392,6 +401,34 @@ TEST_F(Streams, MemoryOfAThreadsStreamIsGivenBackBehindItByAnotherThread) {
   other.join();
   EXPECT_EQ(fake.freed.at(made_data)[here], queued);
   EXPECT_EQ(fake.freed.at(used_data)[here], queued);
+}
+
+TEST_F(Streams, UsesThatAreDoneAreForgotten) {
+  const Buffer buffer = memory(home_);
+  const auto use_on_ten_streams = [&](std::uintptr_t first) {
+    for (std::uintptr_t i = first; i < first + 10; ++i) {
+      work(stream(i));
+      ASSERT_TRUE(cuda_keep(buffer, stream(i)).ok());
+    }
+  };
+  use_on_ten_streams(10);
+  EXPECT_EQ(fake.events.size(), 10);
+  fake.is_done = true;
+  capture(other_);  // of no matter
+  use_on_ten_streams(20);
+  EXPECT_LE(fake.events.size(), 1);
+  end_captures();
+}
+
+TEST_F(Streams, TheStreamOfManyElementsIsWaitedForOnce) {
+  TensorArray array = TensorArray::make(50, DType::UInt8, {.device = Device::cuda(0)}).value();
+  for (std::int64_t i = 0; i < 50; ++i) ASSERT_TRUE(array.write(i, bytes(i % 2 == 0 ? home_ : other_)).ok());
+  const int made_home = work(home_), made_other = work(other_);
+  fake.events_made = 0;
+  Tensor stacked = array.stack({.stream = stream(2)}).value();
+  EXPECT_EQ(fake.streams[stream(2)][home_], made_home);
+  EXPECT_EQ(fake.streams[stream(2)][other_], made_other);
+  EXPECT_EQ(fake.events_made, 2 + 50) << "one per stream, and one per element that is kept";
 }
 
 }  // namespace

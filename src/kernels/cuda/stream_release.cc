@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "backslice/cuda.h"
+#include "kernels/cuda/await_all.h"
 
 namespace backslice {
 namespace cuda {
@@ -60,6 +61,7 @@ void StreamRelease::keep_for(CudaStream stream) {
   const std::lock_guard lock(uses_mutex);
   auto use = std::find_if(uses_.begin(), uses_.end(), [&](const Use& other) { return other.stream == number; });
   if (use == uses_.end()) {
+    forget_finished_uses();
     uses_.reserve(uses_.size() + 1);
     cudaEvent_t done = nullptr;
     check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreateWithFlags", home_.ordinal);
@@ -68,7 +70,18 @@ void StreamRelease::keep_for(CudaStream stream) {
   check(cudaEventRecord(use->done, stream), "cudaEventRecord", home_.ordinal);
 }
 
-void StreamRelease::put_behind(CudaStream stream) {
+// Streams come and go, and the memory of a container may outlive thousands of them.
+void StreamRelease::forget_finished_uses() {
+  const RelaxedCapture relaxed;
+  std::erase_if(uses_, [](const Use& use) {
+    if (cudaEventQuery(use.done) != cudaSuccess) return false;
+    (void)cudaEventDestroy(use.done);
+    return true;
+  });
+  (void)cudaGetLastError();  // that one is not ready
+}
+
+void StreamRelease::put_behind(CudaStream stream, std::vector<DeviceStream>& awaited) {
   const std::lock_guard lock(uses_mutex);
   const bool is_home = is_same(home_.stream, stream);
   if (is_home && uses_.empty()) return;
@@ -79,7 +92,11 @@ void StreamRelease::put_behind(CudaStream stream) {
     if (use.stream == number) continue;
     check(cudaStreamWaitEvent(stream, use.done, 0), "cudaStreamWaitEvent", home_.ordinal);
   }
-  if (is_home) return;
+  const auto is_own = [&](const DeviceStream& other) {
+    return other.ordinal == home_.ordinal && is_same(other.stream, home_.stream);
+  };
+  if (is_home || std::any_of(awaited.begin(), awaited.end(), is_own)) return;
+  awaited.push_back(home_);
   if (cuda_wait(home_.ordinal, stream, home_.stream).ok()) return;
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", home_.ordinal);  // its own stream is gone
 }
@@ -170,8 +187,16 @@ Status cuda_keep(const Buffer& buffer, CudaStream stream) {
 }
 
 Status cuda_await(const Buffer& buffer, CudaStream stream) {
+  const Buffer* const one = &buffer;
+  return cuda::await_all({&one, 1}, stream);
+}
+
+Status cuda::await_all(std::span<const Buffer* const> buffers, CudaStream stream) {
   return without_throwing([&]() -> Status {
-    if (auto* release = buffer.release<cuda::StreamRelease>()) release->put_behind(stream);
+    std::vector<DeviceStream> awaited;
+    for (const Buffer* buffer : buffers) {
+      if (auto* release = buffer->release<StreamRelease>()) release->put_behind(stream, awaited);
+    }
     return Status();
   });
 }

@@ -30,8 +30,9 @@ class StreamRelease {
   // StatusException where CUDA refuses.
   void keep_for(CudaStream stream);
 
-  // What is queued on `stream` from now on comes after what uses the memory by now. The same.
-  void put_behind(CudaStream stream);
+  // What is queued on `stream` from now on comes after what uses the memory by now. The same. `awaited` are its own
+  // streams of memory that was before this, which are waited for once.
+  void put_behind(CudaStream stream, std::vector<DeviceStream>& awaited);
 
   void operator()(std::byte* data) noexcept;
 
@@ -50,6 +51,7 @@ class StreamRelease {
     cudaEvent_t done;
   };
 
+  void forget_finished_uses();
   void give_back(std::byte* data) noexcept;
   void wait_for_uses() noexcept;
   void free(std::byte* data) const noexcept;

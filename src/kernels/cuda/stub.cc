@@ -1,6 +1,7 @@
 // What takes the place of everything CUDA in a build without it.
 #include "backslice/cuda.h"
 #include "core/errors.h"
+#include "kernels/cuda/await_all.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/slice/cuda.h"
 #include "kernels/tiles/cuda.h"
@@ -23,6 +24,7 @@ void copy_to_host(void*, const void*, std::int64_t, DeviceStream) { refuse(); }
 void zero(void*, std::int64_t, DeviceStream) { refuse(); }
 void fill(const Plan&, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 void add(const Plan&, DType, std::byte*, const std::byte*, DeviceStream) { refuse(); }
+Status await_all(std::span<const Buffer* const>, CudaStream) { return no_cuda(); }
 void fill_tiles(const CommonAxes&, DType, std::int64_t, bool, bool, std::byte*, Allocator&, DeviceStream) { refuse(); }
 
 }  // namespace cuda
