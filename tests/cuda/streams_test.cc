@@ -431,5 +431,28 @@ TEST_F(Streams, TheStreamOfManyElementsIsWaitedForOnce) {
   EXPECT_EQ(fake.events_made, 2 + 50) << "one per stream, and one per element that is kept";
 }
 
+TEST_F(Streams, ThreadsKeepAndAwaitOneBufferAtOnce) {
+  Buffer buffer = memory(home_);
+  void* const data = buffer.data();
+  std::vector<std::thread> threads;
+  for (std::uintptr_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uintptr_t i = 0; i < 200; ++i) {
+        const CudaStream mine = stream(1 + (t + i) % 3);
+        ASSERT_TRUE(cuda_await(buffer, mine).ok());
+        char byte = 0;
+        ASSERT_EQ(__wrap_cudaMemsetAsync(&byte, 0, 1, mine), cudaSuccess);
+        ASSERT_TRUE(cuda_keep(buffer, mine).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(fake.events.size(), 3);
+  buffer = {};
+  for (std::uintptr_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(fake.freed.at(data)[stream(i)], fake.streams[stream(i)][stream(i)]) << i;
+  }
+}
+
 }  // namespace
 }  // namespace backslice

@@ -11,8 +11,16 @@ namespace backslice {
 namespace cuda {
 namespace {
 
-// Few buffers are used by several streams: one lock does for all of them.
+// Few buffers are used by several streams: one lock does for the lists of all of them. CUDA, which may wait, is called
+// without it.
 std::mutex uses_mutex;
+std::atomic<std::uint64_t> last_ticket = 0;
+
+std::shared_ptr<CUevent_st> new_event(int ordinal) {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
+  return {event, [](cudaEvent_t made) { (void)cudaEventDestroy(made); }};
+}
 
 unsigned long long number_of(DeviceStream queue) {
   unsigned long long number = 0;
@@ -55,42 +63,59 @@ struct StreamRelease::SetAside {
 void StreamRelease::keep_for(CudaStream stream) {
   if (is_same(home_.stream, stream)) return;
   const DeviceGuard guard(home_.ordinal);
-  const DeviceStream queue{home_.ordinal, stream};
   if (is_captured(stream)) return;
-  const unsigned long long number = number_of(queue);
+  const unsigned long long number = number_of({home_.ordinal, stream});
+  const std::uint64_t ticket = ++last_ticket;
+  auto done = new_event(home_.ordinal);
+  check(cudaEventRecord(done.get(), stream), "cudaEventRecord", home_.ordinal);
+  remember({number, ticket, std::move(done)});
+}
+
+std::vector<StreamRelease::Use> StreamRelease::uses() const {
   const std::lock_guard lock(uses_mutex);
-  auto use = std::find_if(uses_.begin(), uses_.end(), [&](const Use& other) { return other.stream == number; });
-  if (use == uses_.end()) {
-    forget_finished_uses();
-    uses_.reserve(uses_.size() + 1);
-    cudaEvent_t done = nullptr;
-    check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreateWithFlags", home_.ordinal);
-    use = uses_.insert(uses_.end(), {number, done});
+  return uses_;
+}
+
+// Only the last use of each stream counts.
+void StreamRelease::remember(Use use) {
+  {
+    const std::lock_guard lock(uses_mutex);
+    const auto is_of_stream = [&](const Use& other) { return other.stream == use.stream; };
+    const auto known = std::find_if(uses_.begin(), uses_.end(), is_of_stream);
+    if (known != uses_.end()) {
+      if (known->ticket < use.ticket) std::swap(*known, use);
+      return;
+    }
+    uses_.push_back(std::move(use));
+    if (uses_.size() == 1) return;
   }
-  check(cudaEventRecord(use->done, stream), "cudaEventRecord", home_.ordinal);
+  forget_finished_uses();
 }
 
 // Streams come and go, and the memory of a container may outlive thousands of them.
 void StreamRelease::forget_finished_uses() {
-  const RelaxedCapture relaxed;
-  std::erase_if(uses_, [](const Use& use) {
-    if (cudaEventQuery(use.done) != cudaSuccess) return false;
-    (void)cudaEventDestroy(use.done);
-    return true;
+  std::vector<Use> finished = uses();
+  {
+    const RelaxedCapture relaxed;
+    std::erase_if(finished, [](const Use& use) { return cudaEventQuery(use.done.get()) != cudaSuccess; });
+    (void)cudaGetLastError();  // that one is not ready
+  }
+  const std::lock_guard lock(uses_mutex);
+  std::erase_if(uses_, [&](const Use& use) {
+    return std::any_of(finished.begin(), finished.end(), [&](const Use& other) { return other.done == use.done; });
   });
-  (void)cudaGetLastError();  // that one is not ready
 }
 
 void StreamRelease::put_behind(CudaStream stream, std::vector<DeviceStream>& awaited) {
-  const std::lock_guard lock(uses_mutex);
+  const std::vector<Use> uses = this->uses();
   const bool is_home = is_same(home_.stream, stream);
-  if (is_home && uses_.empty()) return;
+  if (is_home && uses.empty()) return;
   const DeviceGuard guard(home_.ordinal);
   if (is_captured(stream) || is_captured(home_.stream)) return;
   const unsigned long long number = number_of({home_.ordinal, stream});
-  for (const Use& use : uses_) {
+  for (const Use& use : uses) {
     if (use.stream == number) continue;
-    check(cudaStreamWaitEvent(stream, use.done, 0), "cudaStreamWaitEvent", home_.ordinal);
+    check(cudaStreamWaitEvent(stream, use.done.get(), 0), "cudaStreamWaitEvent", home_.ordinal);
   }
   const auto is_own = [&](const DeviceStream& other) {
     return other.ordinal == home_.ordinal && is_same(other.stream, home_.stream);
@@ -152,12 +177,12 @@ void StreamRelease::wait_for_uses() noexcept {
   const bool on_host = is_captured(home_.stream);
   const RelaxedCapture relaxed;
   for (const Use& use : uses_) {
-    if (on_host || cudaStreamWaitEvent(home_.stream, use.done, 0) != cudaSuccess) {
+    if (on_host || cudaStreamWaitEvent(home_.stream, use.done.get(), 0) != cudaSuccess) {
       (void)cudaGetLastError();
-      (void)cudaEventSynchronize(use.done);
+      (void)cudaEventSynchronize(use.done.get());
     }
-    (void)cudaEventDestroy(use.done);
   }
+  uses_.clear();
 }
 
 // Memory that cannot be given back in the order of its stream, which may be gone, is given back when all work is done.

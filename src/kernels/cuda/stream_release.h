@@ -45,11 +45,16 @@ class StreamRelease {
   struct SetAside;
 
   // What another stream had queued when it last used the memory. Streams are told apart by their number, which no later
-  // stream has; their handles are used again.
+  // stream has; their handles are used again. An event that was recorded with a higher ticket comes after what was
+  // queued before any lower one was taken. Whoever waits for an event shares it.
   struct Use {
     unsigned long long stream;
-    cudaEvent_t done;
+    std::uint64_t ticket;
+    std::shared_ptr<CUevent_st> done;
   };
+
+  std::vector<Use> uses() const;
+  void remember(Use use);
 
   void forget_finished_uses();
   void give_back(std::byte* data) noexcept;
