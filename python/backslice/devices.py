@@ -41,6 +41,10 @@ class Library:
         """So many bytes: what keeps them, and their address. Asked only of libraries that keep memory."""
         raise NotImplementedError
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Whether `memory` raised it because there is none left."""
+        return isinstance(error, MemoryError)
+
     def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:
         """Whether its memory, once it is dropped, is used again only behind what that stream has queued by then."""
         return False
@@ -64,6 +68,10 @@ class _Torch(Library):
         torch = sys.modules["torch"]
         made = (torch.zeros if zero else torch.empty)(max(size, 1), dtype=torch.uint8, device=f"cuda:{ordinal}")
         return made, made.data_ptr()
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        # PyTorch's own class is no MemoryError.
+        return isinstance(error, (MemoryError, sys.modules["torch"].cuda.OutOfMemoryError))
 
     def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:
         # Without it, the memory is used again in the order of the stream that it was allocated on.

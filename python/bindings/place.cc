@@ -39,20 +39,21 @@ Buffer new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Con
   return owned_buffer(nb::object(made[0]), nullptr, reinterpret_cast<std::byte*>(address), place.device, stream);
 }
 
-// What a library said when it was asked for memory. What is no ordinary error is left for check() and unwrap().
-Status refused(nb::python_error& error) {
-  if (!error.matches(PyExc_Exception)) {
-    error.restore();
-    return Status(StatusCode::Cancelled, "interrupted");
+// What a library said when it was asked for memory. All but that there is none is left for check() and unwrap().
+Status refused(const Place& place, nb::python_error& error) {
+  if (error.matches(PyExc_Exception) &&
+      nb::cast<bool>(call(attribute(place.library, "is_out_of_memory"), error.value()))) {
+    return Status(StatusCode::ResourceExhausted, str_text(error.value()));
   }
-  return Status(StatusCode::ResourceExhausted, str_text(error.value()));
+  error.restore();
+  return Status(StatusCode::Cancelled, "the library that was asked for memory raised an error");
 }
 
 Result<Buffer> try_new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Contents contents) {
   try {
     return new_buffer(place, stream, bytes, contents);
   } catch (nb::python_error& error) {
-    return refused(error);
+    return refused(place, error);
   }
 }
 

@@ -431,3 +431,19 @@ def test_no_memory_is_an_error_of_ours():
     for device in ("cuda", torch.device("cuda")):
         with pytest.raises(bs.ResourceExhaustedError, match="out of memory"):
             bs.GradBuffer(1 << 45, "uint8", device=device)
+
+
+def test_errors_of_a_library_that_is_asked_for_memory_are_its_own(monkeypatch):
+    torch = library("torch")
+    rt = bs.RaggedTensor(torch.ones(4, device="cuda"), [0, 1, 4])
+    raised = {RuntimeError("no such device"): RuntimeError, torch.cuda.OutOfMemoryError("none left"): MemoryError}
+    for error, kind in raised.items():
+
+        def empty(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(torch, "empty", empty)
+        with pytest.raises(kind, match=str(error)):
+            rt["::-1"]
+        monkeypatch.undo()
+    assert to_numpy(rt["::-1"].values).tolist() == [1.0] * 4

@@ -9,6 +9,10 @@ from backslice import devices
 CURRENT = 0x50
 
 
+class FakeOutOfMemoryError(RuntimeError):
+    pass
+
+
 class FakeTensor:
     def __init__(self):
         self.recorded = []
@@ -22,6 +26,7 @@ def tensor(monkeypatch):
     cuda = SimpleNamespace(
         default_stream=lambda ordinal: ("default", ordinal),
         current_stream=lambda ordinal: SimpleNamespace(cuda_stream=CURRENT),
+        OutOfMemoryError=FakeOutOfMemoryError,
         ExternalStream=lambda number, device: ("external", number, device),
     )
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=FakeTensor, cuda=cuda))
@@ -38,3 +43,12 @@ def test_pytorch_is_told_which_stream_uses_memory(tensor):
 
 def test_other_libraries_keep_memory_for_no_stream_that_they_are_told():
     assert not devices.keep_memory(object(), 0, 1)
+
+
+def test_only_what_says_so_is_out_of_memory(tensor):
+    pytorch, other = devices.library_of(tensor), devices.library_of(object())
+    assert pytorch.is_out_of_memory(FakeOutOfMemoryError())
+    assert pytorch.is_out_of_memory(MemoryError())
+    assert other.is_out_of_memory(MemoryError())
+    assert not pytorch.is_out_of_memory(RuntimeError())
+    assert not other.is_out_of_memory(RuntimeError())
