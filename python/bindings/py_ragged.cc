@@ -14,6 +14,7 @@
 #include "bindings/neighbours.h"
 #include "bindings/objects.h"
 #include "bindings/results.h"
+#include "core/boundary.h"
 
 namespace backslice::python {
 namespace {
@@ -168,7 +169,9 @@ bool PyRagged::equals(nb::handle other) const {
   if (ragged == nullptr || !same_values(type_, ragged->type_)) return false;
   wait_for_values();
   ragged->wait_for_values();
-  return without_gil([&] { return rt_.equals(ragged->rt_); });
+  // Where values are on a device they are copied from it, which may fail.
+  return unwrap(
+      without_gil([&] { return without_throwing([&]() -> Result<bool> { return rt_.equals(ragged->rt_); }); }));
 }
 
 // What they are compared on is CUDA's default stream.
