@@ -6,7 +6,7 @@
 ///     Result<Tensor> dy = Tensor::make(DType::Float32, {2, 3}, 0, Contents::Uninitialised, **memory);
 ///     Status copied = cuda_copy(dy->view(), host, stream);              // queued; the memory of both must live on
 ///
-/// Everything here is part of every build. In one without CUDA, each function returns Unimplemented.
+/// Everything here is part of every build. In one without CUDA, what needs a device returns Unimplemented.
 #pragma once
 
 #include <memory>

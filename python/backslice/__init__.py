@@ -51,6 +51,7 @@ from .conversion import refuse_masked as _refuse_masked
 from .devices import cuda_interface as _cuda_interface
 from .devices import cuda_place as _cuda_place
 from .devices import cuda_stream as _cuda_stream
+from .devices import keep_memory as _keep_memory
 from .devices import library_of as _library_of
 from .devices import new_cuda_array as _new_cuda_array
 from .dlpack import to_dlpack
@@ -142,9 +143,10 @@ _register(
     cuda_interface=_cuda_interface,
     cuda_place=_cuda_place,
     cuda_stream=_cuda_stream,
-    library_of=_library_of,
     from_list=ragged.from_list,
     from_row_lengths=ragged.from_row_lengths,
+    keep_memory=_keep_memory,
+    library_of=_library_of,
     new_cuda_array=_new_cuda_array,
     picture_of=_picture_of,
     reduced=_reduced,

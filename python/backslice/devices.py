@@ -41,6 +41,14 @@ class Library:
         """So many bytes: what keeps them, and their address. Asked only of libraries that keep memory."""
         raise NotImplementedError
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Whether `memory` raised it because there is none left."""
+        return isinstance(error, MemoryError)
+
+    def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:
+        """Whether its memory, once it is dropped, is used again only behind what that stream has queued by then."""
+        return False
+
     def share(self, made: DeviceArray, owner: Any) -> Any:
         """What backslice has made, as an array in the same memory, which `owner` is of, or None."""
         return made
@@ -68,6 +76,22 @@ class _Torch(Library):
         torch = sys.modules["torch"]
         made = (torch.zeros if zero else torch.empty)(max(size, 1), dtype=torch.uint8, device=f"cuda:{ordinal}")
         return made, made.data_ptr()
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        # PyTorch's own class is no MemoryError.
+        return isinstance(error, (MemoryError, sys.modules["torch"].cuda.OutOfMemoryError))
+
+    def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:
+        # Without it, the memory is used again in the order of the stream that it was allocated on.
+        array.record_stream(self._numbered(ordinal, stream))
+        return True
+
+    def _numbered(self, ordinal: int, stream: int) -> Any:
+        cuda = sys.modules["torch"].cuda
+        if stream <= _DEFAULT_STREAM:
+            return cuda.default_stream(ordinal)
+        current = cuda.current_stream(ordinal)
+        return current if current.cuda_stream == stream else cuda.ExternalStream(stream, device=ordinal)
 
     def share(self, made: DeviceArray, owner: Any) -> Any:
         torch = sys.modules["torch"]
@@ -137,6 +161,11 @@ def cuda_stream(array: Any, ordinal: int) -> tuple[Library, int, bool]:
     """The array's library, the stream that it works on now, and whether it keeps the memory that work on it uses."""
     library = library_of(array)
     return library, library.stream(ordinal), library.keeps_memory
+
+
+def keep_memory(array: Any, ordinal: int, stream: int) -> bool:
+    """Whether the array's library keeps its memory for that stream, too; from now on, where it has to be told."""
+    return library_of(array).keep_for(array, ordinal, stream)
 
 
 def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:

@@ -15,6 +15,7 @@
 #include "bindings/gil_loan.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "core/boundary.h"
 
 namespace backslice::python {
 namespace {
@@ -61,7 +62,7 @@ class MemoryFromPython final : public Allocator {
 
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
     if (contents == Contents::Zero) return Status(StatusCode::Internal, "new_memory gives no zeros");
-    return loan_.interrupt([&]() -> Result<Buffer> { return made(bytes); });
+    return loan_.interrupt([&] { return without_throwing([&] { return made(bytes); }); });
   }
 
   Device device() const override { return device_; }
@@ -78,6 +79,7 @@ class MemoryFromPython final : public Allocator {
       drop(pair);
       return Status(StatusCode::InvalidArgument, "new_memory must return an address and its owner");
     }
+    // Where there is no memory for that, it gives the pair back at once, and the lock is here already.
     GilLoan& loan = loan_;
     return Buffer::own(data, [pair, &loan](std::byte*) { loan.interrupt([pair] { drop(pair); }); }, device_);
   }

@@ -140,6 +140,13 @@ Tensor ArrayArgument::held() const {
                     View{data, input.view.dtype, input.view.layout, input.view.device});
 }
 
+bool ArrayArgument::is_kept_for_call() const {
+  const auto stream = reinterpret_cast<std::uintptr_t>(on_device_.call->stream);
+  const nb::object told =
+      call_with(registered("keep_memory"), nb::make_tuple(on_device_.array, dlpack_->view.device.ordinal, stream));
+  return nb::cast<bool>(told);
+}
+
 Tensor ArrayArgument::held_on_device() const {
   const ConstView& view = dlpack_->view;
   auto* data = const_cast<std::byte*>(view.data);

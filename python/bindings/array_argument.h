@@ -38,6 +38,10 @@ class ArrayArgument {
   // given up in the order of the call's stream.
   Tensor held() const;
 
+  // Whether memory on a device that is given up so is used again only behind what the call's stream has queued by then:
+  // its library may have allocated it on another one. Runs code of that library.
+  bool is_kept_for_call() const;
+
  private:
   void resolve_numpy(nb::object array);
   bool resolve_dlpack(nb::handle object, std::string& failure, CallContext* call);

@@ -13,6 +13,12 @@ namespace {
 
 thread_local bool runs_serially = false;
 
+// What the library of a place says.
+std::uintptr_t stream_of(const Place& place) {
+  return nb::cast<std::uintptr_t>(call(attribute(place.library, "stream"), nb::int_(place.device.ordinal)));
+}
+bool keeps_memory(nb::handle library) { return nb::cast<bool>(attribute(library, "keeps_memory")); }
+
 }  // namespace
 
 CallContext::CallContext() {
@@ -32,9 +38,12 @@ void CallContext::run_on(const Place& place, std::string name) {
   first_ = std::move(name);
   const int ordinal = place.device.ordinal;
   if (!place.library.is_valid()) return choose({}, 1, false, ordinal);  // CUDA's default stream
-  const nb::object chosen = call(attribute(place.library, "stream"), nb::int_(ordinal));
-  const bool keeps_memory = nb::cast<bool>(attribute(place.library, "keeps_memory"));
-  choose(place.library, nb::cast<std::uintptr_t>(chosen), keeps_memory, ordinal);
+  choose(place.library, stream_of(place), keeps_memory(place.library), ordinal);
+}
+
+void CallContext::use_part(const Place& place) {
+  if (place.is_cpu() || !place.library.is_valid() || place.library.is(place_.library)) return;
+  use(place.library, stream_of(place), first_.c_str(), place.device.ordinal, keeps_memory(place.library));
 }
 
 nb::object CallContext::stream_for(nb::handle array, const char* argument, int ordinal) {
@@ -46,9 +55,10 @@ nb::object CallContext::stream_for(nb::handle array, const char* argument, int o
   return number();
 }
 
-void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal) {
+void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory) {
   must_be_here(argument, ordinal);
-  join(std::move(library), number, true, argument, ordinal);
+  join(std::move(library), number, keeps_memory, argument, ordinal);
+  check(cuda_wait(ordinal, stream, reinterpret_cast<CudaStream>(number)));  // as __dlpack__ would have made it do
 }
 
 void CallContext::must_be_here(const char* argument, int ordinal) const {

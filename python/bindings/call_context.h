@@ -27,12 +27,17 @@ class CallContext : public Context {
   // Runs where a container is, which `name` is what messages call. Runs Python code.
   void run_on(const Place& place, std::string name);
 
+  // The same for a part of the container that may be another library's: its stream is waited for. Precondition: the
+  // call runs on that device.
+  void use_part(const Place& place);
+
   // The stream for an array of that device, as DLPack numbers streams. Runs Python code for the first array of each
   // type. Raises InvalidArgumentError where others are on another device.
   nanobind::object stream_for(nanobind::handle array, const char* argument, int ordinal);
 
-  // The same for an array whose stream is known, and whose library keeps the memory that work on it uses.
-  void use(nb::object library, std::uintptr_t number, const char* argument, int ordinal);
+  // The same for an array whose stream is known, and whose library keeps the memory that work on it uses. The call's
+  // stream waits for that one.
+  void use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory = true);
 
   // Whether an array of that device was asked for.
   bool runs_on(Device device) const { return is_chosen_ && device == place_.device; }

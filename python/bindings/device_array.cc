@@ -16,6 +16,7 @@
 #include "bindings/objects.h"
 #include "bindings/protocols.h"
 #include "bindings/signatures.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice::python {
 namespace {
@@ -35,11 +36,12 @@ bool knows_version_1(nb::handle max_version) {
 
 }  // namespace
 
-DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending)
+DeviceArray::DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending, std::shared_ptr<void> loan)
     : tensor_(std::move(tensor)),
       dtype_(std::move(numpy_dtype)),
       type_(element_type(dtype_, "the array")),
-      pending_(pending) {}
+      pending_(pending),
+      loan_(std::move(loan)) {}
 
 nb::tuple DeviceArray::shape() const { return to_tuple(tensor_.shape()); }
 
@@ -52,6 +54,7 @@ nb::object DeviceArray::to_numpy() const {
   Tensor copy = unwrap(Tensor::make(type_.dtype, tensor_.shape(), type_.item_size));
   if (tensor_.shape().elements() == 0) return python::to_numpy(copy, dtype_);
   check(without_gil([&]() -> Status {
+    if (const Status awaited = cuda_await(tensor_.buffer(), stream); !awaited.ok()) return awaited;
     const bool is_dense = is_contiguous(tensor_.view().layout);
     const auto dense =
         is_dense ? Result<Tensor>(tensor_) : slice(Selection::all(tensor_.shape()), tensor_.view(), {.stream = stream});
@@ -76,9 +79,9 @@ std::optional<CudaStream> consumer_stream(nb::handle stream) {
   return reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(number));
 }
 
-// Whoever drops the memory may have work queued that still uses it, on the stream that it named.
+// Whoever drops the memory, on whichever thread, may have work queued that still uses it, on the stream that it named.
 std::shared_ptr<void> kept_for(const Buffer& buffer, CudaStream stream) {
-  return {nullptr, [buffer, stream](std::nullptr_t) { (void)cuda_keep(buffer, stream); }};
+  return {nullptr, [buffer, on = cuda::on_any_thread(stream)](std::nullptr_t) { (void)cuda_keep(buffer, on); }};
 }
 
 }  // namespace
@@ -97,6 +100,8 @@ nb::object DeviceArray::dlpack(nb::handle self, nb::handle stream, nb::handle ma
     if (array.pending_.stream != nullptr) {
       check(cuda_wait(array.tensor_.device().ordinal, *consumer, array.pending_.stream));
     }
+    // A container may have changed it since.
+    check(without_gil([&] { return cuda_await(array.tensor_.buffer(), *consumer); }));
     owner.last_use = kept_for(array.tensor_.buffer(), *consumer);
   }
   return export_dlpack(array.tensor_.view(), array.dtype_, array.type_, std::move(owner), knows_version_1(max_version),
@@ -119,7 +124,10 @@ nb::object DeviceArray::cuda_array_interface() const {
   described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), false);
   const Layout layout = tensor_.view().layout;
   described["strides"] = is_contiguous(layout) ? nb::object(nb::none()) : nb::object(to_tuple(layout.strides));
-  if (pending_.stream != nullptr) described["stream"] = reinterpret_cast<std::uintptr_t>(pending_.stream);
+  // Consumers wait for a stream that they are told, CUDA's default one unless it is known better.
+  const CudaStream ready = pending_.stream != nullptr ? pending_.stream : reinterpret_cast<CudaStream>(1);
+  check(without_gil([&] { return cuda_await(tensor_.buffer(), ready); }));
+  described["stream"] = reinterpret_cast<std::uintptr_t>(ready);
   described["version"] = 3;
   return described;
 }
@@ -133,7 +141,7 @@ nb::tuple DeviceArray::memory() const {
 DeviceArray DeviceArray::as_bytes() const {
   View view = Tensor(tensor_).view();
   view.dtype = DType::UInt8;
-  return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_);
+  return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_, loan_);
 }
 
 namespace {

@@ -13,7 +13,8 @@ namespace backslice::python {
 // What was queued to fill it is done when users see it. Until then, whoever takes it waits for its stream.
 class DeviceArray {
  public:
-  explicit DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending = {});
+  explicit DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending = {},
+                       std::shared_ptr<void> loan = nullptr);
 
   nb::tuple shape() const;
   const nb::object& dtype() const { return dtype_; }
@@ -39,6 +40,7 @@ class DeviceArray {
   nb::object dtype_;
   ElementType type_;
   Pending pending_;
+  std::shared_ptr<void> loan_;  // see shared_array()
 };
 
 }  // namespace backslice::python

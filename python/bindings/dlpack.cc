@@ -1,7 +1,6 @@
 #include "bindings/dlpack.h"
 
 #include <cstring>
-#include <vector>
 
 #include "backslice/cuda.h"
 #include "bindings/arguments.h"
@@ -44,15 +43,18 @@ bool is_numpy_number(nb::handle dtype) {
 }
 
 // Strides in bytes, of axes along which something moves. Memory that no machine can address is refused.
-std::vector<std::int64_t> byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
+Dims byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
   constexpr std::int64_t kAddressSpace = std::int64_t{1} << 56;
-  std::vector<std::int64_t> strides(static_cast<std::size_t>(tensor.ndim), 0);
+  Dims strides;
+  bool is_empty = false;
   for (int i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] == 0) return strides;
+    strides.push_back(0);
+    is_empty |= tensor.shape[i] == 0;
   }
+  if (is_empty) return strides;
   std::int64_t span = 0, extent = 0;
   for (int i = 0; i < tensor.ndim; ++i) {
-    auto& stride = strides[static_cast<std::size_t>(i)];
+    std::int64_t& stride = strides[i];
     if (tensor.shape[i] <= 1) continue;
     bool overflows = __builtin_mul_overflow(tensor.strides[i], item_size, &stride);
     overflows |= __builtin_mul_overflow(tensor.shape[i] - 1, stride, &extent);
@@ -86,8 +88,7 @@ void check_device(const dltensor& tensor, const char* argument, const CallContex
                        ", not on the CPU; copy it there first");
 }
 
-void check_description(const dltensor& tensor, const char* argument, const CallContext* call) {
-  check_device(tensor, argument, call);
+void check_description(const dltensor& tensor, const char* argument) {
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
     refuse(argument,
            "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) + " are supported");
@@ -106,19 +107,11 @@ const std::byte* first_element(const dltensor& tensor, const Shape& shape, const
   return static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
-DlpackArray view_of(const dltensor& tensor, const char* argument, const CallContext* call) {
-  check_description(tensor, argument, call);
+DlpackArray array_of(const dltensor& tensor, const char* argument, const CallContext* call) {
+  check_device(tensor, argument, call);
   nb::object dtype = numpy_dtype(tensor.dtype, argument);
   const ElementType type = element_type(dtype, argument);
-  const Shape shape = unwrap(Shape::make(Ints(tensor.shape, static_cast<std::size_t>(tensor.ndim)), argument));
-  const std::byte* data = first_element(tensor, shape, argument);
-  const Device device = device_of(tensor);
-  if (tensor.strides == nullptr) {
-    return {{}, std::move(dtype), type, unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))};
-  }
-  const auto strides = byte_strides(tensor, type.item_size, argument);
-  return {
-      {}, std::move(dtype), type, unwrap(ConstView::strided(data, type.dtype, shape, strides, type.item_size, device))};
+  return {{}, std::move(dtype), type, view_of(tensor, type, argument)};
 }
 
 // What __dlpack_device__ says. What is no pair of integers tells nothing: the tensor says where it is as well.
@@ -193,7 +186,7 @@ nb::object capsule_from(nb::handle object, const char* argument, std::string& fa
 
 template <class AnyManaged>
 DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument, const CallContext* call) {
-  DlpackArray array = view_of(managed->tensor, argument, call);
+  DlpackArray array = array_of(managed->tensor, argument, call);
   if (PyCapsule_SetName(capsule.ptr(), AnyManaged::kUsedName) != 0) nb::raise_python_error();
   array.owner = std::shared_ptr<void>(managed, [managed](void*) {
     if (managed->deleter != nullptr) call_python([managed] { managed->deleter(managed); });
@@ -201,12 +194,23 @@ DlpackArray take(nb::handle capsule, AnyManaged* managed, const char* argument, 
   return array;
 }
 
-// Keeps an object alive.
-std::shared_ptr<void> kept(nb::handle object) {
-  return {object.inc_ref().ptr(), [](PyObject* p) { call_python([p] { Py_DECREF(p); }); }};
+}  // namespace
+
+ConstView view_of(const dltensor& tensor, const ElementType& type, const char* argument) {
+  check_description(tensor, argument);
+  const Shape shape = unwrap(Shape::make(Ints(tensor.shape, static_cast<std::size_t>(tensor.ndim)), argument));
+  const std::byte* data = first_element(tensor, shape, argument);
+  const Device device = device_of(tensor);
+  if (tensor.strides == nullptr) {
+    return unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device));
+  }
+  const auto strides = byte_strides(tensor, type.item_size, argument);
+  return unwrap(ConstView::strided(data, type.dtype, shape, strides, type.item_size, device));
 }
 
-}  // namespace
+std::shared_ptr<void> kept(nb::handle object) {
+  return {object.inc_ref().ptr(), [](PyObject* p) { drop(p); }};
+}
 
 bool exports_dlpack(nb::handle object) {
   if (is_builtin(object) || !has_attribute(object, "__dlpack__")) return false;

@@ -11,6 +11,7 @@
 
 #include "backslice/view.h"
 #include "bindings/call_context.h"
+#include "bindings/dlpack_abi.h"
 #include "bindings/dtypes.h"
 
 namespace backslice::python {
@@ -40,6 +41,12 @@ nb::object writable_dlpack_capsule(nb::handle object, const char* argument, std:
 // The array in a capsule, which is used up. Raises InvalidArgumentError for what is no such capsule or cannot be
 // viewed, DTypeError for element types that NumPy does not have; then the capsule stays as it was.
 DlpackArray import_dlpack(nb::handle capsule, const char* argument, const CallContext* call = nullptr);
+
+// What a tensor describes, after a check that it can be. Raises InvalidArgumentError where it cannot.
+ConstView view_of(const nb::dlpack::dltensor& tensor, const ElementType& type, const char* argument);
+
+// Keeps an object alive, until it is let go of with the GIL held.
+std::shared_ptr<void> kept(nb::handle object);
 
 // An array of a CUDA device that has __cuda_array_interface__ alone; null where it has not.
 std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, const char* argument, CallContext& call);

@@ -23,9 +23,8 @@ void release_with_gil(void (*release)(void*), void* object) noexcept {
   if (Py_IsInitialized() == 0) return;
   if (PyGILState_Check() != 0) return release(object);
   if (is_finalizing()) return;
-  const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
+  const GilHeld held;
   release(object);
-  PyGILState_Release(state);
 }
 
 }  // namespace backslice::python

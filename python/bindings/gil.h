@@ -81,6 +81,18 @@ class GilReleased {
   PyThreadState* state_;
 };
 
+// Holds the lock as long as it lives, on any thread. It may hold it already.
+class GilHeld {
+ public:
+  GilHeld() : state_(call_python([] { return PyGILState_Ensure(); })) {}
+  ~GilHeld() { PyGILState_Release(state_); }
+  GilHeld(const GilHeld&) = delete;
+  GilHeld& operator=(const GilHeld&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // Runs `body` while other Python threads may run.
 template <class Body>
 auto without_gil(Body&& body) {

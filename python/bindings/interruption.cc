@@ -11,10 +11,8 @@ bool is_main_thread() { return PyThread_get_thread_ident() == main_thread; }
 
 template <class Body>
 bool with_gil(const Body& body) {
-  const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
-  const bool result = call_python(body) != 0;
-  PyGILState_Release(state);
-  return result;
+  const GilHeld held;
+  return call_python(body) != 0;
 }
 
 // Of the call through interruptible() that the main thread is in.

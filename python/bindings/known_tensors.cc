@@ -85,22 +85,6 @@ nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
   return known.back().numpy;
 }
 
-std::shared_ptr<void> kept(nb::handle object) {
-  return {object.inc_ref().ptr(), [](PyObject* p) { drop(p); }};
-}
-
-Dims byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
-  Dims strides;
-  for (int i = 0; i < tensor.ndim; ++i) {
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(tensor.strides[i], item_size, &bytes)) {
-      raise_invalid_argument(std::string(argument) + " has strides that no memory is large enough for");
-    }
-    strides.push_back(bytes);
-  }
-  return strides;
-}
-
 }  // namespace
 
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {
@@ -109,8 +93,7 @@ std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const 
   dltensor tensor;
   void* stream = nullptr;
   if (api == nullptr || api->view_of_object(object.ptr(), &tensor) != 0 ||
-      tensor.device.device_type != nb::device::cuda::value || tensor.ndim < 0 || tensor.ndim > kMaxRank ||
-      tensor.strides == nullptr || is_more_than_memory(object, tensor) ||
+      tensor.device.device_type != nb::device::cuda::value || is_more_than_memory(object, tensor) ||
       api->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0) {
     PyErr_Clear();  // the protocols say what is wrong
     return nullptr;
@@ -118,15 +101,11 @@ std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const 
   auto array = std::make_shared<DlpackArray>();
   array->numpy_dtype = known_dtype(tensor.dtype, argument);
   array->type = element_type(array->numpy_dtype, argument);
-  const Device device = Device::cuda(tensor.device.device_id);
-  const Ints shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
-  array->view = unwrap(
-      ConstView::strided(static_cast<const std::byte*>(tensor.data) + tensor.byte_offset, array->type.dtype, shape,
-                         byte_strides(tensor, array->type.item_size, argument), array->type.item_size, device));
+  array->view = view_of(tensor, array->type, argument);
   array->is_versioned = true;  // it is known that others may write
   array->owner = kept(object);
   const auto number = stream != nullptr ? reinterpret_cast<std::uintptr_t>(stream) : kDefaultStream;
-  call->use(known_class().library, number, argument, device.ordinal);
+  call->use(known_class().library, number, argument, array->view.device.ordinal);
   return array;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "backslice/cuda.h"
 #include "backslice/grad_buffer.h"
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
@@ -172,20 +173,28 @@ class PyGradBuffer {
     }));
   }
   nb::object writable() {
-    const Tensor lent = without_gil([&] {
+    const std::shared_ptr<void> loan = without_gil([&] {
       const std::lock_guard lock(mutex_);
-      const View view = buffer_.writable();
-      auto owner = lent_.lock();
-      if (owner == nullptr) lent_ = owner = std::make_shared<Buffer>(buffer_.tensor().buffer());
-      return Tensor::of(Buffer::wrap(owner, view.data, view.device), view);
+      buffer_.writable();
+      auto lent = lent_.lock();
+      if (lent == nullptr) lent_ = lent = std::make_shared<Buffer>(buffer_.tensor().buffer());
+      return lent;
     });
-    return place_.is_cpu() ? to_numpy(lent, dtype_) : shared_array(lent, dtype_, place_, {});
+    Tensor tensor = buffer_.tensor();
+    // On a device, the buffer itself: what is queued on the streams that write to it decides when it may go.
+    if (!place_.is_cpu()) {
+      await_changes();
+      return shared_array(tensor, dtype_, place_, {}, loan);
+    }
+    const View view = tensor.view();
+    return to_numpy(Tensor::of(Buffer::wrap(loan, view.data), view), dtype_);
   }
 
   // These read what never changes: the tensor is the same as long as the buffer lives.
   nb::object array() const {
-    if (!place_.is_cpu()) return shared_array(buffer_.tensor(), dtype_, place_, {});
-    return to_read_only_numpy(buffer_.tensor(), dtype_);
+    if (place_.is_cpu()) return to_read_only_numpy(buffer_.tensor(), dtype_);
+    await_changes();
+    return shared_array(buffer_.tensor(), dtype_, place_, {});
   }
   nb::object host_array() const {
     if (place_.is_cpu()) return array();
@@ -239,6 +248,13 @@ class PyGradBuffer {
       if (const Status done = call.finish(); !done.ok()) return done;
       return made;
     }));
+  }
+
+  // The stream that its library works on now waits for those that have changed the buffer.
+  void await_changes() const {
+    CallContext call;
+    call.run_on(place_, "the buffer");
+    check(without_gil([&] { return cuda_await(buffer_.tensor().buffer(), call.stream); }));
   }
 
   // A number and a list are the CPU's, as an array of NumPy's is.

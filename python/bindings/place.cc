@@ -6,6 +6,7 @@
 #include "bindings/gil.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "core/boundary.h"
 
 namespace backslice::python {
 namespace {
@@ -38,22 +39,21 @@ Buffer new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Con
   return owned_buffer(nb::object(made[0]), nullptr, reinterpret_cast<std::byte*>(address), place.device, stream);
 }
 
-// What a library said when it was asked for memory. What is no ordinary error is left for check() and unwrap().
-Status refused(nb::python_error& error) {
-  if (!error.matches(PyExc_Exception)) {
-    error.restore();
-    return Status(StatusCode::Cancelled, "interrupted");
+// What a library said when it was asked for memory. All but that there is none is left for check() and unwrap().
+Status refused(const Place& place, nb::python_error& error) {
+  if (error.matches(PyExc_Exception) &&
+      nb::cast<bool>(call(attribute(place.library, "is_out_of_memory"), error.value()))) {
+    return Status(StatusCode::ResourceExhausted, str_text(error.value()));
   }
-  return Status(StatusCode::ResourceExhausted, str_text(error.value()));
+  error.restore();
+  return Status(StatusCode::Cancelled, "the library that was asked for memory raised an error");
 }
 
 Result<Buffer> try_new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Contents contents) {
   try {
     return new_buffer(place, stream, bytes, contents);
   } catch (nb::python_error& error) {
-    return refused(error);
-  } catch (const std::exception& error) {
-    return Status(StatusCode::Internal, error.what());
+    return refused(place, error);
   }
 }
 
@@ -75,10 +75,13 @@ void check_on_device(nb::handle numpy_dtype, const std::string& argument) {
                     ", expected numbers; strings and objects are on the CPU alone");
 }
 
-nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending) {
-  const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending));
+nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending,
+                        std::shared_ptr<void> loan) {
+  // An array of the owner's would live without the DeviceArray, and so without the loan.
+  const nb::object owner = loan == nullptr ? owner_of(tensor.buffer()) : nb::none();
+  const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending, std::move(loan)));
   if (!place.library.is_valid()) return made;
-  return call_with(attribute(place.library, "share"), nb::make_tuple(made, owner_of(tensor.buffer())));
+  return call_with(attribute(place.library, "share"), nb::make_tuple(made, owner));
 }
 
 Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* data, Device device, CudaStream stream) {
@@ -88,11 +91,8 @@ Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* d
 }
 
 Result<Buffer> LibraryAllocator::allocate(std::int64_t bytes, Contents contents) {
-  if (PyGILState_Check() != 0) return try_new_buffer(place_, stream_, bytes, contents);
-  const PyGILState_STATE state = call_python([] { return PyGILState_Ensure(); });
-  Result<Buffer> made = try_new_buffer(place_, stream_, bytes, contents);
-  PyGILState_Release(state);
-  return made;
+  const GilHeld held;
+  return without_throwing([&] { return try_new_buffer(place_, stream_, bytes, contents); });
 }
 
 }  // namespace backslice::python

@@ -27,11 +27,12 @@ Place read_place(nb::handle device);
 void check_on_device(nb::handle numpy_dtype, const std::string& argument);
 
 // A tensor of that place as an array of its library, in the same memory. What was queued on `stream` to fill it is
-// still to be waited for; null where it is done.
+// still to be waited for; null where it is done. A `loan` lives until nobody has that array or its memory.
 struct Pending {
   CudaStream stream = nullptr;
 };
-nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending);
+nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending,
+                        std::shared_ptr<void> loan = nullptr);
 
 // Memory that an array of another library, or `memory` of it, owns.
 Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* data, Device device, CudaStream stream);

@@ -14,6 +14,7 @@
 #include "bindings/neighbours.h"
 #include "bindings/objects.h"
 #include "bindings/results.h"
+#include "core/boundary.h"
 
 namespace backslice::python {
 namespace {
@@ -56,6 +57,16 @@ bool same_values(const ValueType& a, const ValueType& b) {
   return a.strings == b.strings || a.strings == StringKind::Unknown || b.strings == StringKind::Unknown;
 }
 
+// Other Python threads run while splits are copied from a device and while the call waits for it.
+RaggedTensor made_of(const Tensor& values, std::vector<Tensor> splits, const CallContext& call) {
+  const Context context{.allocator = call.allocator, .stream = call.stream};
+  return unwrap(without_gil([&]() -> Result<RaggedTensor> {
+    auto made = RaggedTensor::make(values, std::move(splits), context);
+    if (const Status done = call.finish(); !done.ok()) return done;
+    return made;
+  }));
+}
+
 }  // namespace
 
 PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits) {
@@ -70,10 +81,7 @@ PyRagged PyRagged::make(nb::handle values, nb::handle nested_row_splits, CallCon
   ValueType type;
   const Tensor tensor = values_of(given_values, type);
   auto splits = given_splits.tensors();
-  const Context context{.allocator = call.allocator, .stream = call.stream};
-  RaggedTensor made = unwrap(without_gil([&] { return RaggedTensor::make(tensor, std::move(splits), context); }));
-  check(without_gil([&] { return call.finish(); }));
-  return {std::move(made), type};
+  return {made_of(tensor, std::move(splits), call), type};
 }
 
 nb::object PyRagged::to_python(RaggedTensor rt, const ValueType& type) {
@@ -161,7 +169,9 @@ bool PyRagged::equals(nb::handle other) const {
   if (ragged == nullptr || !same_values(type_, ragged->type_)) return false;
   wait_for_values();
   ragged->wait_for_values();
-  return without_gil([&] { return rt_.equals(ragged->rt_); });
+  // Where values are on a device they are copied from it, which may fail.
+  return unwrap(
+      without_gil([&] { return without_throwing([&]() -> Result<bool> { return rt_.equals(ragged->rt_); }); }));
 }
 
 // What they are compared on is CUDA's default stream.
@@ -237,9 +247,9 @@ RaggedArgument::RaggedArgument(nb::handle object, std::string name, CallContext&
 
 RaggedTensor RaggedArgument::tensor(ValueType& type) const {
   if (ragged_ == nullptr) {
-    RaggedTensor dense = unwrap(RaggedTensor::make(values_of(*array_, type), {}, {.stream = call_.stream}));
-    if (array_->is_on_device()) check(call_.finish());
-    return dense;
+    if (!array_->is_on_device()) return unwrap(RaggedTensor::make(values_of(*array_, type), {}));
+    call_.use_device_memory();
+    return made_of(values_of(*array_, type), {}, call_);
   }
   type = ragged_->type();
   return ragged_->rt();

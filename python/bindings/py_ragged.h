@@ -53,7 +53,7 @@ class RaggedArgument {
  private:
   nb::object owner_;  // of the ragged tensor
   const PyRagged* ragged_;
-  const CallContext& call_;
+  CallContext& call_;
   std::optional<ArrayArgument> array_;  // where it is no ragged tensor
 };
 

@@ -212,7 +212,7 @@ class PyTensorArray {
     const ArrayArgument input = read_value(value, call);
     if (type_->element.is_object) return store_strings(input.view(), write);
     // Memory of libraries that do not keep it for a stream would be gone before it is read.
-    const bool is_held = !is_copied && !(input.is_on_device() && call.waits());
+    const bool is_held = !is_copied && (!input.is_on_device() || (!call.waits() && input.is_kept_for_call()));
     const Tensor tensor = is_held ? input.held() : copied_tensor(input.view(), call);
     const Context context = context_of(call);
     check(in_numpy_terms(interruptible([&] { return write(tensor, context); }), type_->numpy));

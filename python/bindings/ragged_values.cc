@@ -23,6 +23,7 @@ Tensor values_of(const ArrayArgument& values, ValueType& type) {
   type.numpy = values.numpy_dtype();
   type.place = values.place();
   if (values.is_object()) return strings_from_objects(values.view(), values.name().c_str(), type.strings);
+  if (values.is_on_device()) (void)values.is_kept_for_call();  // else the caller has to keep them, as docs/cuda.md says
   return values.held();
 }
 

@@ -79,6 +79,7 @@ class PyVariants {
       if (!type.numpy.is_valid()) continue;
       if (!first_) first_ = type;
       uniform_ &= type.numpy.is(first_->numpy) || same_dtype(type.numpy, first_->numpy);
+      add_place(type.place);
     }
   }
 
@@ -97,6 +98,12 @@ class PyVariants {
   const VariantArray& array() const { return array_; }
   Place place() const { return first_ ? first_->place : Place(); }
   std::string device() const { return place().is_cpu() ? "cpu" : to_string(place().device); }
+
+  // A call runs where the first element is, and waits where elements of other libraries are read.
+  void run_here(CallContext& call, const char* argument) const {
+    call.run_on(place(), argument);
+    for (const Place& other : places_) call.use_part(other);
+  }
 
   // What a call reads of the elements' memory is kept until that is done.
   void keep_for(const CallContext& call) const {
@@ -219,7 +226,14 @@ class PyVariants {
     return "ragged ranks " + std::to_string(least) + " to " + std::to_string(most) + ", ";
   }
 
+  void add_place(const Place& place) {
+    if (place.is_cpu()) return;
+    const auto is_same = [&](const Place& known) { return known.library.is(place.library); };
+    if (std::none_of(places_.begin(), places_.end(), is_same)) places_.push_back(place);
+  }
+
   VariantArray array_;
+  std::vector<Place> places_;     // one per library whose arrays on a device are elements
   std::vector<ValueType> types_;  // one for a batch, else one per element, empty for missing ones
   std::optional<ValueType> first_;
   bool uniform_ = true;  // all that are there have one dtype
@@ -283,7 +297,7 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
     types.splits = splits.dtype;
   }
   CallContext context;
-  context.run_on(variants.place(), "encoded");
+  variants.run_here(context, "encoded");
   context.use_device_memory();
   RaggedTensor result =
       unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); }));
@@ -328,15 +342,17 @@ nb::object py_to_variant_gradient(nb::handle encoded_ragged_grad, nb::handle row
   const PyVariants& variants = read_variants(encoded_ragged_grad, "encoded_ragged_grad");
   const auto shape = IntReader{NPY_INT32, NPY_INT64}.read(dense_values_shape, "dense_values_shape");
   CallContext context;
-  context.run_on(variants.place(), "encoded_ragged_grad");
+  variants.run_here(context, "encoded_ragged_grad");
   const NestedSplits given_splits(row_splits, "row_splits", &context);
   const OutputArgument output(out, &context);
   const auto given = read_type(Tvalues, variants);
   check_types(variants, given, "piece");
   std::optional<ValueType> type = given ? given : variants.first_type();
-  if (type) type->place = variants.place();
+  // Where all pieces are missing, the splits decide; strings are on the CPU alone.
+  const bool is_where_splits_are = !variants.first_type() && type && !type->is_object();
+  if (type) type->place = is_where_splits_are ? context.place() : variants.place();
   const auto values = given ? std::optional(values_type(*given)) : std::nullopt;
-  if (!variants.place().is_cpu() || !variants.first_type()) context.use_device_memory();
+  if (!variants.place().is_cpu() || is_where_splits_are) context.use_device_memory();
   const auto splits = given_splits.tensors();
   if (type && !out.is_none()) {
     fill_gradient(variants, splits, shape, *type, {output, write}, context);

@@ -210,6 +210,24 @@ def test_values_with_gaps_are_copied(kind):
     assert_same(kind, rt.values, np.arange(24.0).reshape(4, 6)[:, ::2].copy())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_strided_arrays_become_elements_in_their_librarys_memory(kind):
+    rows = np.arange(12, dtype="float32").reshape(3, 4)
+    taken = on_gpu(kind, rows)
+    strided = Interface(taken.array[:, ::2]) if kind == "interface" else taken[:, ::2]
+    element = bs.VariantArray([strided])[0]
+    assert_same(kind, element, np.ascontiguousarray(rows[:, ::2]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gradient_of_which_all_pieces_are_missing_is_where_the_splits_are(kind):
+    splits = on_gpu(kind, np.array([0, 1, 3]))
+    missing = bs.VariantArray([None, None])
+    assert_same(kind, bs.ragged_tensor_to_variant_gradient(missing, splits, [3], "float32"), np.zeros(3, "float32"))
+    strings = bs.ragged_tensor_to_variant_gradient(missing, splits, [3], str)
+    assert strings.tolist() == ["", "", ""]
+
+
 def test_all_pieces_missing_with_an_output_on_the_device():
     out = on_gpu("torch", np.ones(3, "float32"))
     missing = bs.VariantArray([None, None])
@@ -413,3 +431,19 @@ def test_no_memory_is_an_error_of_ours():
     for device in ("cuda", torch.device("cuda")):
         with pytest.raises(bs.ResourceExhaustedError, match="out of memory"):
             bs.GradBuffer(1 << 45, "uint8", device=device)
+
+
+def test_errors_of_a_library_that_is_asked_for_memory_are_its_own(monkeypatch):
+    torch = library("torch")
+    rt = bs.RaggedTensor(torch.ones(4, device="cuda"), [0, 1, 4])
+    raised = {RuntimeError("no such device"): RuntimeError, torch.cuda.OutOfMemoryError("none left"): MemoryError}
+    for error, kind in raised.items():
+
+        def empty(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(torch, "empty", empty)
+        with pytest.raises(kind, match=str(error)):
+            rt["::-1"]
+        monkeypatch.undo()
+    assert to_numpy(rt["::-1"].values).tolist() == [1.0] * 4

@@ -6,7 +6,7 @@ import threading
 import backslice as bs
 import numpy as np
 import pytest
-from cuda_libraries import Interface, library, needs_gpu, to_numpy
+from cuda_libraries import Interface, is_of, library, needs_gpu, on_gpu, to_numpy
 
 pytestmark = needs_gpu
 MANY = 4 << 20
@@ -87,6 +87,40 @@ def test_elements_that_another_stream_still_reads_are_kept(torch, copy, reading)
     torch.cuda.synchronize()
 
 
+@pytest.mark.parametrize("container", ["array", "ragged"])
+def test_memory_of_another_stream_than_the_current_one_is_kept(torch, container):
+    """PyTorch uses it again in the order of the stream that it was allocated on."""
+    allocating, using = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(allocating):
+        value = torch.ones(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(using):
+        if container == "array":
+            held = bs.TensorArray(1, "float32").grad("g")
+            held.write(0, value, copy=False)
+            held.write(0, value, copy=False)
+        else:
+            held = bs.RaggedTensor(value, [0, 1, MANY])
+        torch.cuda._sleep(LONG)
+        result = held.read(0) if container == "array" else held["::-1"].values
+        del value, held
+        gc.collect()
+    with torch.cuda.stream(allocating):
+        others = [torch.full((MANY,), 77.0, device="cuda") for _ in range(4)]  # would be in that memory
+    torch.cuda.synchronize()
+    assert (result == (2.0 if container == "array" else 1.0)).all()
+    assert all((other == 77.0).all() for other in others)
+
+
+def test_elements_of_cupy_are_copied(torch):
+    cupy = library("cupy")
+    value = cupy.ones(3, "float32")
+    array = bs.TensorArray(1, "float32")
+    array.write(0, value, copy=False)
+    value[...] = 5
+    assert to_numpy(array.read(0)).tolist() == [1.0, 1.0, 1.0]
+
+
 def test_a_grad_buffer_is_kept_for_the_stream_that_writes(torch):
     making, writing = torch.cuda.Stream(), torch.cuda.Stream()
     dy = torch.full((MANY,), 5.0, device="cuda")
@@ -103,6 +137,36 @@ def test_a_grad_buffer_is_kept_for_the_stream_that_writes(torch):
             other.zero()
         torch.cuda.synchronize()
         assert not to_numpy(other.array).any()
+
+
+@pytest.mark.parametrize("kind", ["any", "torch"])
+def test_a_writable_view_keeps_the_memory_for_the_stream_that_writes(torch, kind):
+    device = torch.device("cuda") if kind == "torch" else "cuda"
+    buffer = bs.GradBuffer(MANY, "float32", device=device)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        view = torch.from_dlpack(buffer.writable())
+        torch.cuda._sleep(LONG)
+        view.fill_(7.0)
+        del view, buffer
+        gc.collect()
+    other = bs.GradBuffer(MANY, "float32", device=device)  # in the same memory
+    torch.cuda.synchronize()
+    assert not to_numpy(other.array).any()
+
+
+def test_everything_counts_as_written_while_a_writable_view_lives(torch):
+    for device in ("cuda", torch.device("cuda")):
+        buffer = bs.GradBuffer(8, "float32", device=device)
+        view = torch.from_dlpack(buffer.writable())
+        buffer.write("0", torch.ones((), device="cuda"))
+        view.fill_(7.0)
+        buffer.zero()
+        assert not to_numpy(buffer.array).any()
+        del view
+        gc.collect()
+        buffer.zero()
+        assert "all zero" in repr(buffer)
 
 
 def test_memory_that_a_consumer_drops_is_kept_for_its_stream(torch):
@@ -141,6 +205,37 @@ def test_arrays_of_two_libraries_meet(torch):
     assert bs.slice_grad(dy, (2 * MANY,), "::2", out=out) is out
     del dy
     assert float(out.sum()) == 3.0 * MANY
+
+
+@pytest.mark.parametrize("first", ["cupy", "interface"])
+def test_a_tensor_of_a_side_stream_is_waited_for_beside_another_librarys_array(torch, first):
+    """The first array decides the stream: PyTorch's current one has still to fill the second."""
+    zeros = on_gpu(first, np.zeros(MANY, "float32"))
+    value = torch.zeros(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        value.fill_(3.0)
+        total = bs.multi_slice_grad((MANY,), [(":", zeros), (":", value)])
+    assert is_of(first, total)
+    assert (to_numpy(total) == 3.0).all()
+
+
+def test_elements_of_two_libraries_are_waited_for(torch):
+    cupy = library("cupy")
+    ones, value = cupy.ones(MANY, "float32"), torch.zeros(MANY, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        value.fill_(3.0)
+        pieces = bs.VariantArray([ones, value])
+        torch.cuda._sleep(LONG)
+        value.fill_(4.0)  # which elements that are held by reference see
+        joined = bs.ragged_tensor_from_variant(pieces, 0, 1).values
+        gradient = bs.ragged_tensor_to_variant_gradient(pieces, [0, MANY, 2 * MANY], [2 * MANY])
+    for made in (joined, gradient):
+        assert is_of("cupy", made)
+        assert np.unique(to_numpy(made)).tolist() == [1.0, 4.0]
 
 
 def test_threads_and_streams_at_once(torch):
@@ -210,3 +305,24 @@ def test_what_another_stream_is_still_writing_is_waited_for(torch):
     reading.synchronize()
     assert (stacked == 2.0).all()
     assert (total == 3.0).all()
+
+
+@pytest.mark.parametrize("taken", ["array", "writable", "dlpack", "to_numpy", "before", "interface"])
+def test_what_is_taken_of_a_grad_buffer_waits_for_the_stream_that_changed_it(torch, taken):
+    buffer = bs.GradBuffer(MANY, "float32", device="cuda")  # of no library yet
+    before = buffer.array
+    value = torch.full((MANY,), 3.0, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(LONG)
+        buffer.add(":", value)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        if taken == "to_numpy":
+            found = before.to_numpy()
+        elif taken == "interface":
+            found = to_numpy(bs.slice(Interface(before), ":"))
+        elif taken in ("dlpack", "before"):
+            found = to_numpy(torch.from_dlpack(buffer if taken == "dlpack" else before) + 0)
+        else:
+            found = to_numpy((buffer.array if taken == "array" else buffer.writable()) + 0)
+    assert (found == 3.0).all()

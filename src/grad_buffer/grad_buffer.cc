@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include "backslice/cuda.h"
 #include "core/caches.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "kernels/slice/reference.h"
 #include "ops/checks.h"
+#include "ops/device_use.h"
 #include "ops/move.h"
 #include "select/regions.h"
 
@@ -20,15 +20,6 @@ constexpr std::size_t kMaxRegions = 1024;
 // For what is finished once it has begun to change the buffer.
 Call uncancelled(const Context& context, Device device) {
   return Call({.executor = context.executor, .allocator = context.allocator, .stream = context.stream}, device);
-}
-
-// Changes happen in the order of the calls, whichever streams they are on; and the stream that the memory was made on
-// must not give it back before others are done with it.
-Status await(const Tensor& buffer, const Context& context) {
-  return buffer.device().is_cpu() ? Status() : cuda_await(buffer.buffer(), context.stream);
-}
-Status keep(const Tensor& buffer, const Context& context) {
-  return buffer.device().is_cpu() ? Status() : cuda_keep(buffer.buffer(), context.stream);
 }
 
 std::int64_t bytes_of(const Tensor& buffer) { return buffer.shape().elements() * buffer.view().layout.item_size; }
@@ -177,12 +168,12 @@ void GradBuffer::remember_all() noexcept {
 }
 
 // write and add take all memory they need first. Then they remember, then they write: neither can fail, and what holds
-// a value is always remembered.
+// a value is always remembered. On a device, changes happen in the order of the calls, whichever streams they are on.
 
 Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
-    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
+    const DeviceUse use(tensor_.buffer(), context.stream);
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
     const Call call(context, dy.device);
@@ -199,7 +190,7 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     }
     regions_.clear();
     if (region) regions_.push_back(*region);
-    return keep(tensor_, context);
+    return Status();
   });
 }
 
@@ -207,7 +198,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     if (dy.elements() == 0) return Status();
-    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
+    const DeviceUse use(tensor_.buffer(), context.stream);
     const Selection region = region_of(selection);
     std::vector<Selection> met;  // what of the region holds a value already
     bool all_met = false;
@@ -224,7 +215,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
     const Call finishing = uncancelled(context, dy.device);
     if (all_met) {  // and so remembered
       add_elements(select(selection, tensor_.view()), dy, finishing);
-      return keep(tensor_, context);
+      return Status();
     }
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
     if (met.empty()) {
@@ -232,24 +223,24 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
       if (!copy.ok()) return copy.status();
       remember(region);
       copy->run(select(selection, tensor_.view()), tensor_, finishing);
-      return keep(tensor_, context);
+      return Status();
     }
     const View target = select(region, tensor_.view());
     const auto sums = sums_in_region(selection, region, met, target, dy, context);
     if (!sums.ok()) return sums.status();
     remember(region);
     copy_elements(target, sums->view(), tensor_, finishing);
-    return keep(tensor_, context);
+    return Status();
   });
 }
 
 Status GradBuffer::zero(const Context& context) {
   return without_throwing([&]() -> Status {
-    BACKSLICE_RETURN_IF_ERROR(await(tensor_, context));
+    const DeviceUse use(tensor_.buffer(), context.stream);
     const Call finishing = uncancelled(context, tensor_.device());
     for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
     regions_.clear();
-    return keep(tensor_, context);
+    return Status();
   });
 }
 

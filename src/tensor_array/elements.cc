@@ -4,10 +4,11 @@
 #include <deque>
 #include <vector>
 
-#include "backslice/cuda.h"
 #include "core/errors.h"
 #include "core/overlap.h"
+#include "kernels/cuda/await_all.h"
 #include "memory/tensor_rows.h"
+#include "ops/device_use.h"
 #include "ops/joiner.h"
 #include "ops/move.h"
 
@@ -66,31 +67,49 @@ class DenseElements {
   std::deque<Tensor> copies_;
 };
 
-// Calls use(buffer, stream) for the memory of the elements, where it is a device's. Rows of one block come together.
+// Calls use(buffer) for the memory of the elements, where it is a device's. Rows of one block come together.
 template <class Use>
-Status for_each_block(std::span<const Element> elements, const Call& call, const Use& use) {
-  if (call.device.is_cpu()) return Status();
+void for_each_block(std::span<const Element> elements, const Call& call, const Use& use) {
+  if (call.device.is_cpu()) return;
   const Buffer* last = nullptr;
   for (const Element& element : elements) {
     for (const Tensor& term : element.terms) {
       if (last != nullptr && term.buffer().is_same_block(*last)) continue;
       last = &term.buffer();
-      BACKSLICE_RETURN_IF_ERROR(use(*last, call.stream));
+      use(*last);
     }
   }
-  return Status();
 }
 
-// Elements may have been written on other streams, and may be let go of in the order of another while this one still
-// reads them.
-Status await(std::span<const Element> elements, const Call& call) { return for_each_block(elements, call, cuda_await); }
-Status keep(std::span<const Element> elements, const Call& call) { return for_each_block(elements, call, cuda_keep); }
+// Elements may have been written on other streams.
+void await(std::span<const Element> elements, const Call& call) {
+  std::vector<const Buffer*> blocks;
+  for_each_block(elements, call, [&](const Buffer& buffer) { blocks.push_back(&buffer); });
+  if (blocks.empty()) return;
+  if (Status awaited = cuda::await_all(blocks, call.stream); !awaited.ok()) throwing::refuse(std::move(awaited));
+}
+
+// As a DeviceUse, of all of them: they may be let go of in the order of another stream while this one still reads them.
+class ElementsUse {
+ public:
+  ElementsUse(std::span<const Element> elements, const Call& call) : elements_(elements), call_(call) {
+    await(elements, call);
+  }
+  ~ElementsUse() {
+    for_each_block(elements_, call_, [&](const Buffer& buffer) { DeviceUse::keep_until_done(buffer, call_.stream); });
+  }
+  ElementsUse(const ElementsUse&) = delete;
+
+ private:
+  std::span<const Element> elements_;
+  const Call& call_;
+};
 
 }  // namespace
 
 Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_size, const Call& call) {
   if (element.terms.size() == 1) {
-    BACKSLICE_RETURN_IF_ERROR(await({&element, 1}, call));
+    await({&element, 1}, call);
     return element.terms[0];
   }
   return join_elements({&element, 1}, element.shape, dtype, item_size, call);
@@ -98,24 +117,21 @@ Result<Tensor> sum_of(const Element& element, DType dtype, std::int64_t item_siz
 
 Result<Tensor> join_elements(std::span<const Element> elements, const Shape& shape, DType dtype, std::int64_t item_size,
                              const Call& call) {
-  BACKSLICE_RETURN_IF_ERROR(await(elements, call));
+  const ElementsUse use(elements, call);
   DenseElements dense(dtype, item_size, elements.size(), call);
   BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
-  auto joined = dense.joiner.join(shape, call);
-  BACKSLICE_RETURN_IF_ERROR(keep(elements, call));
-  return joined;
+  return dense.joiner.join(shape, call);
 }
 
 Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call) {
-  BACKSLICE_RETURN_IF_ERROR(await(elements, call));
+  const ElementsUse use(elements, call);
   if (elements.size() == 1 && elements[0].terms.size() == 1 && elements[0].shape == out.shape()) {
     copy_into(out, elements[0].terms[0].view(), call);  // strides and all
-    return keep(elements, call);
+    return Status();
   }
   DenseElements dense(out.dtype, out.layout.item_size, elements.size(), call);
   BACKSLICE_RETURN_IF_ERROR(dense.push_all(elements));
-  BACKSLICE_RETURN_IF_ERROR(dense.joiner.join_into(out, Write::Overwrite, call));
-  return keep(elements, call);
+  return dense.joiner.join_into(out, Write::Overwrite, call);
 }
 
 bool shares_memory(const ConstView& view, std::span<const Element> elements) {

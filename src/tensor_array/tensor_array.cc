@@ -14,8 +14,9 @@ namespace tensor_array {
 
 Status State::closed_error() const { return invalid_argument(title(), " has already been closed."); }
 
+// The order matters where the mutex is not held: the device is known before it counts as fixed.
 Status State::check_written_device(Device device) const {
-  if (device == this->device() || fixes_device()) return Status();
+  if (fixes_device() || device == this->device()) return Status();
   return invalid_argument(prefix(), "elements are on ", to_string(this->device()), " but a value on ",
                           to_string(device), " was written");
 }

@@ -1,11 +1,12 @@
 #include "tensor_array/writing.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
-#include "backslice/cuda.h"
 #include "core/errors.h"
 #include "memory/tensor_rows.h"
+#include "ops/device_use.h"
 #include "tensor_array/block_rows.h"
 #include "tensor_array/elements.h"
 #include "tensor_array/locked_slots.h"
@@ -154,14 +155,16 @@ class Writer {
 
   // Writes that were checked and whose slots are locked: all that can fail, then all that changes.
   Status store(std::span<const ElementWrite> writes, const PartialShape& element_shape) {
-    const bool writes_block = array_.block && !call_.device.is_cpu();
-    if (writes_block) BACKSLICE_RETURN_IF_ERROR(cuda_await(array_.block->buffer(), call_.stream));
+    std::optional<DeviceUse> block, value;
+    if (array_.block) {
+      block.emplace(array_.block->buffer(), call_.stream);
+      value.emplace(value_.buffer(), call_.stream);
+    }
     BlockRows rows(array_.block ? writes.size() : 0, call_);
     for (std::size_t i = 0; array_.block && i < writes.size(); ++i) {
       call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
       rows.write(row_of(*array_.block, writes[i].index), writes[i].of(value_).view());
     }
-    if (writes_block) BACKSLICE_RETURN_IF_ERROR(cuda_keep(array_.block->buffer(), call_.stream));
     if (writes.size() == 1) {
       Prepared only(writes);
       return commit({&only, 1}, writes, element_shape, rows);

@@ -1,7 +1,7 @@
 // Launching kernels of one thread per part of some work. For sources that nvcc compiles.
 //
-// These are compiled by another compiler than the rest of the library, perhaps with another C++ library. What they
-// declare for it takes and returns numbers, pointers and plain structs, and they neither throw nor catch.
+// These are compiled by another compiler than the rest of the library, perhaps with another C++ library. So what they
+// declare for it takes and returns numbers, pointers and plain structs, and no exception leaves them: CUB's are caught.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -34,10 +34,12 @@ Result<Buffer> StreamAllocator::allocate(std::int64_t bytes, Contents contents) 
   return without_throwing([&]() -> Result<Buffer> {
     if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0");
     const DeviceGuard guard(queue_.ordinal);
+    StreamRelease::give_back_set_aside();
+    const bool is_of_graph = is_captured(queue_.stream);
     void* data = nullptr;
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     check(cudaMallocAsync(&data, size, queue_.stream), "cudaMallocAsync", queue_.ordinal);
-    Buffer buffer = Buffer::own(static_cast<std::byte*>(data), StreamRelease(queue_), device());
+    Buffer buffer = Buffer::own(static_cast<std::byte*>(data), StreamRelease(queue_, is_of_graph), device());
     if (contents == Contents::Zero) zero(data, bytes, queue_);
     return buffer;
   });

@@ -20,6 +20,12 @@ inline bool is_same(CudaStream a, CudaStream b) {
   return a == b || (is_default(a) && is_default(b));
 }
 
+// Where to wait for what was queued on a stream, from any thread. cudaStreamPerThread, which is 2, is another stream on
+// every thread, and only the default stream waits for those of all threads.
+inline CudaStream on_any_thread(CudaStream stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) == 2 ? reinterpret_cast<CudaStream>(1) : stream;
+}
+
 // Whether kernels on that device can use the address: InvalidArgument where it is the CPU's or another device's.
 // Unimplemented in a build without CUDA.
 Status check_memory(const void* data, Device device, std::string_view argument);

@@ -43,6 +43,13 @@ TEST(CudaWrap, MemoryThatNoStreamUsedIsGivenUpWithoutADriver) {
   EXPECT_EQ(cuda_owner(Tensor::make(DType::UInt8, {1}).value().buffer()), nullptr);
 }
 
+TEST(CudaKeep, NeedsNoDriverForMemoryOfTheCpu) {
+  std::byte byte{};
+  const Buffer here = Buffer::wrap(nullptr, &byte);
+  EXPECT_TRUE(cuda_keep(here, nullptr).ok());
+  EXPECT_TRUE(cuda_await(here, nullptr).ok());
+}
+
 TEST(Loads, FromAnyAddressReadTheBytesThereAndNoOthers) {
   std::byte memory[64];
   for (int i = 0; i < 64; ++i) memory[i] = static_cast<std::byte>(i * 7 + 1);
