@@ -116,6 +116,7 @@ class Captured : public FakeDevice {
     fake.captures = true;
     fake.queued = 0;
   }
+  ~Captured() override { fake.captures = false; }  // what was let go of meanwhile is given back with status_
 
   // Refused, with that in its message, before anything is queued.
   template <class Refused>

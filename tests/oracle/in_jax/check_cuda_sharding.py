@@ -33,12 +33,6 @@ def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     jax.clear_caches()
 
 
-@pytest.fixture(scope="module")
-def mesh():
-    assert jax.device_count() == 8
-    return jax.make_mesh((4, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
-
-
 def calls(program) -> set[str]:
     return set(re.findall(r'custom_call_target="(backslice_\w+)"', program.as_text()))
 

@@ -15,3 +15,18 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(lowering, "BYTES_OF_ONE_SLICE_OF_ROWS", least)
     jax.clear_caches()
     return request.param
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    """Of the devices that files with it ask XLA for."""
+    assert jax.device_count() == 8
+    return jax.make_mesh((4, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+
+
+@pytest.fixture(scope="module")
+def explicit_mesh():
+    """As jax.make_mesh makes it unless told otherwise: shardings belong to types."""
+    mesh = jax.make_mesh((4, 2), ("a", "b"))
+    assert set(mesh.axis_types) == {jax.sharding.AxisType.Explicit}
+    return mesh
