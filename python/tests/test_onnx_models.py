@@ -257,6 +257,10 @@ BAD = {
     "no starts": (model([helper.make_node("Slice", ["x"], ["y"])]), {}, "no input ends, which opset 13 wants"),
     "no inputs": (model([helper.make_node("Slice", [], ["y"])]), {}, "Slice 'y' has 0 inputs"),
     "a path": ("model.onnx", {}, r"model is str, expected an onnx.ModelProto; onnx.load"),
+    "names that are alike": (
+        model([sliced("x", "y", starts=[1], ends=[3]), sliced("xpe_sha", "q", starts=[1], ends=[3])], opset=9,
+              inputs=[info("x"), info("xpe_sha")]), {"suffix": "pe"},
+        "two new tensors would be named 'xpe_shape'; give another suffix"),
     "a name that is taken": (
         old(sliced("x", "x_grad", starts=[1], ends=[3])), {}, "'x_grad' already; give another suffix"),
     "an unknown domain": (

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend import linear_util, source_info_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive
@@ -62,6 +63,7 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
 
         closed, shapes = jax.make_jaxpr(of_arrays, return_shape=True)(*traced)
         results = arrays(evaluate(closed.jaxpr, closed.consts, traced))
+        results = [result if isinstance(result, jax.Array) else jnp.asarray(result) for result in results]  # literals
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return fused

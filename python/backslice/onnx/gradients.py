@@ -1,5 +1,6 @@
 """Makes the nodes that compute the gradients of a model's slices."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -188,7 +189,8 @@ def _constant(name: str, values: list[int]) -> Any:
 
 
 def _check_names(model: Any, made: GradientNodes) -> None:
-    new = [*made.dys.values(), *(tensor.name for tensor in made.initializers)]
-    new += [name for node in made.nodes for name in node.output]
-    if clashes := sorted(names_in(model.graph) & set(new)):
+    new = [*(tensor.name for tensor in made.initializers), *(name for node in made.nodes for name in node.output)]
+    if clashes := sorted(names_in(model.graph) & {*new, *made.dys.values()}):
         raise InvalidArgumentError(f"the model has a tensor {clashes[0]!r} already; give another suffix")
+    if clashes := sorted(name for name, count in Counter(new).items() if count > 1):
+        raise InvalidArgumentError(f"two new tensors would be named {clashes[0]!r}; give another suffix")

@@ -163,3 +163,12 @@ def test_programs_for_another_platform_have_no_calls_of_ours() -> None:
     f = partial(jax.grad, lambda x: jnp.sum(bsj.slice(x, "1:3") ** 2))()
     text = jax.jit(f).trace(X).lower(lowering_platforms=("cuda",)).as_text()
     assert "backslice" not in text and "stablehlo.pad" in text
+
+
+def test_results_that_are_numbers_in_the_program_are_arrays() -> None:
+    parameters = {"scale": jnp.float32(2), "unused": jnp.float32(0)}
+    gradient = jax.grad(lambda p, x: jnp.sum(x[1:3] * p["scale"]).astype(jnp.float32))
+    expected, got = gradient(parameters, X), bsj.fuse_slices(gradient)(parameters, X)
+    assert all(isinstance(value, jax.Array) and value.dtype == jnp.float32 for value in got.values())
+    assert got["unused"] == 0 and jnp.allclose(got["scale"], expected["scale"])
+    assert isinstance(bsj.fuse_slices(lambda x: (x[0], 2))(X)[1], jax.Array)
