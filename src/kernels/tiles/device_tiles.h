@@ -93,6 +93,7 @@ BACKSLICE_HD const std::byte* source_of(const DeviceTiles& tiles, std::uint32_t 
   const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
   const std::byte* source = tiles.sources[slice];
   std::uint32_t rest = unit;
+  std::uint64_t offset = 0;  // wraps, as an index does, where the unit is not taken
   bool is_taken = true;
   BACKSLICE_UNROLL
   for (int k = rank - 1; k >= 0; --k) {
@@ -104,9 +105,9 @@ BACKSLICE_HD const std::byte* source_of(const DeviceTiles& tiles, std::uint32_t 
     const std::uint32_t from_start = position - part.start;  // wraps below the start, to more than any count
     const std::uint32_t index = part.step.quotient(from_start);
     is_taken = is_taken && position >= part.start && index < part.count && index * part.step.divisor == from_start;
-    source += index * part.src_stride;
+    offset += index * static_cast<std::uint64_t>(part.src_stride);
   }
-  return is_taken ? source : nullptr;
+  return is_taken ? source + static_cast<std::int64_t>(offset) : nullptr;
 }
 
 template <int kRank>
