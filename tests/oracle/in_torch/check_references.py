@@ -11,7 +11,7 @@ import pytest
 import torch
 from backslice.torch import capture, counting, devices, lazy, slices, sums
 from backslice.torch.lazy import LazySliceGrad
-from compare import leaf, same_both_ways, slices_of
+from compare import HOLDERS, leaf, same_both_ways, slices_of
 
 
 def lazily_in_a_hook(look: Callable[[Any], Any]) -> Any:
@@ -30,16 +30,7 @@ def reading_locals(frame: Any, event: str, argument: Any) -> None:
         frame = frame.f_back
 
 
-HELD: dict[str, Callable[[Any], Any]] = {
-    "the gradient": lambda g: g,
-    "a view": lambda g: g.view(-1),
-    "an export": torch.utils.dlpack.to_dlpack,
-    "its memory": lambda g: g.untyped_storage(),
-    "a detached one": lambda g: g.detach(),
-}
-
-
-@pytest.mark.parametrize("hold", [None, *HELD])
+@pytest.mark.parametrize("hold", [None, *HOLDERS])
 def test_who_has_a_gradient_is_noticed(hold: str | None, installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a device, where what nobody else has is kept as it is, and all else is copied."""
     monkeypatch.setattr(devices, "takes", lambda device: device.type == "cpu")
@@ -48,7 +39,7 @@ def test_who_has_a_gradient_is_noticed(hold: str | None, installed: None, monkey
     x = leaf(4, 5, 3)
     parts = [x[:, t] for t in range(5)]
     for part in parts if hold is not None else ():
-        part.register_hook(lambda g: kept.append(HELD[hold](g)))
+        part.register_hook(lambda g: kept.append(HOLDERS[hold](g)))
     sum((part * (t + 2)).sum() for t, part in enumerate(parts)).backward()
     assert counting.events["copies"] == (0 if hold is None else 5)
 

@@ -5,21 +5,33 @@ from typing import Any
 
 import backslice.torch as bt
 import torch
+import torch.utils.dlpack
 from backslice.torch import counting
 from torch.utils._pytree import tree_leaves
 
 
-def same_both_ways(run: Callable[[], Any], is_taken: bool = True) -> Any:
-    """What `run` returns without and with it is equal, and with it the kernels had something to do."""
+# Others that hold a gradient.
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "the gradient": lambda g: g,
+    "a view": lambda g: g.view(-1),
+    "an export": torch.utils.dlpack.to_dlpack,
+    "its memory": lambda g: g.untyped_storage(),
+    "a detached one": lambda g: g.detach(),
+}
+
+
+def same_both_ways(run: Callable[[], Any], is_taken: bool = True, key: str | None = None) -> Any:
+    """What `run` returns without and with it is equal, and with it the kernels, or those for `key` alone, had something
+    to do."""
     torch.manual_seed(0)
     without = tree_leaves(run())
     torch.manual_seed(0)
     with bt.enabled():
         counting.reset()
         result = run()
-        taken = sum(counting.taken.values())
+        taken = sum(count for (_, where), count in counting.taken_on.items() if key in (None, where))
     assert_equal(tree_leaves(result), without)
-    assert (taken > 0) == is_taken, taken
+    assert (taken > 0) == is_taken, (dict(counting.taken_on), counting.left)
     return result
 
 

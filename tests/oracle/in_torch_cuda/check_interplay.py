@@ -9,6 +9,7 @@ import pytest
 import torch
 from backslice.torch import capture, counting
 from backslice.torch.lazy import LazySliceGrad
+from compare import HOLDERS
 from tensors import leaf, same_both_ways, slices_of, whole_numbers
 from torch.utils.checkpoint import checkpoint
 
@@ -200,15 +201,6 @@ def counted(hold: Callable[[Any], Any] | None) -> int:
             part.register_hook(lambda g: kept.append(hold(g)))
     sum((part * (t + 2)).sum() for t, part in enumerate(parts)).backward()
     return counting.events["copies"]
-
-
-HOLDERS: dict[str, Callable[[Any], Any]] = {
-    "the gradient": lambda g: g,
-    "a view": lambda g: g.view(-1),
-    "an export": torch.utils.dlpack.to_dlpack,
-    "its memory": lambda g: g.untyped_storage(),
-    "a detached one": lambda g: g.detach(),
-}
 
 
 def test_gradients_that_nobody_else_has_are_not_copied(installed: None) -> None:
