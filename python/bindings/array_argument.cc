@@ -118,6 +118,11 @@ void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
   resolve_numpy(std::move(array));
 }
 
+Place ArrayArgument::place() const {
+  if (!is_on_device()) return {};
+  return {dlpack_->view.device, call_with(registered("library_of"), nb::make_tuple(on_device_.array))};
+}
+
 InputArray ArrayArgument::view() const {
   if (dlpack_) return {{}, dlpack_->owner, numpy_dtype_, type_, dlpack_->view, on_device_};
   if (reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(array_))) != numpy_dtype_.ptr()) {

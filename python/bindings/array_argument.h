@@ -28,7 +28,8 @@ class ArrayArgument {
   const nb::object& numpy_dtype() const { return numpy_dtype_; }
   bool is_object() const { return type_.is_object; }
   bool is_on_device() const { return on_device_.call != nullptr; }
-  Place place() const { return is_on_device() ? on_device_.call->place() : Place(); }
+  // Its own: arrays of other libraries may be given beside it. Runs Python code.
+  Place place() const;
 
   // The array as it is now, in place. Runs no Python code unless it raises: InvalidArgumentError when the dtype was
   // changed since the argument was resolved.

@@ -4,29 +4,15 @@ Where there is no GPU, the tests of values are skipped, and those of refusals ru
 `pytest python/tests/test_cuda_arrays.py`.
 """
 
+import os
+
 import backslice as bs
 import numpy as np
 import pytest
-from cuda_libraries import Interface, needs_gpu
+from cuda_libraries import Interface, library, needs_gpu, on_gpu, to_numpy
 from foreign import Foreign
 
 SHAPE, INDEX = (6, 5, 4), np.s_[1:5:2, ::-1, 2]
-
-
-def library(name):
-    module = pytest.importorskip(name)
-    if name == "torch" and not module.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return module
-
-
-def on_gpu(name, array):
-    module = library(name)
-    return module.asarray(array).cuda() if name == "torch" else module.asarray(array)
-
-
-def to_numpy(array):
-    return array.cpu().numpy() if hasattr(array, "cpu") else array.get()
 
 
 class OnDevice(Foreign):
@@ -148,3 +134,55 @@ def test_mixtures_are_refused():
     for dy, out in ((there, np.zeros(4, "float32")), (np.ones(2, "float32"), torch.zeros(4, device="cuda"))):
         with pytest.raises(bs.InvalidArgumentError, match="cuda:0"):
             bs.slice_grad(dy, (4,), "1:3", out=out)
+
+
+@pytest.fixture(scope="module")
+def of_jax():
+    """Makes arrays of JAX's on the device, of which it is not to take all memory."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    jax = pytest.importorskip("jax")
+    try:
+        device = jax.devices("gpu")[0]
+    except RuntimeError as error:
+        pytest.skip(f"this JAX has no CUDA: {error}")
+    return lambda array: jax.device_put(array, device)
+
+
+@pytest.fixture(scope="module")
+def of_numba():
+    cuda = pytest.importorskip("numba.cuda")
+    if not cuda.is_available():
+        pytest.skip("this Numba has no CUDA")
+    return cuda.to_device
+
+
+@needs_gpu
+@pytest.mark.parametrize("kind", ["of_jax", "of_numba"])
+def test_arrays_of_libraries_that_tell_no_stream(kind, request):
+    made = request.getfixturevalue(kind)
+    dy, x = random_numbers((2, 5)), random_numbers(SHAPE)
+    dx = bs.slice_grad(made(dy), SHAPE, INDEX)
+    assert isinstance(dx, bs.DeviceArray)
+    np.testing.assert_array_equal(dx.to_numpy(), bs.slice_grad(dy, SHAPE, INDEX))
+    np.testing.assert_array_equal(bs.slice(made(x), INDEX).to_numpy(), x[INDEX])
+    rows = np.array([[0], [2], [5]])
+    by_size = bs.sparse_slice_grad_by_size(made(dy[0, :2]), made(rows), [1], [9])
+    np.testing.assert_array_equal(by_size.to_numpy(), bs.sparse_slice_grad_by_size(dy[0, :2], rows, [1], [9]))
+    ragged = bs.RaggedTensor(made(dy[0]), [0, 2, 2, 5])
+    np.testing.assert_array_equal(ragged[2].to_numpy(), dy[0, 2:])
+
+
+@needs_gpu
+def test_arrays_of_jax_never_change(of_jax):
+    dy, x = random_numbers((2, 5)), of_jax(random_numbers(SHAPE))
+    with pytest.raises(bs.Error, match="immutable"):
+        bs.slice_grad(of_jax(dy), SHAPE, INDEX, out=x)
+    np.testing.assert_array_equal(np.asarray(x), random_numbers(SHAPE))
+
+
+@needs_gpu
+def test_what_was_made_goes_to_jax(of_jax):
+    numpy = pytest.importorskip("jax.numpy")
+    dy = random_numbers((2, 5))
+    dx = numpy.from_dlpack(bs.slice_grad(of_jax(dy), SHAPE, INDEX))
+    np.testing.assert_array_equal(np.asarray(dx + 1), bs.slice_grad(dy, SHAPE, INDEX) + 1)

@@ -117,6 +117,7 @@ cudaError_t __wrap_cudaDeviceSynchronize() {
   use();
   return told(fake.wait);
 }
+cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   use();
   *status = fake.captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;

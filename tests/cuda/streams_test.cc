@@ -67,6 +67,8 @@ struct FakeDevice {
   bool is_forbidden(cudaStream_t stream) const {
     return !captured.empty() && reinterpret_cast<std::uintptr_t>(stream) <= 1;
   }
+  // What forbids that memory is taken from any other stream and given back to it.
+  bool is_too_strict(cudaStream_t stream) const { return !captured.empty() && !is_captured(stream) && !relaxed; }
   cudaError_t told(cudaError_t error) {
     if (error != cudaSuccess) last = error;
     return error;
@@ -109,6 +111,7 @@ cudaError_t __wrap_cudaPointerGetAttributes(cudaPointerAttributes* attributes, c
 }
 cudaError_t __wrap_cudaMallocAsync(void** data, std::size_t size, cudaStream_t stream) {
   LOCKED;
+  if (fake.is_too_strict(stream)) return fake.invalidate();
   const std::size_t rounded = (size + 255) / 256 * 256;
   *data = std::memset(std::aligned_alloc(256, rounded), 0, rounded);
   fake.allocated.insert(*data);
@@ -117,7 +120,8 @@ cudaError_t __wrap_cudaMallocAsync(void** data, std::size_t size, cudaStream_t s
 }
 cudaError_t __wrap_cudaFreeAsync(void* data, cudaStream_t stream) {
   LOCKED;
-  if (fake.is_forbidden(stream) || (fake.is_captured(stream) && fake.of_graphs.count(data) == 0)) {
+  if (fake.is_too_strict(stream) || fake.is_forbidden(stream) ||
+      (fake.is_captured(stream) && fake.of_graphs.count(data) == 0)) {
     return fake.invalidate();
   }
   fake.give_back(data, fake.streams[fake.meant(stream)]);
@@ -194,6 +198,7 @@ cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
 }
 cudaError_t __wrap_cudaStreamGetId(cudaStream_t stream, unsigned long long* number) {
   LOCKED;
+  if (fake.is_captured(stream)) return fake.invalidate();
   *number = reinterpret_cast<std::uintptr_t>(fake.meant(stream));
   return cudaSuccess;
 }
@@ -298,6 +303,16 @@ TEST_F(Streams, MemoryOfTheDefaultStreamIsNotGivenBackWhileAnotherIsCaptured) {
   end_captures();
   memory(other_);
   EXPECT_EQ(fake.freed.count(data), 1);
+}
+
+TEST_F(Streams, MemoryOfOneStreamIsTakenAndGivenBackWhileAnotherIsCaptured) {
+  Buffer buffer = memory(home_);
+  void* const data = buffer.data();
+  capture(other_);
+  buffer = {};
+  EXPECT_EQ(fake.freed.count(data), 1);
+  buffer = memory(home_);
+  end_captures();
 }
 
 TEST_F(Streams, WhatOthersOwnIsLetGoOfDuringACaptureWhenItsUsesAreDone) {

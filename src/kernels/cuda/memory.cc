@@ -6,6 +6,7 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "kernels/cuda/runtime.h"
 #include "kernels/cuda/stream_release.h"
 
 namespace backslice {
@@ -34,6 +35,7 @@ Result<Buffer> StreamAllocator::allocate(std::int64_t bytes, Contents contents) 
   return without_throwing([&]() -> Result<Buffer> {
     if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0");
     const DeviceGuard guard(queue_.ordinal);
+    const RelaxedCapture relaxed;
     StreamRelease::give_back_set_aside();
     const bool is_of_graph = is_captured(queue_.stream);
     void* data = nullptr;

@@ -39,4 +39,17 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
+// While it lives, this thread may take memory from streams that are not captured, give it back to them and wait for
+// them. The stricter modes, which most captures have, forbid it to everybody, and end the capture where it is done.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() noexcept { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace backslice::cuda

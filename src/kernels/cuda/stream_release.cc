@@ -28,18 +28,6 @@ unsigned long long number_of(DeviceStream queue) {
   return number;
 }
 
-// While it lives, this thread may wait for other streams than those that are captured.
-class RelaxedCapture {
- public:
-  RelaxedCapture() noexcept { exchange(); }
-  ~RelaxedCapture() { exchange(); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-
- private:
-  void exchange() noexcept { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
 }  // namespace
 
 bool is_captured(CudaStream stream) noexcept {
@@ -130,6 +118,7 @@ void StreamRelease::operator()(std::byte* data) noexcept {
   int before = 0;
   const bool has_driver = (owner_ == nullptr || !uses_.empty()) && cudaGetDevice(&before) == cudaSuccess;
   if (has_driver) {  // else it is shutting down, or is not needed
+    const RelaxedCapture relaxed;
     (void)cudaSetDevice(home_.ordinal);
     give_back(data);
     give_back_set_aside();
@@ -138,7 +127,7 @@ void StreamRelease::operator()(std::byte* data) noexcept {
   owner_.reset();
 }
 
-// Precondition: its device is the current one.
+// Precondition: its device is the current one, and captures are relaxed.
 void StreamRelease::give_back(std::byte* data) noexcept {
   if (owner_ != nullptr) return wait_for_uses();
   if (is_of_graph_ || !is_captured(home_.stream)) {
@@ -157,6 +146,7 @@ void StreamRelease::give_back_set_aside() noexcept {
   if (!SetAside::any) return;
   int before = 0;
   if (cudaGetDevice(&before) != cudaSuccess) return;
+  const RelaxedCapture relaxed;
   std::vector<SetAside> all;
   {
     const std::lock_guard lock(SetAside::mutex);
@@ -175,7 +165,6 @@ void StreamRelease::give_back_set_aside() noexcept {
 void StreamRelease::wait_for_uses() noexcept {
   if (uses_.empty()) return;
   const bool on_host = is_captured(home_.stream);
-  const RelaxedCapture relaxed;
   for (const Use& use : uses_) {
     if (on_host || cudaStreamWaitEvent(home_.stream, use.done.get(), 0) != cudaSuccess) {
       (void)cudaGetLastError();

@@ -191,8 +191,8 @@ def test_tensors_are_taken_where_they_are() -> None:
         out = torch.full((2, 5, 4), 7.0, device="cuda").permute(1, 2, 0)
         assert bs.slice_grad(given, (5, 4, 2), np.s_[1:4, :, 1], out=out) is out
         assert np.array_equal(out.cpu().numpy(), expected)
-    with pytest.raises((bs.Error, RuntimeError, BufferError)):
-        bs.slice_grad(torch.complex(dy, dy).conj(), (5, 4), "1:4")
+    conjugated = torch.complex(dy, dy).conj()
+    assert torch.equal(bs.slice_grad(conjugated, (5, 4), "1:4")[1:4], conjugated)
     assert bs.slice_grad(dy[:0], (5, 4), "2:2").count_nonzero() == 0
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
