@@ -7,6 +7,7 @@ class here; the extension module asks `library_of` whose an array is, and knows 
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from reprlib import repr
@@ -71,6 +72,15 @@ class _Torch(Library):
         if (of := self._dtype(dtype)) is None:
             return None
         return sys.modules["torch"].empty(shape, dtype=of, device=f"cuda:{ordinal}")
+
+    @functools.cached_property
+    def empty_strided(self) -> Any:
+        """Makes a tensor on the current device in half the time, past the dispatcher; None where PyTorch has it not.
+
+        It is what the code that torch.compile generates calls.
+        """
+        guards = getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "guards", None)
+        return getattr(guards, "_empty_strided_cuda", None)
 
     def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
         torch = sys.modules["torch"]
@@ -168,14 +178,20 @@ def keep_memory(array: Any, ordinal: int, stream: int) -> bool:
     return library_of(array).keep_for(array, ordinal, stream)
 
 
-def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
-    """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known."""
+def new_cuda_array(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known.
+
+    `strides` are those of a contiguous one, in elements.
+    """
     library = library_of(array)
     if library is _TORCH:
         torch = sys.modules["torch"]
-        if type(array) is torch.Tensor:
-            return array.new_empty(shape)  # the quickest way
-        return torch.empty(shape, dtype=array.dtype, device=array.device)
+        if type(array) is not torch.Tensor:
+            return torch.empty(shape, dtype=array.dtype, device=array.device)
+        quickly = _TORCH.empty_strided
+        if quickly is not None and 0 not in shape and array.get_device() == torch._C._cuda_getDevice():
+            return quickly(shape, strides, array.dtype)
+        return array.new_empty(shape)
     return library.empty(shape, array.dtype, array.device.id) if library is _CUPY else None
 
 

@@ -30,7 +30,8 @@ nb::object ResultElements::new_array(Tensor tensor) const {
 }
 
 nb::object ResultElements::new_device_array(const Shape& shape) const {
-  return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape)));
+  const nb::object strides = to_tuple(contiguous_layout(shape, 1).strides);
+  return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape), strides));
 }
 
 // Writing to it needs no stream but that of the call, which its library works on.

@@ -156,14 +156,17 @@ BACKSLICE_HD Vector load_anywhere(const std::byte* from, const Bounds& bounds) {
   return vector;
 }
 
-// The first `bytes` (at most 8) from any address, as the low bytes of a word; what follows them is unspecified.
-BACKSLICE_HD std::uint64_t load_word_anywhere(const std::byte* from, unsigned bytes, const Bounds& bounds) {
+// Eight bytes from any address, out of the three aligned words around them, which must all be readable.
+BACKSLICE_HD std::uint64_t load_word_around(const std::byte* from) {
   const auto low = static_cast<unsigned>(address(from) & 3);
   const std::byte* words = from - low;
-  if (bounds.hold(words, 12)) {
-    const std::uint32_t w[] = {load<4>(words), load<4>(words + 4), load<4>(words + 8)};
-    return funnel(w[0], w[1], 8 * low) | static_cast<std::uint64_t>(funnel(w[1], w[2], 8 * low)) << 32;
-  }
+  const std::uint32_t w[] = {load<4>(words), load<4>(words + 4), load<4>(words + 8)};
+  return funnel(w[0], w[1], 8 * low) | static_cast<std::uint64_t>(funnel(w[1], w[2], 8 * low)) << 32;
+}
+
+// The first `bytes` (at most 8) from any address, as the low bytes of a word; what follows them is unspecified.
+BACKSLICE_HD std::uint64_t load_word_anywhere(const std::byte* from, unsigned bytes, const Bounds& bounds) {
+  if (bounds.hold(from - (address(from) & 3), 12)) return load_word_around(from);
   std::uint64_t word = 0;
   for (unsigned i = 0; i < bytes; ++i) word |= static_cast<std::uint64_t>(load<1>(from + i)) << (8 * i);
   return word;

@@ -14,9 +14,18 @@ struct Shares {
   static constexpr unsigned kParts = kIsPlain ? 1 : 2, kThreads = kIsPlain ? kBlock : kBlock / 2;
 };
 
+// A plan as the argument of a kernel that was compiled for so many loops, or 0 for any number.
+template <int kLoops>
+using PlanArgument = DevicePlanOf<kLoops == 0 ? sizeof(DevicePlan::loop) / sizeof(DeviceLoop) : kLoops>;
+
+template <int kLoops>
+PlanArgument<kLoops> argument(const DevicePlan& plan) {
+  return shortened<sizeof(PlanArgument<kLoops>::loop) / sizeof(DeviceLoop)>(plan);
+}
+
 template <int kWidth, int kLoops, Grain kGrain>
 __global__ void __launch_bounds__(Shares<kWidth, kLoops>::kThreads)
-    fill_kernel(const __grid_constant__ DevicePlan plan, std::uint32_t parts) {
+    fill_kernel(const __grid_constant__ PlanArgument<kLoops> plan, std::uint32_t parts) {
   using Share = Shares<kWidth, kLoops>;
   const std::uint32_t first = blockIdx.x * (Share::kThreads * Share::kParts) + threadIdx.x;
 #pragma unroll
@@ -26,32 +35,65 @@ __global__ void __launch_bounds__(Shares<kWidth, kLoops>::kThreads)
   }
 }
 
+// The first blocks copy what is taken, the others write zeros around it.
 template <int kWidth, int kLoops>
 __global__ void __launch_bounds__(kBlock)
-    add_kernel(const __grid_constant__ DevicePlan plan, const __grid_constant__ Addition addition) {
+    fill_apart_kernel(const __grid_constant__ PlanArgument<kLoops> plan,
+                      const __grid_constant__ PlanArgument<kLoops> taken, std::uint32_t copying) {
+  if (blockIdx.x < copying) {
+    const std::uint32_t item = thread_number();
+    if (item < taken.items) fill_item<kWidth, kLoops>(taken, item);
+  } else {
+    const std::uint32_t item = thread_number() - copying * kBlock;
+    if (item < plan.items) clear_item<kWidth, kLoops>(plan, item);
+  }
+}
+
+template <int kWidth, int kLoops>
+__global__ void __launch_bounds__(kBlock)
+    add_kernel(const __grid_constant__ PlanArgument<kLoops> plan, const __grid_constant__ Addition addition) {
   const std::uint32_t thread = thread_number();
   if (thread < plan.items) add_item<kWidth, kLoops>(plan, addition, thread);
+}
+
+std::uint32_t blocks_for(std::uint32_t parts, std::uint32_t per_block) {
+  return parts / per_block + (parts % per_block != 0);
+}
+
+template <int kWidth, int kLoops>
+cudaError_t fill_apart(const DevicePlan& plan, cudaStream_t stream) {
+  const DevicePlan taken = taken_of(plan);
+  const std::uint32_t copying = blocks_for(taken.items, kBlock);
+  return launch_blocks(fill_apart_kernel<kWidth, kLoops>, copying + blocks_for(plan.items, kBlock), stream,
+                       argument<kLoops>(plan), argument<kLoops>(taken), copying);
+}
+
+template <int kWidth, int kLoops>
+cudaError_t fill_parts(const DevicePlan& plan, const FillVariant& variant, cudaStream_t stream) {
+  using Share = Shares<kWidth, kLoops>;
+  const std::uint32_t parts = variant.parts(plan);
+  const auto kernel = variant.grain == Grain::Chunk ? fill_kernel<kWidth, kLoops, Grain::Chunk>
+                                                    : fill_kernel<kWidth, kLoops, Grain::Item>;
+  return launch_grid(kernel, blocks_for(parts, Share::kThreads * Share::kParts), Share::kThreads, stream,
+                     argument<kLoops>(plan), parts);
 }
 
 }  // namespace
 
 cudaError_t fill_plan(const DevicePlan& plan, const FillVariant& variant, cudaStream_t stream) {
-  const std::uint32_t parts = variant.parts(plan);
-  if (parts == 0) return cudaSuccess;
+  if (variant.parts(plan) == 0) return cudaSuccess;
   return with_width_and_count(variant.width, variant.loops, [&]<int kWidth, int kLoops>() {
-    using Share = Shares<kWidth, kLoops>;
-    constexpr std::uint32_t kPerBlock = Share::kThreads * Share::kParts;
-    const auto kernel = variant.grain == Grain::Chunk ? fill_kernel<kWidth, kLoops, Grain::Chunk>
-                                                      : fill_kernel<kWidth, kLoops, Grain::Item>;
-    return launch_grid(kernel, dim3(parts / kPerBlock + (parts % kPerBlock != 0)), Share::kThreads, stream, plan,
-                       parts);
+    if constexpr (kWidth == 16) {
+      if (variant.grain == Grain::Apart) return fill_apart<kWidth, kLoops>(plan, stream);
+    }
+    return fill_parts<kWidth, kLoops>(plan, variant, stream);
   });
 }
 
 cudaError_t add_plan(const DevicePlan& plan, const Addition& addition, cudaStream_t stream) {
-  const auto kernel = with_width_and_count(plan.width, plan.loops,
-                                           [&]<int kWidth, int kLoops>() { return add_kernel<kWidth, kLoops>; });
-  return launch(kernel, plan.items, stream, plan, addition);
+  return with_width_and_count(plan.width, plan.loops, [&]<int kWidth, int kLoops>() {
+    return launch(add_kernel<kWidth, kLoops>, plan.items, stream, argument<kLoops>(plan), addition);
+  });
 }
 
 }  // namespace backslice::cuda

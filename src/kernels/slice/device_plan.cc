@@ -123,6 +123,20 @@ void add_plans(const Plan& plan, std::byte* first_dst, const std::byte* first_sr
 
 }  // namespace
 
+DevicePlan taken_of(const DevicePlan& plan) {
+  DevicePlan made = plan;
+  made.items = 1;
+  for (int i = 0; i < plan.loops; ++i) {
+    const DeviceLoop& loop = plan.loop[i];
+    made.dst += loop.start * loop.dst_stride;
+    made.items *= loop.count;
+    made.loop[i] = {FastDivisor(std::max(loop.count, 1u)), {}, 0, loop.count, loop.step.divisor * loop.dst_stride,
+                    loop.src_stride};
+  }
+  made.is_dense = false;
+  return made;
+}
+
 std::vector<DevicePlan> device_plans(const Plan& plan, std::byte* dst, const std::byte* src) {
   std::vector<DevicePlan> made;
   add_plans(plan, dst, src, false, made);

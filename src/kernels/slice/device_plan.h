@@ -19,9 +19,9 @@ struct DeviceLoop {
   std::int64_t dst_stride = 0, src_stride = 0;  // in bytes
 };
 
-struct DevicePlan {
-  static constexpr int kMaxLoops = 33;
-
+// Of at most so many loops: the shorter the argument of a kernel is, the sooner it starts.
+template <int kMostLoops>
+struct DevicePlanOf {
   std::byte* dst = nullptr;  // of the first position
   const std::byte* src = nullptr;
   Bounds readable;          // the source's items and what lies between them
@@ -29,8 +29,22 @@ struct DevicePlan {
   std::int32_t width = 1;   // of an item, in bytes
   std::int32_t loops = 0;   // outermost first
   bool is_dense = false;    // the destination has no gaps
-  DeviceLoop loop[kMaxLoops];
+  DeviceLoop loop[kMostLoops];
 };
+
+// Of any number: an axis each, and one more over the units of an item.
+using DevicePlan = DevicePlanOf<33>;
+
+// Precondition: the plan has no more loops.
+template <int kMostLoops>
+DevicePlanOf<kMostLoops> shortened(const DevicePlan& plan) {
+  DevicePlanOf<kMostLoops> made{plan.dst, plan.src, plan.readable, plan.items, plan.width, plan.loops, plan.is_dense, {}};
+  for (int i = 0; i < plan.loops; ++i) made.loop[i] = plan.loop[i];
+  return made;
+}
+
+// What a plan takes, and nothing else: no zeros.
+DevicePlan taken_of(const DevicePlan& plan);
 
 // The plans that together do what `plan` does, for tensors whose first elements lie there.
 std::vector<DevicePlan> device_plans(const Plan& plan, std::byte* dst, const std::byte* src);

@@ -144,11 +144,35 @@ DevicePlan sparse_plan(int loops, std::int64_t width, bool is_dense) {
   return device_plans(plan, made_up(kX), made_up(kY)).at(0);
 }
 
+// A quarter of 2^22 items at most, of sixteen bytes each.
+DevicePlan large_plan(int loops) {
+  std::vector<std::int64_t> extents(static_cast<std::size_t>(loops), 4);
+  extents[0] = std::int64_t{1} << (22 - 2 * (loops - 1));
+  Index index(extents.size(), SliceRange{{}, {}, 2});
+  index[0] = SliceRange{{}, {}, 4};
+  const Selection s = *Selection::from_index(extents, index);
+  const Plan plan = plan_scatter(s, contiguous_layout(s.shape(), 16), contiguous_layout(s.result_shape(), 16), Widen::Yes);
+  return device_plans(plan, made_up(kX), made_up(kY)).at(0);
+}
+
+TEST(FillVariants, ZerosAreWrittenApartWhereLittleIsTaken) {
+  const auto name_of = [](Ints shape, std::string_view index) {
+    return to_string(fill_variant(gradient_plans(shape, index, made_up(kX), made_up(kY)).at(0)));
+  };
+  EXPECT_EQ(name_of({4096, 128, 2048}, ":, 64"), "zeros_apart_of_16_loops_2");
+  EXPECT_EQ(name_of({4096, 128, 2048}, ":, :32"), "zeros_apart_of_16_loops_2");
+  EXPECT_EQ(name_of({4096, 128, 2048}, ":, :33"), "chunks_of_16_loops_2");
+  EXPECT_EQ(name_of({128, 2048}, "64"), "chunks_of_16_loops_1") << "too small for it to matter";
+  EXPECT_EQ(name_of({1 << 20, 63}, ":, 3"), "chunks_of_1_loops_1") << "narrow items";
+}
+
 TEST(FillVariants, EachIsTheBestForSomePlan) {
   std::vector<std::string> chosen, all;
   for (const FillVariant& variant : kFillVariants) {
     const int loops = variant.loops == 0 ? 4 : variant.loops;
-    const DevicePlan plan = sparse_plan(loops, variant.width, variant.grain == Grain::Chunk);
+    const DevicePlan plan = variant.grain == Grain::Apart
+                                ? large_plan(loops)
+                                : sparse_plan(loops, variant.width, variant.grain == Grain::Chunk);
     all.push_back(to_string(variant));
     chosen.push_back(to_string(fill_variant(plan)));
   }

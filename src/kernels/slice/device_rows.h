@@ -25,18 +25,18 @@ BACKSLICE_HD std::uint32_t taken_index(const DeviceLoop& loop, std::uint32_t pos
 }
 
 // How many loops there are: kLoops, known when the kernel is compiled, or 0 for any number.
-template <int kLoops>
-BACKSLICE_HD int loops_of(const DevicePlan& plan) {
+template <int kLoops, int kMostLoops>
+BACKSLICE_HD int loops_of(const DevicePlanOf<kMostLoops>& plan) {
   return kLoops > 0 ? kLoops : plan.loops;
 }
 
-template <int kLoops>
-BACKSLICE_HD const DeviceLoop& innermost(const DevicePlan& plan) {
+template <int kLoops, int kMostLoops>
+BACKSLICE_HD const DeviceLoop& innermost(const DevicePlanOf<kMostLoops>& plan) {
   return plan.loop[loops_of<kLoops>(plan) - 1];
 }
 
-template <int kLoops>
-BACKSLICE_HD Place locate(const DevicePlan& plan, std::uint32_t item) {
+template <int kLoops, int kMostLoops>
+BACKSLICE_HD Place locate(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
   Place place{item, plan.src, plan.dst};
   const int loops = loops_of<kLoops>(plan);
   if (loops == 0) return {0, plan.src, plan.dst};
@@ -60,8 +60,8 @@ BACKSLICE_HD Place locate(const DevicePlan& plan, std::uint32_t item) {
 }
 
 // The item at a position of the innermost loop.
-template <int kWidth, int kLoops>
-BACKSLICE_HD Item<kWidth> item_at(const DevicePlan& plan, const std::byte* src, std::uint32_t position) {
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD Item<kWidth> item_at(const DevicePlanOf<kMostLoops>& plan, const std::byte* src, std::uint32_t position) {
   if (src == nullptr) return {};
   if (loops_of<kLoops>(plan) == 0) return load<kWidth>(src);
   const DeviceLoop& loop = innermost<kLoops>(plan);
@@ -76,8 +76,8 @@ BACKSLICE_HD Item<kWidth> item_at(const DevicePlan& plan, const std::byte* src, 
 BACKSLICE_HD bool runs_forwards(const DeviceLoop& loop, int width) { return loop.src_stride == width; }
 BACKSLICE_HD bool runs_backwards(const DeviceLoop& loop, int width) { return loop.src_stride == -width; }
 
-template <int kWidth>
-BACKSLICE_HD Vector run_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
+template <int kWidth, int kMostLoops>
+BACKSLICE_HD Vector run_vector(const DevicePlanOf<kMostLoops>& plan, const DeviceLoop& loop, const std::byte* src,
                                std::uint32_t position) {
   constexpr std::uint32_t kItems = 16 / kWidth;
   if (position + kItems <= loop.start || position >= loop.start + loop.count) return {};
@@ -168,8 +168,8 @@ BACKSLICE_HD Vector spread(std::uint64_t word, std::uint32_t first, std::uint32_
 inline constexpr int kWidestSpread = 2;
 
 // Items of a vector that lie `step` apart; at most every second is one.
-template <int kWidth>
-BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loop, const std::byte* src,
+template <int kWidth, int kMostLoops>
+BACKSLICE_HD Vector stepped_vector(const DevicePlanOf<kMostLoops>& plan, const DeviceLoop& loop, const std::byte* src,
                                    std::uint32_t position) {
   constexpr std::uint32_t kItems = 16 / kWidth, kMost = (kItems + 1) / 2;
   const std::uint32_t step = loop.step.divisor;
@@ -185,6 +185,8 @@ BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loo
   const std::uint32_t left = loop.count - index;
   if constexpr (kWidth <= kWidestSpread) {
     if (runs_forwards(loop, kWidth)) {
+      // Nearly everywhere the words around them are this row's, which is quicker to see than whether they may be read.
+      if (index * kWidth >= 3 && left * kWidth >= 12) return spread<kWidth>(load_word_around(from), first, step);
       std::uint64_t word = load_word_anywhere(from, (left < kMost ? left : kMost) * kWidth, plan.readable);
       if (left < kMost) word &= (std::uint64_t{1} << (8 * kWidth * left)) - 1;
       return spread<kWidth>(word, first, step);
@@ -213,8 +215,8 @@ BACKSLICE_HD Vector stepped_vector(const DevicePlan& plan, const DeviceLoop& loo
 // -- Chunks of a dense destination
 
 // The items of a chunk one by one, each wherever it lies; those outside the destination are left zero.
-template <int kWidth, int kLoops>
-BACKSLICE_HD Vector scattered_vector(const DevicePlan& plan, std::int32_t first) {
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD Vector scattered_vector(const DevicePlanOf<kMostLoops>& plan, std::int32_t first) {
   constexpr std::uint32_t kItems = 16 / kWidth;
   const std::uint32_t extent = loops_of<kLoops>(plan) == 0 ? 1 : innermost<kLoops>(plan).extent.divisor;
   Vector vector;
@@ -230,8 +232,8 @@ BACKSLICE_HD Vector scattered_vector(const DevicePlan& plan, std::int32_t first)
 }
 
 // How many items of the first chunk lie before the destination.
-template <int kWidth>
-BACKSLICE_HD std::uint32_t items_before(const DevicePlan& plan) {
+template <int kWidth, int kMostLoops>
+BACKSLICE_HD std::uint32_t items_before(const DevicePlanOf<kMostLoops>& plan) {
   return static_cast<std::uint32_t>(address(plan.dst) & 15) / kWidth;
 }
 
@@ -241,8 +243,8 @@ BACKSLICE_HD std::uint32_t chunks_of(const DevicePlan& plan) {
 }
 
 // A whole chunk. Precondition: there is a loop.
-template <int kWidth, int kLoops>
-BACKSLICE_HD Vector chunk_of(const DevicePlan& plan, std::uint32_t item) {
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD Vector chunk_of(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
   constexpr std::uint32_t kItems = 16 / kWidth;
   const Place place = locate<kLoops>(plan, item);
   const DeviceLoop& loop = innermost<kLoops>(plan);
@@ -254,8 +256,8 @@ BACKSLICE_HD Vector chunk_of(const DevicePlan& plan, std::uint32_t item) {
 }
 
 // Writes chunk number `chunk`. Precondition: the plan is dense and has items of kWidth bytes; chunk < chunks_of(plan).
-template <int kWidth, int kLoops>
-BACKSLICE_HD void fill_chunk(const DevicePlan& plan, std::uint32_t chunk) {
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD void fill_chunk(const DevicePlanOf<kMostLoops>& plan, std::uint32_t chunk) {
   constexpr std::uint32_t kItems = 16 / kWidth;
   const auto first = static_cast<std::int32_t>(chunk * kItems - items_before<kWidth>(plan));
   std::byte* const to = plan.dst + static_cast<std::int64_t>(first) * kWidth;
@@ -278,17 +280,26 @@ BACKSLICE_HD void fill_chunk(const DevicePlan& plan, std::uint32_t chunk) {
 // -- Items of any destination
 
 // The innermost loop's step from one position to the next.
-template <int kLoops>
-BACKSLICE_HD std::int64_t dst_stride_of(const DevicePlan& plan) {
+template <int kLoops, int kMostLoops>
+BACKSLICE_HD std::int64_t dst_stride_of(const DevicePlanOf<kMostLoops>& plan) {
   return loops_of<kLoops>(plan) == 0 ? 0 : innermost<kLoops>(plan).dst_stride;
 }
 
 // Writes one item.
-template <int kWidth, int kLoops>
-BACKSLICE_HD void fill_item(const DevicePlan& plan, std::uint32_t item) {
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD void fill_item(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
   const Place place = locate<kLoops>(plan, item);
   store<kWidth>(place.dst + place.position * dst_stride_of<kLoops>(plan),
                 item_at<kWidth, kLoops>(plan, place.src, place.position));
+}
+
+// Writes zeros, where the plan takes nothing.
+template <int kWidth, int kLoops, int kMostLoops>
+BACKSLICE_HD void clear_item(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
+  const Place place = locate<kLoops>(plan, item);
+  const DeviceLoop& loop = innermost<kLoops>(plan);
+  if (place.src != nullptr && taken_index(loop, place.position) < loop.count) return;
+  store<kWidth>(place.dst + place.position * loop.dst_stride, {});
 }
 
 }  // namespace backslice::cuda

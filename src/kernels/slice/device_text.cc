@@ -8,6 +8,7 @@ namespace {
 
 // What a thread puts together, as far as the plan decides it.
 const char* what_a_part_is(const FillVariant& variant, const DevicePlan& plan) {
+  if (variant.grain == Grain::Apart) return "16 bytes, those that are taken first";
   if (variant.grain == Grain::Item) return "one item";
   if (plan.readable.first == nullptr) return "16 bytes of zeros";
   if (plan.loops == 0) return "16 bytes";

@@ -28,8 +28,14 @@ struct Kernel {
 
 void fill_with(const cuda::FillVariant& variant, const cuda::DevicePlan& plan) {
   cuda::with_width_and_count(variant.width, variant.loops, [&]<int kWidth, int kLoops>() {
+    const cuda::DevicePlan taken = variant.grain == cuda::Grain::Apart ? cuda::taken_of(plan) : cuda::DevicePlan();
+    for (std::uint32_t item = 0; variant.grain == cuda::Grain::Apart && item < taken.items; ++item) {
+      cuda::fill_item<kWidth, kLoops>(taken, item);
+    }
     for (std::uint32_t part = 0; part < variant.parts(plan); ++part) {
-      if (variant.grain == cuda::Grain::Chunk) {
+      if (variant.grain == cuda::Grain::Apart) {
+        cuda::clear_item<kWidth, kLoops>(plan, part);
+      } else if (variant.grain == cuda::Grain::Chunk) {
         cuda::fill_part<kWidth, kLoops, cuda::Grain::Chunk>(plan, part);
       } else {
         cuda::fill_part<kWidth, kLoops, cuda::Grain::Item>(plan, part);
@@ -62,6 +68,8 @@ Kernel cuda_threads(const char* name, cuda::Grain grain, bool any_loops) {
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> kernels = {{"reference", reference::overwrite, reference::accumulate},
+                                 cuda_threads("cuda_apart", cuda::Grain::Apart, false),
+                                 cuda_threads("cuda_apart_any_loops", cuda::Grain::Apart, true),
                                  cuda_threads("cuda_chunks", cuda::Grain::Chunk, false),
                                  cuda_threads("cuda_chunks_any_loops", cuda::Grain::Chunk, true),
                                  cuda_threads("cuda_items", cuda::Grain::Item, false),
