@@ -103,6 +103,17 @@ def add(slices: Sequence[tuple[Entries, Any]], out: Any) -> None:
     _write(slices, out, True)
 
 
+def memory(out: Any) -> tuple[Any, Any]:
+    """A tensor that `add_one` adds to on the stream that is the current one now."""
+    return (out.data_ptr(), 0, out.shape, out.stride()), _where(out)
+
+
+def add_one(entries: Entries, dy: Any, to: tuple[Any, Any]) -> None:
+    """Adds the gradient of one slice to such a tensor."""
+    given = (entries, _address(dy), dy.storage_offset(), dy.shape, dy.stride())
+    _slice_grads_at((given,), *to, True)
+
+
 def values(x: Any, entries: Entries) -> Any:
     """A slice in new memory."""
     y = torch.empty(result_shape(entries), dtype=x.dtype, device=x.device)
@@ -113,8 +124,8 @@ def values(x: Any, entries: Entries) -> Any:
 def _write(slices: Sequence[tuple[Entries, Any]], out: Any, accumulate: bool) -> None:
     # Written out, since it runs once per slice.
     given = [(entries, _address(dy), dy.storage_offset(), dy.shape, dy.stride()) for entries, dy in slices]
-    own = out.data_ptr(), 0, out.shape, out.stride()  # its own memory, if it shared that copy on write
-    _slice_grads_at(given, own, _where(out), accumulate)
+    own, where = memory(out)  # its own memory, if it shared that copy on write
+    _slice_grads_at(given, own, where, accumulate)
 
 
 def _memory(tensor: Any) -> tuple[Any, ...]:

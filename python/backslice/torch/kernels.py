@@ -1,16 +1,17 @@
 """The kernels that autograd runs for slices: they only note what is to be done, where that pays."""
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from . import counting, devices, pending, sums
+from . import counting, devices, growing, pending, sums
 from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
-from .capture import captured
+from .capture import WAITING, captured, copied, is_alone, shared_memory
 from .lazy import RULES, LazySliceGrad, make, most_bytes, through
 from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
 from .plainly import Plainly, are_plain_kernels
@@ -112,9 +113,14 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
     operation, own, sizes = OPERATIONS[name], own_kernel(name, key), _sizes[key]
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
+        references = sys.getrefcount(dy)
         size = math.prod(shape) * dy.element_size()
         if size < sizes.small:
             return own(dy, shape, *arguments)
+        waiting = growing.found()
+        if waiting is not None and _is_added(operation, waiting, dy, references, shape, arguments):
+            counting.count_taken(name, key)
+            return None
         reason = _why_not(dy)
         receiver = pending.receiver() if reason is None else None
         if size < sizes.medium and reason is None and pending.is_first_for(receiver):
@@ -128,7 +134,9 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
             if operation.is_plain_slice or is_supported(placement, dy.shape):
                 counting.count_taken(name, key)
                 pending.prepare(receiver)
-                return _noted(name, dy, tuple(shape), placement)
+                lazy = _noted(name, dy, references, tuple(shape), placement)
+                growing.begin(receiver, name, dy, shape, lazy)
+                return lazy
             reason = "windows of windows, or too many of them"
         counting.count_left(name, key, reason)
         return own(dy, shape, *arguments)
@@ -148,10 +156,35 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
         return devices.gradient(tuple(shape), slices, dy.dtype, dy.device)
 
 
-def _noted(name: str, dy: Any, shape: tuple[int, ...], placement: Placement) -> Any:
-    kept = sums.leaf(captured(name, dy))
+def _is_added(
+    operation: Operation, waiting: growing.Waiting, dy: Any, references: int, shape: Any, arguments: tuple[Any, ...]
+) -> bool:
+    """Adds the gradient of a slice to the sum that waits for it, if that can be."""
+    lazy, name = waiting.lazy(), operation.name
+    if lazy is None or not growing.takes(waiting, name, dy, shape) or not is_alone(lazy, WAITING):
+        return False
+    placement = operation.place(shape, *arguments)
+    if not operation.is_plain_slice and not (_is_small(dy) and is_supported(placement, dy.shape)):
+        return False
+    if not devices.takes(waiting.device):
+        kept = captured(name, dy, references)
+    elif (kept := shared_memory(name, dy, references)) is None:
+        entries = entries_of(placement, dy.shape) if operation.is_plain_slice and dy.numel() > 0 else None
+        if entries is not None and growing.is_added_at_once(waiting, lazy, entries, dy):
+            return True
+        kept = copied(dy)
+    return bool(lazy.grow(sums.placed(placement, sums.leaf(kept))))
+
+
+def _is_small(dy: Any) -> bool:
+    """Windows that overlap have gradients larger than what they were taken from."""
+    return bool(dy.numel() * dy.element_size() <= most_bytes(dy.device))
+
+
+def _noted(name: str, dy: Any, references: int, shape: tuple[int, ...], placement: Placement) -> Any:
+    kept = sums.leaf(captured(name, dy, references))
     lazy = make(shape, dy.dtype, dy.device, sums.placed(placement, kept))
-    if kept.bytes > most_bytes(dy.device):  # windows that overlap have gradients larger than what they were taken from
+    if kept.bytes > most_bytes(dy.device):
         del kept
         lazy.bounded_sum()
     return lazy
