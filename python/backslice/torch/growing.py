@@ -9,20 +9,23 @@ somebody asks for a graph, looks for NaNs, or transforms functions, and where it
 sum stops growing when anybody has read it.
 """
 
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from . import capture, devices, pending, streams, sums
-from .arrays import MAX_RANK
-from .indexing import Entries
+from . import capture, counting, devices, pending, streams, sums
+from .indexing import SLICE, Entries
 from .plainly import are_plain_kernels
 
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
 _is_looking_for_nans = torch.is_anomaly_enabled
+_is_graph_asked_for = torch.is_grad_enabled
+_Tensor, _frame = torch.Tensor, sys._getframe
+_ENGINE_CALL = pending.ENGINE_CALL
 
 
 @dataclass(slots=True)
@@ -31,29 +34,34 @@ class Waiting:
 
     lazy: Any  # a weak reference to the sum that the engine has
     shape: Any  # of the tensor, as kernels are given it
+    whole: Entries  # all of it
     dtype: Any
     device: Any
     ordinal: int
+    is_on_device: bool
     given: frozenset[int]  # ids of the gradients that the caller gave
+    tally: counting.Tally  # of slices that were added
     made: sums.Leaf | None = None  # memory of the sum that slices are added to at once
-    to: Any = None  # the same, as `devices` needs it
+    moment: streams.Moment | None = None  # from when on that can be read
+    to: Any = None  # the same memory, as `devices` needs it
 
 
 def found() -> Waiting | None:
     """What waits for the gradient that is being made."""
-    if _task() < 0 or (node := _node()) is None:
-        return None
-    waiting: dict[Any, Waiting] = pending.current().waiting
-    return waiting.get(node.next_functions[0])
+    waiting = pending.waiting()
+    return waiting.get(_node().next_functions[0]) if waiting else None
 
 
 def begin(receiver: Any, op: str, dy: Any, shape: Any, lazy: Any) -> None:
     """Has a sum that is passed on wait for more slices; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
-    if caller.is_plain and _is_unobserved() and capture.is_without_hooks(op, dy, caller.given):
+    if _is_unobserved() and caller.is_plain and _is_real(dy) and capture.is_without_hooks(op, dy, caller.given):
+        whole = tuple((SLICE, 0, 1, extent) for extent in shape)
+        device, tally = dy.device, counting.Tally()
+        backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(
-            weakref.ref(lazy), shape, dy.dtype, dy.device, dy.get_device(), caller.given
+            weakref.ref(lazy), shape, whole, dy.dtype, device, dy.get_device(), devices.takes(device), caller.given, tally
         )
         lazy._is_open = True
     else:
@@ -68,35 +76,48 @@ def goes_on(added: Any, result: Any) -> None:
         result._is_open = True
 
 
-def takes(waiting: Waiting, op: str, dy: Any, shape: Any) -> bool:
-    """Whether the gradient of a slice may be added to what waits."""
-    return (
-        type(dy) is torch.Tensor
-        and dy.dtype is waiting.dtype
-        and dy.get_device() == waiting.ordinal
-        and shape == waiting.shape
-        and dy.dim() < MAX_RANK
-        and not dy.is_inference()
-        and not dy.is_complex()  # which may be conjugated when it is read
-        and _is_unobserved()
-        and pending.is_called_by_engine()
-        and capture.is_without_hooks(op, dy, waiting.given)
-    )
+def _is_real(dy: Any) -> bool:
+    return not dy.is_complex()  # or it may be conjugated when it is read
 
 
 def _is_unobserved() -> bool:
-    return not torch.is_grad_enabled() and not _is_looking_for_nans() and are_plain_kernels()
+    return not _is_graph_asked_for() and not _is_looking_for_nans() and are_plain_kernels()
+
+
+def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
+    """The sum that a kernel may add the gradient of a slice to; None where it may not.
+
+    Written out, since it runs once per slice. Only kernels may call it.
+    """
+    if (
+        (lazy := waiting.lazy()) is not None
+        and type(dy) is _Tensor
+        and dy.dtype is waiting.dtype
+        and dy.get_device() == waiting.ordinal
+        and shape == waiting.shape
+        and not _is_graph_asked_for()
+        and not _is_looking_for_nans()
+        and ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
+        and capture.is_without_hooks(op, dy, waiting.given)
+        and capture.is_alone(lazy, capture.WAITING)
+    ):
+        return lazy
+    return None
 
 
 def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> bool:
-    """Adds the gradient of a slice to the memory of the sum on a device, where that takes one kernel."""
-
-    def add(made: sums.Leaf) -> bool:
-        if waiting.made is not made:
-            waiting.made, waiting.to = made, devices.memory(made.dy)
-        if made.moment != streams.now(waiting.device):
+    """Adds the gradient of a slice to the memory of the sum on a device, by one kernel, where nothing else waits."""
+    with lazy._computing:
+        if (lazy._sum is not waiting.made or not lazy._is_open) and not _has_memory(waiting, lazy):
+            return False
+        if waiting.moment != streams.now(waiting.device):
             return False
         devices.add_one(entries, dy, waiting.to)
         return True
 
-    return bool(lazy.grow_at_once(add))
+
+def _has_memory(waiting: Waiting, lazy: Any) -> bool:
+    made = lazy.made()
+    if made is not None:
+        waiting.made, waiting.moment, waiting.to = made, made.moment, devices.memory(made.dy)
+    return made is not None

@@ -89,16 +89,15 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
             self._fold()
             return True
 
-    def grow_at_once(self, add: Callable[[sums.Leaf], bool]) -> bool:
-        """Has a term added to the memory of the sum; not where there is none, or more than one term waits for it."""
-        with self._computing:
-            root = self._sum
-            if not self._is_open or root is None or root.made == 0 or root.count > 2:
-                return False
-            if not isinstance(root, sums.Leaf):
-                del root
-                self._sum = root = sums.whole(self._consumed())
-            return add(root)
+    def made(self) -> sums.Leaf | None:
+        """The memory of the sum, where there is some and no more than one term waits for it; the lock is held."""
+        root = self._sum
+        if root is None or not self._is_open or root.made == 0 or root.count > 2:
+            return None
+        if not isinstance(root, sums.Leaf):
+            del root
+            self._sum = root = sums.whole(self._consumed())
+        return root
 
     def _fold(self) -> None:
         """Computes the sum if it holds more than it should; the lock is held."""

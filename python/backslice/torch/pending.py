@@ -9,20 +9,22 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from . import counting
 from .receivers import Receivers
 
 _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_OWN_MODULES = frozenset(f"{__package__}.{module}" for module in ("growing", "kernels", "lazy", "pending"))
+_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending"))
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
-_ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
-_TENSORS = (torch.Tensor, torch.nn.Parameter)
+ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
+_TENSORS = {torch.Tensor, torch.nn.Parameter}
 _is_transformed = torch._C._functorch.is_functorch_wrapped_tensor
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 
@@ -32,6 +34,7 @@ class _Latest(threading.local):
 
     task = -1
     reference: Callable[[], "BackwardPass | None"] = staticmethod(lambda: None)
+    waiting: dict[Any, Any] = {}  # that pass's, empty when it has ended
 
 
 _latest = _Latest()
@@ -47,10 +50,17 @@ class BackwardPass:
         self._prepared: set[Any] = set()
         self._caller: Caller | None = None
         self.waiting: dict[Any, Any] = {}  # see `growing`: per input of a node
+        self.tallies: list[counting.Tally] = []  # of slices that were added to what waits
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
         self._forget_receivers()
+        self._count()
+
+    def _count(self) -> None:
+        tallies, self.tallies = self.tallies, []
+        for tally in tallies:
+            counting.count_all(tally)
 
     @property
     def caller(self) -> "Caller":
@@ -90,6 +100,7 @@ class BackwardPass:
         self._sliced.clear()
         self._prepared.clear()
         self.waiting.clear()
+        self._count()
         self._forget_receivers()
         alive, self._lazy = self._lazy, []
         for reference in alive:
@@ -106,6 +117,12 @@ def is_running() -> bool:
 def add(lazy: Any) -> None:
     """Have a sum computed at the end of the backward pass that this thread is inside."""
     current().add(lazy)
+
+
+def waiting() -> dict[Any, Any] | None:
+    """What waits in the backward pass that this thread is inside; None where it has not been looked for here."""
+    task = _task()
+    return _latest.waiting if task >= 0 and _latest.task == task else None
 
 
 def receiver() -> Any:
@@ -144,9 +161,11 @@ def is_called_by_engine() -> bool:
     A tensor subclass, a mode or a hook would: what they hold, and how, nobody can tell.
     """
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") in _OWN_MODULES:
+    while frame is not None and (code := frame.f_code) is not ENGINE_CALL:
+        if code.co_filename not in _OWN_FILES:
+            return False
         frame = frame.f_back
-    return frame is None or frame.f_code is _ENGINE_CALL  # it has threads of its own too
+    return True  # it has threads of its own too, where there is no frame of its call
 
 
 def was_given(dy: Any) -> bool:
@@ -181,17 +200,19 @@ def _found_caller() -> Caller:
         gradients += given
         if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True):
             inputs += rest[2]
-    is_plain = len(calls) == 1 and all(map(_is_plain, outputs)) and all(g is None or _is_plain(g) for g in gradients)
+    gradients = [gradient for gradient in gradients if gradient is not None]
+    is_plain = len(calls) == 1 and _are_plain(outputs) and _are_plain(gradients)
     return Caller(frozenset(map(id, gradients)), Receivers(inputs), is_plain)
 
 
-def _is_plain(tensor: Any) -> bool:
-    return type(tensor) in _TENSORS and not _is_transformed(tensor) and not _is_batched(tensor)
+def _are_plain(tensors: list[Any]) -> bool:
+    is_exact = set(map(type, tensors)) <= _TENSORS
+    return is_exact and not any(map(_is_transformed, tensors)) and not any(map(_is_batched, tensors))
 
 
 def _engine_call(frame: Any) -> Any:
     """The innermost frame in which Python code waits for the engine, of a thread that is in that frame."""
-    while frame is not None and frame.f_code is not _ENGINE_CALL:
+    while frame is not None and frame.f_code is not ENGINE_CALL:
         frame = frame.f_back
     return frame
 
@@ -205,5 +226,5 @@ def current() -> BackwardPass:
         backward = _running.get(task)
         if backward is None:
             backward = _running[task] = BackwardPass()
-    _latest.task, _latest.reference = task, weakref.ref(backward)
+    _latest.task, _latest.reference, _latest.waiting = task, weakref.ref(backward), backward.waiting
     return backward
