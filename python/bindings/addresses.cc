@@ -3,16 +3,20 @@
 // than one of them does through a protocol for arrays.
 //
 // A memory is (address, offset, shape, strides), the last three in elements. A slice is one (kind, start, step, count)
-// per axis of the tensor or new axis. Where it all is: (ordinal, stream, NumPy dtype, new_memory).
+// per axis of the tensor or new axis. Where it all is: (ordinal, stream, NumPy dtype, new_memory). Tensors that tell their
+// memory to C are taken as they are, which takes a third of the time.
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
 #include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/gil_loan.h"
+#include "bindings/known_tensors.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
 #include "core/boundary.h"
@@ -114,6 +118,15 @@ class Where {
     check(status);
   }
 
+  // The memory of a tensor, or nothing where that is not known to be here and of this dtype's size.
+  std::optional<ConstView> view_of_tensor(nb::handle object) const {
+    nb::dlpack::dltensor tensor;
+    if (!view_known_tensor(object, tensor)) return std::nullopt;
+    ConstView found = python::view_of(tensor, type_, "dy");
+    if (found.device != device_ || tensor.dtype.lanes * tensor.dtype.bits != 8 * type_.item_size) return std::nullopt;
+    return found;
+  }
+
   View view(nb::handle memory) const {
     require_tuple(memory, "a memory", 4);
     return view(item(memory, 0), item(memory, 1), item(memory, 2), item(memory, 3));
@@ -167,18 +180,41 @@ SliceGradient gradient_of(const Shape& shape, nb::handle given, const Where& whe
           where.view(item(given, 1), item(given, 2), item(given, 3), item(given, 4))};
 }
 
-void py_slice_grads_at(nb::handle slices, nb::handle out, nb::handle where_given, nb::handle accumulate) {
-  const Where where(where_given);
-  const View to = where.view(out);
+void run_gradients(std::span<const SliceGradient> gradients, const View& to, nb::handle accumulate,
+                   const Where& where) {
   const Write write = read_flag(accumulate, "accumulate") ? Write::Accumulate : Write::Overwrite;
-  const nb::object items = items_of(slices);
-  std::vector<SliceGradient> gradients;
-  gradients.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
-  for (nb::handle given : nb::borrow<nb::tuple>(items)) gradients.push_back(gradient_of(to.shape(), given, where));
   where.run([&](const Context& context) {
     return gradients.size() == 1 ? slice_grad_into(gradients[0].selection, gradients[0].dy, to, write, context)
                                  : multi_slice_grad_into(to.shape(), gradients, to, write, context);
   });
+}
+
+void py_slice_grads_at(nb::handle slices, nb::handle out, nb::handle where_given, nb::handle accumulate) {
+  const Where where(where_given);
+  const View to = where.view(out);
+  const nb::object items = items_of(slices);
+  std::vector<SliceGradient> gradients;
+  gradients.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
+  for (nb::handle given : nb::borrow<nb::tuple>(items)) gradients.push_back(gradient_of(to.shape(), given, where));
+  run_gradients(gradients, to, accumulate, where);
+}
+
+// The same of tensors; false, and nothing is done, where one of them does not tell its memory.
+bool py_slice_grads_of(nb::handle slices, nb::handle dys, nb::handle out, nb::handle where_given,
+                       nb::handle accumulate) {
+  const Where where(where_given);
+  const View to = where.view(out);
+  const nb::object each_slice = items_of(slices), each_dy = items_of(dys);
+  const Py_ssize_t size = require_tuple(each_slice, "slices", PyTuple_GET_SIZE(each_dy.ptr()));
+  std::vector<SliceGradient> gradients;
+  gradients.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const std::optional<ConstView> dy = where.view_of_tensor(item(each_dy, i));
+    if (!dy) return false;
+    gradients.push_back({selection_of(to.shape(), item(each_slice, i)), *dy});
+  }
+  run_gradients(gradients, to, accumulate, where);
+  return true;
 }
 
 void py_slice_at(nb::handle x, nb::handle slice, nb::handle out, nb::handle where_given) {
@@ -192,6 +228,7 @@ void py_slice_at(nb::handle x, nb::handle slice, nb::handle out, nb::handle wher
 
 void bind_addresses(nb::module_& m) {
   m.def("_slice_grads_at", py_slice_grads_at);
+  m.def("_slice_grads_of", py_slice_grads_of);
   m.def("_slice_at", py_slice_at);
 }
 

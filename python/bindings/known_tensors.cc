@@ -87,6 +87,14 @@ nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
 
 }  // namespace
 
+bool view_known_tensor(nb::handle object, dltensor& view) {
+  if (!may_be_tensor(object)) return false;
+  const ExchangeApi* api = find_api(object);
+  if (api != nullptr && api->view_of_object(object.ptr(), &view) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {
   if (call == nullptr || !may_be_tensor(object)) return nullptr;
   const ExchangeApi* api = find_api(object);

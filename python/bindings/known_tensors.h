@@ -12,4 +12,8 @@ namespace backslice::python {
 // which know what to say. May run code of PyTorch's.
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call);
 
+// What a plain tensor says of its memory, on any device; false where the object is no such tensor. `view` points into
+// the object. Whether there is more behind it than memory, the caller knows. May run code of PyTorch's.
+bool view_known_tensor(nb::handle object, nb::dlpack::dltensor& view);
+
 }  // namespace backslice::python

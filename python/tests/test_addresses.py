@@ -5,7 +5,7 @@ import random
 import backslice as bs
 import numpy as np
 import pytest
-from backslice._core import _slice_at, _slice_grads_at
+from backslice._core import _slice_at, _slice_grads_at, _slice_grads_of
 
 INTEGER, SLICE, NEW_AXIS = 0, 1, 2
 FLOAT = np.dtype("float32")
@@ -101,4 +101,20 @@ def test_memory_is_checked():
         _slice_grads_at([GOOD], memory(OUT), ON_CPU[:3], False)
     with pytest.raises(bs.Error, match=r"CUDA|cuda"):  # there is none, or the memory is the CPU's
         _slice_grads_at([GOOD], memory(OUT), (0, 0, FLOAT, lambda size: None), False)
+    assert not OUT.any()
+
+
+class Tensor:
+    """Of that name, but not PyTorch's."""
+
+    __dlpack_c_exchange_api__ = object()
+
+
+@pytest.mark.parametrize("dy", [DY, None, 1, Tensor()])
+def test_what_does_not_tell_its_memory_to_c_is_left_alone(dy):
+    slices = (((SLICE, 1, 1, 2),),)
+    assert not _slice_grads_of(slices, (dy,), memory(OUT), ON_CPU, False)
+    assert not _slice_grads_of(list(slices), [dy], memory(OUT), ON_CPU, False)
+    with pytest.raises(bs.InvalidArgumentError, match="slices has 1 items, expected 2"):
+        _slice_grads_of(slices, (dy, dy), memory(OUT), ON_CPU, False)
     assert not OUT.any()

@@ -1,5 +1,6 @@
 """What the Python package alone calls."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -
 
 def _slice_grads_at(slices: list[Any], out: tuple[Any, ...], where: tuple[Any, ...], accumulate: bool) -> None:
     """Write the sum of the gradients of slices, or add it, to memory that is given by its address."""
+
+def _slice_grads_of(
+    slices: Sequence[Any], dys: Sequence[Any], out: tuple[Any, ...], where: tuple[Any, ...], accumulate: bool
+) -> bool:
+    """Do the same with tensors that tell their memory to C; return whether all of them did, or nothing was done."""
 
 def _slice_at(x: tuple[Any, ...], slice: tuple[Any, ...], out: tuple[Any, ...], where: tuple[Any, ...]) -> None:
     """Write a slice to memory that is given by its address."""

@@ -34,8 +34,9 @@ UNKNOWN: References = (0, 0)
 MOST: References = (3, 2)
 MOST_ADDED_TO: References = (4, 2)
 MOST_JOINED: References = (4, 0)
+MOST_WAITING: References = (2, 0)
 MOST_GIVEN = 4  # to a tensor that the caller gave
-JOIN = "join"  # of two sums, which no op of PyTorch's is
+JOIN, WAITING = "join", "waiting"  # what becomes of sums, which no op of PyTorch's is
 POOLED = 2**20  # bytes from which on backslice's memory is faster
 
 
@@ -46,6 +47,7 @@ class Known:
     alone: References = UNKNOWN
     given: int = 0  # to the tensor
     objects: int = 0  # to the Python objects of both
+    tells_hooks: bool = False  # the engine has the gradient once more while the node that it goes to has hooks
 
 
 NOTHING = Known()
@@ -57,20 +59,21 @@ _seen_objects: dict[str, int] = {}
 _measuring: int | None = None  # the thread that does
 
 
-def captured(op: str, dy: Any) -> Any:
+def captured(op: str, dy: Any, references: int) -> Any:
     """A tensor with the values of `dy`, which stay as they are. Only kernels that the engine calls may call it."""
-    shared = shared_memory(op, dy)
-    return _copied(dy) if shared is None else shared
+    shared = shared_memory(op, dy, references)
+    return copied(dy) if shared is None else shared
 
 
-def shared_memory(op: str, tensor: Any) -> Any:
+def shared_memory(op: str, tensor: Any, references: int) -> Any:
     """A tensor that shares the memory of a gradient, copy on write; None where others may write past PyTorch.
 
-    On a device the gradient itself; None where anybody else has it.
+    On a device the gradient itself; None where anybody else has it. `references` are those of Python's to the tensor,
+    counted by the kernel or rule that was given it, so that it does not matter who calls whom in between.
     """
     storage = tensor.untyped_storage()
     held = (tensor._use_count(), _use_count(storage._cdata))
-    objects = sys.getrefcount(tensor) + sys.getrefcount(storage)
+    objects = references + sys.getrefcount(storage)
     if _measuring is not None and _measuring == threading.get_ident():
         _seen[op], _seen_objects[op] = held, objects
     if not storage.resizable():  # exported to NumPy, or from elsewhere
@@ -89,12 +92,24 @@ def shared_memory(op: str, tensor: Any) -> Any:
         return None
 
 
-def is_alone(lazy: Any) -> bool:
-    """Whether nobody but the engine, which calls a rule to add to it, has a gradient that has no memory yet."""
+def is_without_hooks(op: str, dy: Any, given: frozenset[int]) -> bool:
+    """Whether no hook will be shown what becomes of a gradient in the node that the engine gave it to.
+
+    `given` are the ids of those that the caller gave. Only kernels that the engine calls may call it.
+    """
+    known = _known.get(op, NOTHING)
+    if not known.tells_hooks:
+        return False
+    held = dy._use_count()
+    return bool(held <= known.alone[0] or (held <= known.given and id(dy) in given))
+
+
+def is_alone(lazy: Any, what: str = JOIN) -> bool:
+    """Whether nobody but the engine has a gradient that has no memory yet: it calls a rule to add to it, or waits."""
     held, objects = (lazy._use_count(), 0), sys.getrefcount(lazy)
     if _measuring is not None and _measuring == threading.get_ident():
-        _seen[JOIN], _seen_objects[JOIN] = held, objects
-    known = _known.get(JOIN, NOTHING)
+        _seen[what], _seen_objects[what] = held, objects
+    known = _known.get(what, NOTHING)
     # The pass that it belongs to has a weak reference.
     return objects <= known.objects and are_within(held, known.alone) and weakref.getweakrefcount(lazy) <= 1
 
@@ -108,7 +123,7 @@ def are_within(held: References, bound: References) -> bool:
     return held[0] <= bound[0] and held[1] <= bound[1]
 
 
-def _copied(tensor: Any) -> Any:
+def copied(tensor: Any) -> Any:
     counting.count_event("copies")
     if are_plain_kernels() and 0 not in tensor.stride() and devices.takes(tensor.device):
         return tensor.clone()  # the usual case there, where it matters most
@@ -148,9 +163,10 @@ class Measurement:
         return _seen_objects.pop(op, 0)
 
 
-def trust(op: str, alone: References, given: int, objects: int = 0) -> None:
-    most = {"add": MOST_ADDED_TO, JOIN: MOST_JOINED}.get(op, MOST)
-    _known[op] = Known((min(alone[0], most[0]), min(alone[1], most[1])), min(given, MOST_GIVEN), objects)
+def trust(op: str, alone: References, given: int, objects: int = 0, tells_hooks: bool = False) -> None:
+    most = {"add": MOST_ADDED_TO, JOIN: MOST_JOINED, WAITING: MOST_WAITING}.get(op, MOST)
+    bounded = min(alone[0], most[0]), min(alone[1], most[1])
+    _known[op] = Known(bounded, min(given, MOST_GIVEN), objects, tells_hooks)
 
 
 def trust_nothing() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .. import Error, FailedPreconditionError, UnimplementedError
-from .._core import _cuda_versions, _slice_at, _slice_grads_at
+from .._core import _cuda_versions, _slice_at, _slice_grads_at, _slice_grads_of
 from . import streams
 from .arrays import DTYPES, MAX_RANK
 from .indexing import Entries, result_shape
@@ -58,7 +58,7 @@ def _tried(device: Any) -> tuple[str | None, bool]:
     try:
         with Plainly():
             one = torch.ones(1, dtype=torch.float32, device=device)
-            gradient((2,), [(((1, 0, 1, 1),), one)], one.dtype, device)
+            gradient((2,), [((1, 0, 1, 1),)], [one])
     except Error as error:
         return str(error), isinstance(error, FailedPreconditionError | UnimplementedError)
     return None, True
@@ -89,18 +89,27 @@ def _plain_keys(device: Any) -> int:
         return int(_keys(torch.empty(0, device=device)).raw_repr())
 
 
-def gradient(shape: tuple[int, ...], slices: Sequence[tuple[Entries, Any]], dtype: Any, device: Any) -> Any:
-    """A new tensor with the sum of the gradients of slices."""
-    if not slices:
-        return torch.zeros(shape, dtype=dtype, device=device)
-    dx = torch.empty(shape, dtype=dtype, device=device)
-    _write(slices, dx, False)
+def gradient(shape: tuple[int, ...], many: Sequence[Entries], dys: Sequence[Any]) -> Any:
+    """A new tensor with the sum of the gradients of slices, of which there is one at least."""
+    dx = torch.empty(shape, dtype=dys[0].dtype, device=dys[0].device)
+    _write(many, dys, memory(dx), False)
     return dx
 
 
-def add(slices: Sequence[tuple[Entries, Any]], out: Any) -> None:
+def add(many: Sequence[Entries], dys: Sequence[Any], out: Any) -> None:
     """Adds that sum to a tensor."""
-    _write(slices, out, True)
+    _write(many, dys, memory(out), True)
+
+
+def memory(out: Any) -> tuple[Any, Any]:
+    """A tensor to write to on the stream that is the current one now. If it shared its memory copy on write, that ends."""
+    return (out.data_ptr(), 0, out.shape, out.stride()), _where(out)
+
+
+def add_one(entries: Entries, dy: Any, to: tuple[Any, Any]) -> None:
+    """Adds the gradient of one slice to such a tensor."""
+    if not _slice_grads_of((entries,), (dy,), *to, True):
+        _write((entries,), (dy,), to, True)
 
 
 def values(x: Any, entries: Entries) -> Any:
@@ -110,11 +119,10 @@ def values(x: Any, entries: Entries) -> Any:
     return y
 
 
-def _write(slices: Sequence[tuple[Entries, Any]], out: Any, accumulate: bool) -> None:
-    # Written out, since it runs once per slice.
-    given = [(entries, _address(dy), dy.storage_offset(), dy.shape, dy.stride()) for entries, dy in slices]
-    own = out.data_ptr(), 0, out.shape, out.stride()  # its own memory, if it shared that copy on write
-    _slice_grads_at(given, own, _where(out), accumulate)
+def _write(many: Sequence[Entries], dys: Sequence[Any], to: tuple[Any, Any], accumulate: bool) -> None:
+    if not _slice_grads_of(many, dys, *to, accumulate):
+        slices = [(entries, *_memory(dy)) for entries, dy in zip(many, dys, strict=True)]
+        _slice_grads_at(slices, *to, accumulate)
 
 
 def _memory(tensor: Any) -> tuple[Any, ...]:

@@ -1,16 +1,18 @@
 """The kernels that autograd runs for slices: they only note what is to be done, where that pays."""
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from . import counting, devices, pending, sums
+from . import counting, devices, growing, pending, sums
 from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
-from .capture import captured
+from .capture import captured, shared_memory
+from .indexing import INTEGER, SLICE, Entries
 from .lazy import RULES, LazySliceGrad, make, most_bytes, through
 from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
 from .plainly import Plainly, are_plain_kernels
@@ -68,6 +70,19 @@ def _slice(shape: Sequence[int], dim: int, start: int, end: int, step: int) -> P
     return of_slice(len(shape), dim, first, step)
 
 
+def _select_entries(whole: Entries, shape: Sequence[int], _: Any, dim: int, index: int) -> Entries:
+    dim = dim % len(shape)
+    return (*whole[:dim], (INTEGER, index + shape[dim] if index < 0 else index, 1, 1), *whole[dim + 1 :])
+
+
+def _slice_entries(
+    whole: Entries, shape: Sequence[int], dy: Any, dim: int, start: int, end: int, step: int
+) -> Entries:
+    dim = dim % len(shape)
+    first, _, _ = slice(start, end, step).indices(shape[dim])
+    return (*whole[:dim], (SLICE, first, step, dy.shape[dim]), *whole[dim + 1 :])
+
+
 def _unfold(shape: Sequence[int], dim: int, size: int, step: int) -> Placement:
     return of_unfold(len(shape), dim % len(shape), step)
 
@@ -82,7 +97,11 @@ class Operation:
 
     name: str
     place: Callable[..., Placement]
-    is_plain_slice: bool  # and so supported for every shape
+    entries: Callable[..., Entries] | None  # of a plain slice, which is supported for every shape
+
+    @property
+    def is_plain_slice(self) -> bool:
+        return self.entries is not None
 
     @property
     def overload(self) -> Any:
@@ -92,10 +111,10 @@ class Operation:
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("select_backward", _select, True),
-        Operation("slice_backward", _slice, True),
-        Operation("unfold_backward", _unfold, False),
-        Operation("diagonal_backward", _diagonal, False),
+        Operation("select_backward", _select, _select_entries),
+        Operation("slice_backward", _slice, _slice_entries),
+        Operation("unfold_backward", _unfold, None),
+        Operation("diagonal_backward", _diagonal, None),
     )
 }
 
@@ -109,12 +128,18 @@ def own_kernel(name: str, key: str) -> Callable[..., Any]:
 
 def kernel(name: str, key: str) -> Callable[..., Any]:
     """A kernel for that op, for that key."""
-    operation, own, sizes = OPERATIONS[name], own_kernel(name, key), _sizes[key]
+    operation, own, sizes, where = OPERATIONS[name], own_kernel(name, key), _sizes[key], (name, key)
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
+        references = sys.getrefcount(dy)
         size = math.prod(shape) * dy.element_size()
         if size < sizes.small:
             return own(dy, shape, *arguments)
+        waiting = growing.found()
+        if waiting is not None and (lazy := growing.lazy_for(waiting, name, dy, shape)) is not None:
+            if _is_added(operation, waiting, lazy, dy, references, shape, arguments):
+                waiting.tally[where] = waiting.tally.get(where, 0) + 1
+                return None
         reason = _why_not(dy)
         receiver = pending.receiver() if reason is None else None
         if size < sizes.medium and reason is None and pending.is_first_for(receiver):
@@ -128,7 +153,9 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
             if operation.is_plain_slice or is_supported(placement, dy.shape):
                 counting.count_taken(name, key)
                 pending.prepare(receiver)
-                return _noted(name, dy, tuple(shape), placement)
+                lazy = _noted(name, dy, references, tuple(shape), placement)
+                growing.begin(receiver, name, dy, shape, lazy)
+                return lazy
             reason = "windows of windows, or too many of them"
         counting.count_left(name, key, reason)
         return own(dy, shape, *arguments)
@@ -141,17 +168,46 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
     entries = entries_of(operation.place(shape, *arguments), dy.shape) if operation.is_plain_slice else None
     if entries is None or dy.numel() == 0:
         return None
-    slices = [(entries, dy)]
     if are_plain_kernels():
-        return devices.gradient(tuple(shape), slices, dy.dtype, dy.device)
+        return devices.gradient(tuple(shape), (entries,), (dy,))
     with Plainly():
-        return devices.gradient(tuple(shape), slices, dy.dtype, dy.device)
+        return devices.gradient(tuple(shape), (entries,), (dy,))
 
 
-def _noted(name: str, dy: Any, shape: tuple[int, ...], placement: Placement) -> Any:
-    kept = sums.leaf(captured(name, dy))
+def _is_added(
+    operation: Operation,
+    waiting: growing.Waiting,
+    lazy: Any,
+    dy: Any,
+    references: int,
+    shape: Any,
+    arguments: tuple[Any, ...],
+) -> bool:
+    """Adds the gradient of a slice to the sum that waits for it, if that can be."""
+    name, entries_of_slice = operation.name, operation.entries
+    if waiting.is_on_device and entries_of_slice is not None and dy.numel() > 0:
+        # Where nobody else has it, it can wait as it is.
+        if id(dy) in waiting.given or shared_memory(name, dy, references) is None:
+            entries = entries_of_slice(waiting.whole, shape, dy, *arguments)
+            if growing.is_added_at_once(waiting, lazy, entries, dy):
+                return True
+    placement = operation.place(shape, *arguments)
+    if entries_of_slice is None and not (_is_small(dy) and is_supported(placement, dy.shape)):
+        return False
+    if dy.is_inference():  # which has no version
+        return False
+    return bool(lazy.grow(sums.placed(placement, sums.leaf(captured(name, dy, references)))))
+
+
+def _is_small(dy: Any) -> bool:
+    """Windows that overlap have gradients larger than what they were taken from."""
+    return bool(dy.numel() * dy.element_size() <= most_bytes(dy.device))
+
+
+def _noted(name: str, dy: Any, references: int, shape: tuple[int, ...], placement: Placement) -> Any:
+    kept = sums.leaf(captured(name, dy, references))
     lazy = make(shape, dy.dtype, dy.device, sums.placed(placement, kept))
-    if kept.bytes > most_bytes(dy.device):  # windows that overlap have gradients larger than what they were taken from
+    if kept.bytes > most_bytes(dy.device):
         del kept
         lazy.bounded_sum()
     return lazy

@@ -1,5 +1,6 @@
 """A gradient that is a sum of slice gradients until something reads it."""
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from . import capture, counting, devices, pending, streams, sums
+from . import capture, counting, devices, growing, pending, streams, sums
 from .arrays import MAX_RANK, is_plain
 from .placement import Placement, is_supported
 from .plainly import Plainly
@@ -40,6 +41,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     _dense: Any
     _moment: streams.Moment | None = None  # from when on that can be read, on a device
     _computing: Any
+    _is_open = False  # it waits in the engine, where nobody has read it, and more slices may be added to it
     _has_memory = False  # this object itself, for code that looks underneath
 
     __torch_function__ = torch._C._disabled_torch_function_impl
@@ -56,6 +58,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     def dense(self) -> Any:
         """The sum as an ordinary tensor without history, computed now if it was not before."""
         with self._computing:
+            self._is_open = False
             if self._dense is None:
                 self._dense = self._consumed()
                 self._moment = streams.now(self._dense.device)
@@ -63,19 +66,50 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
                 streams.join([(self._moment, self._dense)])
         return self._dense
 
+    def last_sum(self) -> sums.Sum | None:
+        """The sum that this still is. It does not grow any more."""
+        with self._computing:
+            self._is_open = False
+            return self._sum
+
     def bounded_sum(self) -> sums.Sum | None:
-        """The sum that this still is; if it holds more than it should, it is computed and goes on as one term."""
+        """The same; if it holds more than it should, it is computed and goes on as one term."""
+        with self._computing:
+            self._is_open = False
+            self._fold()
+            return self._sum
+
+    def grow(self, term: sums.Sum) -> bool:
+        """Adds a term to the sum; not where somebody may have read it."""
+        with self._computing:
+            if not self._is_open:
+                return False
+            self._sum = sums.join(self._sum, term)
+            del term
+            self._fold()
+            return True
+
+    def made(self) -> sums.Leaf | None:
+        """The memory of the sum, where there is some and no more than one term waits for it; the lock is held."""
+        root = self._sum
+        if root is None or not self._is_open or root.made == 0 or root.count > 2:
+            return None
+        if not isinstance(root, sums.Leaf):
+            del root
+            self._sum = root = sums.whole(self._consumed())
+        return root
+
+    def _fold(self) -> None:
+        """Computes the sum if it holds more than it should; the lock is held."""
         root = self._sum
         if root is None or (root.count <= MAX_TERMS and root.bytes <= MAX_BYTES):
-            return root
+            return
         if root.count <= MAX_TERMS and root.bytes <= most_bytes(self._kind[2]):
-            return root
-        del root
-        with self._computing:
-            if self._sum is not None and self._is_full(self._sum):
-                counting.count_event("folds")
-                self._sum = sums.whole(self._consumed())
-            return self._sum
+            return
+        if self._is_full(root):
+            del root
+            counting.count_event("folds")
+            self._sum = sums.whole(self._consumed())
 
     def _is_full(self, root: sums.Sum) -> bool:
         size = int(self.numel() * self.element_size())
@@ -120,6 +154,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
         with self._computing, Plainly():
             _data.__set__(self, value)
             self._sum, self._dense, self._has_memory, self._moment = None, value.detach(), True, None
+            self._is_open = False
             self._kind = (tuple(self.shape), self.dtype, self.device)
 
     def ordinary(self) -> Any:
@@ -191,7 +226,7 @@ def make(shape: Any, dtype: Any, device: Any, root: sums.Sum) -> Any:
 
 def sum_of(tensor: Any) -> sums.Sum | None:
     """The sum that a tensor still is."""
-    return tensor._sum if type(tensor) is LazySliceGrad else None
+    return tensor.last_sum() if type(tensor) is LazySliceGrad else None
 
 
 def _on_ordinary_tensors(func: Any, args: Any, kwargs: Any) -> Any:
@@ -217,8 +252,14 @@ def _add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is type(b) and a._kind == b._kind:
         first, second = a.bounded_sum(), b.bounded_sum()
         if first is not None and second is not None:
-            return _joined(a, first, second)
-    return _added_to_dense(a, b) if _are_alike(a, b) else None
+            result = _joined(a, first, second)
+            growing.goes_on(b, result)
+            return result
+    if not _are_alike(a, b):
+        return None
+    result = _added_to_dense(a, b)
+    growing.goes_on(b, result)
+    return result
 
 
 def _joined(a: LazySliceGrad, first: sums.Sum, second: sums.Sum) -> Any:
@@ -235,7 +276,7 @@ def _joined(a: LazySliceGrad, first: sums.Sum, second: sums.Sum) -> Any:
 def _added_to_dense(a: Any, b: Any) -> Any:
     first, second = sum_of(a), sum_of(b)
     if second is not None and type(a) is torch.Tensor and _is_free_to_change(a):
-        memory = capture.shared_memory("add", a)
+        memory = capture.shared_memory("add", a, sys.getrefcount(a))
         if memory is not None:
             return make(tuple(a.shape), a.dtype, a.device, sums.join(sums.whole(memory), second))
     # A dense tensor may change before the sum is read, so it is read now.

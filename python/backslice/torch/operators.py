@@ -37,7 +37,7 @@ def _on_cuda(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
 def sum_on_device(dys: Sequence[Any], shape: Any, many: Sequence[Entries]) -> Any:
     """The same, of tensors that `devices.are_plain` says are. Nothing but memory is seen of them."""
     counting.count_event("sums")
-    return devices.gradient(tuple(shape), list(zip(many, dys, strict=True)), dys[0].dtype, dys[0].device)
+    return devices.gradient(tuple(shape), many, dys)
 
 
 def _by_pytorch(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:

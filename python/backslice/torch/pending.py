@@ -8,19 +8,25 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from . import counting
 from .receivers import Receivers
 
 _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_OWN_MODULES = frozenset(f"{__package__}.{module}" for module in ("kernels", "lazy", "pending"))
+_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending"))
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
-_ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
+ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
+_TENSORS = {torch.Tensor, torch.nn.Parameter}
+_is_transformed = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
 class _Latest(threading.local):
@@ -28,6 +34,7 @@ class _Latest(threading.local):
 
     task = -1
     reference: Callable[[], "BackwardPass | None"] = staticmethod(lambda: None)
+    waiting: dict[Any, Any] = {}  # that pass's, empty when it has ended
 
 
 _latest = _Latest()
@@ -41,25 +48,32 @@ class BackwardPass:
         self._limit = 64
         self._sliced: set[Any] = set()
         self._prepared: set[Any] = set()
-        self._caller: tuple[frozenset[int], Receivers] | None = None
+        self._caller: Caller | None = None
+        self.waiting: dict[Any, Any] = {}  # see `growing`: per input of a node
+        self.tallies: list[counting.Tally] = []  # of slices that were added to what waits
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
         self._forget_receivers()
+        self._count()
+
+    def _count(self) -> None:
+        tallies, self.tallies = self.tallies, []
+        for tally in tallies:
+            counting.count_all(tally)
 
     @property
-    def caller(self) -> tuple[frozenset[int], Receivers]:
-        """The ids of the gradients that the caller gave, and who gets ordinary tensors: looked for when it matters."""
+    def caller(self) -> "Caller":
+        """Looked for when it matters."""
         if self._caller is None:
             with _lock:  # the engine has a thread per device
                 if self._caller is None:
-                    given, results = _arguments_of_the_caller()
-                    self._caller = frozenset(map(id, given)), Receivers(results)
+                    self._caller = _found_caller()
         return self._caller
 
     def _forget_receivers(self) -> None:
         if self._caller is not None:
-            self._caller[1].forget()
+            self._caller.receivers.forget()
 
     def add(self, lazy: Any) -> None:
         self._lazy.append(weakref.ref(lazy))
@@ -80,11 +94,13 @@ class BackwardPass:
     def prepare(self, receiver: Any) -> None:
         if receiver not in self._prepared:
             self._prepared.add(receiver)
-            self.caller[1].prepare(_node())
+            self.caller.receivers.prepare(_node())
 
     def settle(self) -> None:
         self._sliced.clear()
         self._prepared.clear()
+        self.waiting.clear()
+        self._count()
         self._forget_receivers()
         alive, self._lazy = self._lazy, []
         for reference in alive:
@@ -100,7 +116,13 @@ def is_running() -> bool:
 
 def add(lazy: Any) -> None:
     """Have a sum computed at the end of the backward pass that this thread is inside."""
-    _current().add(lazy)
+    current().add(lazy)
+
+
+def waiting() -> dict[Any, Any] | None:
+    """What waits in the backward pass that this thread is inside; None where it has not been looked for here."""
+    task = _task()
+    return _latest.waiting if task >= 0 and _latest.task == task else None
 
 
 def receiver() -> Any:
@@ -111,12 +133,12 @@ def receiver() -> Any:
 
 def is_first_for(receiver: Any) -> bool:
     """Whether the gradient that is being made is the first in this pass for the tensor that it belongs to."""
-    return receiver is not None and _current().is_first_for(receiver)
+    return receiver is not None and current().is_first_for(receiver)
 
 
 def prepare(receiver: Any) -> None:
     """See to it that who cannot do with a lazy gradient gets an ordinary one in place of what is being made."""
-    _current().prepare(receiver)
+    current().prepare(receiver)
 
 
 def is_engine_adding() -> bool:
@@ -139,43 +161,64 @@ def is_called_by_engine() -> bool:
     A tensor subclass, a mode or a hook would: what they hold, and how, nobody can tell.
     """
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") in _OWN_MODULES:
+    while frame is not None and (code := frame.f_code) is not ENGINE_CALL:
+        if code.co_filename not in _OWN_FILES:
+            return False
         frame = frame.f_back
-    return frame is None or frame.f_code is _ENGINE_CALL  # it has threads of its own too
+    return True  # it has threads of its own too, where there is no frame of its call
 
 
 def was_given(dy: Any) -> bool:
     """Whether the caller of the backward pass that this thread is inside gave it as a gradient of an output."""
-    return id(dy) in _current().caller[0]
+    return id(dy) in current().caller.given
 
 
-def _arguments_of_the_caller() -> tuple[Any, Any]:
-    """The gradients that it gave, which PyTorch's frame holds while the pass runs, and the inputs that it asks for.
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who called the engine: what it gave, and what it asks for."""
 
-    No inputs where their `.grad` is what it asks for. On a thread of the engine's own, as it has one per device, the
-    caller is on another, and nothing tells on which: then the arguments of all callers.
+    given: frozenset[int]  # ids of gradients, which PyTorch's frame holds while the pass runs
+    receivers: Receivers  # of ordinary tensors
+    is_plain: bool  # it is known, and has no tensors of transforms, batches and the like
+
+
+def _found_caller() -> Caller:
+    """On a thread of the engine's own, as it has one per device, the caller is on another, and nothing tells on which:
+    then what all callers gave and ask for.
+
+    They ask for no tensors where the `.grad` of those is what they ask for.
     """
     own = _engine_call(sys._getframe())
     found = [own] if own is not None else list(map(_engine_call, sys._current_frames().values()))
+    calls = [frame.f_locals for frame in found if frame is not None]
+    outputs: list[Any] = []
     gradients: list[Any] = []
     inputs: list[Any] = []
-    for frame in found:
-        call = frame.f_locals if frame is not None else {}
+    for call in calls:
         given, *rest = call.get("args") or ((),)
+        outputs += call.get("t_outputs", (None,))
         gradients += given
         if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True):
             inputs += rest[2]
-    return gradients, inputs
+    gradients = [gradient for gradient in gradients if gradient is not None]
+    is_plain = len(calls) == 1 and _are_plain(outputs) and _are_plain(gradients)
+    return Caller(frozenset(map(id, gradients)), Receivers(inputs), is_plain)
+
+
+def _are_plain(tensors: list[Any]) -> bool:
+    is_exact = set(map(type, tensors)) <= _TENSORS
+    return is_exact and not any(map(_is_transformed, tensors)) and not any(map(_is_batched, tensors))
 
 
 def _engine_call(frame: Any) -> Any:
     """The innermost frame in which Python code waits for the engine, of a thread that is in that frame."""
-    while frame is not None and frame.f_code is not _ENGINE_CALL:
+    while frame is not None and frame.f_code is not ENGINE_CALL:
         frame = frame.f_back
     return frame
 
 
-def _current() -> BackwardPass:
+def current() -> BackwardPass:
+    """The pass that this thread is inside."""
     task = _task()
     if _latest.task == task and (backward := _latest.reference()) is not None:
         return backward
@@ -183,5 +226,5 @@ def _current() -> BackwardPass:
         backward = _running.get(task)
         if backward is None:
             backward = _running[task] = BackwardPass()
-    _latest.task, _latest.reference = task, weakref.ref(backward)
+    _latest.task, _latest.reference, _latest.waiting = task, weakref.ref(backward), backward.waiting
     return backward

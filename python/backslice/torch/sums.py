@@ -16,6 +16,7 @@ import torch
 from .. import multi_slice_grad, slice_grad
 from . import counting, devices, streams
 from .arrays import DTYPES, as_array, as_tensor, as_writable_array
+from .indexing import Entries
 from .placement import Placement, boxes, compose, entries_of, identity, index_of, strided_view, walks_along_axes
 from .plainly import Plainly
 
@@ -160,8 +161,10 @@ def _walk_to_first_term(holder: list[Any], cell: list[Any]) -> int:
 def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
     groups = _groups(terms(root, len(shape)))
     first = groups.pop(0) if groups and _are_boxes(groups[0]) else []
-    if devices.takes(device):
-        dx = devices.gradient(shape, _slices_on_device(first), dtype, device)
+    if devices.takes(device) and first:
+        dx = devices.gradient(shape, *_slices_on_device(first))
+    elif devices.takes(device):
+        dx = torch.zeros(shape, dtype=dtype, device=device)
     else:
         dx = as_tensor(_gradient_of(_slices(first), shape, DTYPES[dtype]))
     if not first and groups:  # into zeros: a copy, so that minus zero stays what it is
@@ -205,7 +208,7 @@ def _are_boxes(group: list[Term]) -> bool:
 
 def _add(group: list[Term], out: Any) -> None:
     if _are_boxes(group) and devices.takes(out.device):
-        devices.add(_slices_on_device(group), out)
+        devices.add(*_slices_on_device(group), out)
         return
     if _are_boxes(group):
         _gradient_of(_slices(group), tuple(out.shape), None, out=as_writable_array(out), accumulate=True)
@@ -232,16 +235,19 @@ def _slices(group: list[Term]) -> list[tuple[Any, Any]]:
     return slices
 
 
-def _slices_on_device(group: list[Term]) -> list[tuple[Any, Any]]:
-    """The same for tensors that stay where they are."""
-    slices = []
+def _slices_on_device(group: list[Term]) -> tuple[list[Entries], list[Any]]:
+    """The same for tensors that stay where they are: the slices, and their gradients."""
+    many: list[Entries] = []
+    dys: list[Any] = []
     for dy, placement in group:
         if (entries := entries_of(placement, dy.shape)) is not None:
-            slices.append((entries, dy))
-        else:
-            parts = [(box, dy[(*box.part, ...)].permute(box.order)) for box in boxes(placement, dy.shape)]
-            slices += [(box.entries(), part) for box, part in parts]
-    return slices
+            many.append(entries)
+            dys.append(dy)
+            continue
+        for box in boxes(placement, dy.shape):
+            many.append(box.entries())
+            dys.append(dy[(*box.part, ...)].permute(box.order))
+    return many, dys
 
 
 def _view(dx: Any, dy: Any, placement: Placement) -> Any:

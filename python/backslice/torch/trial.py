@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils.dlpack
 
-from . import capture, counting
+from . import capture, counting, pending
 
 SMALLEST = 1  # byte; the sizes at which the kernels pay are others
 
@@ -47,11 +47,12 @@ def measure(ops: Sequence[str]) -> None:
 def _measure(ops: Sequence[str]) -> None:
     with capture.Measurement() as seen:
         for op in ops:
-            given = _seen(seen, op, partial(_give_a_gradient, op))
+            given = _seen(seen, op, partial(_give_a_gradient, op, 1, False))
             _compare(seen, op, given, partial(_take_a_slice, op))
         if "select_backward" in ops:
             _compare(seen, "add", None, _add_a_slice)
-            _compare_joins(seen)
+            _compare_sums(seen, capture.JOIN, _add_two_slices)
+            _compare_sums(seen, capture.WAITING, _wait_for_a_slice)
 
 
 def _compare(
@@ -62,13 +63,25 @@ def _compare(
     if alone is None or any(h is None or capture.are_within(h, alone) for h in held):
         return
     objects = _references_of_python(seen, op, backward)
-    capture.trust(op, alone, given[0] if given is not None else 0, objects)
+    tells_hooks = given is not None and _tells_hooks(seen, op, alone[0], given[0])
+    capture.trust(op, alone, given[0] if given is not None else 0, objects, tells_hooks)
 
 
-def _compare_joins(seen: capture.Measurement) -> None:
-    alone = _seen(seen, capture.JOIN, partial(_add_two_slices, None))
+def _tells_hooks(seen: capture.Measurement, op: str, alone: int, given: int) -> bool:
+    """Whether the engine has a gradient once more where the node that it goes to has hooks, and never otherwise."""
+    hooked = _seen(seen, op, partial(_take_a_slice, op, None, True))
+    found = [hooked is not None and hooked[0] == alone + 1]
+    for roots in (1, 2, 3):
+        without, with_hooks = (_seen(seen, op, partial(_give_a_gradient, op, roots, hooks)) for hooks in (False, True))
+        found.append(without is not None and without[0] == given)
+        found.append(with_hooks is not None and with_hooks[0] == given + 1)
+    return all(found)
+
+
+def _compare_sums(seen: capture.Measurement, what: str, backward: Callable[[Holder | None], None]) -> None:
+    alone = _seen(seen, what, partial(backward, None))
     if alone is not None:
-        capture.trust(capture.JOIN, alone, 0, _references_of_python(seen, capture.JOIN, _add_two_slices))
+        capture.trust(what, alone, 0, _references_of_python(seen, what, backward))
 
 
 def _references_of_python(seen: capture.Measurement, op: str, backward: Callable[[Holder | None], None]) -> int:
@@ -103,17 +116,25 @@ def _leaf() -> Any:
     return torch.ones(4, 4, device="cpu", dtype=torch.float32, requires_grad=True)
 
 
-def _take_a_slice(op: str, hold: Holder | None) -> None:
+def _nothing(*_: Any) -> None:
+    """A hook that does nothing."""
+
+
+def _take_a_slice(op: str, hold: Holder | None, has_hook: bool = False) -> None:
     kept: list[Any] = []
     part = SLICES[op](_leaf())
+    if has_hook:
+        part.grad_fn.register_hook(_nothing)
     if hold is not None:
         part.register_hook(lambda gradient: kept.append(hold(gradient)))
     (part * 2.0).sum().backward()
 
 
-def _give_a_gradient(op: str) -> None:
-    part = SLICES[op](_leaf())
-    torch.autograd.backward([part], [torch.ones_like(part)])
+def _give_a_gradient(op: str, count: int, have_hooks: bool) -> None:
+    parts = [SLICES[op](_leaf()) for _ in range(count)]
+    for part in parts if have_hooks else ():
+        part.grad_fn.register_hook(_nothing)
+    torch.autograd.backward(parts, [torch.ones_like(part) for part in parts])
 
 
 def _add_a_slice(hold: Holder | None) -> None:
@@ -132,4 +153,14 @@ def _add_two_slices(hold: Holder | None) -> None:
     second, first = x[1], x[2]  # made last: its gradient comes first
     if hold is not None:
         first.grad_fn.register_hook(lambda gradients, _: kept.append(hold(gradients[0])))
+    (second * 2.0 + first * 3.0).sum().backward()
+
+
+def _wait_for_a_slice(hold: Holder | None) -> None:
+    kept: list[Any] = []
+    x = _leaf()
+    second, first = x[1], x[2]
+    if hold is not None:
+        keep = lambda _: kept.extend(hold(waiting.lazy()) for waiting in pending.current().waiting.values())  # noqa: E731
+        second.grad_fn.register_prehook(keep)
     (second * 2.0 + first * 3.0).sum().backward()

@@ -102,7 +102,7 @@ def test_a_device_that_cannot_be_used_is_tried_once(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(devices, "_reasons", {})
     monkeypatch.setattr(devices, "why_not_built", lambda: None)
-    monkeypatch.setattr(devices, "_slice_grads_at", refuse)
+    monkeypatch.setattr(devices, "_slice_grads_of", refuse)
     device = torch.device("cpu", 3)  # stands in for one
     assert devices.why_not(device) == devices.why_not(device) == "no kernel image" and len(tries) == 1
 
@@ -113,7 +113,7 @@ def test_no_memory_when_a_device_is_tried_says_nothing_about_it(monkeypatch: pyt
 
     monkeypatch.setattr(devices, "_reasons", {})
     monkeypatch.setattr(devices, "why_not_built", lambda: None)
-    monkeypatch.setattr(devices, "_slice_grads_at", refuse)
+    monkeypatch.setattr(devices, "_slice_grads_of", refuse)
     with pytest.raises(torch.OutOfMemoryError):
         devices.why_not(torch.device("cpu", 3))
     monkeypatch.undo()
@@ -130,7 +130,7 @@ def test_a_failure_that_may_pass_says_nothing_about_a_device(monkeypatch: pytest
 
     monkeypatch.setattr(devices, "_reasons", {})
     monkeypatch.setattr(devices, "why_not_built", lambda: None)
-    monkeypatch.setattr(devices, "_slice_grads_at", refuse)
+    monkeypatch.setattr(devices, "_slice_grads_of", refuse)
     device = torch.device("cpu", 3)
     monkeypatch.setattr(streams, "is_capturing", lambda device: True)
     assert "graph is captured" in str(devices.why_not(device)) and tries == []
@@ -225,6 +225,27 @@ def test_what_fails_in_the_middle_of_a_sum_is_not_added_twice(monkeypatch: pytes
     expected.diagonal().add_(3)
     expected[1::2] += 5
     assert torch.equal(sums.consume(holder, (4, 4), torch.float32, device), expected) and len(calls) == 4
+
+
+@pytest.mark.parametrize("dtype", devices.DTYPES, ids=str)
+def test_tensors_tell_their_memory_to_c(dtype: Any) -> None:
+    base = torch.arange(24).remainder(2).reshape(4, 6).to(dtype)
+    dys = [base[:2, :3], base[:, ::2].T[:2, 1:], base[3:].expand(2, 6)[:, 3:], base[2:, 3:].clone()]
+    many = [((1, 0, 1, 2), (1, 4 - i, 1, 3)) for i in range(4)]
+    dtypes = {torch.bool: dys[:1]}  # which cannot be added up
+    dys, many = dtypes.get(dtype, dys), many[: len(dtypes.get(dtype, dys))]
+    expected, found = torch.empty(2, 7, dtype=dtype), torch.empty(2, 7, dtype=dtype)
+    slices = [(entries, *devices._memory(dy)) for entries, dy in zip(many, dys, strict=True)]
+    devices._slice_grads_at(slices, *devices.memory(expected), False)
+    assert devices._slice_grads_of(many, dys, *devices.memory(found), False)
+    assert torch.equal(found.view(torch.uint8), expected.view(torch.uint8)) and expected.to(torch.float32).any()
+
+
+def test_tensors_of_another_size_of_element_or_device_do_not() -> None:
+    out, one = torch.zeros(4), ((1, 1, 1, 2),)
+    for dy in (torch.ones(2, dtype=torch.float64), torch.ones(2, device="meta"), torch.ones(2).to_sparse()):
+        assert not devices._slice_grads_of((one,), (dy,), *devices.memory(out), False)
+    assert not out.any()
 
 
 def test_sizes_from_which_on_the_kernels_pay_differ() -> None:

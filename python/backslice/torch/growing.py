@@ -1,0 +1,123 @@
+"""Adds the gradient of a slice to the sum that waits in the engine for it, and passes nothing on.
+
+The engine keeps what comes to an input of a node until all of it is there. Where that is one sum of slices, which nobody
+else has, the kernel of the next slice adds to it, and returns no gradient: the engine skips what is undefined. It would
+call a rule to add two sums otherwise, which takes longer than everything else that is done for a slice.
+
+Nobody can tell. A node with hooks passes on what it always does, since they are shown that. So does every node where
+somebody asks for a graph, looks for NaNs, or transforms functions, and where it cannot be told who started the pass. The
+sum stops growing when anybody has read it.
+"""
+
+import sys
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from . import capture, counting, devices, pending, streams, sums
+from .indexing import SLICE, Entries
+from .plainly import are_plain_kernels
+
+_task = torch._C._current_graph_task_id
+_node = torch._C._current_autograd_node
+_is_looking_for_nans = torch.is_anomaly_enabled
+_is_graph_asked_for = torch.is_grad_enabled
+_Tensor, _frame = torch.Tensor, sys._getframe
+_ENGINE_CALL = pending.ENGINE_CALL
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What waits for the slices of one tensor, in one backward pass."""
+
+    lazy: Any  # a weak reference to the sum that the engine has
+    shape: Any  # of the tensor, as kernels are given it
+    whole: Entries  # all of it
+    dtype: Any
+    device: Any
+    ordinal: int
+    is_on_device: bool
+    given: frozenset[int]  # ids of the gradients that the caller gave
+    tally: counting.Tally  # of slices that were added
+    made: sums.Leaf | None = None  # memory of the sum that slices are added to at once
+    moment: streams.Moment | None = None  # from when on that can be read
+    to: Any = None  # the same memory, as `devices` needs it
+
+
+def found() -> Waiting | None:
+    """What waits for the gradient that is being made."""
+    waiting = pending.waiting()
+    return waiting.get(_node().next_functions[0]) if waiting else None
+
+
+def begin(receiver: Any, op: str, dy: Any, shape: Any, lazy: Any) -> None:
+    """Has a sum that is passed on wait for more slices; `dy` is what the node was given."""
+    backward = pending.current()
+    caller = backward.caller
+    if _is_unobserved() and caller.is_plain and _is_real(dy) and capture.is_without_hooks(op, dy, caller.given):
+        whole = tuple((SLICE, 0, 1, extent) for extent in shape)
+        device, tally = dy.device, counting.Tally()
+        backward.tallies.append(tally)
+        backward.waiting[receiver] = Waiting(
+            weakref.ref(lazy), shape, whole, dy.dtype, device, dy.get_device(), devices.takes(device), caller.given, tally
+        )
+        lazy._is_open = True
+    else:
+        backward.waiting.pop(receiver, None)
+
+
+def goes_on(added: Any, result: Any) -> None:
+    """The engine has added what was passed on to what it had, and keeps the result."""
+    waiting = found()
+    if waiting is not None and waiting.lazy() is added and pending.is_called_by_engine():
+        waiting.lazy = weakref.ref(result)
+        result._is_open = True
+
+
+def _is_real(dy: Any) -> bool:
+    return not dy.is_complex()  # or it may be conjugated when it is read
+
+
+def _is_unobserved() -> bool:
+    return not _is_graph_asked_for() and not _is_looking_for_nans() and are_plain_kernels()
+
+
+def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
+    """The sum that a kernel may add the gradient of a slice to; None where it may not.
+
+    Written out, since it runs once per slice. Only kernels may call it.
+    """
+    if (
+        (lazy := waiting.lazy()) is not None
+        and type(dy) is _Tensor
+        and dy.dtype is waiting.dtype
+        and dy.get_device() == waiting.ordinal
+        and shape == waiting.shape
+        and not _is_graph_asked_for()
+        and not _is_looking_for_nans()
+        and ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
+        and capture.is_without_hooks(op, dy, waiting.given)
+        and capture.is_alone(lazy, capture.WAITING)
+    ):
+        return lazy
+    return None
+
+
+def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> bool:
+    """Adds the gradient of a slice to the memory of the sum on a device, by one kernel, where nothing else waits."""
+    with lazy._computing:
+        if (lazy._sum is not waiting.made or not lazy._is_open) and not _has_memory(waiting, lazy):
+            return False
+        if waiting.moment != streams.now(waiting.device):
+            return False
+        devices.add_one(entries, dy, waiting.to)
+        return True
+
+
+def _has_memory(waiting: Waiting, lazy: Any) -> bool:
+    made = lazy.made()
+    if made is not None:
+        waiting.made, waiting.moment, waiting.to = made, made.moment, devices.memory(made.dy)
+    return made is not None

@@ -1,0 +1,357 @@
+"""Slices that are added to the sum that waits for them, and pass nothing on: nobody can tell."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import backslice.torch as bt
+import pytest
+import torch
+from backslice.torch import capture, counting, devices, kernels
+from compare import leaf, same_both_ways, slices_of
+
+WAYS = {"on the CPU": (False, 1), "as on a device": (True, 1), "as on a device, the first at once": (True, 2**62)}
+
+
+@pytest.fixture(autouse=True, params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    as_on_a_device, medium = WAYS[request.param]
+    monkeypatch.setattr(kernels, "MEDIUM", medium)
+    if as_on_a_device:
+        monkeypatch.setattr(devices, "takes", lambda device: device.type == "cpu")
+        monkeypatch.setattr(devices, "why_not", lambda device: None)
+    return str(request.param)
+
+
+@pytest.fixture
+def passed_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ops of slices that passed on what waits, but for those that `install()` tries."""
+    noted, found = kernels._noted, list[str]()
+
+    def note(name: str, dy: Any, references: int, shape: Any, *rest: Any) -> Any:
+        if shape == (4, 7, 3):
+            found.append(name)
+        return noted(name, dy, references, shape, *rest)
+
+    monkeypatch.setattr(kernels, "_noted", note)
+    return found
+
+
+def parts_of(x: Any) -> list[Any]:
+    return [x[:, t] for t in (1, 2, 1, 4)] + [x[1:3], x[:, ::2], x.diagonal(0, 0, 1), x.unfold(1, 2, 2), x[3], x[:, 5]]
+
+
+def weighted(parts: list[Any]) -> Any:
+    return sum((part * (i + 2)).sum() for i, part in enumerate(parts))
+
+
+def gradients_of(parts: list[Any]) -> list[Any]:
+    return [torch.full_like(part, i + 2) for i, part in enumerate(parts)]
+
+
+def test_slices_pass_nothing_on_but_the_first(passed_on: list[str]) -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        parts = parts_of(x)
+        given = torch.autograd.grad(parts, x, gradients_of(parts), retain_graph=True)[0]
+        weighted(parts).backward(retain_graph=True)
+        return x.grad, given, torch.autograd.grad(torch.stack(parts[:4]), x, torch.ones(4, 4, 3, dtype=x.dtype))
+
+    same_both_ways(run)
+    assert len(passed_on) == 3 and sum(counting.taken.values()) == 24
+
+
+def test_gradients_that_others_have_are_not_copied(way: str) -> None:
+    x = leaf(4, 7, 3)
+    parts = [x[:, t] for t in range(7)]
+    with bt.enabled():
+        counting.reset()
+        (dx,) = torch.autograd.grad(torch.stack(parts), x, torch.ones(7, 4, 3, dtype=x.dtype))
+    assert torch.equal(dx, torch.ones_like(dx))
+    if "at once" in way:
+        assert counting.events["copies"] == 1  # the second; the others are added to the first two
+
+
+WHICH: dict[str, Callable[[int], bool]] = {
+    "all": lambda i: True, "the first": lambda i: i == 9, "the second": lambda i: i == 8,
+    "one": lambda i: i == 4, "some": lambda i: i % 3 == 0, "the last": lambda i: i == 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", WHICH)
+@pytest.mark.parametrize("result", ["nothing", "another", "changed"])
+@pytest.mark.parametrize("are_given", [False, True])
+def test_hooks_of_nodes_see_what_they_always_do(which: str, result: str, are_given: bool) -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        parts, seen = parts_of(y), []
+
+        def look(gradients: Any, _: Any) -> Any:
+            seen.append(gradients[0].clone())
+            if result == "changed":
+                gradients[0].mul_(3)
+            return (gradients[0] * 2,) if result == "another" else None
+
+        for i, part in enumerate(parts):
+            if WHICH[which](i):
+                part.grad_fn.register_hook(look)
+        (dx,) = torch.autograd.grad(parts, x, gradients_of(parts)) if are_given else torch.autograd.grad(weighted(parts), x)
+        assert len(seen) == sum(map(WHICH[which], range(len(parts))))
+        return dx, seen
+
+    same_both_ways(run)
+
+
+@pytest.mark.parametrize("are_given", [False, True])
+def test_hooks_from_before_and_removed_ones(are_given: bool) -> None:
+    x, seen = leaf(4, 7, 3), list[Any]()
+    parts = parts_of(x)
+    hooks = [part.grad_fn.register_hook(lambda gradients, _: seen.append(gradients[0].clone())) for part in parts[:5]]
+    hooks.append(x.register_post_accumulate_grad_hook(lambda _: None))
+    hooks.append(torch.autograd.graph.register_multi_grad_hook(parts, lambda all_of_them: None))
+    hooks += [part.grad_fn.register_prehook(lambda _: None) for part in parts]
+
+    def run() -> Any:
+        x.grad = None
+        seen.clear()
+        if are_given:
+            torch.autograd.backward(parts, gradients_of(parts), retain_graph=True)
+        else:
+            weighted(parts).backward(retain_graph=True)
+        return x.grad, *seen
+
+    same_both_ways(run)
+    for hook in hooks:
+        hook.remove()
+    same_both_ways(run)
+
+
+def test_a_hook_that_is_added_by_the_node_itself() -> None:
+    def run() -> Any:
+        x, seen = leaf(4, 7, 3), list[Any]()
+        parts = parts_of(x)
+
+        def add(part: Any) -> None:
+            part.grad_fn.register_hook(lambda gradients, _: seen.append(gradients[0].clone()))
+
+        for part in parts[:6]:
+            part.grad_fn.register_prehook(lambda _, part=part: add(part))
+        weighted(parts).backward()
+        assert len(seen) == 6
+        return x.grad, seen
+
+    same_both_ways(run)
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "in place": lambda dy: dy.fill_(9),
+    "its data": lambda dy: dy.data.fill_(9),
+    "as an array": lambda dy: dy.numpy().fill(9),
+    "a detached one": lambda dy: dy.detach().mul_(3),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("is_hook_of_a_node", [False, True])
+def test_given_gradients_that_are_changed_before_and_after_their_turn(how: str, is_hook_of_a_node: bool) -> None:
+    def run() -> Any:
+        x = leaf(4, 9, 3)
+        parts = [x[:, t] for t in range(9)]
+        dys = gradients_of(parts)
+
+        def change(*_: Any) -> None:
+            for t in (2, 3, 6, 7):  # two that are still to come, and two that were
+                CHANGES[how](dys[t])
+
+        if is_hook_of_a_node:
+            parts[5].grad_fn.register_hook(change)
+        else:
+            parts[5].register_hook(change)
+        return torch.autograd.grad(parts, x, dys)[0]
+
+    same_both_ways(run)
+
+
+def test_gradients_of_all_kinds_that_are_given() -> None:
+    def run() -> Any:
+        x = leaf(4, 9, 3)
+        parts = [x[:, t] for t in range(9)]
+        once = torch.ones(4, 3, dtype=x.dtype)
+        base = torch.arange(24, dtype=x.dtype).reshape(8, 3)
+        dys = [once, once, once[:1].expand(4, 3), base[::2], base[1::2], base[:4], once.T.contiguous().T]
+        dys += [torch.full((4, 3), 5, dtype=x.dtype).requires_grad_(), torch.nn.Parameter(once.clone())]
+        found = torch.autograd.grad(parts, x, dys, retain_graph=True)
+        empty = [x[:, 3:3], x[:0], x[:, 1]]
+        found += torch.autograd.grad(empty, x, [torch.ones_like(part) for part in empty], retain_graph=True)
+        scalar = [x[0, 0, 0], x[1, 1, 1], x[0, 0, 0]]
+        return [*found, *torch.autograd.grad(scalar, x, [None, torch.full((), 3, dtype=x.dtype), None])]
+
+    same_both_ways(run)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex128, torch.bfloat16, torch.float32])
+def test_other_dtypes(dtype: Any) -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3, dtype=dtype)
+        parts = parts_of(x)
+        dys = [dy.conj() if dtype.is_complex else dy for dy in gradients_of(parts)]
+        return torch.autograd.grad(parts, x, dys)[0]
+
+    same_both_ways(run)
+
+
+def test_gradients_of_other_nodes_in_between() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        total = 0
+        for t in range(7):
+            total = total + (y[:, t] * (t + 1)).sum() + (y[1:][:, t] * 2).sum()
+            if t % 3 == 1:
+                total = total + (y * (t + 2)).sum() + y.sum() + (y.exp() * 0).sum()
+        total.backward()
+        return x.grad
+
+    same_both_ways(run)
+
+
+def test_nans_are_found_where_they_come_from() -> None:
+    def run() -> str:
+        x = leaf(4, 7, 3)
+        parts = [x[:, t] for t in range(7)]
+        parts[2].register_hook(lambda g: g * torch.nan)  # what nodes return is looked at, not what hooks do
+        with torch.autograd.detect_anomaly(), pytest.raises(RuntimeError) as raised:
+            torch.autograd.grad(parts, x, gradients_of(parts))
+        assert "SelectBackward0' returned nan" in str(raised.value)
+        return str(raised.value)
+
+    same_both_ways(run)
+
+
+def test_graphs_of_gradients() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        parts = parts_of(x)
+        (dx,) = torch.autograd.grad(sum((part**3).sum() for part in parts), x, create_graph=True)
+        return dx, *torch.autograd.grad(weighted(parts_of(dx)), x)
+
+    same_both_ways(run)
+
+
+TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "grad": lambda x: torch.func.grad(lambda x: weighted(parts_of(x * x)))(x),
+    "grad of grad": lambda x: torch.func.grad(
+        lambda x: torch.func.grad(lambda x: weighted([part**3 for part in parts_of(x)]))(x).square().sum()
+    )(x),
+    "vmap of grad": lambda x: torch.func.vmap(torch.func.grad(lambda x: weighted(parts_of(x * x))))(
+        torch.stack([x, 2 * x])
+    ),
+    "vjp": lambda x: torch.func.vjp(lambda x: tuple(parts_of(x)), x)[1](tuple(gradients_of(parts_of(x)))),
+    "jacrev": lambda x: torch.func.jacrev(lambda x: torch.stack([part.sum() for part in parts_of(x)]))(x),
+    "grad of vmap": lambda x: torch.func.grad(lambda x: weighted(list(torch.func.vmap(lambda r: r[1:] + r[:-1])(x))))(x),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_transforms(transform: str) -> None:
+    def run() -> Any:
+        return [found + 0 for found in torch.utils._pytree.tree_leaves(TRANSFORMS[transform](leaf(4, 7, 3).detach()))]
+
+    torch.manual_seed(0)
+    expected = run()
+    torch.manual_seed(0)
+    with bt.enabled():
+        assert all(map(torch.equal, run(), expected))
+
+
+def test_batched_gradients() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        parts = parts_of(x)
+        dys = [torch.stack([dy, 2 * dy, -dy]) for dy in gradients_of(parts)]
+        return torch.autograd.grad(parts, x, dys, is_grads_batched=True)[0] + 0
+
+    torch.manual_seed(0)
+    expected = run()
+    torch.manual_seed(0)
+    with bt.enabled():
+        assert torch.equal(run(), expected)
+
+
+@pytest.mark.skipif(not hasattr(torch.Tensor, "grad_dtype"), reason="this PyTorch has no gradients of another dtype")
+def test_gradients_of_another_dtype_than_the_tensor() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3, dtype=torch.bfloat16)
+        x.grad_dtype = torch.float32
+        weighted(parts_of(x)).backward()
+        return x.grad
+
+    same_both_ways(run)
+
+
+def test_passes_in_threads_and_inside_one_another() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+
+        def work() -> None:
+            for _ in range(10):
+                parts = parts_of(x)
+                torch.autograd.backward([*parts, weighted(parts_of(x * 1))], [*gradients_of(parts), None])
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        y = x * 1
+
+        def inside(g: Any) -> Any:
+            with torch.enable_grad():
+                return g + torch.autograd.grad(slices_of(x), x)[0][:, 1]
+
+        parts = [y[:, t] for t in range(7)]
+        parts[3].register_hook(inside)
+        torch.autograd.backward(parts, gradients_of(parts))
+        return x.grad
+
+    same_both_ways(run)
+
+
+def test_a_pass_that_fails_in_the_middle(way: str) -> None:
+    x = leaf(4, 7, 3)
+    parts = [x[:, t] for t in range(7)]
+
+    def fail(_: Any) -> None:
+        raise KeyError("no")
+
+    with bt.enabled():
+        hook = parts[2].register_hook(fail)
+        with pytest.raises(KeyError):
+            torch.autograd.backward(parts, gradients_of(parts), retain_graph=True)
+        assert x.grad is None
+        hook.remove()
+        torch.autograd.backward(parts, gradients_of(parts))
+    assert torch.equal(x.grad[0, :, 0], torch.arange(2, 9, dtype=x.dtype))
+
+
+def test_hooks_are_told_from_how_often_a_gradient_is_held() -> None:
+    bt.install()
+    for op in kernels.OPERATIONS:
+        known = capture._known[op]
+        assert known.tells_hooks and known.alone[0] == 3 and known.given == 4
+    assert capture._known[capture.WAITING].alone == (2, 0)
+
+
+def test_where_hooks_cannot_be_told_everything_is_passed_on(
+    passed_on: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "is_without_hooks", lambda *_: False)
+
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        weighted(parts_of(x)).backward()
+        return x.grad
+
+    same_both_ways(run)
+    assert len(passed_on) >= 9
