@@ -26,12 +26,6 @@ void write_plain(std::byte* dst, const SegmentList& list, Write write, DeviceStr
   }
 }
 
-int width_for(const SegmentList& list, const Addition& addition) {
-  int width = 16;
-  while (width > addition.width && !list.is_multiple_of(static_cast<std::uint64_t>(width))) width /= 2;
-  return width;
-}
-
 // Tables of up to some thousand segments travel as arguments of kernels, and so can be captured into a graph; longer
 // ones are copied.
 Buffer upload(const std::vector<std::int64_t>& packed, const Workspace& workspace) {
@@ -60,13 +54,13 @@ void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, cons
   const Buffer copy = upload(list.packed(), workspace);
   const SegmentTable table = list.table(dst, copy.data());
   if (!list.adds() && write != Write::Accumulate) {
-    const int unit = list.is_multiple_of(16) ? 16 : list.is_multiple_of(4) ? 4 : list.is_multiple_of(2) ? 2 : 1;
-    return check(copy_segments(table, list.tiles(), unit, write == Write::Overwrite, queue.stream),
+    const bool writes_zeros = write == Write::Overwrite;
+    return check(copy_segments(table, list.tiles(), list.copied_at_once(), writes_zeros, queue.stream),
                  "the kernel that joins segments", queue.ordinal);
   }
   const Addition addition = addition_of(dtype);
-  const int width = width_for(list, addition);
-  const bool is_aligned = list.is_multiple_of(static_cast<std::uint64_t>(width));
+  const int width = list.added_at_once(addition.width);
+  const bool is_aligned = list.is_multiple_of(width);
   const SegmentSums kind = write == Write::Accumulate ? SegmentSums::AddTo : SegmentSums::Write;
   check(add_segments(table, list.tiles(), addition, width, is_aligned, kind, queue.stream),
         "the kernel that adds segments", queue.ordinal);

@@ -14,7 +14,6 @@ cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int uni
 
 // Writes sums where segments have terms, or adds the segments that are no zeros to what is there. `width`: how many
 // bytes are added at once, 1 to 16, a multiple of that of a number; `is_aligned`: all addresses are multiples of it.
-enum class SegmentSums { Write, AddTo };
 cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Addition& addition, int width,
                          bool is_aligned, SegmentSums sums, cudaStream_t stream);
 

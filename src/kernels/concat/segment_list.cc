@@ -52,6 +52,12 @@ void SegmentList::cut() {
   firsts_.push_back(count() - 1);
 }
 
+int SegmentList::added_at_once(int number) const {
+  int width = 16;
+  while (width > number && !is_multiple_of(width)) width /= 2;
+  return width;
+}
+
 std::vector<std::int64_t> SegmentList::packed() const {
   std::vector<std::int64_t> all;
   all.reserve(begins_.size() + sources_.size() + firsts_.size() + (adds() ? first_terms_.size() + terms_.size() : 0));

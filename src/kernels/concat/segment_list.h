@@ -21,7 +21,11 @@ class SegmentList {
   bool adds() const { return !terms_.empty(); }
 
   // Whether all addresses and sizes are multiples of this.
-  bool is_multiple_of(std::uint64_t bytes) const { return bits_ % bytes == 0; }
+  bool is_multiple_of(int bytes) const { return bits_ % static_cast<std::uint64_t>(bytes) == 0; }
+
+  // In how many bytes at once segments are copied, and in how many numbers of so many bytes are added.
+  int copied_at_once() const { return is_multiple_of(16) ? 16 : is_multiple_of(4) ? 4 : is_multiple_of(2) ? 2 : 1; }
+  int added_at_once(int number) const;
 
   // All tables in one block of memory, and where they lie in a copy of it.
   std::vector<std::int64_t> packed() const;

@@ -23,6 +23,9 @@ struct SegmentTable {
   const std::byte* const* terms;
 };
 
+// What sums of segments do: they are written, or added to what is there.
+enum class SegmentSums { Write, AddTo };
+
 // The first byte of a tile.
 BACKSLICE_HD std::int64_t tile_begin(const SegmentTable& table, std::int64_t tile) {
   const std::int64_t at = tile * kTileBytes - table.lead;

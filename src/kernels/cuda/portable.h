@@ -4,6 +4,7 @@
 // moved as unsigned integers by their width; sixteen bytes are a Vector.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,9 +12,11 @@
 #ifdef __CUDACC__
 #define BACKSLICE_HD __host__ __device__ __forceinline__
 #define BACKSLICE_UNROLL _Pragma("unroll")
+#define BACKSLICE_NO_UNROLL _Pragma("unroll 1")
 #else
 #define BACKSLICE_HD inline
 #define BACKSLICE_UNROLL
+#define BACKSLICE_NO_UNROLL
 #endif
 
 namespace backslice::cuda {
@@ -51,7 +54,7 @@ using Item = typename ItemOf<kBytes>::type;
 
 BACKSLICE_HD std::uint64_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Of memory that is read or written once: it need not stay in the caches. Precondition: `from` is aligned to its width.
+// Of memory that is read or written once: it need not stay in the caches. Precondition: it is aligned to its width.
 template <int kBytes>
 BACKSLICE_HD Item<kBytes> load(const std::byte* from) {
 #ifdef __CUDA_ARCH__
@@ -64,6 +67,7 @@ BACKSLICE_HD Item<kBytes> load(const std::byte* from) {
     return __ldcs(reinterpret_cast<const Item<kBytes>*>(from));
   }
 #else
+  assert(address(from) % kBytes == 0);
   Item<kBytes> item;
   std::memcpy(&item, from, kBytes);
   return item;
@@ -81,6 +85,7 @@ BACKSLICE_HD void store(std::byte* to, Item<kBytes> item) {
     __stcs(reinterpret_cast<Item<kBytes>*>(to), item);
   }
 #else
+  assert(address(to) % kBytes == 0);
   std::memcpy(to, &item, kBytes);
 #endif
 }
@@ -98,6 +103,14 @@ BACKSLICE_HD void put(Vector& vector, unsigned at, Item<kBytes> item) {
       vector.high |= static_cast<std::uint64_t>(item) << (bits - 64);
     }
   }
+}
+
+// Item `at` of a vector.
+template <int kBytes>
+BACKSLICE_HD Item<kBytes> item_of(const Vector& vector, unsigned at) {
+  Item<kBytes> item;
+  std::memcpy(&item, reinterpret_cast<const std::byte*>(&vector) + at * kBytes, kBytes);
+  return item;
 }
 
 // The bytes [first, last) of memory, which loads wider than an item must not leave.

@@ -1,17 +1,16 @@
-// The segments of one tile, found by all threads of its block.
+// The segments of one tile, as the threads of a block find them, for kernels and for tests on the CPU.
 //
 // Within a tile everything is counted from its first byte, with 32 bits. A tile begins where vectors are aligned, so
 // that of the first one some bytes may lie before the destination.
 #pragma once
 
-#include "kernels/concat/cuda_copy.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/concat/segment_table.h"
 
 namespace backslice::cuda {
 
 inline constexpr int kSegmentThreads = 256, kMostKept = 512;
 
-// The segments of a tile in shared memory, where they fit.
+// The segments of a tile in memory that the threads of a block share, where they fit.
 struct KeptSegments {
   int begin[kMostKept + 1];
   const std::byte* base[kMostKept];
@@ -19,54 +18,57 @@ struct KeptSegments {
 
 class TileSegments {
  public:
-  // By all threads of the block.
-  __device__ TileSegments(const SegmentTable& table, std::int64_t tile, KeptSegments& kept)
+  BACKSLICE_HD TileSegments(const SegmentTable& table, std::int64_t tile, KeptSegments& kept)
       : table_(table),
         origin_(tile * kTileBytes - table.lead),
         low_(table.first[tile]),
         count_(static_cast<int>(table.first[tile + 1] - low_) + 1),
-        kept_(kept) {
-    is_kept_ = count_ <= kMostKept;
+        kept_(kept),
+        is_kept_(count_ <= kMostKept) {}
+
+  // Keeps a thread's share of the segments, where they fit, and returns whether one of these is long. All threads do
+  // this first, and wait for each other.
+  BACKSLICE_HD bool keep(int thread) const {
     bool is_long = false;
-    for (int i = static_cast<int>(threadIdx.x); is_kept_ && i <= count_; i += kSegmentThreads) {
+    for (int i = thread; is_kept_ && i <= count_; i += kSegmentThreads) {
       kept_.begin[i] = begin_of(i);
       if (i == count_) break;
       kept_.base[i] = base_of(i);
       is_long |= begin_of(i + 1) - kept_.begin[i] > kMostShort;
     }
-    are_short_ = __syncthreads_or(is_long) == 0 && count_ >= kFewest && count_ <= kMost;
+    return is_long;
   }
 
   // Whether there are segments for all threads, none much longer than others: then groups of threads take one each.
-  __device__ bool are_short() const { return are_short_; }
+  BACKSLICE_HD bool are_short(bool any_is_long) const { return !any_is_long && count_ >= kFewest && count_ <= kMost; }
 
   // The bytes of the tile that are the destination's.
-  __device__ int lo() const { return origin_ < 0 ? static_cast<int>(-origin_) : 0; }
-  __device__ int hi() const {
+  BACKSLICE_HD int lo() const { return origin_ < 0 ? static_cast<int>(-origin_) : 0; }
+  BACKSLICE_HD int hi() const {
     return table_.bytes - origin_ < kTileBytes ? static_cast<int>(table_.bytes - origin_)
                                                : static_cast<int>(kTileBytes);
   }
-  __device__ std::byte* dst(int at) const { return table_.dst + (origin_ + at); }
+  BACKSLICE_HD std::byte* dst(int at) const { return table_.dst + (origin_ + at); }
 
   // The segment that holds a byte, counted from the first of the tile.
-  __device__ int find(int at) const {
+  BACKSLICE_HD int find(int at) const {
     return segment_at([this](int i) { return begin(i); }, 0, count_ - 1, at);
   }
-  __device__ int begin(int segment) const { return is_kept_ ? kept_.begin[segment] : begin_of(segment); }
+  BACKSLICE_HD int begin(int segment) const { return is_kept_ ? kept_.begin[segment] : begin_of(segment); }
   // Where byte 0 of the tile would be read from; null for zeros.
-  __device__ const std::byte* base(int segment) const { return is_kept_ ? kept_.base[segment] : base_of(segment); }
-  __device__ std::int64_t number(int segment) const { return low_ + segment; }
-  __device__ int last() const { return count_ - 1; }
-  __device__ int count() const { return count_; }
+  BACKSLICE_HD const std::byte* base(int segment) const { return is_kept_ ? kept_.base[segment] : base_of(segment); }
+  BACKSLICE_HD std::int64_t number(int segment) const { return low_ + segment; }
+  BACKSLICE_HD int last() const { return count_ - 1; }
+  BACKSLICE_HD int count() const { return count_; }
 
  private:
   static constexpr int kMostShort = 1024, kFewest = 16, kMost = 256;
 
-  __device__ int begin_of(int segment) const {
+  BACKSLICE_HD int begin_of(int segment) const {
     const std::int64_t at = table_.begin[low_ + segment] - origin_;
     return at < 0 ? 0 : at < kTileBytes ? static_cast<int>(at) : static_cast<int>(kTileBytes);
   }
-  __device__ const std::byte* base_of(int segment) const {
+  BACKSLICE_HD const std::byte* base_of(int segment) const {
     const std::byte* source = table_.source[low_ + segment];
     return source == nullptr ? nullptr : source - (table_.begin[low_ + segment] - origin_);
   }
@@ -75,7 +77,7 @@ class TileSegments {
   std::int64_t origin_, low_;
   int count_;
   KeptSegments& kept_;
-  bool is_kept_, are_short_;
+  bool is_kept_;
 };
 
 }  // namespace backslice::cuda
