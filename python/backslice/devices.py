@@ -7,7 +7,6 @@ class here; the extension module asks `library_of` whose an array is, and knows 
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
 from reprlib import repr
@@ -73,11 +72,16 @@ class _Torch(Library):
             return None
         return sys.modules["torch"].empty(shape, dtype=of, device=f"cuda:{ordinal}")
 
-    @functools.cached_property
+    @property
+    def current_device(self) -> Any:
+        """Tells the ordinal of the current device; None in a PyTorch without CUDA."""
+        return getattr(sys.modules["torch"]._C, "_cuda_getDevice", None)
+
+    @property
     def empty_strided(self) -> Any:
         """Makes a tensor on the current device in half the time, past the dispatcher; None where PyTorch has it not.
 
-        It is what the code that torch.compile generates calls.
+        It is what the code that torch.compile generates calls. Takes shape, strides and dtype.
         """
         guards = getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "guards", None)
         return getattr(guards, "_empty_strided_cuda", None)
@@ -178,20 +182,14 @@ def keep_memory(array: Any, ordinal: int, stream: int) -> bool:
     return library_of(array).keep_for(array, ordinal, stream)
 
 
-def new_cuda_array(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known.
-
-    `strides` are those of a contiguous one, in elements.
-    """
+def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
+    """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known."""
     library = library_of(array)
     if library is _TORCH:
         torch = sys.modules["torch"]
-        if type(array) is not torch.Tensor:
-            return torch.empty(shape, dtype=array.dtype, device=array.device)
-        quickly = _TORCH.empty_strided
-        if quickly is not None and 0 not in shape and array.get_device() == torch._C._cuda_getDevice():
-            return quickly(shape, strides, array.dtype)
-        return array.new_empty(shape)
+        if type(array) is torch.Tensor:
+            return array.new_empty(shape)  # the quickest way that takes any device
+        return torch.empty(shape, dtype=array.dtype, device=array.device)
     return library.empty(shape, array.dtype, array.device.id) if library is _CUPY else None
 
 

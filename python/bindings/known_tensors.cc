@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings/errors.h"
+#include "bindings/index.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
 
@@ -30,10 +31,12 @@ constexpr std::uintptr_t kDefaultStream = 1;
 // The name alone, so that nobody else's classes are asked.
 bool may_be_tensor(nb::handle object) { return std::string_view(Py_TYPE(object.ptr())->tp_name) == "Tensor"; }
 
-// The class of PyTorch's tensors, which is looked at once.
+// The class of PyTorch's tensors, which is looked at once. Tensors on the current device are made by `empty_strided`,
+// which is None where PyTorch has no such function.
 struct KnownClass {
   nb::object type, library;
   const ExchangeApi* api = nullptr;
+  nb::object empty_strided, current_device;
 };
 
 KnownClass& known_class() {
@@ -52,7 +55,7 @@ const ExchangeApi* find_api(nb::handle object) {
   if (api->major != 1 || api->view_of_object == nullptr || api->current_stream == nullptr) return nullptr;
   const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
   if (!nb::cast<bool>(attribute(library, "keeps_memory"))) return nullptr;
-  known = {nb::borrow(its_class), library, api};
+  known = {nb::borrow(its_class), library, api, attribute(library, "empty_strided"), attribute(library, "current_device")};
   return api;
 }
 
@@ -93,6 +96,21 @@ bool view_known_tensor(nb::handle object, dltensor& view) {
   if (api != nullptr && api->view_of_object(object.ptr(), &view) == 0) return true;
   PyErr_Clear();
   return false;
+}
+
+nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, const Shape& shape, View& view) {
+  const KnownClass& known = known_class();
+  const bool is_known = known.type.is_valid() && like.type().is(known.type);
+  if (!is_known || shape.elements() == 0 || known.empty_strided.is_none() || known.current_device.is_none()) return {};
+  if (nb::cast<int>(call(known.current_device)) != view_of_like.device.ordinal) return {};
+  const Layout layout = contiguous_layout(shape, 1);  // in elements
+  nb::object made = call_with(known.empty_strided,
+                              nb::make_tuple(to_tuple(shape), to_tuple(layout.strides), attribute(like, "dtype")));
+  dltensor tensor;
+  if (known.api->view_of_object(made.ptr(), &tensor) != 0) throw nb::python_error();
+  view = {static_cast<std::byte*>(tensor.data), view_of_like.dtype, contiguous_layout(shape, view_of_like.layout.item_size),
+          view_of_like.device};
+  return made;
 }
 
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {

@@ -1,6 +1,7 @@
 #include "bindings/results.h"
 
 #include "bindings/index.h"
+#include "bindings/known_tensors.h"
 #include "bindings/object_arrays.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
@@ -29,9 +30,12 @@ nb::object ResultElements::new_array(Tensor tensor) const {
   return is_object() ? new_object_array(std::move(tensor), zero_) : to_numpy(tensor, input_.numpy_dtype);
 }
 
+nb::object ResultElements::quickly_made(const Shape* shape, View& view) const {
+  return shape == nullptr ? nb::object() : new_known_tensor(input_.on_device.array, input_.view, *shape, view);
+}
+
 nb::object ResultElements::new_device_array(const Shape& shape) const {
-  const nb::object strides = to_tuple(contiguous_layout(shape, 1).strides);
-  return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape), strides));
+  return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape)));
 }
 
 // Writing to it needs no stream but that of the call, which its library works on.
@@ -40,7 +44,7 @@ OutputArgument ResultElements::device_output(nb::handle array) const {
 }
 
 void ResultElements::finish(const CallContext* call) {
-  if (call != nullptr) python::check(without_gil([&] { return call->finish(); }));
+  if (call != nullptr && call->waits()) python::check(without_gil([&] { return call->finish(); }));
 }
 
 void ResultElements::fill_objects(const View& out, const std::function<Status(const View&)>& fill) const {

@@ -95,12 +95,19 @@ class ResultElements {
   // An array of the caller's library, filled; or where that makes none, one of ours.
   template <class Make, class Fill>
   nb::object device_result(const Shape* shape, const Make& make, const Fill& fill) const {
+    View view;
+    if (nb::object made = quickly_made(shape, view); made.is_valid()) {
+      check(without_gil([&] { return fill(view); }));
+      finish(input_.on_device.call);
+      return made;
+    }
     const nb::object array = shape != nullptr ? new_device_array(*shape) : nb::none();
     if (!array.is_none()) return filled(device_output(array), fill, Work::Any);
     auto made = without_gil(make);
     check(made.status());
     return input_.on_device.call->device_array(*made, input_.numpy_dtype);
   }
+  nb::object quickly_made(const Shape* shape, View& view) const;
   nb::object new_device_array(const Shape& shape) const;
   OutputArgument device_output(nb::handle array) const;
 
