@@ -17,7 +17,7 @@ from .arrays import DTYPES, MAX_RANK
 from .indexing import Entries, result_shape
 from .plainly import Plainly
 
-_CLASSES = (torch.Tensor, torch.nn.Parameter)
+_CLASSES = {torch.Tensor, torch.nn.Parameter}
 _keys = torch._C._dispatch_keys
 _address = torch._C._data_address  # of a storage; what is shared copy on write stays so
 _reasons: dict[int, str | None] = {}  # per device that was tried: why it cannot be used
@@ -68,18 +68,14 @@ def are_plain(tensors: Sequence[Any]) -> bool:
     """Whether there is nothing behind tensors but memory of one device that can be used, of one dtype."""
     first = tensors[0]
     device, dtype = first.device, first.dtype
-    if not takes(device) or dtype not in DTYPES or any(type(tensor) not in _CLASSES for tensor in tensors):
+    if not takes(device) or dtype not in DTYPES or not set(map(type, tensors)) <= _CLASSES:
         return False  # before a device is touched
     if why_not(device) is not None:
         return False
+    if {tensor.dtype for tensor in tensors} != {dtype} or max(tensor.dim() for tensor in tensors) > MAX_RANK:
+        return False
     ordinal, keys = first.get_device(), _plain_keys(device)
-    return all(
-        tensor.dtype is dtype
-        and tensor.get_device() == ordinal
-        and tensor.dim() <= MAX_RANK
-        and _keys(tensor).raw_repr() == keys
-        for tensor in tensors
-    )
+    return all(tensor.get_device() == ordinal and _keys(tensor).raw_repr() == keys for tensor in tensors)
 
 
 @functools.cache

@@ -25,7 +25,9 @@ _node = torch._C._current_autograd_node
 _is_looking_for_nans = torch.is_anomaly_enabled
 _is_graph_asked_for = torch.is_grad_enabled
 _Tensor, _frame = torch.Tensor, sys._getframe
-_ENGINE_CALL = pending.ENGINE_CALL
+_ENGINE_CALL, _latest = pending.ENGINE_CALL, pending.latest
+_is_alone, _is_without_hooks, _WAITING = capture.is_alone, capture.is_without_hooks, capture.WAITING
+_now = streams.now
 
 
 @dataclass(slots=True)
@@ -47,16 +49,19 @@ class Waiting:
 
 
 def found() -> Waiting | None:
-    """What waits for the gradient that is being made."""
-    waiting = pending.waiting()
-    return waiting.get(_node().next_functions[0]) if waiting else None
+    """What waits for the gradient that is being made. Written out, as what follows, since it runs once per slice."""
+    if not _latest.waiting or _latest.task != _task():
+        return None
+    node = _node()
+    functions = node.next_functions if node is not None else None
+    return _latest.waiting.get(functions[0]) if functions else None
 
 
 def begin(receiver: Any, op: str, dy: Any, shape: Any, lazy: Any) -> None:
     """Has a sum that is passed on wait for more slices; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
-    if _is_unobserved() and caller.is_plain and _is_real(dy) and capture.is_without_hooks(op, dy, caller.given):
+    if _is_unobserved() and caller.is_plain and _is_real(dy) and _is_without_hooks(op, dy, caller.given):
         whole = tuple((SLICE, 0, 1, extent) for extent in shape)
         device, tally = dy.device, counting.Tally()
         backward.tallies.append(tally)
@@ -85,24 +90,22 @@ def _is_unobserved() -> bool:
 
 
 def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
-    """The sum that a kernel may add the gradient of a slice to; None where it may not.
-
-    Written out, since it runs once per slice. Only kernels may call it.
-    """
+    """The sum that a kernel may add the gradient of a slice to; None where it may not. Only kernels may call it."""
+    lazy = waiting.lazy()
     if (
-        (lazy := waiting.lazy()) is not None
-        and type(dy) is _Tensor
-        and dy.dtype is waiting.dtype
-        and dy.get_device() == waiting.ordinal
-        and shape == waiting.shape
-        and not _is_graph_asked_for()
-        and not _is_looking_for_nans()
-        and ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
-        and capture.is_without_hooks(op, dy, waiting.given)
-        and capture.is_alone(lazy, capture.WAITING)
+        lazy is None
+        or type(dy) is not _Tensor
+        or dy.dtype is not waiting.dtype
+        or dy.get_device() != waiting.ordinal
+        or shape != waiting.shape
+        or _is_graph_asked_for()
+        or _is_looking_for_nans()
+        or not ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
+        or not _is_without_hooks(op, dy, waiting.given)
+        or not _is_alone(lazy, _WAITING)
     ):
-        return lazy
-    return None
+        return None
+    return lazy
 
 
 def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> bool:
@@ -110,7 +113,7 @@ def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> 
     with lazy._computing:
         if (lazy._sum is not waiting.made or not lazy._is_open) and not _has_memory(waiting, lazy):
             return False
-        if waiting.moment != streams.now(waiting.device):
+        if waiting.moment != _now(waiting.device):
             return False
         devices.add_one(entries, dy, waiting.to)
         return True

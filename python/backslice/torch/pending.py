@@ -21,7 +21,7 @@ _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending"))
+_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{name}.py")) for name in ("growing", "kernels", "lazy", "pending"))
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
@@ -37,7 +37,7 @@ class _Latest(threading.local):
     waiting: dict[Any, Any] = {}  # that pass's, empty when it has ended
 
 
-_latest = _Latest()
+latest = _Latest()
 
 
 class BackwardPass:
@@ -54,6 +54,7 @@ class BackwardPass:
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
+        self.waiting.clear()  # threads know it
         self._forget_receivers()
         self._count()
 
@@ -119,16 +120,10 @@ def add(lazy: Any) -> None:
     current().add(lazy)
 
 
-def waiting() -> dict[Any, Any] | None:
-    """What waits in the backward pass that this thread is inside; None where it has not been looked for here."""
-    task = _task()
-    return _latest.waiting if task >= 0 and _latest.task == task else None
-
-
 def receiver() -> Any:
     """Where the gradient goes that is being made: an input of a node, which stands for the tensor that was sliced."""
     node = _node()
-    return None if node is None else node.next_functions[0]
+    return node.next_functions[0] if node is not None and node.next_functions else None
 
 
 def is_first_for(receiver: Any) -> bool:
@@ -220,11 +215,11 @@ def _engine_call(frame: Any) -> Any:
 def current() -> BackwardPass:
     """The pass that this thread is inside."""
     task = _task()
-    if _latest.task == task and (backward := _latest.reference()) is not None:
+    if latest.task == task and (backward := latest.reference()) is not None:
         return backward
     with _lock:
         backward = _running.get(task)
         if backward is None:
             backward = _running[task] = BackwardPass()
-    _latest.task, _latest.reference, _latest.waiting = task, weakref.ref(backward), backward.waiting
+    latest.task, latest.reference, latest.waiting = task, weakref.ref(backward), backward.waiting
     return backward

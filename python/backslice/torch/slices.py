@@ -168,10 +168,11 @@ def _sum(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> Any:
 
 
 def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> Any:
-    given = [(entries, dy) for entries, dy in zip(many, dys, strict=True) if dy is not None]
-    if not given:
-        return None
-    many, dys = tuple(entries for entries, _ in given), [dy for _, dy in given]
+    if type(None) in set(map(type, dys)):
+        given = [(entries, dy) for entries, dy in zip(many, dys, strict=True) if dy is not None]
+        if not given:
+            return None
+        many, dys = tuple(entries for entries, _ in given), [dy for _, dy in given]
     if torch.compiler.is_compiling():  # which differentiates once, and not what is inside a gradient
         return pad_sum(dys, shape, *flattened(many))
     return _sum(shape, many, dys)

@@ -1,13 +1,15 @@
 """Slices that are added to the sum that waits for them, and pass nothing on: nobody can tell."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import capture, counting, devices, kernels
+from backslice.torch import capture, counting, devices, growing, kernels, pending
 from compare import leaf, same_both_ways, slices_of
 
 WAYS = {"on the CPU": (False, 1), "as on a device": (True, 1), "as on a device, the first at once": (True, 2**62)}
@@ -216,6 +218,60 @@ def test_gradients_of_other_nodes_in_between() -> None:
     same_both_ways(run)
 
 
+def test_hooks_that_add_and_slice_while_other_sums_wait() -> None:
+    def run() -> Any:
+        x, z = leaf(4, 7, 3), leaf(4, 7, 3)
+        y = x * 1
+        parts, others = [y[:, t] for t in range(7)], [z[:, t] for t in range(7)]
+        shape = (4, 7, 3)
+
+        def work(g: Any) -> Any:
+            twice = g + g
+            return twice + torch.ops.aten.select_backward(twice[:, 2].contiguous(), shape, 1, 2)
+
+        for tensor in (x, y, z):
+            tensor.register_hook(work)
+        for part in (parts[3], others[3]):
+            part.register_hook(lambda g: g + torch.ops.aten.select_backward(g.clone(), shape, 1, 2)[:, 2])
+        mixed = [part for pair in zip(parts, others, strict=True) for part in pair]
+        torch.autograd.backward(mixed, gradients_of(mixed))
+        return x.grad, z.grad
+
+    same_both_ways(run)
+
+
+def test_a_sum_that_somebody_finds_does_not_grow() -> None:
+    with bt.enabled():
+        x, kept = leaf(4, 7, 3), list[Any]()
+        parts = [x[:, t] for t in range(7)]
+        parts[3].register_hook(lambda _: kept.extend(w.lazy() for w in pending.current().waiting.values()))
+        (dx,) = torch.autograd.grad(parts, x, gradients_of(parts))
+        assert torch.equal(dx[0, :, 0], torch.arange(2, 9, dtype=x.dtype))
+        assert kept[0][0, :, 0].tolist() == [0, 0, 0, 0, 6, 7, 8]
+
+
+def test_a_pass_that_has_ended_leaves_no_graph_behind() -> None:
+    def fail(_: Any) -> None:
+        raise KeyError("no")
+
+    with bt.enabled():
+        x = leaf(4, 7, 3)
+        y = x * 1
+        parts = [y[:, t] for t in range(7)]
+        torch.autograd.grad(parts, x, gradients_of(parts), retain_graph=True)
+        mark = y.grad_fn.metadata["mark"] = set()
+        alive = weakref.ref(mark)
+        del y, parts, mark
+        gc.collect()
+        assert alive() is None
+        parts = [x[:, t] for t in range(7)]
+        parts[1].register_hook(fail)
+        with pytest.raises(KeyError):
+            torch.autograd.grad(parts, x, gradients_of(parts))
+        gc.collect()
+        assert not pending.latest.waiting
+
+
 def test_nans_are_found_where_they_come_from() -> None:
     def run() -> str:
         x = leaf(4, 7, 3)
@@ -346,7 +402,7 @@ def test_hooks_are_told_from_how_often_a_gradient_is_held() -> None:
 def test_where_hooks_cannot_be_told_everything_is_passed_on(
     passed_on: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture, "is_without_hooks", lambda *_: False)
+    monkeypatch.setattr(growing, "_is_without_hooks", lambda *_: False)
 
     def run() -> Any:
         x = leaf(4, 7, 3)
