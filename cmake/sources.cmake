@@ -66,6 +66,7 @@ set(BACKSLICE_SOURCES
   src/kernels/slice/device_text.cc
   src/kernels/slice/reference.cc
   src/kernels/sparse/cpu.cc
+  src/kernels/sparse/device_arguments.cc
   src/kernels/sparse/reference.cc
   src/kernels/sparse/join.cc
   src/kernels/sparse/key_columns.cc

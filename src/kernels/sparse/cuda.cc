@@ -4,59 +4,15 @@
 #include <limits>
 
 #include "core/errors.h"
-#include "core/row_layout.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cuda/runtime.h"
+#include "kernels/sparse/cuda_found.h"
 #include "kernels/sparse/cuda_join.h"
 #include "kernels/sparse/cuda_move.h"
-#include "plan/plan.h"
+#include "kernels/sparse/device_arguments.h"
 
 namespace backslice::cuda {
 namespace {
-
-bool is_aligned(const CooIndices& indices, std::uintptr_t size) {
-  for (int axis = 0; axis < indices.rank(); ++axis) {
-    const CooIndices::Column& column = indices.column(axis);
-    const auto bits = reinterpret_cast<std::uintptr_t>(column.data) | static_cast<std::uintptr_t>(column.stride);
-    if (bits % size != 0) return false;
-  }
-  return true;
-}
-
-// Whether one load reads a row.
-bool is_paired(const CooIndices& indices) {
-  if (indices.rank() != 2) return false;
-  const CooIndices::Column &first = indices.column(0), &second = indices.column(1);
-  const std::int64_t size = item_size(indices.dtype());
-  const auto bits = reinterpret_cast<std::uintptr_t>(first.data) | static_cast<std::uintptr_t>(first.stride);
-  return bits % static_cast<std::uintptr_t>(2 * size) == 0 && second.data == first.data + size &&
-         second.stride == first.stride;
-}
-
-IndexList list_of(const CooIndices& indices) {
-  IndexList list{};
-  list.is_paired = is_paired(indices);
-  list.rows = indices.rows();
-  list.rank = indices.rank();
-  for (int axis = 0; axis < indices.rank(); ++axis) {
-    list.data[axis] = indices.column(axis).data;
-    list.stride[axis] = indices.column(axis).stride;
-  }
-  return list;
-}
-
-Lists lists_of(const CooIndices& input, Ints start, const CooIndices& output) {
-  Lists lists{};
-  lists.input = list_of(input);
-  lists.output = list_of(output);
-  std::copy(start.begin(), start.end(), lists.start.of);
-  const std::int64_t size = item_size(input.dtype());
-  const bool aligned =
-      is_aligned(input, static_cast<std::uintptr_t>(size)) && is_aligned(output, static_cast<std::uintptr_t>(size));
-  lists.kind = input.dtype() == DType::Int32 ? (aligned ? IndexKind::Int32 : IndexKind::UnalignedInt32)
-                                             : (aligned ? IndexKind::Int64 : IndexKind::UnalignedInt64);
-  return lists;
-}
 
 Found found_at(const Buffer& memory, const Buffer& joined, std::int64_t rows) {
   Found found = Found::at(memory.data(), rows);
@@ -121,14 +77,6 @@ void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& 
   run(join_sorted(found, lists, input.sorted, output.sorted, steps.size() == 1, stream));
 }
 
-// The largest width that divides all of these.
-int width_for(std::uint64_t bits) {
-  for (int width = 16; width > 1; width /= 2) {
-    if (bits % static_cast<std::uint64_t>(width) == 0) return width;
-  }
-  return 1;
-}
-
 }  // namespace
 
 DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace& workspace)
@@ -190,39 +138,6 @@ DeviceStatus DeviceFound::outcome(DeviceStream queue) const {
 }
 
 namespace {
-
-// How rows are moved, in chunks of at least that width.
-RowMove row_move(const View& to, const ConstView& from, int least_width = 1) {
-  RowMove move{};
-  const Plan plan = plan_copy(row_layout(to.layout), row_layout(from.layout), Widen::Yes);
-  if (plan.is_empty()) return move;  // no chunks
-  move.to = to.data + plan.dst_offset();
-  move.from = from.data + plan.src_offset();
-  move.to_row = to.layout.strides[0];
-  move.from_row = from.layout.strides[0];
-  std::uint64_t bits = static_cast<std::uint64_t>(plan.item_size()) | static_cast<std::uint64_t>(move.to_row) |
-                       static_cast<std::uint64_t>(move.from_row) | reinterpret_cast<std::uintptr_t>(move.to) |
-                       reinterpret_cast<std::uintptr_t>(move.from);
-  for (const Loop& loop : plan.loops()) {
-    bits |= static_cast<std::uint64_t>(loop.dst_stride) | static_cast<std::uint64_t>(loop.src_stride);
-  }
-  move.width = std::max(width_for(bits), least_width);
-  move.is_aligned = bits % static_cast<std::uint64_t>(move.width) == 0;
-  move.chunks = 1;
-  const auto add = [&](std::int64_t extent, std::int64_t to_stride, std::int64_t from_stride) {
-    if (extent == 1) return;
-    move.extent[move.loops] = extent;
-    move.to_stride[move.loops] = to_stride;
-    move.from_stride[move.loops++] = from_stride;
-    move.chunks *= extent;
-  };
-  add(plan.item_size() / move.width, move.width, move.width);
-  for (std::size_t i = plan.loops().size(); i-- > 0;) {
-    const Loop& loop = plan.loops()[i];
-    add(loop.extent, loop.dst_stride, loop.src_stride);
-  }
-  return move;
-}
 
 void move(const View& to, const ConstView& from, const Found& found, SliceRows rows, Moves moves, DeviceStream queue) {
   check(move_rows(row_move(to, from), found, rows, moves, queue.stream), "the kernel that moves sparse rows",

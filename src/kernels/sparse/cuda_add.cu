@@ -1,6 +1,6 @@
 // Adding rows as was found.
-#include "kernels/cuda/unaligned.h"
-#include "kernels/sparse/cuda_chunks.cuh"
+#include "kernels/cuda/launch.h"
+#include "kernels/sparse/cuda_move.h"
 
 namespace backslice::cuda {
 namespace {
@@ -10,14 +10,7 @@ __global__ void __launch_bounds__(kChunkThreads)
     add_kernel(const __grid_constant__ RowMove move, const __grid_constant__ Found found, SliceRows rows,
                const __grid_constant__ Addition addition) {
   if (found.header->is_refused != 0) return;
-  for_each_chunk(found, rows, move.chunks, [&](std::int64_t row, std::int64_t slice_row, std::int64_t chunk) {
-    if (slice_row == kNoSliceRow) return;
-    const ChunkPlace place = move.place(chunk);
-    std::byte* to = move.to + row * move.to_row + place.to;
-    const std::byte* from = move.from + slice_row * move.from_row + place.from;
-    const Item<kBytes> before = load_item<kBytes>(to, move.is_aligned), term = load_item<kBytes>(from, move.is_aligned);
-    store_item<kBytes>(to, sums_of<kBytes>(addition, before, term), move.is_aligned);
-  });
+  add_chunks<kBytes>(move, found, rows, addition, blockIdx.x, threadIdx.x);
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 // Finding the rows of a slice: one pass over the indices counts those in a box, tile by tile, a second checks them.
 // Tiles do not wait for each other: blocks that did were slower than a kernel between the two that adds up the counts.
-#include "kernels/sparse/cuda_read.cuh"
+#include "kernels/cuda/launch.h"
+#include "kernels/sparse/cuda_found.h"
+#include "kernels/sparse/device_find.h"
 
 namespace backslice::cuda {
 namespace {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kRowsPerThread = kTileRows / kThreads, kLaneWords = kTileWords / 32;
+constexpr int kThreads = kFindThreads, kWarps = kFindWarps;
 constexpr unsigned kAllLanes = 0xffffffffu;
-constexpr std::int64_t kLargest = 0x7fffffffffffffff, kSmallest = -kLargest - 1;
-
-constexpr std::int64_t rounded_up(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 __global__ void begin_kernel(FoundHeader* header, const __grid_constant__ IndexBounds box) {
   header->box.low[threadIdx.x] = box.low[threadIdx.x];
@@ -29,53 +27,18 @@ __device__ Int sum_up_to_lane(Int value) {
   return value;
 }
 
-__device__ std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-__device__ std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-
-// The bounds of two pairs of columns: as many as registers hold, and as many int64 as a sector of memory has.
-constexpr int kPairs = 2, kColumns = 2 * kPairs, kRowsAtOnce = 4;
-
-struct Bounds {
-  std::int64_t low = kLargest, high = kSmallest;
-
-  __device__ void take(std::int64_t index) {
-    low = smaller(low, index);
-    high = larger(high, index);
-  }
-};
-
 // As many blocks as are at work at once, each with rows from all over the list.
 constexpr int kBoundBlocks = 4;
 
 template <class Read>
 __global__ void __launch_bounds__(kThreads, kBoundBlocks)
     bound_kernel(const __grid_constant__ IndexList list, FoundHeader* header) {
-  const int rank = rank_of<Read>(list), first_axis = rank <= kColumns ? 0 : static_cast<int>(blockIdx.y) * kColumns;
-  Bounds bounds[kColumns];
+  const int first_axis = bound_axis<Read>(list, blockIdx.y);
+  ColumnBounds bounds[kBoundColumns];
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  for (std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; row < list.rows;
-       row += kRowsAtOnce * step) {
-    IndexPair pairs[kPairs][kRowsAtOnce];
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-#pragma unroll
-      for (int k = 0; k < kRowsAtOnce; ++k) {  // past the end, the first of them again
-        const std::int64_t at = row + k * step < list.rows ? row + k * step : row;
-        if (first_axis + 2 * p < rank) pairs[p][k] = pair_at<Read>(list, at, first_axis + 2 * p);
-      }
-    }
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-      if (first_axis + 2 * p >= rank) break;
-#pragma unroll
-      for (int k = 0; k < kRowsAtOnce; ++k) {
-        bounds[2 * p].take(pairs[p][k].first);
-        bounds[2 * p + 1].take(pairs[p][k].second);
-      }
-    }
-  }
-  __shared__ std::int64_t lows[kWarps][kColumns], highs[kWarps][kColumns];
-  for (int a = 0; a < kColumns; ++a) {
+  bound_rows<Read>(list, first_axis, std::int64_t{blockIdx.x} * kThreads + threadIdx.x, step, bounds);
+  __shared__ std::int64_t lows[kWarps][kBoundColumns], highs[kWarps][kBoundColumns];
+  for (int a = 0; a < kBoundColumns; ++a) {
     for (int lanes = 16; lanes > 0; lanes /= 2) {
       bounds[a].low = smaller(bounds[a].low, __shfl_xor_sync(kAllLanes, bounds[a].low, lanes));
       bounds[a].high = larger(bounds[a].high, __shfl_xor_sync(kAllLanes, bounds[a].high, lanes));
@@ -84,7 +47,7 @@ __global__ void __launch_bounds__(kThreads, kBoundBlocks)
   }
   __syncthreads();
   const int axis = first_axis + static_cast<int>(threadIdx.x);
-  if (threadIdx.x >= kColumns || axis >= list.rank) return;
+  if (threadIdx.x >= kBoundColumns || axis >= list.rank) return;
   std::int64_t least = kLargest, most = kSmallest;
   for (int warp = 0; warp < kWarps; ++warp) {
     least = smaller(least, lows[warp][threadIdx.x]);
@@ -94,91 +57,12 @@ __global__ void __launch_bounds__(kThreads, kBoundBlocks)
   atomicMax(reinterpret_cast<long long*>(&header->box.high[axis]), static_cast<long long>(most));
 }
 
-// Of a tile: the words of found rows, and how many were found in it before each word.
-struct TileWords {
-  std::uint32_t words[kTileWords];
-  std::int32_t before[kTileWords];
-};
-
-// By one warp, each lane of which has some words that follow each other. Returns the number of all to the last lane.
+// By one warp. Returns the number of all to the last lane.
 __device__ int count_words(TileWords& shared) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  int own[kLaneWords], sum = 0;
-  for (int w = 0; w < kLaneWords; ++w) sum += own[w] = __popc(shared.words[lane * kLaneWords + w]);
-  const int up_to = sum_up_to_lane(sum);
-  int next = up_to - sum;
-  for (int w = 0; w < kLaneWords; ++w) {
-    shared.before[lane * kLaneWords + w] = next;
-    next += own[w];
-  }
+  const int lane = static_cast<int>(threadIdx.x) % 32, own = count_lane(shared, lane), up_to = sum_up_to_lane(own);
+  number_lane(shared, lane, up_to - own);
   return up_to;
 }
-
-constexpr int kHalf = kRowsPerThread / 2;  // rows of which registers hold both indices and what they must be
-
-// This thread's rows of a tile, row k of them at bit k of a mask. What lies on two columns is read at once, and of
-// several rows before any is looked at, so that many loads are under way.
-template <class Read>
-class TileRows {
- public:
-  __device__ TileRows(const Lists& lists, const IndexBounds& box, std::int64_t tile)
-      : lists_(lists), box_(box), first_(tile * kTileRows + threadIdx.x) {}
-
-  __device__ unsigned existing() const {
-    unsigned rows = 0;
-    for (int k = 0; k < kRowsPerThread; ++k) rows |= static_cast<unsigned>(at(k) < lists_.input.rows) << k;
-    return rows;
-  }
-
-  // The coordinates of those in `rows`; returns which of them are not outside the box.
-  __device__ unsigned read(int axis, unsigned rows, IndexPair (&pairs)[kRowsPerThread]) const {
-#pragma unroll
-    for (int k = 0; k < kRowsPerThread; ++k) {
-      if (rows >> k & 1) pairs[k] = pair_at<Read>(lists_.input, at(k), axis);
-    }
-#pragma unroll
-    for (int k = 0; k < kRowsPerThread; ++k) {
-      bool inside = is_in_box(pairs[k].first, axis);
-      if (axis + 1 < rank_of<Read>(lists_.input)) inside &= is_in_box(pairs[k].second, axis + 1);
-      if (!inside) rows &= ~(1u << k);
-    }
-    return rows;
-  }
-
-  // Whether rows begin, begin + 1, ..., kHalf of them, differ from the rows of the slice that they must be, if any.
-  template <class SliceRow>
-  __device__ bool differ(int axis, int begin, const SliceRow& slice_row) const {
-    IndexPair found[kHalf] = {}, expected[kHalf] = {};
-#pragma unroll
-    for (int k = 0; k < kHalf; ++k) {
-      const std::int64_t row = slice_row(begin + k);
-      if (row == kNoSliceRow) continue;
-      found[k] = pair_at<Read>(lists_.input, at(begin + k), axis);
-      expected[k] = pair_at<Read>(lists_.output, row, axis);
-    }
-    bool any = false;
-#pragma unroll
-    for (int k = 0; k < kHalf; ++k) {
-      if (slice_row(begin + k) == kNoSliceRow) continue;
-      any |= !is_coordinate(found[k].first, axis, expected[k].first);
-      if (axis + 1 < rank_of<Read>(lists_.input)) any |= !is_coordinate(found[k].second, axis + 1, expected[k].second);
-    }
-    return any;
-  }
-
- private:
-  __device__ std::int64_t at(int k) const { return first_ + k * kThreads; }
-  __device__ bool is_coordinate(std::int64_t index, int axis, std::int64_t coordinate) const {
-    return is_within(index, lists_.start.of[axis], coordinate, coordinate);
-  }
-  __device__ bool is_in_box(std::int64_t& index, int axis) const {
-    return is_within(index, lists_.start.of[axis], box_.low[axis], box_.high[axis]);
-  }
-
-  const Lists& lists_;
-  const IndexBounds& box_;
-  std::int64_t first_;
-};
 
 // Which rows of a tile are in the box.
 template <class Read>
@@ -186,16 +70,12 @@ __global__ void __launch_bounds__(kThreads, 6)
     find_kernel(const __grid_constant__ Lists lists, const __grid_constant__ Found found) {
   __shared__ TileWords shared;
   const std::int64_t tile = blockIdx.x;
-  const TileRows<Read> rows(lists, found.header->box, tile);
+  const TileRows<Read> rows(lists, found.header->box, tile, threadIdx.x);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  unsigned inside = rows.existing();
-  for (int axis = 0; axis < rank_of<Read>(lists.input); axis += 2) {
-    IndexPair pairs[kRowsPerThread] = {};
-    inside = rows.read(axis, inside, pairs);
-  }
+  const unsigned inside = rows.inside();
   for (int k = 0; k < kRowsPerThread; ++k) {
     const unsigned word = __ballot_sync(kAllLanes, inside >> k & 1);
-    if (lane == 0) shared.words[k * kWarps + warp] = word;
+    if (lane == 0) shared.words[word_of(k, warp)] = word;
   }
   __syncthreads();
   if (warp == 0) {
@@ -257,57 +137,21 @@ __global__ void __launch_bounds__(kThreads, 4)
     first[threadIdx.x] = found.first_of(tile * kTileWords + threadIdx.x);
   }
   __syncthreads();
-  const TileRows<Read> rows(lists, found.header->box, tile);
+  const TileRows<Read> rows(lists, found.header->box, tile, threadIdx.x);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const auto slice_row = [&](int k) {
-    const std::int64_t row = slice_row_of(words[k * kWarps + warp], lane, first[k * kWarps + warp]);
+    const std::int64_t row = slice_row_of(words[word_of(k, warp)], lane, first[word_of(k, warp)]);
     return row < lists.output.rows ? row : kNoSliceRow;
   };
-  bool parted = false;
-  for (int axis = 0; axis < rank_of<Read>(lists.input); axis += 2) {
-#pragma unroll
-    for (int begin = 0; begin < kRowsPerThread; begin += kHalf) parted |= rows.differ(axis, begin, slice_row);
-  }
-  if (parted) found.header->has_parted = 1;
+  if (rows.have_parted(slice_row)) found.header->has_parted = 1;
 }
 
-// Where they have parted, the walk has told how many were used.
 __global__ void finish_kernel(FoundHeader* header, std::int64_t expected, std::int64_t slice_rows,
                               DeviceStatus* status) {
-  if (header->has_parted == 0) header->used = header->found < slice_rows ? header->found : slice_rows;
-  header->expected = expected < 0 ? header->used : expected;
-  header->is_refused = header->used != header->expected;
-  if (status == nullptr) return;
-  status->refused = header->is_refused;
-  status->found = header->used;
-  status->expected = header->expected;
+  finish_header(*header, expected, slice_rows, status);
 }
 
 }  // namespace
-
-std::int64_t Found::bytes(std::int64_t rows) {
-  const std::int64_t tiles = Found::tiles(rows);
-  return rounded_up(sizeof(FoundHeader)) + rounded_up(tiles * 4) + rounded_up(tiles * 8) +
-         2 * rounded_up(tiles * kTileWords * 4) +
-         rounded_up(parts_of(rows) * static_cast<std::int64_t>(sizeof(WalkedPart)));
-}
-
-Found Found::at(std::byte* memory, std::int64_t rows) {
-  const std::int64_t tiles = Found::tiles(rows);
-  const auto take = [&](std::int64_t bytes) {
-    std::byte* taken = memory;
-    memory += rounded_up(bytes);
-    return taken;
-  };
-  Found found{};
-  found.header = reinterpret_cast<FoundHeader*>(take(sizeof(FoundHeader)));
-  found.counts = reinterpret_cast<std::int32_t*>(take(tiles * 4));
-  found.first = reinterpret_cast<std::int64_t*>(take(tiles * 8));
-  found.words = reinterpret_cast<std::uint32_t*>(take(tiles * kTileWords * 4));
-  found.before = reinterpret_cast<std::int32_t*>(take(tiles * kTileWords * 4));
-  found.parts = reinterpret_cast<WalkedPart*>(take(parts_of(rows) * static_cast<std::int64_t>(sizeof(WalkedPart))));
-  return found;
-}
 
 cudaError_t begin_finding(const Found& found, const IndexBounds* box, cudaStream_t stream) {
   IndexBounds bounds;
@@ -323,7 +167,7 @@ cudaError_t bound(const Found& found, const Lists& lists, cudaStream_t stream) {
   constexpr std::int64_t kMostBlocks = kMultiprocessors * kBoundBlocks, kBlockRows = kThreads * kRowsAtOnce;
   const std::int64_t blocks = (lists.output.rows + kBlockRows - 1) / kBlockRows;
   const dim3 grid(static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks),
-                  static_cast<unsigned>((lists.output.rank + kColumns - 1) / kColumns));
+                  static_cast<unsigned>((lists.output.rank + kBoundColumns - 1) / kBoundColumns));
   return visit_pair_reads(lists, [&]<class Read>() {
     return launch_grid(bound_kernel<Read>, grid, kThreads, stream, lists.output, found.header);
   });

@@ -5,7 +5,7 @@
 #define CCCL_DISABLE_NVTX
 #include <cub/device/device_radix_sort.cuh>
 
-#include "kernels/sparse/cuda_chunks.cuh"
+#include "kernels/cuda/launch.h"
 #include "kernels/sparse/cuda_join.h"
 
 namespace backslice::cuda {
@@ -20,7 +20,7 @@ __device__ std::int64_t my_item() { return std::int64_t{blockIdx.x} * kThreads +
 __global__ void found_rows_kernel(const __grid_constant__ Found found, std::int64_t rows, std::uint32_t* to) {
   const std::int64_t row = my_item();
   if (row >= rows) return;
-  const std::int64_t at = slice_row_at(found, row);
+  const std::int64_t at = found.slice_row(row);
   if (at != kNoSliceRow) to[at] = static_cast<std::uint32_t>(row);
 }
 
@@ -29,39 +29,13 @@ __global__ void all_rows_kernel(std::int64_t rows, std::uint32_t* to) {
   if (row < rows) to[row] = static_cast<std::uint32_t>(row);
 }
 
-// Coordinates in the box; the arithmetic may wrap where indices change meanwhile.
 template <class Read>
-__global__ void keys_kernel(const __grid_constant__ IndexList list, const __grid_constant__ PerColumn start,
+__global__ void keys_kernel(const __grid_constant__ IndexList list, const __grid_constant__ PerColumn from,
                             const __grid_constant__ KeyColumns columns, std::int64_t count, const std::uint32_t* rows,
                             std::uint64_t* keys) {
   const std::int64_t at = my_item();
-  if (at >= count) return;
-  std::uint64_t key = 0;
-  for (int axis = columns.first; axis < columns.end; ++axis) {
-    const auto index = static_cast<std::uint64_t>(index_at<Read>(list, rows[at], axis));
-    key += (index - static_cast<std::uint64_t>(start.of[axis])) * columns.weight[axis];
-  }
-  keys[at] = key;
+  if (at < count) keys[at] = key_of<Read>(list, from, columns, rows[at]);
 }
-
-// Rows in the order they were sorted by: by key, or by all columns where the key is not all of them.
-template <class Read>
-struct Order {
-  const Lists& lists;
-  const SortedRows &input, &output;
-  bool keys_are_exact;
-
-  // -1, 0, 1 as item i of a list comes before, at or after item p of the input.
-  __device__ int compare(bool is_output, std::int64_t i, std::int64_t p) const {
-    const SortedRows& sorted = is_output ? output : input;
-    if (keys_are_exact) {
-      const std::uint64_t key = sorted.keys[i], wanted = input.keys[p];
-      return key == wanted ? 0 : key < wanted ? -1 : 1;
-    }
-    return is_output ? compare_rows<Read>(lists.output, output.rows[i], lists.input, input.rows[p], &lists.start)
-                     : compare_rows<Read>(lists.input, input.rows[i], lists.input, input.rows[p], nullptr);
-  }
-};
 
 template <class Read>
 __global__ void __launch_bounds__(kThreads)
@@ -72,13 +46,8 @@ __global__ void __launch_bounds__(kThreads)
   const Order<Read> order{lists, input, output, keys_are_exact};
   bool is_found = false;
   if (p < input.count) {
-    std::int64_t first = p;  // with this index
-    if (p > 0 && order.compare(false, p - 1, p) == 0) {
-      first = first_not(p, [&](std::int64_t i) { return order.compare(false, i, p) < 0; });
-    }
-    const std::int64_t at =
-        first_not(output.count, [&](std::int64_t j) { return order.compare(true, j, p) < 0; }) + p - first;
-    is_found = at < output.count && order.compare(true, at, p) == 0;
+    const std::int64_t at = order.partner(p);
+    is_found = at >= 0;
     if (is_found) found.joined[input.rows[p]] = static_cast<std::int32_t>(output.rows[at]);
   }
   const int count = __syncthreads_count(is_found);
@@ -123,11 +92,7 @@ cudaError_t sort_rows(SortedRows& sorted, const IndexList& list, IndexKind kind,
                       const IndexBounds& box, const KeyColumns* steps, int step_count, void* scratch, std::size_t bytes,
                       cudaStream_t stream) {
   if (sorted.count == 0) return cudaSuccess;
-  PerColumn from;
-  for (int axis = 0; axis < kMaxColumns; ++axis) {
-    const auto shift = static_cast<std::uint64_t>(start != nullptr ? start->of[axis] : 0);
-    from.of[axis] = static_cast<std::int64_t>(static_cast<std::uint64_t>(box.low[axis]) + shift);
-  }
+  const PerColumn from = key_origin(start, box);
   for (int i = 0; i < step_count; ++i) {
     const KeyColumns& step = steps[i];
     cudaError_t failed = visit_reads(kind, [&]<class Read>() {

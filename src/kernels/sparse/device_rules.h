@@ -153,6 +153,23 @@ BACKSLICE_HD int count_bits(std::uint32_t word) {
 #endif
 }
 
+// The number of the first and of the last bit that is set. Precondition: one is.
+BACKSLICE_HD int first_bit(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return __ffs(static_cast<int>(word)) - 1;
+#else
+  return __builtin_ctz(word);
+#endif
+}
+
+BACKSLICE_HD int last_bit(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return 31 - __clz(static_cast<int>(word));
+#else
+  return 31 - __builtin_clz(word);
+#endif
+}
+
 // What was found of the input: 32 rows to a word, 64 words to a tile, which one block looks at.
 inline constexpr int kWordRows32 = 32, kTileWords = 64, kTileRows = kWordRows32 * kTileWords;
 

@@ -1,0 +1,73 @@
+// What one thread does to match rows in any order, for kernels and for tests on the CPU: the n-th row of the slice with
+// an index goes to the n-th input row with that index.
+//
+// Rows of both lists are sorted by their position in the box of the slice's rows, each list apart and stably, so that
+// rows with one index keep their order. A position that does not fit 64 bits is sorted by in several steps, last
+// columns first.
+#pragma once
+
+#include "kernels/sparse/device_found.h"
+#include "kernels/sparse/key_columns.h"
+
+namespace backslice::cuda {
+
+// One list while it is sorted. `rows` are those of the list; keys are of the last step.
+struct SortedRows {
+  std::int64_t count;
+  std::uint32_t *rows, *other_rows;
+  std::uint64_t *keys, *other_keys;
+};
+
+// What is subtracted from the indices of a list for keys: `start` is null for those of the slice.
+inline PerColumn key_origin(const PerColumn* start, const IndexBounds& box) {
+  PerColumn from;
+  for (int axis = 0; axis < kMaxColumns; ++axis) {
+    const auto shift = static_cast<std::uint64_t>(start != nullptr ? start->of[axis] : 0);
+    from.of[axis] = static_cast<std::int64_t>(static_cast<std::uint64_t>(box.low[axis]) + shift);
+  }
+  return from;
+}
+
+// A row's key: its coordinates in the box. The arithmetic may wrap where indices change meanwhile.
+template <class Read>
+BACKSLICE_HD std::uint64_t key_of(const IndexList& list, const PerColumn& from, const KeyColumns& columns,
+                                  std::int64_t row) {
+  std::uint64_t key = 0;
+  for (int axis = columns.first; axis < columns.end; ++axis) {
+    const auto index = static_cast<std::uint64_t>(index_at<Read>(list, row, axis));
+    key += (index - static_cast<std::uint64_t>(from.of[axis])) * columns.weight[axis];
+  }
+  return key;
+}
+
+// Rows in the order they were sorted by: by key, or by all columns where the key is not all of them.
+template <class Read>
+struct Order {
+  const Lists& lists;
+  const SortedRows &input, &output;
+  bool keys_are_exact;
+
+  // -1, 0, 1 as item i of a list comes before, at or after item p of the input.
+  BACKSLICE_HD int compare(bool is_output, std::int64_t i, std::int64_t p) const {
+    const SortedRows& sorted = is_output ? output : input;
+    if (keys_are_exact) {
+      const std::uint64_t key = sorted.keys[i], wanted = input.keys[p];
+      return key == wanted ? 0 : key < wanted ? -1 : 1;
+    }
+    return is_output ? compare_rows<Read>(lists.output, output.rows[i], lists.input, input.rows[p], &lists.start)
+                     : compare_rows<Read>(lists.input, input.rows[i], lists.input, input.rows[p], nullptr);
+  }
+
+  // Which item of the slice belongs to item p of the input, or -1.
+  BACKSLICE_HD std::int64_t partner(std::int64_t p) const {
+    std::int64_t first = p;  // with this index
+    if (p > 0 && compare(false, p - 1, p) == 0) {
+      first = first_not(p, [&](std::int64_t i) { return compare(false, i, p) < 0; });
+    }
+    const std::int64_t at =
+        first_not(output.count, [&](std::int64_t j) { return compare(true, j, p) < 0; }) + p - first;
+    return at < output.count && compare(true, at, p) == 0 ? at : -1;
+  }
+};
+
+}  // namespace backslice::cuda

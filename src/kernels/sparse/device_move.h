@@ -1,0 +1,201 @@
+// What one thread does to move, add or write rows once they are found, for kernels and for tests on the CPU.
+//
+// One thread per chunk of a row, or several. Threads are told by the number of their block and that within it.
+#pragma once
+
+#include "kernels/cuda/addition.h"
+#include "kernels/cuda/unaligned.h"
+#include "kernels/sparse/device_found.h"
+#include "kernels/sparse/row_move.h"
+
+namespace backslice::cuda {
+
+// How many rows there are. Rows that were found past the end of the slice are not of it.
+struct SliceRows {
+  std::int64_t input, slice;
+};
+
+enum class Moves {
+  RowsAndZeros,  // input rows from those of the slice, zeros where there are none
+  RowsOnly,      // the same, and others are left alone
+  ToSlice,       // rows of the slice from those of the input
+};
+
+// Where indices are written.
+struct IndexMatrix {
+  std::byte* data;
+  std::int64_t row_stride, column_stride;
+};
+
+inline constexpr int kChunkThreads = 256, kChunksPerThread = 8;
+
+// One more than CUDA takes where there are too many chunks, as broadcast rows may have, so that the launch is refused.
+inline unsigned blocks_for_chunks(std::int64_t rows, std::int64_t chunks) {
+  constexpr std::int64_t kPerBlock = kChunkThreads * kChunksPerThread, kTooMany = std::int64_t{1} << 31;
+  std::int64_t all;
+  if (__builtin_mul_overflow(rows, chunks, &all)) return kTooMany;
+  const std::int64_t blocks = all / kPerBlock + (all % kPerBlock != 0);
+  return static_cast<unsigned>(blocks < kTooMany ? blocks : kTooMany);
+}
+
+// The first chunk of a thread; the next ones are kChunkThreads apart.
+BACKSLICE_HD std::int64_t first_chunk(unsigned block, unsigned thread) {
+  return std::int64_t{block} * kChunkThreads * kChunksPerThread + thread;
+}
+
+BACKSLICE_HD std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (b == 1) return a;
+  if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+
+// Calls body(row, slice row or kNoSliceRow, chunk) for those of a thread.
+template <class Body>
+BACKSLICE_HD void for_each_chunk(const Found& found, const SliceRows& rows, std::int64_t chunks, unsigned block,
+                                 unsigned thread, const Body& body) {
+  const std::int64_t first = first_chunk(block, thread);
+  BACKSLICE_UNROLL
+  for (int k = 0; k < kChunksPerThread; ++k) {
+    const std::int64_t unit = first + k * kChunkThreads, row = quotient(unit, chunks);
+    if (row >= rows.input) return;
+    const std::int64_t slice_row = found.slice_row(row);
+    body(row, slice_row < rows.slice ? slice_row : kNoSliceRow, unit - row * chunks);
+  }
+}
+
+template <int kBytes>
+BACKSLICE_HD void move_chunks(const RowMove& move, const Found& found, const SliceRows& rows, Moves moves,
+                              unsigned block, unsigned thread) {
+  const auto body = [&](std::int64_t row, std::int64_t slice_row, std::int64_t chunk) {
+    const bool is_found = slice_row != kNoSliceRow;
+    if (!is_found && moves != Moves::RowsAndZeros) return;
+    const ChunkPlace place = move.place(chunk);
+    const std::int64_t to_row = moves == Moves::ToSlice ? slice_row : row;
+    const std::int64_t from_row = moves == Moves::ToSlice ? row : slice_row;
+    Item<kBytes> item{};
+    if (is_found) item = load<kBytes>(move.from + from_row * move.from_row + place.from);
+    store<kBytes>(move.to + to_row * move.to_row + place.to, item);
+  };
+  for_each_chunk(found, rows, move.chunks, block, thread, body);
+}
+
+// The same for rows of one chunk: a thread reads all it needs for several rows before it writes the first.
+template <int kBytes>
+BACKSLICE_HD void move_single_chunks(const RowMove& move, const Found& found, const SliceRows& rows, Moves moves,
+                                     unsigned block, unsigned thread) {
+  const std::int64_t first = first_chunk(block, thread);
+  std::int64_t slice_row[kChunksPerThread];
+  Item<kBytes> items[kChunksPerThread];
+  BACKSLICE_UNROLL
+  for (int k = 0; k < kChunksPerThread; ++k) {
+    const std::int64_t row = first + k * kChunkThreads;
+    slice_row[k] = row < rows.input ? found.slice_row(row) : kNoSliceRow;
+  }
+  BACKSLICE_UNROLL
+  for (int k = 0; k < kChunksPerThread; ++k) {
+    if (slice_row[k] >= rows.slice) slice_row[k] = kNoSliceRow;
+    const std::int64_t from = moves == Moves::ToSlice ? first + k * kChunkThreads : slice_row[k];
+    items[k] = {};
+    if (slice_row[k] != kNoSliceRow) items[k] = load<kBytes>(move.from + from * move.from_row);
+  }
+  BACKSLICE_UNROLL
+  for (int k = 0; k < kChunksPerThread; ++k) {
+    const std::int64_t row = first + k * kChunkThreads, to = moves == Moves::ToSlice ? slice_row[k] : row;
+    const bool writes = slice_row[k] != kNoSliceRow || (moves == Moves::RowsAndZeros && row < rows.input);
+    if (writes) store<kBytes>(move.to + to * move.to_row, items[k]);
+  }
+}
+
+// -- The same for dense rows of a few bytes, with zeros between them: a thread writes sixteen bytes of them at once.
+
+inline constexpr int kDenseVectors = 4;  // per thread
+
+inline bool is_dense(const RowMove& move, const Found& found, Moves moves) {
+  return found.joined == nullptr && moves == Moves::RowsAndZeros && move.chunks == 1 && move.to_row == move.width &&
+         address(move.to) % 16 == 0 && (move.width == 2 || move.width == 4 || move.width == 8);
+}
+
+inline unsigned blocks_for_dense(std::int64_t rows, int width) {
+  const std::int64_t per_block = kChunkThreads * kDenseVectors * (16 / width);
+  return static_cast<unsigned>((rows + per_block - 1) / per_block);
+}
+
+template <int kBytes>
+BACKSLICE_HD void move_dense(const RowMove& move, const Found& found, const SliceRows& rows, unsigned block,
+                             unsigned thread) {
+  constexpr int kRows = 16 / kBytes;
+  const std::int64_t first = (std::int64_t{block} * kChunkThreads * kDenseVectors + thread) * kRows;
+  std::uint32_t bits[kDenseVectors];
+  const std::byte* from[kDenseVectors];
+  BACKSLICE_UNROLL
+  for (int v = 0; v < kDenseVectors; ++v) {  // none of them crosses a word
+    const std::int64_t row = first + v * kChunkThreads * kRows;
+    bits[v] = 0;
+    from[v] = nullptr;
+    if (row >= rows.input) continue;
+    const std::int64_t word = row / kWordRows32;
+    const int bit = static_cast<int>(row % kWordRows32);
+    const std::uint32_t all = found.words[word];
+    const std::int64_t next = found.first_of(word) + count_bits(all & ((std::uint32_t{1} << bit) - 1));
+    bits[v] = all >> bit & ((std::uint32_t{1} << kRows) - 1);
+    while (bits[v] != 0 && next + count_bits(bits[v]) > rows.slice) bits[v] &= ~(std::uint32_t{1} << last_bit(bits[v]));
+    from[v] = move.from + next * move.from_row;
+  }
+  Vector vectors[kDenseVectors];
+  BACKSLICE_UNROLL
+  for (int v = 0; v < kDenseVectors; ++v) {
+    BACKSLICE_UNROLL
+    for (int k = 0; k < kRows; ++k) {
+      if ((bits[v] >> k & 1) == 0) continue;
+      put<kBytes>(vectors[v], static_cast<unsigned>(k), load<kBytes>(from[v]));
+      from[v] += move.from_row;
+    }
+  }
+  BACKSLICE_UNROLL
+  for (int v = 0; v < kDenseVectors; ++v) {
+    const std::int64_t row = first + v * kChunkThreads * kRows;
+    if (row + kRows <= rows.input) {
+      store<16>(move.to + row * kBytes, vectors[v]);
+      continue;
+    }
+    BACKSLICE_UNROLL
+    for (int k = 0; k < kRows; ++k) {
+      if (row + k < rows.input) {
+        store<kBytes>(move.to + (row + k) * kBytes, item_of<kBytes>(vectors[v], static_cast<unsigned>(k)));
+      }
+    }
+  }
+}
+
+// -- Sums and indices
+
+// Adds rows of the slice to those of the input.
+template <int kBytes>
+BACKSLICE_HD void add_chunks(const RowMove& move, const Found& found, const SliceRows& rows, const Addition& addition,
+                             unsigned block, unsigned thread) {
+  const auto body = [&](std::int64_t row, std::int64_t slice_row, std::int64_t chunk) {
+    if (slice_row == kNoSliceRow) return;
+    const ChunkPlace place = move.place(chunk);
+    std::byte* to = move.to + row * move.to_row + place.to;
+    const std::byte* from = move.from + slice_row * move.from_row + place.from;
+    const Item<kBytes> before = load_item<kBytes>(to, move.is_aligned), term = load_item<kBytes>(from, move.is_aligned);
+    store_item<kBytes>(to, sums_of<kBytes>(addition, before, term), move.is_aligned);
+  };
+  for_each_chunk(found, rows, move.chunks, block, thread, body);
+}
+
+// Writes the indices of the slice: those of the input less start. Unsigned, so that nothing overflows.
+template <class Read, class Index>
+BACKSLICE_HD void write_slice_indices(const Lists& lists, const Found& found, const SliceRows& rows,
+                                      const IndexMatrix& to, unsigned block, unsigned thread) {
+  const auto body = [&](std::int64_t row, std::int64_t slice_row, std::int64_t axis) {
+    if (slice_row == kNoSliceRow) return;
+    const auto column = static_cast<int>(axis);
+    const auto index = static_cast<std::uint64_t>(index_at<Read>(lists.input, row, column)) -
+                       static_cast<std::uint64_t>(lists.start.of[column]);
+    store_item<sizeof(Index)>(to.data + slice_row * to.row_stride + axis * to.column_stride, static_cast<Index>(index));
+  };
+  for_each_chunk(found, rows, lists.input.rank, block, thread, body);
+}
+
+}  // namespace backslice::cuda
