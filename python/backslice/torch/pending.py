@@ -21,7 +21,9 @@ _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{name}.py")) for name in ("growing", "kernels", "lazy", "pending"))
+_OWN_FILES = frozenset(
+    str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending")
+)
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
