@@ -5,7 +5,7 @@ nobody else has, the kernel of the next slice adds to it, and returns no gradien
 Otherwise it would call a rule to add two sums, which takes longer than everything else that is done for a slice.
 
 Nobody can tell. A node with hooks passes on what it always does, since they are shown that. So does every node where
-somebody asks for a graph, looks for NaNs, or transforms functions, and where it cannot be told who started the pass.
+somebody asks for a graph, looks for NaNs, or transforms functions, and where nothing tells who started the pass.
 The sum stops growing when anybody has read it.
 """
 
