@@ -98,7 +98,7 @@ def add(many: Sequence[Entries], dys: Sequence[Any], out: Any) -> None:
 
 
 def memory(out: Any) -> tuple[Any, Any]:
-    """A tensor to write to on the stream that is the current one now. If it shared its memory copy on write, that ends."""
+    """A tensor to write to on the stream that is the current one now. It has its own memory from then on."""
     return (out.data_ptr(), 0, out.shape, out.stride()), _where(out)
 
 

@@ -1,12 +1,12 @@
 """Adds the gradient of a slice to the sum that waits in the engine for it, and passes nothing on.
 
-The engine keeps what comes to an input of a node until all of it is there. Where that is one sum of slices, which nobody
-else has, the kernel of the next slice adds to it, and returns no gradient: the engine skips what is undefined. It would
-call a rule to add two sums otherwise, which takes longer than everything else that is done for a slice.
+The engine keeps what comes to an input of a node until all of it is there. Where that is one sum of slices, which
+nobody else has, the kernel of the next slice adds to it, and returns no gradient: the engine skips what is undefined.
+Otherwise it would call a rule to add two sums, which takes longer than everything else that is done for a slice.
 
 Nobody can tell. A node with hooks passes on what it always does, since they are shown that. So does every node where
-somebody asks for a graph, looks for NaNs, or transforms functions, and where it cannot be told who started the pass. The
-sum stops growing when anybody has read it.
+somebody asks for a graph, looks for NaNs, or transforms functions, and where nothing tells who started the pass.
+The sum stops growing when anybody has read it.
 """
 
 import sys
@@ -37,6 +37,7 @@ class Waiting:
     lazy: Any  # a weak reference to the sum that the engine has
     shape: Any  # of the tensor, as kernels are given it
     whole: Entries  # all of it
+    size: int  # in bytes
     dtype: Any
     device: Any
     ordinal: int
@@ -57,16 +58,24 @@ def found() -> Waiting | None:
     return _latest.waiting.get(functions[0]) if functions else None
 
 
-def begin(receiver: Any, op: str, dy: Any, shape: Any, lazy: Any) -> None:
-    """Has a sum that is passed on wait for more slices; `dy` is what the node was given."""
+def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> None:
+    """Has a sum that is passed on wait for more slices of a tensor; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
     if _is_unobserved() and caller.is_plain and _is_real(dy) and _is_without_hooks(op, dy, caller.given):
-        whole = tuple((SLICE, 0, 1, extent) for extent in shape)
-        device, tally = dy.device, counting.Tally()
+        tally = counting.Tally()
         backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(
-            weakref.ref(lazy), shape, whole, dy.dtype, device, dy.get_device(), devices.takes(device), caller.given, tally
+            lazy=weakref.ref(lazy),
+            shape=shape,
+            whole=tuple((SLICE, 0, 1, extent) for extent in shape),
+            size=size,
+            dtype=dy.dtype,
+            device=dy.device,
+            ordinal=dy.get_device(),
+            is_on_device=devices.takes(dy.device),
+            given=caller.given,
+            tally=tally,
         )
         lazy._is_open = True
     else:

@@ -11,7 +11,7 @@ import torch
 from . import counting, devices, growing, pending, sums
 from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
-from .capture import captured, shared_memory
+from .capture import captured, copied, shared_memory
 from .indexing import INTEGER, SLICE, Entries
 from .lazy import RULES, LazySliceGrad, make, most_bytes, through
 from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
@@ -132,14 +132,15 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
         references = sys.getrefcount(dy)
+        waiting = growing.found()
+        if waiting is not None and waiting.size >= sizes.small:
+            lazy = growing.lazy_for(waiting, name, dy, shape)
+            if lazy is not None and _is_added(operation, waiting, lazy, dy, references, shape, arguments):
+                waiting.tally[where] = waiting.tally.get(where, 0) + 1
+                return None
         size = math.prod(shape) * dy.element_size()
         if size < sizes.small:
             return own(dy, shape, *arguments)
-        waiting = growing.found()
-        if waiting is not None and (lazy := growing.lazy_for(waiting, name, dy, shape)) is not None:
-            if _is_added(operation, waiting, lazy, dy, references, shape, arguments):
-                waiting.tally[where] = waiting.tally.get(where, 0) + 1
-                return None
         reason = _why_not(dy)
         receiver = pending.receiver() if reason is None else None
         if size < sizes.medium and reason is None and pending.is_first_for(receiver):
@@ -154,7 +155,7 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
                 counting.count_taken(name, key)
                 pending.prepare(receiver)
                 lazy = _noted(name, dy, references, tuple(shape), placement)
-                growing.begin(receiver, name, dy, shape, lazy)
+                growing.begin(receiver, name, dy, shape, size, lazy)
                 return lazy
             reason = "windows of windows, or too many of them"
         counting.count_left(name, key, reason)
@@ -184,10 +185,10 @@ def _is_added(
     arguments: tuple[Any, ...],
 ) -> bool:
     """Adds the gradient of a slice to the sum that waits for it, if that can be."""
-    name, entries_of_slice = operation.name, operation.entries
-    if waiting.is_on_device and entries_of_slice is not None and dy.numel() > 0:
-        # Where nobody else has it, it can wait as it is.
-        if id(dy) in waiting.given or shared_memory(name, dy, references) is None:
+    name, entries_of_slice, kept = operation.name, operation.entries, None
+    if waiting.is_on_device:  # where nobody else has it, it can wait as it is
+        kept = None if id(dy) in waiting.given else shared_memory(name, dy, references)
+        if kept is None and entries_of_slice is not None and dy.numel() > 0:
             entries = entries_of_slice(waiting.whole, shape, dy, *arguments)
             if growing.is_added_at_once(waiting, lazy, entries, dy):
                 return True
@@ -196,7 +197,9 @@ def _is_added(
         return False
     if dy.is_inference():  # which has no version
         return False
-    return bool(lazy.grow(sums.placed(placement, sums.leaf(captured(name, dy, references)))))
+    if kept is None:
+        kept = copied(dy) if waiting.is_on_device else captured(name, dy, references)
+    return bool(lazy.grow(sums.placed(placement, sums.leaf(kept))))
 
 
 def _is_small(dy: Any) -> bool:

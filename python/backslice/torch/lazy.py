@@ -82,10 +82,9 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     def grow(self, term: sums.Sum) -> bool:
         """Adds a term to the sum; not where somebody may have read it."""
         with self._computing:
-            if not self._is_open:
+            if not self._is_open or self._sum is None:
                 return False
             self._sum = sums.join(self._sum, term)
-            del term
             self._fold()
             return True
 

@@ -21,7 +21,9 @@ _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
 _task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_OWN_FILES = frozenset(str(Path(__file__).with_name(f"{name}.py")) for name in ("growing", "kernels", "lazy", "pending"))
+_OWN_FILES = frozenset(
+    str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending")
+)
 _SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
 ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
@@ -185,7 +187,10 @@ def _found_caller() -> Caller:
     """
     own = _engine_call(sys._getframe())
     found = [own] if own is not None else list(map(_engine_call, sys._current_frames().values()))
-    calls = [frame.f_locals for frame in found if frame is not None]
+    frames = [frame for frame in found if frame is not None]
+    # A thread that waits for a pass inside another one runs nodes of both.
+    is_known = len(frames) == 1 and _engine_call(frames[0].f_back) is None
+    calls = [frame.f_locals for frame in frames]
     outputs: list[Any] = []
     gradients: list[Any] = []
     inputs: list[Any] = []
@@ -196,7 +201,7 @@ def _found_caller() -> Caller:
         if len(rest) > 2 and not call.get("kwargs", {}).get("accumulate_grad", True):
             inputs += rest[2]
     gradients = [gradient for gradient in gradients if gradient is not None]
-    is_plain = len(calls) == 1 and _are_plain(outputs) and _are_plain(gradients)
+    is_plain = is_known and _are_plain(outputs) and _are_plain(gradients)
     return Caller(frozenset(map(id, gradients)), Receivers(inputs), is_plain)
 
 

@@ -174,7 +174,7 @@ def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> 
             return None
         many, dys = tuple(entries for entries, _ in given), [dy for _, dy in given]
     if torch.compiler.is_compiling():  # which differentiates once, and not what is inside a gradient
-        return pad_sum(dys, shape, *flattened(many))
+        return pad_sum(list(dys), shape, *flattened(many))
     return _sum(shape, many, dys)
 
 

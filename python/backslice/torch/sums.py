@@ -80,13 +80,15 @@ def terms(root: Sum, rank: int) -> list[Term]:
     waiting: list[tuple[Sum, Placement | None]] = [(root, None)]
     while waiting:
         node, outer = waiting.pop()
-        if isinstance(node, Join):
-            waiting += [(node.second, outer), (node.first, outer)]
-        elif isinstance(node, Placed):
-            waiting.append((node.child, node.placement if outer is None else compose(outer, node.placement)))
-        else:
-            found.append((_unchanged(node), identity(rank) if outer is None else outer))
-            used.append((node.moment, node.dy))
+        while not isinstance(node, Leaf):
+            if isinstance(node, Join):
+                waiting.append((node.second, outer))
+                node = node.first
+            else:
+                outer = node.placement if outer is None else compose(outer, node.placement)
+                node = node.child
+        found.append((_unchanged(node), identity(rank) if outer is None else outer))
+        used.append((node.moment, node.dy))
     streams.join(used)
     return found
 

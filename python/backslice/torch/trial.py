@@ -161,6 +161,7 @@ def _wait_for_a_slice(hold: Holder | None) -> None:
     x = _leaf()
     second, first = x[1], x[2]
     if hold is not None:
-        keep = lambda _: kept.extend(hold(waiting.lazy()) for waiting in pending.current().waiting.values())  # noqa: E731
-        second.grad_fn.register_prehook(keep)
+        second.grad_fn.register_prehook(
+            lambda _: kept.extend(hold(waiting.lazy()) for waiting in pending.current().waiting.values())
+        )
     (second * 2.0 + first * 3.0).sum().backward()

@@ -98,7 +98,8 @@ def test_hooks_of_nodes_see_what_they_always_do(which: str, result: str, are_giv
         for i, part in enumerate(parts):
             if WHICH[which](i):
                 part.grad_fn.register_hook(look)
-        (dx,) = torch.autograd.grad(parts, x, gradients_of(parts)) if are_given else torch.autograd.grad(weighted(parts), x)
+        ys, dys = (parts, gradients_of(parts)) if are_given else (weighted(parts), None)
+        (dx,) = torch.autograd.grad(ys, x, dys)
         assert len(seen) == sum(map(WHICH[which], range(len(parts))))
         return dx, seen
 
@@ -305,7 +306,9 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     ),
     "vjp": lambda x: torch.func.vjp(lambda x: tuple(parts_of(x)), x)[1](tuple(gradients_of(parts_of(x)))),
     "jacrev": lambda x: torch.func.jacrev(lambda x: torch.stack([part.sum() for part in parts_of(x)]))(x),
-    "grad of vmap": lambda x: torch.func.grad(lambda x: weighted(list(torch.func.vmap(lambda r: r[1:] + r[:-1])(x))))(x),
+    "grad of vmap": lambda x: torch.func.grad(
+        lambda x: weighted(list(torch.func.vmap(lambda rows: rows[1:] + rows[:-1])(x)))
+    )(x),
 }
 
 

@@ -1,4 +1,4 @@
-"""Slices that are added to the sum that waits for them on the device, and pass nothing on: on any stream, seen by nobody."""
+"""Slices that are added to the sum that waits for them on a device, and pass nothing on: on any stream."""
 
 from collections.abc import Callable
 from typing import Any
