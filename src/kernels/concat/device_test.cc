@@ -70,13 +70,13 @@ class Pieces {
   explicit Pieces(std::mt19937& random) : random_(random) {}
 
   // `offset`: how far its first byte lies from an address where vectors are aligned.
-  void copy(std::int64_t bytes, std::int64_t offset) {
-    segments.push_back({memory(bytes, offset), bytes});
-    this->bytes += bytes;
+  void copy(std::int64_t length, std::int64_t offset) {
+    segments.push_back({memory(length, offset), length});
+    bytes += length;
   }
-  void zeros(std::int64_t bytes) {
-    segments.push_back({nullptr, bytes});
-    this->bytes += bytes;
+  void zeros(std::int64_t length) {
+    segments.push_back({nullptr, length});
+    bytes += length;
   }
   // To the last of them.
   void add(std::size_t terms, std::int64_t offset) {
@@ -89,8 +89,8 @@ class Pieces {
   std::int64_t bytes = 0;
 
  private:
-  const std::byte* memory(std::int64_t bytes, std::int64_t offset) {
-    std::vector<std::byte>& made = memory_.emplace_back(static_cast<std::size_t>(offset + bytes));
+  const std::byte* memory(std::int64_t length, std::int64_t offset) {
+    std::vector<std::byte>& made = memory_.emplace_back(static_cast<std::size_t>(offset + length));
     for (std::byte& b : made) b = static_cast<std::byte>(random_());
     remove_nans(made);
     return made.data() + offset;

@@ -99,9 +99,9 @@ struct Found {
   template <class Take>
   static Found lay_out(std::int64_t rows, const Take& take) {
     const std::int64_t tiles = Found::tiles(rows);
-    const auto array = [&]<class T>(T*& first, std::int64_t items) {
+    const auto array = [&]<class T>(T*& pointer, std::int64_t items) {
       const std::int64_t bytes = items * static_cast<std::int64_t>(sizeof(T));
-      first = reinterpret_cast<T*>(static_cast<std::byte*>(take((bytes + 63) / 64 * 64)));
+      pointer = reinterpret_cast<T*>(static_cast<std::byte*>(take((bytes + 63) / 64 * 64)));
     };
     Found found{};
     array(found.header, 1);
@@ -116,7 +116,8 @@ struct Found {
 
 // The end of finding: how many rows of the slice were found, and whether these are refused. Where the lists have
 // parted, the walk has told how many were used. `expected`: how many there had to be; negative for any number.
-BACKSLICE_HD void finish_header(FoundHeader& header, std::int64_t expected, std::int64_t slice_rows, DeviceStatus* status) {
+BACKSLICE_HD void finish_header(FoundHeader& header, std::int64_t expected, std::int64_t slice_rows,
+                                DeviceStatus* status) {
   if (header.has_parted == 0) header.used = header.found < slice_rows ? header.found : slice_rows;
   header.expected = expected < 0 ? header.used : expected;
   header.is_refused = header.used != header.expected;
