@@ -55,7 +55,8 @@ const ExchangeApi* find_api(nb::handle object) {
   if (api->major != 1 || api->view_of_object == nullptr || api->current_stream == nullptr) return nullptr;
   const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
   if (!nb::cast<bool>(attribute(library, "keeps_memory"))) return nullptr;
-  known = {nb::borrow(its_class), library, api, attribute(library, "empty_strided"), attribute(library, "current_device")};
+  known = {nb::borrow(its_class), library, api, attribute(library, "empty_strided"),
+           attribute(library, "current_device")};
   return api;
 }
 
@@ -108,8 +109,8 @@ nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, cons
                               nb::make_tuple(to_tuple(shape), to_tuple(layout.strides), attribute(like, "dtype")));
   dltensor tensor;
   if (known.api->view_of_object(made.ptr(), &tensor) != 0) throw nb::python_error();
-  view = {static_cast<std::byte*>(tensor.data), view_of_like.dtype, contiguous_layout(shape, view_of_like.layout.item_size),
-          view_of_like.device};
+  view = {static_cast<std::byte*>(tensor.data), view_of_like.dtype,
+          contiguous_layout(shape, view_of_like.layout.item_size), view_of_like.device};
   return made;
 }
 

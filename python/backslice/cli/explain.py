@@ -55,7 +55,7 @@ def cost_of(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None) -
     limit = None
     if written >= LARGE:
         limit = cpu_limit(read, written) if cuda is None else (read + written) / cuda
-    where = {"threads": bs.get_num_threads()} if cuda is None else {"bytes_per_second": cuda}
+    where: dict[str, float] = {"threads": bs.get_num_threads()} if cuda is None else {"bytes_per_second": cuda}
     return {**cost, "why": WHY[cost["strategy"]], "memory_limit_seconds": limit, **where}
 
 

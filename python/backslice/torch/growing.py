@@ -63,7 +63,7 @@ def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> 
     backward = pending.current()
     caller = backward.caller
     if _is_unobserved() and caller.is_plain and _is_real(dy) and _is_without_hooks(op, dy, caller.given):
-        tally = counting.Tally()
+        tally: counting.Tally = counting.Tally()
         backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(
             lazy=weakref.ref(lazy),

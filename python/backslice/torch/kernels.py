@@ -75,9 +75,7 @@ def _select_entries(whole: Entries, shape: Sequence[int], _: Any, dim: int, inde
     return (*whole[:dim], (INTEGER, index + shape[dim] if index < 0 else index, 1, 1), *whole[dim + 1 :])
 
 
-def _slice_entries(
-    whole: Entries, shape: Sequence[int], dy: Any, dim: int, start: int, end: int, step: int
-) -> Entries:
+def _slice_entries(whole: Entries, shape: Sequence[int], dy: Any, dim: int, start: int, end: int, step: int) -> Entries:
     dim = dim % len(shape)
     first, _, _ = slice(start, end, step).indices(shape[dim])
     return (*whole[:dim], (SLICE, first, step, dy.shape[dim]), *whole[dim + 1 :])

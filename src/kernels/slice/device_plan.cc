@@ -130,8 +130,8 @@ DevicePlan taken_of(const DevicePlan& plan) {
     const DeviceLoop& loop = plan.loop[i];
     made.dst += loop.start * loop.dst_stride;
     made.items *= loop.count;
-    made.loop[i] = {FastDivisor(std::max(loop.count, 1u)), {}, 0, loop.count, loop.step.divisor * loop.dst_stride,
-                    loop.src_stride};
+    made.loop[i] = {
+        FastDivisor(std::max(loop.count, 1u)), {}, 0, loop.count, loop.step.divisor * loop.dst_stride, loop.src_stride};
   }
   made.is_dense = false;
   return made;

@@ -38,7 +38,8 @@ using DevicePlan = DevicePlanOf<33>;
 // Precondition: the plan has no more loops.
 template <int kMostLoops>
 DevicePlanOf<kMostLoops> shortened(const DevicePlan& plan) {
-  DevicePlanOf<kMostLoops> made{plan.dst, plan.src, plan.readable, plan.items, plan.width, plan.loops, plan.is_dense, {}};
+  DevicePlanOf<kMostLoops> made{plan.dst,   plan.src,   plan.readable, plan.items,
+                                plan.width, plan.loops, plan.is_dense, {}};
   for (int i = 0; i < plan.loops; ++i) made.loop[i] = plan.loop[i];
   return made;
 }

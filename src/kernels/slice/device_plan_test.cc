@@ -151,7 +151,8 @@ DevicePlan large_plan(int loops) {
   Index index(extents.size(), SliceRange{{}, {}, 2});
   index[0] = SliceRange{{}, {}, 4};
   const Selection s = *Selection::from_index(extents, index);
-  const Plan plan = plan_scatter(s, contiguous_layout(s.shape(), 16), contiguous_layout(s.result_shape(), 16), Widen::Yes);
+  const Plan plan =
+      plan_scatter(s, contiguous_layout(s.shape(), 16), contiguous_layout(s.result_shape(), 16), Widen::Yes);
   return device_plans(plan, made_up(kX), made_up(kY)).at(0);
 }
 
