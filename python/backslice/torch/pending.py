@@ -7,9 +7,10 @@ before is in `receivers`.
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -36,7 +37,7 @@ class _Latest(threading.local):
 
     task = -1
     reference: Callable[[], "BackwardPass | None"] = staticmethod(lambda: None)
-    waiting: dict[Any, Any] = {}  # that pass's, empty when it has ended
+    waiting: Mapping[Any, Any] = MappingProxyType({})  # that pass's, empty when it has ended
 
 
 latest = _Latest()
