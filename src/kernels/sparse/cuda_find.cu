@@ -14,7 +14,7 @@ __global__ void begin_kernel(FoundHeader* header, const __grid_constant__ IndexB
   header->box.low[threadIdx.x] = box.low[threadIdx.x];
   header->box.high[threadIdx.x] = box.high[threadIdx.x];
   if (threadIdx.x != 0) return;
-  header->found = header->used = 0;
+  header->found = header->used = header->expected = 0;
   header->has_parted = header->is_refused = 0;
 }
 
