@@ -75,12 +75,13 @@ sanitize)
   containers='SparseCuda.*:RaggedCuda.*:TensorArrayCuda.*:GradBufferCuda.*:CDeviceStatus.*'
   left_out='SparseCuda.GradientsOfManyRows*:TensorArrayCuda.Elements*Stream*'
   for tool in memcheck initcheck racecheck; do
-    [ $tool = racecheck ] && filter="$containers:*DenseOnCuda*Many*/float32:Cuda.Gradients*-$left_out" ||
-      filter="$dense:$containers:Cuda.Gradients*:Conformance.*-$left_out"
-    filter=${SANITIZE_FILTER:-$filter}
+    case $tool in
+    racecheck) filter="$containers:*DenseOnCuda*Many*/float32:Cuda.Gradients*-$left_out" ;;
+    *) filter="$dense:$containers:Cuda.Gradients*:Conformance.*-$left_out" ;;
+    esac
     echo "$tool"
     compute-sanitizer --tool $tool --error-exitcode 9 --report-api-errors no --print-limit 5 "$here/backslice_cuda_tests" --gtest_brief=1 \
-      --gtest_filter="$filter" "$@"
+      --gtest_filter="${SANITIZE_FILTER:-$filter}" "$@"
   done
   ;;
 *)
