@@ -29,6 +29,8 @@ MEDIUM = 2**23
 # The gradient of the first slice is computed at once there.
 SMALL_ON_DEVICE = 2**27
 MEDIUM_ON_DEVICE = 2**62
+# Up to that size a gradient of a slice is added by a launch of its own, which takes less time than to have it wait.
+AT_ONCE = 2**24
 
 
 @dataclass(slots=True)
@@ -184,12 +186,16 @@ def _is_added(
 ) -> bool:
     """Adds the gradient of a slice to the sum that waits for it, if that can be."""
     name, entries_of_slice, kept = operation.name, operation.entries, None
-    if waiting.is_on_device:  # where nobody else has it, it can wait as it is
-        kept = None if id(dy) in waiting.given else shared_memory(name, dy, references)
-        if kept is None and entries_of_slice is not None and dy.numel() > 0:
+    if waiting.is_on_device:
+        size = dy.numel() * dy.element_size()
+        if size > AT_ONCE:
+            kept = _waiting_as_it_is(name, waiting, dy, references)
+        if kept is None and entries_of_slice is not None and size > 0:
             entries = entries_of_slice(waiting.whole, shape, dy, *arguments)
             if growing.is_added_at_once(waiting, lazy, entries, dy):
                 return True
+        if size <= AT_ONCE:
+            kept = _waiting_as_it_is(name, waiting, dy, references)
     placement = operation.place(shape, *arguments)
     if entries_of_slice is None and not (_is_small(dy) and is_supported(placement, dy.shape)):
         return False
@@ -198,6 +204,11 @@ def _is_added(
     if kept is None:
         kept = copied(dy) if waiting.is_on_device else captured(name, dy, references)
     return bool(lazy.grow(sums.placed(placement, sums.leaf(kept))))
+
+
+def _waiting_as_it_is(name: str, waiting: growing.Waiting, dy: Any, references: int) -> Any:
+    """A gradient that nobody else has; None for others."""
+    return None if id(dy) in waiting.given else shared_memory(name, dy, references)
 
 
 def _is_small(dy: Any) -> bool:

@@ -74,6 +74,22 @@ def test_gradients_that_others_have_are_not_copied(way: str) -> None:
         assert counting.events["copies"] == 1  # the second; the others are added to the first two
 
 
+@pytest.mark.parametrize("at_once", [0, 2**24])
+def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that nobody else has, too; larger ones wait as they are."""
+    monkeypatch.setattr(kernels, "AT_ONCE", at_once)
+    added, add = [], growing.is_added_at_once
+    monkeypatch.setattr(growing, "is_added_at_once", lambda *given: added.append(add(*given)) or added[-1])
+
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        weighted([x[:, t] for t in range(7)]).backward()
+        return x.grad
+
+    same_both_ways(run)
+    assert sum(added) == (5 if "at once" in way and at_once else 0)  # all but the first two
+
+
 WHICH: dict[str, Callable[[int], bool]] = {
     "all": lambda i: True, "the first": lambda i: i == 9, "the second": lambda i: i == 8,
     "one": lambda i: i == 4, "some": lambda i: i % 3 == 0, "the last": lambda i: i == 0,
