@@ -5,7 +5,7 @@ import threading
 
 Tally = dict[tuple[str, str], int]  # per op and where it ran
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a pass that is collected while this is held counts, too
 taken: collections.Counter[str] = collections.Counter()  # per op
 taken_on: collections.Counter[tuple[str, str]] = collections.Counter()  # per op and where it ran
 left: dict[tuple[str, str], collections.Counter[str]] = {}  # the same, per reason

@@ -30,6 +30,10 @@ _is_alone, _is_without_hooks, _WAITING = capture.is_alone, capture.is_without_ho
 _now = streams.now
 
 
+def _nothing() -> None:
+    """A reference to what is gone."""
+
+
 @dataclass(slots=True)
 class Waiting:
     """What waits for the slices of one tensor, in one backward pass."""
@@ -44,7 +48,7 @@ class Waiting:
     is_on_device: bool
     given: frozenset[int]  # ids of the gradients that the caller gave
     tally: counting.Tally  # of slices that were added
-    made: sums.Leaf | None = None  # memory of the sum that slices are added to at once
+    made: Any = _nothing  # a weak reference to the term that slices are added to at once: who reads the sum takes it
     moment: streams.Moment | None = None  # from when on that can be read
     to: Any = None  # the same memory, as `devices` needs it
 
@@ -120,7 +124,8 @@ def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
 def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> bool:
     """Adds the gradient of a slice to the memory of the sum on a device, by one kernel, where nothing else waits."""
     with lazy._computing:
-        if (lazy._sum is not waiting.made or not lazy._is_open) and not _has_memory(waiting, lazy):
+        made = waiting.made()
+        if (made is None or lazy._sum is not made or not lazy._is_open) and not _has_memory(waiting, lazy):
             return False
         if waiting.moment != _now(waiting.device):
             return False
@@ -131,5 +136,5 @@ def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> 
 def _has_memory(waiting: Waiting, lazy: Any) -> bool:
     made = lazy.made()
     if made is not None:
-        waiting.made, waiting.moment, waiting.to = made, made.moment, devices.memory(made.dy)
+        waiting.made, waiting.moment, waiting.to = weakref.ref(made), made.moment, devices.memory(made.dy)
     return made is not None

@@ -21,7 +21,7 @@ from .placement import Placement, boxes, compose, entries_of, identity, index_of
 from .plainly import Plainly
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Leaf:
     dy: Any
     version: int  # of dy when it was taken

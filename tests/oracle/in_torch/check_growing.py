@@ -9,7 +9,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import capture, counting, devices, growing, kernels, pending
+from backslice.torch import capture, counting, devices, growing, kernels, pending, placement, sums
 from compare import leaf, same_both_ways, slices_of
 
 WAYS = {"on the CPU": (False, 1), "as on a device": (True, 1), "as on a device, the first at once": (True, 2**62)}
@@ -88,6 +88,62 @@ def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, m
 
     same_both_ways(run)
     assert sum(added) == (5 if "at once" in way and at_once else 0)  # all but the first two
+
+
+@pytest.mark.parametrize("are_given", [False, True])
+def test_what_was_added_to_at_once_is_the_result(
+    are_given: bool, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not copied when it is read."""
+    made, evaluated = list[Any](), sums._evaluated
+    monkeypatch.setattr(sums, "_evaluated", lambda *given: made.append(given[0]) or evaluated(*given))
+    x = leaf(4, 7, 3)
+    with bt.enabled():
+        made.clear()  # what install() tried
+        parts = [x[:, t] for t in range(7)]
+        ys, dys = (parts, gradients_of(parts)) if are_given else (weighted(parts), None)
+        torch.autograd.grad(ys, x, dys)
+    assert len(made) == (0 if "at once" in way else 1)
+
+
+def test_sums_are_let_go_of_when_they_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not when the pass ends: a deep model would hold a gradient per layer."""
+    added, add, alive = list[Any](), growing.is_added_at_once, list[int]()
+
+    def noted(waiting: Any, lazy: Any, *rest: Any) -> bool:
+        is_added = add(waiting, lazy, *rest)
+        if is_added and not any(known() is lazy._sum.dy for known in added):
+            added.append(weakref.ref(lazy._sum.dy))
+        return is_added
+
+    monkeypatch.setattr(growing, "is_added_at_once", noted)
+    with bt.enabled():
+        h = leaf(4, 7, 3)
+        for _ in range(5):
+            y = h * 2
+            y.register_hook(lambda _: alive.append(sum(known() is not None for known in added)))
+            h = torch.stack([y[:, t] for t in range(7)], 1)
+        h.backward(torch.ones_like(h))
+    assert len(alive) == 5 and max(alive) <= 1
+
+
+def test_slices_are_placed_alike_wherever_they_are_added() -> None:
+    shape, random = (5, 6, 7), torch.Generator().manual_seed(3)
+    whole = tuple((1, 0, 1, extent) for extent in shape)
+    for _ in range(300):
+        dim, a, b, step = (int(torch.randint(-8, 9, (), generator=random)) for _ in range(4))
+        dim, step = dim % 3 - 3 * (a % 2), step % 4 + 1
+        index = a % shape[dim] - shape[dim] * (b % 2)
+        for name, arguments, taken in (
+            ("select_backward", (dim, index), torch.empty(shape).select(dim, index)),
+            ("slice_backward", (dim, a, b, step), torch.ops.aten.slice.Tensor(torch.empty(shape), dim, a, b, step)),
+        ):
+            if taken.numel() == 0:
+                continue
+            operation = kernels.OPERATIONS[name]
+            assert operation.entries is not None
+            placed = placement.entries_of(operation.place(shape, *arguments), taken.shape)
+            assert operation.entries(whole, shape, taken, *arguments) == placed, (name, arguments)
 
 
 WHICH: dict[str, Callable[[int], bool]] = {
