@@ -20,9 +20,13 @@ hard_failures() {
     status=0
     # shellcheck disable=SC2086  # a program and its argument
     "$here"/$run || status=$?
-    [ $status -eq 0 ] || { echo "FAILED: $run ended with status $status"; wrong=1; }
+    case $status in
+    0) ;;
+    77) echo "SKIPPED: $run" ;;
+    *) echo "FAILED: $run ended with status $status"; wrong=1 ;;
+    esac
   done
-  [ $wrong -eq 1 ] || echo "PASSED: sticky errors, destroyed streams, missing kernels"
+  [ $wrong -eq 1 ] || echo "PASSED: errors that end a device's use"
   return $wrong
 }
 

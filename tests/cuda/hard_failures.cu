@@ -14,6 +14,8 @@ using namespace backslice;
 
 namespace {
 
+constexpr int kSkipped = 77;
+
 int failures = 0;
 
 void expect(bool holds, const char* what, const Status& status) {
@@ -68,18 +70,23 @@ void sticky() {
   }
 }
 
-// Whether CUDA's own calls refuse a destroyed stream. Some drivers crash, at every call with one. Tried in a process
-// of its own, before this one uses the driver.
-bool driver_notices_dead_streams() {
+// What CUDA's own calls do with a destroyed stream. Some drivers crash, at every call with one.
+enum class DeadStreams { AreNoticed, AreNot, CannotBeMade };
+
+// Tried in a process of its own, before this one uses the driver.
+DeadStreams try_dead_stream() {
   const pid_t child = fork();
   if (child == 0) {
     cudaStream_t stream = nullptr;
-    (void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) _exit(2);
     (void)cudaStreamDestroy(stream);
     _exit(cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle ? 0 : 1);
   }
   int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return DeadStreams::AreNot;
+  return WEXITSTATUS(status) == 0   ? DeadStreams::AreNoticed
+         : WEXITSTATUS(status) == 1 ? DeadStreams::AreNot
+                                    : DeadStreams::CannotBeMade;
 }
 
 void dead_stream() {
@@ -118,9 +125,9 @@ int main(int argc, char** argv) {
   const char* what = argc == 2 ? argv[1] : "";
   std::cout << what << std::endl;
   const bool is_dead_stream = std::strcmp(what, "dead_stream") == 0;
-  if (is_dead_stream && !driver_notices_dead_streams()) {
-    std::cout << "  SKIPPED: this driver crashes at any call with a destroyed stream, or takes it for a live one\n";
-    return 0;
+  if (is_dead_stream && try_dead_stream() == DeadStreams::AreNot) {
+    std::cout << "  this driver crashes at any call with a destroyed stream, or takes it for a live one\n";
+    return kSkipped;
   }
   if (const auto devices = cuda_devices(); !devices.ok()) {
     std::cout << "  there is no device to try it on: " << devices.status() << "\n";

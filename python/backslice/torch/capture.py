@@ -25,7 +25,7 @@ import torch
 from .. import slice as pooled_slice
 from . import counting, devices, pending
 from .arrays import as_array, as_tensor
-from .plainly import Plainly, are_plain_kernels
+from .plainly import are_plain_kernels, plainly
 
 # How often the tensor and its memory are held.
 References = tuple[int, int]
@@ -95,13 +95,14 @@ def shared_memory(op: str, tensor: Any, references: int) -> Any:
 def is_without_hooks(op: str, dy: Any, given: frozenset[int]) -> bool:
     """Whether no hook will be shown what becomes of a gradient in the node that the engine gave it to.
 
+    The engine has it once more then, and it is the gradient that it has, not what the dispatcher made of that.
     `given` are the ids of those that the caller gave. Only kernels that the engine calls may call it.
     """
     known = _known.get(op, NOTHING)
     if not known.tells_hooks:
         return False
     held = dy._use_count()
-    return bool(held <= known.alone[0] or (held <= known.given and id(dy) in given))
+    return bool(held == known.given if id(dy) in given else held == known.alone[0])
 
 
 def is_alone(lazy: Any, what: str = JOIN) -> bool:
@@ -127,8 +128,7 @@ def copied(tensor: Any) -> Any:
     counting.count_event("copies")
     if are_plain_kernels() and 0 not in tensor.stride() and devices.takes(tensor.device):
         return tensor.clone()  # the usual case there, where it matters most
-    with Plainly():
-        return _copy(tensor)
+    return plainly(_copy, tensor)
 
 
 def _copy(tensor: Any) -> Any:

@@ -15,7 +15,7 @@ from .._core import _cuda_versions, _slice_at, _slice_grads_at, _slice_grads_of
 from . import streams
 from .arrays import DTYPES, MAX_RANK
 from .indexing import Entries, result_shape
-from .plainly import Plainly
+from .plainly import plainly
 
 _CLASSES = {torch.Tensor, torch.nn.Parameter}
 _keys = torch._C._dispatch_keys
@@ -57,12 +57,15 @@ def _tried(device: Any) -> tuple[str | None, bool]:
     if (reason := why_not_built()) is not None:
         return reason, True
     try:
-        with Plainly():
-            one = torch.ones(1, dtype=torch.float32, device=device)
-            gradient((2,), [((1, 0, 1, 1),)], [one])
+        plainly(_try, device)
     except Error as error:
         return str(error), isinstance(error, FailedPreconditionError | UnimplementedError)
     return None, True
+
+
+def _try(device: Any) -> None:
+    one = torch.ones(1, dtype=torch.float32, device=device)
+    gradient((2,), [((1, 0, 1, 1),)], [one])
 
 
 def are_plain(tensors: Sequence[Any]) -> bool:
@@ -82,8 +85,8 @@ def are_plain(tensors: Sequence[Any]) -> bool:
 @functools.cache
 def _plain_keys(device: Any) -> int:
     """What PyTorch's dispatcher sees of a tensor there that is neither conjugated nor wrapped in anything."""
-    with Plainly(), torch.inference_mode(False):
-        return int(_keys(torch.empty(0, device=device)).raw_repr())
+    with torch.inference_mode(False):
+        return int(_keys(plainly(functools.partial(torch.empty, 0, device=device))).raw_repr())
 
 
 def gradient(shape: tuple[int, ...], many: Sequence[Entries], dys: Sequence[Any]) -> Any:

@@ -25,9 +25,9 @@ _node = torch._C._current_autograd_node
 _is_looking_for_nans = torch.is_anomaly_enabled
 _is_graph_asked_for = torch.is_grad_enabled
 _Tensor, _frame = torch.Tensor, sys._getframe
-_ENGINE_CALL, _latest = pending.ENGINE_CALL, pending.latest
+_ENGINE_CALL, _SLICES, _latest = pending.ENGINE_CALL, pending.SLICES, pending.latest
 _is_alone, _is_without_hooks, _WAITING = capture.is_alone, capture.is_without_hooks, capture.WAITING
-_now = streams.now
+_now, _forward_mode = streams.now, torch.autograd.forward_ad
 
 
 def _nothing() -> None:
@@ -58,7 +58,9 @@ def found() -> Waiting | None:
     if not _latest.waiting or _latest.task != _task():
         return None
     node = _node()
-    functions = node.next_functions if node is not None else None
+    if type(node) not in _SLICES:
+        return None
+    functions = node.next_functions
     return _latest.waiting.get(functions[0]) if functions else None
 
 
@@ -66,7 +68,9 @@ def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> 
     """Has a sum that is passed on wait for more slices of a tensor; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
-    if _is_unobserved() and caller.is_plain and _is_real(dy) and _is_without_hooks(op, dy, caller.given):
+    is_of_slice = type(_node()) in _SLICES  # and not of a function that calls the op, whose result may go anywhere
+    is_alone = is_of_slice and _is_unobserved() and caller.is_plain and _is_real(dy)
+    if is_alone and _is_without_hooks(op, dy, caller.given):
         tally: counting.Tally = counting.Tally()
         backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(
@@ -99,7 +103,12 @@ def _is_real(dy: Any) -> bool:
 
 
 def _is_unobserved() -> bool:
-    return not _is_graph_asked_for() and not _is_looking_for_nans() and are_plain_kernels()
+    return (
+        not _is_graph_asked_for()
+        and not _is_looking_for_nans()
+        and not pending.is_in_forward_mode()
+        and are_plain_kernels()
+    )
 
 
 def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
@@ -113,6 +122,7 @@ def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
         or shape != waiting.shape
         or _is_graph_asked_for()
         or _is_looking_for_nans()
+        or _forward_mode._current_level >= 0
         or not ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
         or not _is_without_hooks(op, dy, waiting.given)
         or not _is_alone(lazy, _WAITING)

@@ -15,7 +15,7 @@ from .capture import captured, copied, shared_memory
 from .indexing import INTEGER, SLICE, Entries
 from .lazy import RULES, LazySliceGrad, make, most_bytes, through
 from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
-from .plainly import Plainly, are_plain_kernels
+from .plainly import are_plain_kernels, plainly
 
 aten = torch.ops.aten
 KEYS = ("CPU", "CUDA")  # PyTorch's names of where kernels run
@@ -171,8 +171,7 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
         return None
     if are_plain_kernels():
         return devices.gradient(tuple(shape), (entries,), (dy,))
-    with Plainly():
-        return devices.gradient(tuple(shape), (entries,), (dy,))
+    return plainly(devices.gradient, tuple(shape), (entries,), (dy,))
 
 
 def _is_added(
@@ -231,6 +230,8 @@ def _why_not(dy: Any) -> str | None:
         raise Answer
     if not pending.is_running():
         return "called outside a backward pass"
+    if pending.is_in_forward_mode():
+        return "inside a level of forward mode"
     if type(dy) is not torch.Tensor:
         return f"a tensor of class {type(dy).__name__}"
     if not pending.is_called_by_engine():

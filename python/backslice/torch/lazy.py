@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 from . import capture, counting, devices, growing, pending, streams, sums
 from .arrays import MAX_RANK, is_plain
 from .placement import Placement, is_supported
-from .plainly import Plainly
+from .plainly import plainly
 
 aten = torch.ops.aten
 
@@ -128,8 +128,7 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     def settle(self) -> None:
         """Computes the sum, and gives this very object its memory."""
         dense = self.dense()
-        with Plainly():
-            _data.__set__(self, dense)
+        plainly(_data.__set__, self, dense)
         self._has_memory = True
 
     def follow(self) -> None:
@@ -150,9 +149,9 @@ class LazySliceGrad(torch.Tensor):  # type: ignore[misc]
     def data(self, value: Any) -> None:
         """As of any tensor: from now on this stands for the other one's memory."""
         value = _dense_of(value)
-        with self._computing, Plainly():
-            _data.__set__(self, value)
-            self._sum, self._dense, self._has_memory, self._moment = None, value.detach(), True, None
+        with self._computing:
+            plainly(_data.__set__, self, value)
+            self._sum, self._dense, self._has_memory, self._moment = None, plainly(value.detach), True, None
             self._is_open = False
             self._kind = (tuple(self.shape), self.dtype, self.device)
 

@@ -11,7 +11,7 @@ from .. import multi_slice_grad
 from . import counting, devices
 from .arrays import DTYPES, MAX_RANK, as_array, as_tensor, is_plain
 from .indexing import Entries, array_index, forward_index, unflattened
-from .plainly import Plainly
+from .plainly import plainly
 
 _library = torch.library.Library("backslice", "DEF")
 _library.define("pad_sum(Tensor[] dys, SymInt[] shape, SymInt[] entries, int[] sizes) -> Tensor")
@@ -22,16 +22,18 @@ def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
         return _by_pytorch(dys, shape, entries, sizes)
     counting.count_event("sums")
     indices = [array_index(one) for one in unflattened(entries, sizes)]
-    with Plainly():
-        slices = [(index, as_array(dy)) for index, dy in zip(indices, dys, strict=True)]
-        return as_tensor(multi_slice_grad(tuple(shape), slices, dtype=DTYPES[dys[0].dtype]))
+    return plainly(_sum_on_cpu, dys, tuple(shape), indices)
+
+
+def _sum_on_cpu(dys: Any, shape: tuple[int, ...], indices: list[Any]) -> Any:
+    slices = [(index, as_array(dy)) for index, dy in zip(indices, dys, strict=True)]
+    return as_tensor(multi_slice_grad(shape, slices, dtype=DTYPES[dys[0].dtype]))
 
 
 def _on_cuda(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
     if len(shape) > MAX_RANK or not devices.are_plain(dys):
         return _by_pytorch(dys, shape, entries, sizes)
-    with Plainly():
-        return sum_on_device(dys, shape, unflattened(entries, sizes))
+    return plainly(sum_on_device, dys, shape, unflattened(entries, sizes))
 
 
 def sum_on_device(dys: Sequence[Any], shape: Any, many: Sequence[Entries]) -> Any:

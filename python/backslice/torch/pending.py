@@ -25,7 +25,8 @@ _node = torch._C._current_autograd_node
 _OWN_FILES = frozenset(
     str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending")
 )
-_SLICES = frozenset(f"{op}Backward0" for op in ("Select", "Slice", "Unfold", "Diagonal"))
+# The nodes of slices. What their formulas return goes to the engine, and adds nothing.
+SLICES = frozenset(getattr(torch._C._functions, f"{op}Backward0") for op in ("Select", "Slice", "Unfold", "Diagonal"))
 ENGINE_CALL = torch.autograd.graph._engine_run_backward.__code__
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
 _is_transformed = torch._C._functorch.is_functorch_wrapped_tensor
@@ -47,13 +48,13 @@ class BackwardPass:
     """One run of autograd's engine, which holds it until it ends, by whatever way."""
 
     def __init__(self) -> None:
+        self.waiting: dict[Any, Any] = {}  # see `growing`: per input of a node
+        self.tallies: list[counting.Tally] = []  # of slices that were added to what waits
+        self._caller: Caller | None = None
         self._lazy: list[weakref.ref[Any]] = []
         self._limit = 64
         self._sliced: set[Any] = set()
         self._prepared: set[Any] = set()
-        self._caller: Caller | None = None
-        self.waiting: dict[Any, Any] = {}  # see `growing`: per input of a node
-        self.tallies: list[counting.Tally] = []  # of slices that were added to what waits
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
@@ -93,7 +94,7 @@ class BackwardPass:
         if receiver in self._sliced:
             return False
         self._sliced.add(receiver)
-        return receiver[0] is None or receiver[0].name() not in _SLICES
+        return type(receiver[0]) not in SLICES
 
     def prepare(self, receiver: Any) -> None:
         if receiver not in self._prepared:
@@ -145,7 +146,12 @@ def is_engine_adding() -> bool:
     Otherwise Python code did, or the formula of a node, which may add to something that they keep.
     """
     node = _node()
-    return node is not None and node.name() in _SLICES and is_called_by_engine()  # whose formulas add nothing
+    return type(node) in SLICES and is_called_by_engine()
+
+
+def is_in_forward_mode() -> bool:
+    """Whether gradients may have tangents, which are PyTorch's to compute: it does so from what a kernel returns."""
+    return bool(torch.autograd.forward_ad._current_level >= 0)
 
 
 def is_accumulating() -> bool:

@@ -1,9 +1,11 @@
 """Runs PyTorch's operations on plain tensors as they are: no history, no transforms, no modes, no subclasses."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 
+Result = TypeVar("Result")
 _FIRST, _SECOND, _THIRD, _FOURTH = (
     torch._C.DisableTorchFunction,
     torch._C._DisableFuncTorch,
@@ -21,16 +23,11 @@ def are_plain_kernels() -> bool:
     return _functions() == 0 and _modes() == 0 and _transforms() is None
 
 
-class Plainly:
-    """``with Plainly():``, in the thread that enters it. Written out, since it runs once per gradient."""
+def plainly(call: Callable[..., Result], *arguments: Any) -> Result:
+    """What `call` returns, run so in this thread.
 
-    __slots__ = ("_guards",)
-
-    def __enter__(self) -> None:
-        self._guards = (_FIRST(), _SECOND(), _THIRD(), _FOURTH())
-        for guard in self._guards:
-            guard.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        for guard in reversed(self._guards):
-            guard.__exit__(*error)
+    The guards are entered and left by functions in C, one ``with`` each: Ctrl-C, which Python code may be interrupted
+    by anywhere, finds each of them entered or left. One that stayed entered would switch autograd off.
+    """
+    with _FIRST(), _SECOND(), _THIRD(), _FOURTH():
+        return call(*arguments)

@@ -18,7 +18,7 @@ from . import counting, devices, streams
 from .arrays import DTYPES, as_array, as_tensor, as_writable_array
 from .indexing import Entries
 from .placement import Placement, boxes, compose, entries_of, identity, index_of, strided_view, walks_along_axes
-from .plainly import Plainly
+from .plainly import plainly
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -106,8 +106,7 @@ def _unchanged(node: Leaf) -> Any:
 def evaluate(root: Sum, shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
     """A new tensor with the sum, in memory of backslice's pool, or on a device in PyTorch's."""
     counting.count_event("sums")
-    with Plainly():
-        return _evaluated(root, shape, dtype, device)
+    return plainly(_evaluated, root, shape, dtype, device)
 
 
 def consume(holder: list[Sum], shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
@@ -128,9 +127,8 @@ def _add_to_own(holder: list[Sum], made: Any, rest: list[Term]) -> None:
     steps = [step for group in _groups(rest) for step in ([group] if _are_boxes(group) else [[term] for term in group])]
     done = 0
     try:
-        with Plainly():
-            for done, step in enumerate(steps):  # noqa: B007  read when one of them fails
-                _add(step, made)
+        for done, step in enumerate(steps):  # noqa: B007  read when one of them fails
+            plainly(_add, step, made)
     except BaseException:
         if done > 0:
             left: Sum = whole(made)
@@ -180,12 +178,11 @@ def _evaluated(root: Sum, shape: tuple[int, ...], dtype: Any, device: Any) -> An
 def accumulate(root: Sum, out: Any) -> None:
     """Adds the sum to a tensor, touching only what the slices take."""
     counting.count_event("sums")
-    with Plainly():
-        _add_all(terms(root, out.dim()), out)
+    plainly(_add_all, root, out)
 
 
-def _add_all(some_terms: list[Term], out: Any) -> None:
-    for group in _groups(some_terms):
+def _add_all(root: Sum, out: Any) -> None:
+    for group in _groups(terms(root, out.dim())):
         _add(group, out)
 
 

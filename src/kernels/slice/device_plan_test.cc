@@ -163,6 +163,7 @@ TEST(FillVariants, ZerosAreWrittenApartWhereLittleIsTaken) {
   EXPECT_EQ(name_of({4096, 128, 2048}, ":, 64"), "zeros_apart_of_16_loops_2");
   EXPECT_EQ(name_of({4096, 128, 2048}, ":, :32"), "zeros_apart_of_16_loops_2");
   EXPECT_EQ(name_of({4096, 128, 2048}, ":, :33"), "chunks_of_16_loops_2");
+  EXPECT_EQ(name_of({4096, 128, 2048}, ":, :0"), "chunks_of_16_loops_1") << "nothing is taken";
   EXPECT_EQ(name_of({128, 2048}, "64"), "chunks_of_16_loops_1") << "too small for it to matter";
   EXPECT_EQ(name_of({1 << 20, 63}, ":, 3"), "chunks_of_1_loops_1") << "narrow items";
 }

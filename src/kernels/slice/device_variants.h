@@ -28,7 +28,9 @@ struct FillVariant {
   // faster up to a quarter of items that are taken, and slower from a half on, since their threads skip what is taken.
   bool pays(const DevicePlan& plan) const {
     constexpr std::uint32_t kMany = 1 << 21;
-    return grain != Grain::Apart || (plan.is_dense && plan.items >= kMany && taken_items(plan) <= plan.items / 4);
+    if (grain != Grain::Apart) return true;
+    const std::uint32_t taken = taken_items(plan);
+    return plan.is_dense && plan.items >= kMany && taken > 0 && taken <= plan.items / 4;
   }
 
   std::uint32_t parts(const DevicePlan& plan) const { return grain == Grain::Chunk ? chunks_of(plan) : plan.items; }

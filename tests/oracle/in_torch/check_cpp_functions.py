@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from backslice.torch import kernels
 from compare import leaf, same_both_ways, slices_of
 from torch.utils import cpp_extension
 
@@ -29,8 +30,21 @@ struct Tripled : torch::autograd::Function<Tripled> {
   }
 };
 
+// Whose gradients are those of slices, made by PyTorch's ops: the first goes to one tensor, the second to another.
+struct Rows : torch::autograd::Function<Rows> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& b) {
+    context->saved_data["shape"] = a.sizes().vec();
+    return a.select(0, 0) * 2 + b.select(0, 1) * 3;
+  }
+  static torch::autograd::variable_list backward(AutogradContext* context, torch::autograd::variable_list dys) {
+    const auto shape = context->saved_data["shape"].toIntVector();
+    return {at::select_backward(dys[0] * 2, shape, 0, 0), at::select_backward(dys[0] * 3, shape, 0, 1)};
+  }
+};
+
 TORCH_LIBRARY(backslice_test, m) {
   m.def("tripled(Tensor x) -> Tensor", [](const at::Tensor& x) { return Tripled::apply(x); });
+  m.def("rows(Tensor a, Tensor b) -> Tensor", [](const at::Tensor& a, const at::Tensor& b) { return Rows::apply(a, b); });
 }
 """
 
@@ -69,6 +83,19 @@ def test_functions_that_read_memory_have_equal_gradients(between: str, tripled: 
         loss.backward(retain_graph=True)
         loss.backward()
         return x.grad, torch.autograd.grad(slices_of(tripled(x) * 2), x)[0]
+
+    same_both_ways(run)
+
+
+@pytest.mark.parametrize("medium", [1, 2**62])
+def test_functions_that_call_the_ops_of_slices(medium: int, tripled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MEDIUM", medium)
+
+    def run() -> Any:
+        a, b = leaf(4, 7, 3), leaf(4, 7, 3)
+        for _ in range(3):
+            torch.ops.backslice_test.rows(a, b).sum().backward()
+        return a.grad, b.grad
 
     same_both_ways(run)
 

@@ -1,6 +1,7 @@
 """Slices that are added to the sum that waits for them, and pass nothing on: nobody can tell."""
 
 import gc
+import signal
 import threading
 import weakref
 from collections.abc import Callable
@@ -10,7 +11,9 @@ import backslice.torch as bt
 import pytest
 import torch
 from backslice.torch import capture, counting, devices, growing, kernels, pending, placement, sums
+from backslice.torch.plainly import plainly
 from compare import leaf, same_both_ways, slices_of
+from torch.autograd import forward_ad
 
 WAYS = {"on the CPU": (False, 1), "as on a device": (True, 1), "as on a device, the first at once": (True, 2**62)}
 
@@ -176,6 +179,74 @@ def test_hooks_of_nodes_see_what_they_always_do(which: str, result: str, are_giv
         return dx, seen
 
     same_both_ways(run)
+
+
+def negated(part: Any) -> Any:
+    """Of which the gradient is negated when it is read."""
+    return (torch.complex(torch.zeros_like(part), part).conj() * (1 + 2j)).sum().real
+
+
+def test_hooks_of_nodes_whose_gradients_are_negated_when_they_are_read() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        parts, seen = [x[:, t] for t in range(7)], []
+        for part in parts:
+            part.grad_fn.register_hook(lambda gradients, _: seen.append(gradients[0].clone()))
+        sum(map(negated, parts)).backward()
+        return x.grad, seen
+
+    same_both_ways(run)
+
+
+def test_tangents_of_gradients_that_are_given() -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        with forward_ad.dual_level():
+            parts = [(x * 2)[:, t] for t in range(7)]
+            dys = gradients_of(parts)
+            dys[3] = forward_ad.make_dual(dys[3], torch.ones_like(dys[3]))
+            (dx,) = torch.autograd.grad(parts, x, dys)
+            return tuple(forward_ad.unpack_dual(dx))
+
+    same_both_ways(run, is_taken=False)  # forward mode is left to PyTorch
+
+
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_hessian_vector_products_by_forward_mode(is_leaf: bool) -> None:
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(x.detach(), torch.arange(84.0, dtype=x.dtype).reshape(x.shape)).requires_grad_()
+            y = dual if is_leaf else dual * 1
+            (dx,) = torch.autograd.grad(sum((y[:, t] ** 3).sum() for t in range(7)), y)
+            return tuple(forward_ad.unpack_dual(dx))
+
+    same_both_ways(run, is_taken=False)  # forward mode is left to PyTorch
+
+
+def test_ctrl_c_leaves_autograd_as_it_was(way: str) -> None:
+    """Whenever it comes: a thread in which a guard of PyTorch's stayed entered computes no gradients any more."""
+    x, interrupts = leaf(4, 7, 3), 0
+    before = torch._C._dispatch_tls_local_exclude_set()
+    before_signal = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    kept = list[BaseException]()  # as a notebook keeps the last one
+    try:
+        for _ in range(4000):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-4)
+                for _ in range(2000):
+                    plainly(len, ())
+            except KeyboardInterrupt as error:
+                interrupts += 1
+                kept = [error]
+                if torch._C._dispatch_tls_local_exclude_set() != before or interrupts == 800:
+                    break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before_signal)
+    assert interrupts > 100 and kept
+    assert torch._C._dispatch_tls_local_exclude_set() == before
+    assert (x * 1).requires_grad
 
 
 @pytest.mark.parametrize("are_given", [False, True])
