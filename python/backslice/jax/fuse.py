@@ -173,7 +173,9 @@ def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     shardings = (*eqn.params["in_shardings"], *eqn.params["out_shardings"])
     if any(type(sharding).__name__ != "UnspecifiedValue" for sharding in shardings):
         return None
-    if not (_places(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))):
+    if not (
+        _places(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))
+    ):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
 

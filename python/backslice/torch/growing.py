@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from . import capture, counting, devices, pending, streams, sums
+from . import capture, counting, devices, pending, streams
 from .indexing import SLICE, Entries
 from .plainly import are_plain_kernels
 

@@ -44,7 +44,8 @@ struct Rows : torch::autograd::Function<Rows> {
 
 TORCH_LIBRARY(backslice_test, m) {
   m.def("tripled(Tensor x) -> Tensor", [](const at::Tensor& x) { return Tripled::apply(x); });
-  m.def("rows(Tensor a, Tensor b) -> Tensor", [](const at::Tensor& a, const at::Tensor& b) { return Rows::apply(a, b); });
+  m.def("rows(Tensor a, Tensor b) -> Tensor",
+        [](const at::Tensor& a, const at::Tensor& b) { return Rows::apply(a, b); });
 }
 """
 

@@ -94,9 +94,7 @@ def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, m
 
 
 @pytest.mark.parametrize("are_given", [False, True])
-def test_what_was_added_to_at_once_is_the_result(
-    are_given: bool, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_added_to_at_once_is_the_result(are_given: bool, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not copied when it is read."""
     made, evaluated = list[Any](), sums._evaluated
     monkeypatch.setattr(sums, "_evaluated", lambda *given: made.append(given[0]) or evaluated(*given))

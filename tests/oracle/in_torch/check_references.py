@@ -166,7 +166,7 @@ ASSIGNMENTS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("how", ASSIGNMENTS)
 def test_memory_that_a_hook_assigns(how: str) -> None:
-    same_both_ways(lambda: lazily_in_a_hook(lambda g: [ASSIGNMENTS[how](g)] and None))
+    same_both_ways(lambda: lazily_in_a_hook(lambda g: (ASSIGNMENTS[how](g), None)[1]))
 
 
 @pytest.mark.parametrize("how", ASSIGNMENTS)

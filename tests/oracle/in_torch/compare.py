@@ -9,7 +9,6 @@ import torch.utils.dlpack
 from backslice.torch import counting
 from torch.utils._pytree import tree_leaves
 
-
 # Others that hold a gradient.
 HOLDERS: dict[str, Callable[[Any], Any]] = {
     "the gradient": lambda g: g,
