@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from backslice.torch import counting
+from backslice.torch import counting, kernels
 from compare import leaf, same_both_ways, slices_of
 
 
@@ -234,7 +234,8 @@ def dense_then_slices(show: Any) -> Any:
     return x.grad
 
 
-def test_slices_are_added_to_a_gradient_that_nobody_has(installed: None) -> None:
+def test_slices_are_added_to_a_gradient_that_nobody_has(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "AT_ONCE", 0)  # all together, on a device too
     addresses: list[int] = []
     counting.reset()
     x = leaf(4, 7, 3)
