@@ -110,6 +110,22 @@ inline Rows random_rows(std::mt19937& random, std::int64_t count, int rank, int 
   return rows;
 }
 
+// The rows of a sparse tensor and those of a slice of it.
+struct SparseCase {
+  Rows input, output;
+  Row start, size;
+  int rank;
+};
+
+// Random rows and a place where a window of them begins; its size and the slice are still to be filled in.
+inline SparseCase random_input(std::mt19937& random, std::int64_t count, int rank, int extent) {
+  SparseCase made{random_rows(random, count, rank, extent, random() % 2 == 0), {}, {}, {}, rank};
+  made.start.resize(static_cast<std::size_t>(rank));
+  made.size = made.start;
+  for (auto& s : made.start) s = static_cast<int>(random() % 4) - 1;
+  return made;
+}
+
 inline void expect_gradient(const Truth& truth, std::size_t rows, Result<Tensor> result) {
   if (truth.used < static_cast<std::int64_t>(rows)) {
     ASSERT_EQ(result.status().code(), StatusCode::Internal);

@@ -59,8 +59,7 @@ class ResultElements {
   nb::object filled(const OutputArgument& out, const Fill& fill, Work work) const {
     const View view = out.view(input_, argument_);
     if (is_on_device() || !view.device.is_cpu()) {
-      check(without_gil([&] { return fill(view); }));
-      finish(out.call());
+      fill_on_device(view, fill, out.call());
     } else if (is_object()) {
       fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
@@ -92,13 +91,18 @@ class ResultElements {
   bool is_object() const { return input_.type.is_object; }
   bool is_on_device() const { return input_.on_device.call != nullptr; }
 
+  template <class Fill>
+  void fill_on_device(const View& view, const Fill& fill, const CallContext* call) const {
+    check(without_gil([&] { return fill(view); }));
+    finish(call);
+  }
+
   // An array of the caller's library, filled; or where that makes none, one of ours.
   template <class Make, class Fill>
   nb::object device_result(const Shape* shape, const Make& make, const Fill& fill) const {
     View view;
     if (nb::object made = quickly_made(shape, view); made.is_valid()) {
-      check(without_gil([&] { return fill(view); }));
-      finish(input_.on_device.call);
+      fill_on_device(view, fill, input_.on_device.call);
       return made;
     }
     const nb::object array = shape != nullptr ? new_device_array(*shape) : nb::none();

@@ -68,20 +68,11 @@ void expect_same(const RandomTensor& out, const RandomTensor& grad, const Call& 
   ASSERT_EQ(device_out.memory(), expected.memory);
 }
 
-struct Case {
-  Rows input, output;
-  Row start, size;
-  int rank;
-};
+using Case = SparseCase;
 
 // Slices of a window, parts of them, and lists that have little to do with each other.
 Case random_case(std::mt19937& random, std::int64_t rows, int extent) {
-  Case c;
-  c.rank = static_cast<int>(random() % 5);
-  c.input = random_rows(random, rows, c.rank, extent, random() % 2 == 0);
-  c.start.resize(static_cast<std::size_t>(c.rank));
-  c.size = c.start;
-  for (auto& s : c.start) s = static_cast<int>(random() % 4) - 1;
+  Case c = random_input(random, rows, static_cast<int>(random() % 5), extent);
   for (auto& s : c.size) s = static_cast<int>(random() % static_cast<unsigned>(extent + 1));
   c.output = window(c.input, c.start, c.size);
   if (random() % 2 == 0) {

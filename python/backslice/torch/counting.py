@@ -13,9 +13,7 @@ events: collections.Counter[str] = collections.Counter()
 
 
 def count_taken(op: str, key: str) -> None:
-    with _lock:
-        taken[op] += 1
-        taken_on[op, key] += 1
+    count_all({(op, key): 1})
 
 
 def count_all(tally: Tally) -> None:

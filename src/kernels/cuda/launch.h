@@ -25,6 +25,11 @@ cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, unsigned threa
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, dim3(threads), pointers, 0, stream);
 }
 
+// How many blocks there are for so many parts.
+inline std::uint32_t blocks_for(std::uint32_t parts, std::uint32_t per_block = kBlock) {
+  return parts / per_block + (parts % per_block != 0);
+}
+
 // So many blocks of kBlock threads.
 template <class... Parameters>
 cudaError_t launch_blocks(void (*kernel)(Parameters...), std::uint32_t blocks, cudaStream_t stream,
@@ -37,7 +42,7 @@ cudaError_t launch_blocks(void (*kernel)(Parameters...), std::uint32_t blocks, c
 template <class... Parameters>
 cudaError_t launch(void (*kernel)(Parameters...), std::uint32_t threads, cudaStream_t stream,
                    const std::type_identity_t<Parameters>&... arguments) {
-  return launch_blocks(kernel, threads / kBlock + (threads % kBlock != 0), stream, arguments...);
+  return launch_blocks(kernel, blocks_for(threads), stream, arguments...);
 }
 
 }  // namespace backslice::cuda

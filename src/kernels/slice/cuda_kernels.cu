@@ -16,11 +16,13 @@ struct Shares {
 
 // A plan as the argument of a kernel that was compiled for so many loops, or 0 for any number.
 template <int kLoops>
-using PlanArgument = DevicePlanOf<kLoops == 0 ? sizeof(DevicePlan::loop) / sizeof(DeviceLoop) : kLoops>;
+inline constexpr int kLoopsOfArgument = kLoops == 0 ? kMaxLoops : kLoops;
+template <int kLoops>
+using PlanArgument = DevicePlanOf<kLoopsOfArgument<kLoops>>;
 
 template <int kLoops>
 PlanArgument<kLoops> argument(const DevicePlan& plan) {
-  return shortened<sizeof(PlanArgument<kLoops>::loop) / sizeof(DeviceLoop)>(plan);
+  return shortened<kLoopsOfArgument<kLoops>>(plan);
 }
 
 template <int kWidth, int kLoops, Grain kGrain>
@@ -56,15 +58,11 @@ __global__ void __launch_bounds__(kBlock)
   if (thread < plan.items) add_item<kWidth, kLoops>(plan, addition, thread);
 }
 
-std::uint32_t blocks_for(std::uint32_t parts, std::uint32_t per_block) {
-  return parts / per_block + (parts % per_block != 0);
-}
-
 template <int kWidth, int kLoops>
 cudaError_t fill_apart(const DevicePlan& plan, cudaStream_t stream) {
   const DevicePlan taken = taken_of(plan);
-  const std::uint32_t copying = blocks_for(taken.items, kBlock);
-  return launch_blocks(fill_apart_kernel<kWidth, kLoops>, copying + blocks_for(plan.items, kBlock), stream,
+  const std::uint32_t copying = blocks_for(taken.items);
+  return launch_blocks(fill_apart_kernel<kWidth, kLoops>, copying + blocks_for(plan.items), stream,
                        argument<kLoops>(plan), argument<kLoops>(taken), copying);
 }
 

@@ -33,7 +33,8 @@ struct DevicePlanOf {
 };
 
 // Of any number: an axis each, and one more over the units of an item.
-using DevicePlan = DevicePlanOf<33>;
+inline constexpr int kMaxLoops = 33;
+using DevicePlan = DevicePlanOf<kMaxLoops>;
 
 // Precondition: the plan has no more loops.
 template <int kMostLoops>

@@ -276,22 +276,14 @@ class Stored {
   std::vector<std::byte> bytes_;
 };
 
-struct Case {
-  Rows input, output;
-  Row start, size;
-  int rank;
-};
+using Case = SparseCase;
 
 // A window of the input, whole, with rows left out, or in another order.
 Case random_case(std::mt19937& random, std::size_t most_rows, bool shuffles) {
-  Case made;
-  made.rank = static_cast<int>(random() % 7);
-  const int extent = 2 + static_cast<int>(random() % (made.rank < 3 ? 60 : 4));
+  const int rank = static_cast<int>(random() % 7);
+  const int extent = 2 + static_cast<int>(random() % (rank < 3 ? 60 : 4));
   const auto count = static_cast<std::int64_t>(random() % (most_rows + 1));
-  made.input = random_rows(random, count, made.rank, extent, random() % 2 == 0);
-  made.start.resize(static_cast<std::size_t>(made.rank));
-  made.size = made.start;
-  for (auto& s : made.start) s = static_cast<int>(random() % 4) - 1;
+  Case made = random_input(random, count, rank, extent);
   for (auto& s : made.size) s = extent / 2 + static_cast<int>(random() % static_cast<unsigned>(extent));
   made.output = window(made.input, made.start, made.size);
   const unsigned change = random() % 4;
