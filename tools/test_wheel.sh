@@ -61,7 +61,7 @@ left_out=(
 )
 ignored=()
 for file in "${left_out[@]}"; do ignored+=("--ignore-glob=*/$file"); done
-"$installed" -m pip install -q "pytest>=8" "pytest-xdist>=3.6" "hypothesis>=6.100" "scipy>=1.11"
+"$installed" -m pip install -q "pytest>=8" "pytest-xdist>=3.6" "hypothesis>=6.100" "matplotlib>=3.8" "scipy>=1.11"
 BACKSLICE_C_LIBRARY=$("$installed" -c 'import backslice; print(backslice.get_library())')
 export BACKSLICE_C_LIBRARY
 [ $# -gt 0 ] || set -- python/tests

@@ -2,18 +2,14 @@
 // tensors on CUDA devices: they read tuples of integers and run no code of users, so that hundreds of slices cost less
 // than one of them does through a protocol for arrays.
 //
-// A memory is (address, offset, shape, strides), the last three in elements. A slice is one (kind, start, step, count)
-// per axis of the tensor or new axis. Where it all is: (ordinal, stream, NumPy dtype, new_memory). Tensors that tell
-// their memory to C are taken as they are, which takes less time than a tuple for each.
-#include <nanobind/nanobind.h>
+// A slice is one (kind, start, step, count) per axis of the tensor or new axis. Tensors that tell their memory to C are
+// taken as they are, which takes less time than a tuple for each.
+#include "bindings/addresses.h"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "backslice/multi_slice.h"
 #include "bindings/arguments.h"
-#include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/gil_loan.h"
 #include "bindings/known_tensors.h"
@@ -93,66 +89,27 @@ class MemoryFromPython final : public Allocator {
   GilLoan& loan_;
 };
 
-// Where the tensors of a call are, and what they hold.
-class Where {
- public:
-  explicit Where(nb::handle given)
-      : device_(read_device(given)), type_(element_type(item(given, 2), "dtype")), new_memory_(item(given, 3)) {
-    if (type_.is_object) raise_dtype_error("dtype must be one of numbers");
-    context_.stream = reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(integer(item(given, 1), "stream")));
-  }
-  Where(const Where&) = delete;
+Device read_device(nb::handle given) {
+  require_tuple(given, "where", 4);
+  const std::int64_t ordinal = integer(item(given, 0), "ordinal");
+  if (ordinal > INT32_MAX) raise_invalid_argument("ordinal is no device's");
+  return ordinal < 0 ? Device::cpu() : Device::cuda(static_cast<int>(ordinal));
+}
 
-  // Runs an operation of the library while other Python threads may run, and raises what it or code that gives memory
-  // met.
-  template <class Operation>
-  void run(const Operation& operation) const {
-    const Status status = [&] {
-      GilLoan loan;
-      MemoryFromPython memory(new_memory_, device_, loan);
-      Context context = context_;
-      if (!device_.is_cpu()) context.allocator = &memory;
-      return operation(context);
-    }();
-    if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-    check(status);
-  }
-
-  // The memory of a tensor, or nothing where that is not known to be here and of this dtype's size.
-  std::optional<ConstView> view_of_tensor(nb::handle object) const {
-    nb::dlpack::dltensor tensor;
-    if (!view_known_tensor(object, tensor)) return std::nullopt;
-    ConstView found = python::view_of(tensor, type_, "dy");
-    if (found.device != device_ || tensor.dtype.lanes * tensor.dtype.bits != 8 * type_.item_size) return std::nullopt;
-    return found;
-  }
-
-  View view(nb::handle memory) const {
-    require_tuple(memory, "a memory", 4);
-    return view(item(memory, 0), item(memory, 1), item(memory, 2), item(memory, 3));
-  }
-  View view(nb::handle address, nb::handle offset, nb::handle shape, nb::handle strides) const {
-    Dims byte_strides = integers(strides, "strides");
-    for (std::int64_t& stride : byte_strides) stride = in_bytes(stride, type_.item_size);
-    const auto first = static_cast<std::uintptr_t>(integer(address, "address")) +
-                       static_cast<std::uintptr_t>(in_bytes(integer(offset, "offset"), type_.item_size));
-    return unwrap(View::strided(reinterpret_cast<void*>(first), type_.dtype, integers(shape, "shape"), byte_strides,
-                                type_.item_size, device_));
-  }
-
- private:
-  static Device read_device(nb::handle given) {
-    require_tuple(given, "where", 4);
-    const std::int64_t ordinal = integer(item(given, 0), "ordinal");
-    if (ordinal > INT32_MAX) raise_invalid_argument("ordinal is no device's");
-    return ordinal < 0 ? Device::cpu() : Device::cuda(static_cast<int>(ordinal));
-  }
-
-  Device device_;
-  ElementType type_;
-  nb::handle new_memory_;
-  Context context_;
-};
+// Runs an operation of the library while other Python threads may run, and raises what it or code that gives memory
+// met.
+template <class Operation>
+void run(const Where& where, const Operation& operation) {
+  const Status status = [&] {
+    GilLoan loan;
+    MemoryFromPython memory(where.new_memory(), where.device(), loan);
+    Context context = where.context();
+    if (!where.device().is_cpu()) context.allocator = &memory;
+    return operation(context);
+  }();
+  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+  check(status);
+}
 
 Selection selection_of(const Shape& shape, nb::handle entries) {
   const Py_ssize_t size = require_tuple(entries, "a slice");
@@ -180,13 +137,8 @@ SliceGradient gradient_of(const Shape& shape, nb::handle given, const Where& whe
           where.view(item(given, 1), item(given, 2), item(given, 3), item(given, 4))};
 }
 
-void run_gradients(std::span<const SliceGradient> gradients, const View& to, nb::handle accumulate,
-                   const Where& where) {
-  const Write write = read_flag(accumulate, "accumulate") ? Write::Accumulate : Write::Overwrite;
-  where.run([&](const Context& context) {
-    return gradients.size() == 1 ? slice_grad_into(gradients[0].selection, gradients[0].dy, to, write, context)
-                                 : multi_slice_grad_into(to.shape(), gradients, to, write, context);
-  });
+Write read_write(nb::handle accumulate) {
+  return read_flag(accumulate, "accumulate") ? Write::Accumulate : Write::Overwrite;
 }
 
 void py_slice_grads_at(nb::handle slices, nb::handle out, nb::handle where_given, nb::handle accumulate) {
@@ -196,7 +148,7 @@ void py_slice_grads_at(nb::handle slices, nb::handle out, nb::handle where_given
   std::vector<SliceGradient> gradients;
   gradients.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
   for (nb::handle given : nb::borrow<nb::tuple>(items)) gradients.push_back(gradient_of(to.shape(), given, where));
-  run_gradients(gradients, to, accumulate, where);
+  write_gradients(gradients, to, read_write(accumulate), where);
 }
 
 // The same of tensors; false, and nothing is done, where one of them does not tell its memory.
@@ -213,7 +165,7 @@ bool py_slice_grads_of(nb::handle slices, nb::handle dys, nb::handle out, nb::ha
     if (!dy) return false;
     gradients.push_back({selection_of(to.shape(), item(each_slice, i)), *dy});
   }
-  run_gradients(gradients, to, accumulate, where);
+  write_gradients(gradients, to, read_write(accumulate), where);
   return true;
 }
 
@@ -221,10 +173,45 @@ void py_slice_at(nb::handle x, nb::handle slice, nb::handle out, nb::handle wher
   const Where where(where_given);
   const View from = where.view(x), to = where.view(out);
   const Selection selection = selection_of(from.shape(), slice);
-  where.run([&](const Context& context) { return slice_into(selection, from, to, context); });
+  run(where, [&](const Context& context) { return slice_into(selection, from, to, context); });
 }
 
 }  // namespace
+
+Where::Where(nb::handle given)
+    : device_(read_device(given)), type_(element_type(item(given, 2), "dtype")), new_memory_(item(given, 3)) {
+  if (type_.is_object) raise_dtype_error("dtype must be one of numbers");
+  context_.stream = reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(integer(item(given, 1), "stream")));
+}
+
+std::optional<ConstView> Where::view_of_tensor(nb::handle object) const {
+  nb::dlpack::dltensor tensor;
+  if (!view_known_tensor(object, tensor)) return std::nullopt;
+  ConstView found = view_of(tensor, type_, "dy");
+  if (found.device != device_ || tensor.dtype.lanes * tensor.dtype.bits != 8 * type_.item_size) return std::nullopt;
+  return found;
+}
+
+View Where::view(nb::handle memory) const {
+  require_tuple(memory, "a memory", 4);
+  return view(item(memory, 0), item(memory, 1), item(memory, 2), item(memory, 3));
+}
+
+View Where::view(nb::handle address, nb::handle offset, nb::handle shape, nb::handle strides) const {
+  Dims byte_strides = integers(strides, "strides");
+  for (std::int64_t& stride : byte_strides) stride = in_bytes(stride, type_.item_size);
+  const auto first = static_cast<std::uintptr_t>(integer(address, "address")) +
+                     static_cast<std::uintptr_t>(in_bytes(integer(offset, "offset"), type_.item_size));
+  return unwrap(View::strided(reinterpret_cast<void*>(first), type_.dtype, integers(shape, "shape"), byte_strides,
+                              type_.item_size, device_));
+}
+
+void write_gradients(std::span<const SliceGradient> gradients, const View& to, Write write, const Where& where) {
+  run(where, [&](const Context& context) {
+    return gradients.size() == 1 ? slice_grad_into(gradients[0].selection, gradients[0].dy, to, write, context)
+                                 : multi_slice_grad_into(to.shape(), gradients, to, write, context);
+  });
+}
 
 void bind_addresses(nb::module_& m) {
   m.def("_slice_grads_at", py_slice_grads_at);

@@ -31,6 +31,7 @@ from .internal import _slice_at as _slice_at
 from .internal import _slice_grad_into_zeros as _slice_grad_into_zeros
 from .internal import _slice_grads_at as _slice_grads_at
 from .internal import _slice_grads_of as _slice_grads_of
+from .internal import _SliceAdder as _SliceAdder
 from .internal import _svg as _svg
 from .internal import _uninitialised as _uninitialised
 from .many_slices import *

@@ -38,6 +38,23 @@ def _slice_grads_of(
 def _slice_at(x: tuple[Any, ...], slice: tuple[Any, ...], out: tuple[Any, ...], where: tuple[Any, ...]) -> None:
     """Write a slice to memory that is given by its address."""
 
+class _SliceAdder:
+    """Adds gradients of slices to sums that wait for them in PyTorch's engine: see `backslice.torch.growing`."""
+
+    def __init__(self, op: str, key: str, kind: int, sizes: Any, asked: Any) -> None: ...
+    def add(self, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
+        """Add a gradient at once; return True, or what it may wait in, or None. Only kernels may call it."""
+
+    def add_at_once(self, waiting: Any, lazy: Any, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> bool:
+        """Add a gradient to the memory of a sum, by one kernel; return False where it has none, or others wait."""
+
+    def count(self, waiting: Any) -> None:
+        """Count a slice that was added."""
+
+    @property
+    def added_at_once(self) -> int:
+        """How many gradients were added at once."""
+
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
 

@@ -53,10 +53,10 @@ class Known:
 NOTHING = Known()
 _share = torch._lazy_clone
 _use_count = torch._C._storage_Use_Count
-_known: dict[str, Known] = {}
+known: dict[str, Known] = {}
 _seen: dict[str, References] = {}
 _seen_objects: dict[str, int] = {}
-_measuring: int | None = None  # the thread that does
+measuring: int | None = None  # the thread that does
 
 
 def captured(op: str, dy: Any, references: int) -> Any:
@@ -74,17 +74,16 @@ def shared_memory(op: str, tensor: Any, references: int) -> Any:
     storage = tensor.untyped_storage()
     held = (tensor._use_count(), _use_count(storage._cdata))
     objects = references + sys.getrefcount(storage)
-    if _measuring is not None and _measuring == threading.get_ident():
-        _seen[op], _seen_objects[op] = held, objects
+    _note(op, held, objects)
     if not storage.resizable():  # exported to NumPy, or from elsewhere
         return None
-    known = _known.get(op, NOTHING)
+    expected = known.get(op, NOTHING)
     if devices.takes(tensor.device):
-        is_alone = objects <= known.objects and are_within(held, known.alone)
+        is_alone = objects <= expected.objects and are_within(held, expected.alone)
         return tensor if is_alone and _is_free(tensor) else None
-    if held[1] > known.alone[1]:
+    if held[1] > expected.alone[1]:
         return None
-    if held[0] > known.alone[0] and not (held[0] <= known.given and pending.was_given(tensor)):
+    if held[0] > expected.alone[0] and not (held[0] <= expected.given and pending.was_given(tensor)):
         return None
     try:
         return _share(tensor)
@@ -98,21 +97,30 @@ def is_without_hooks(op: str, dy: Any, given: frozenset[int]) -> bool:
     The engine has it once more then, and it is the gradient that it has, not what the dispatcher made of that.
     `given` are the ids of those that the caller gave. Only kernels that the engine calls may call it.
     """
-    known = _known.get(op, NOTHING)
-    if not known.tells_hooks:
+    expected = known.get(op, NOTHING)
+    if not expected.tells_hooks:
         return False
     held = dy._use_count()
-    return bool(held == known.given if id(dy) in given else held == known.alone[0])
+    return bool(held == expected.given if id(dy) in given else held == expected.alone[0])
 
 
-def is_alone(lazy: Any, what: str = JOIN) -> bool:
-    """Whether nobody but the engine has a gradient that has no memory yet: it calls a rule to add to it, or waits."""
+def is_alone(lazy: Any) -> bool:
+    """Whether nobody but the engine has a gradient that has no memory yet, which it calls a rule to add to."""
     held, objects = (lazy._use_count(), 0), sys.getrefcount(lazy)
-    if _measuring is not None and _measuring == threading.get_ident():
-        _seen[what], _seen_objects[what] = held, objects
-    known = _known.get(what, NOTHING)
+    _note(JOIN, held, objects)
+    expected = known.get(JOIN, NOTHING)
     # The pass that it belongs to has a weak reference.
-    return objects <= known.objects and are_within(held, known.alone) and weakref.getweakrefcount(lazy) <= 1
+    return objects <= expected.objects and are_within(held, expected.alone) and weakref.getweakrefcount(lazy) <= 1
+
+
+def note_waiting(held: int, objects: int) -> None:
+    """What is seen of a sum that waits in the engine, by what looks whether it is alone."""
+    _note(WAITING, (held, 0), objects)
+
+
+def _note(what: str, held: References, objects: int) -> None:
+    if measuring is not None and measuring == threading.get_ident():
+        _seen[what], _seen_objects[what] = held, objects
 
 
 def _is_free(tensor: Any) -> bool:
@@ -145,14 +153,14 @@ class Measurement:
     """What is seen in this thread while the kernels are tried out."""
 
     def __enter__(self) -> "Measurement":
-        global _measuring
+        global measuring
         _seen.clear()
-        _measuring = threading.get_ident()
+        measuring = threading.get_ident()
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _measuring
-        _measuring = None
+        global measuring
+        measuring = None
 
     def take(self, op: str) -> References | None:
         """What was seen since the last time."""
@@ -166,8 +174,8 @@ class Measurement:
 def trust(op: str, alone: References, given: int, objects: int = 0, tells_hooks: bool = False) -> None:
     most = {"add": MOST_ADDED_TO, JOIN: MOST_JOINED, WAITING: MOST_WAITING}.get(op, MOST)
     bounded = min(alone[0], most[0]), min(alone[1], most[1])
-    _known[op] = Known(bounded, min(given, MOST_GIVEN), objects, tells_hooks)
+    known[op] = Known(bounded, min(given, MOST_GIVEN), objects, tells_hooks)
 
 
 def trust_nothing() -> None:
-    _known.clear()
+    known.clear()

@@ -19,7 +19,7 @@ from .plainly import plainly
 
 _CLASSES = {torch.Tensor, torch.nn.Parameter}
 _keys = torch._C._dispatch_keys
-_is_shared = torch._C._is_cow_tensor
+is_shared = torch._C._is_cow_tensor
 _address = torch._C._data_address  # of a storage; what is shared copy on write stays so
 _reasons: dict[int, str | None] = {}  # per device that was tried: why it cannot be used
 
@@ -120,7 +120,7 @@ def values(x: Any, entries: Entries) -> Any:
 
 def _write(many: Sequence[Entries], dys: Sequence[Any], to: tuple[Any, Any], accumulate: bool) -> None:
     # What is shared copy on write stays so: reading it by the tensor would make PyTorch copy it, on the default stream.
-    if any(map(_is_shared, dys)) or not _slice_grads_of(many, dys, *to, accumulate):
+    if any(map(is_shared, dys)) or not _slice_grads_of(many, dys, *to, accumulate):
         slices = [(entries, *_memory(dy)) for entries, dy in zip(many, dys, strict=True)]
         _slice_grads_at(slices, *to, accumulate)
 

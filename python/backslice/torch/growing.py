@@ -9,25 +9,22 @@ somebody asks for a graph, looks for NaNs, or transforms functions, and where no
 The sum stops growing when anybody has read it.
 """
 
-import sys
 import weakref
 from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 
+from .._core import _SliceAdder
 from . import capture, counting, devices, pending, streams
-from .indexing import SLICE, Entries
+from .placement import entries_of
 from .plainly import are_plain_kernels
 
-_task = torch._C._current_graph_task_id
 _node = torch._C._current_autograd_node
-_is_looking_for_nans = torch.is_anomaly_enabled
-_is_graph_asked_for = torch.is_grad_enabled
-_Tensor, _frame = torch.Tensor, sys._getframe
-_ENGINE_CALL, _SLICES, _latest = pending.ENGINE_CALL, pending.SLICES, pending.latest
-_is_alone, _is_without_hooks, _WAITING = capture.is_alone, capture.is_without_hooks, capture.WAITING
-_now, _forward_mode = streams.now, torch.autograd.forward_ad
+_SLICES, _latest = pending.SLICES, pending.latest
+OTHER, SELECT, SLICE = 0, 1, 2  # what an op's arguments say
 
 
 def _nothing() -> None:
@@ -40,7 +37,6 @@ class Waiting:
 
     lazy: Any  # a weak reference to the sum that the engine has
     shape: Any  # of the tensor, as kernels are given it
-    whole: Entries  # all of it
     size: int  # in bytes
     dtype: Any
     device: Any
@@ -53,30 +49,18 @@ class Waiting:
     to: Any = None  # the same memory, as `devices` needs it
 
 
-def found() -> Waiting | None:
-    """What waits for the gradient that is being made. Written out, as what follows, since it runs once per slice."""
-    if not _latest.waiting or _latest.task != _task():
-        return None
-    node = _node()
-    if type(node) not in _SLICES:
-        return None
-    functions = node.next_functions
-    return _latest.waiting.get(functions[0]) if functions else None
-
-
 def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> None:
     """Has a sum that is passed on wait for more slices of a tensor; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
     is_of_slice = type(_node()) in _SLICES  # and not of a function that calls the op, whose result may go anywhere
     is_alone = is_of_slice and _is_unobserved() and caller.is_plain and _is_real(dy)
-    if is_alone and _is_without_hooks(op, dy, caller.given):
+    if is_alone and capture.is_without_hooks(op, dy, caller.given):
         tally: counting.Tally = counting.Tally()
         backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(
             lazy=weakref.ref(lazy),
             shape=shape,
-            whole=tuple((SLICE, 0, 1, extent) for extent in shape),
             size=size,
             dtype=dy.dtype,
             device=dy.device,
@@ -92,7 +76,10 @@ def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> 
 
 def goes_on(added: Any, result: Any) -> None:
     """The engine has added what was passed on to what it had, and keeps the result."""
-    waiting = found()
+    node = _node()
+    if type(node) not in _SLICES or not _latest.waiting or _latest.task != pending.task():
+        return
+    waiting = _latest.waiting.get(pending.receiver())
     if waiting is not None and waiting.lazy() is added and pending.is_called_by_engine():
         waiting.lazy = weakref.ref(result)
         result._is_open = True
@@ -104,43 +91,11 @@ def _is_real(dy: Any) -> bool:
 
 def _is_unobserved() -> bool:
     return (
-        not _is_graph_asked_for()
-        and not _is_looking_for_nans()
+        not torch.is_grad_enabled()
+        and not torch.is_anomaly_enabled()
         and not pending.is_in_forward_mode()
         and are_plain_kernels()
     )
-
-
-def lazy_for(waiting: Waiting, op: str, dy: Any, shape: Any) -> Any:
-    """The sum that a kernel may add the gradient of a slice to; None where it may not. Only kernels may call it."""
-    lazy = waiting.lazy()
-    if (
-        lazy is None
-        or type(dy) is not _Tensor
-        or dy.dtype is not waiting.dtype
-        or dy.get_device() != waiting.ordinal
-        or shape != waiting.shape
-        or _is_graph_asked_for()
-        or _is_looking_for_nans()
-        or _forward_mode._current_level >= 0
-        or not ((frame := _frame(1).f_back) is None or frame.f_code is _ENGINE_CALL)  # see pending.is_called_by_engine
-        or not _is_without_hooks(op, dy, waiting.given)
-        or not _is_alone(lazy, _WAITING)
-    ):
-        return None
-    return lazy
-
-
-def is_added_at_once(waiting: Waiting, lazy: Any, entries: Entries, dy: Any) -> bool:
-    """Adds the gradient of a slice to the memory of the sum on a device, by one kernel, where nothing else waits."""
-    with lazy._computing:
-        made = waiting.made()
-        if (made is None or lazy._sum is not made or not lazy._is_open) and not _has_memory(waiting, lazy):
-            return False
-        if waiting.moment != _now(waiting.device):
-            return False
-        devices.add_one(entries, dy, waiting.to)
-        return True
 
 
 def _has_memory(waiting: Waiting, lazy: Any) -> bool:
@@ -148,3 +103,34 @@ def _has_memory(waiting: Waiting, lazy: Any) -> bool:
     if made is not None:
         waiting.made, waiting.moment, waiting.to = weakref.ref(made), made.moment, devices.memory(made.dy)
     return made is not None
+
+
+def _add_shared(place: Any, dy: Any, shape: Any, arguments: tuple[Any, ...], to: Any) -> None:
+    """Adds a gradient that does not tell its memory, as one does not that is shared copy on write."""
+    entries = entries_of(place(shape, *arguments), dy.shape)
+    assert entries is not None
+    devices.add_one(entries, dy, to)
+
+
+def adder(op: str, key: str, kind: int, place: Any, sizes: Any) -> Any:
+    """What adds gradients of an op's slices to the sums that wait for them. In C++, since it runs once per slice."""
+    asked = SimpleNamespace(
+        latest=pending.latest,
+        task=pending.task,
+        node=_node,
+        slices=pending.SLICES,
+        tensor=torch.Tensor,
+        is_graph_asked_for=torch.is_grad_enabled,
+        is_looking_for_nans=torch.is_anomaly_enabled,
+        forward_mode=torch.autograd.forward_ad,
+        engine_call=pending.ENGINE_CALL,
+        weak_references=weakref.getweakrefcount,
+        capture=capture,
+        known=capture.known,
+        stream=streams.current,
+        is_capturing=streams.is_current_capturing,
+        is_shared=devices.is_shared,
+        has_memory=_has_memory,
+        add_shared=partial(_add_shared, place),
+    )
+    return _SliceAdder(op, key, kind, sizes, asked)

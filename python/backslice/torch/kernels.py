@@ -12,7 +12,6 @@ from . import counting, devices, growing, pending, sums
 from .arrays import DTYPES, MAX_RANK, is_plain
 from .asking import Answer, Question
 from .capture import captured, copied, shared_memory
-from .indexing import INTEGER, SLICE, Entries
 from .lazy import RULES, LazySliceGrad, make, most_bytes, through
 from .placement import Placement, entries_of, is_supported, of_diagonal, of_select, of_slice, of_unfold
 from .plainly import are_plain_kernels, plainly
@@ -29,29 +28,32 @@ MEDIUM = 2**23
 # The gradient of the first slice is computed at once there.
 SMALL_ON_DEVICE = 2**27
 MEDIUM_ON_DEVICE = 2**62
-# Up to that size a gradient of a slice is added by a launch of its own, which takes less time than to have it wait.
+# Up to that size a gradient of a slice on a device is added by a launch of its own, which takes less time than to have
+# it wait.
 AT_ONCE = 2**24
 
 
 @dataclass(slots=True)
 class Sizes:
-    """Two of them that are in force; infinite while the kernels are switched off."""
+    """Those that are in force; the first two are infinite while the kernels are switched off."""
 
     small: float = math.inf
     medium: float = math.inf
+    at_once: int = 0
 
 
 _sizes = {key: Sizes() for key in KEYS}
 
 
 def as_shipped() -> dict[str, Sizes]:
-    return {"CPU": Sizes(SMALL, MEDIUM), "CUDA": Sizes(SMALL_ON_DEVICE, MEDIUM_ON_DEVICE)}
+    return {"CPU": Sizes(SMALL, MEDIUM, AT_ONCE), "CUDA": Sizes(SMALL_ON_DEVICE, MEDIUM_ON_DEVICE, AT_ONCE)}
 
 
 def switch_on(registered: Iterable[tuple[str, str]], sizes: dict[str, Sizes]) -> None:
     in_use.update(registered)
     for key, found in sizes.items():
-        _sizes[key].medium, _sizes[key].small = found.medium, found.small
+        in_force = _sizes[key]
+        in_force.at_once, in_force.medium, in_force.small = found.at_once, found.medium, found.small
 
 
 def switch_off() -> None:
@@ -72,17 +74,6 @@ def _slice(shape: Sequence[int], dim: int, start: int, end: int, step: int) -> P
     return of_slice(len(shape), dim, first, step)
 
 
-def _select_entries(whole: Entries, shape: Sequence[int], _: Any, dim: int, index: int) -> Entries:
-    dim = dim % len(shape)
-    return (*whole[:dim], (INTEGER, index + shape[dim] if index < 0 else index, 1, 1), *whole[dim + 1 :])
-
-
-def _slice_entries(whole: Entries, shape: Sequence[int], dy: Any, dim: int, start: int, end: int, step: int) -> Entries:
-    dim = dim % len(shape)
-    first, _, _ = slice(start, end, step).indices(shape[dim])
-    return (*whole[:dim], (SLICE, first, step, dy.shape[dim]), *whole[dim + 1 :])
-
-
 def _unfold(shape: Sequence[int], dim: int, size: int, step: int) -> Placement:
     return of_unfold(len(shape), dim % len(shape), step)
 
@@ -97,11 +88,12 @@ class Operation:
 
     name: str
     place: Callable[..., Placement]
-    entries: Callable[..., Entries] | None  # of a plain slice, which is supported for every shape
+    kind: int  # of its arguments
 
     @property
     def is_plain_slice(self) -> bool:
-        return self.entries is not None
+        """Supported for every shape."""
+        return self.kind != growing.OTHER
 
     @property
     def overload(self) -> Any:
@@ -111,10 +103,10 @@ class Operation:
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("select_backward", _select, _select_entries),
-        Operation("slice_backward", _slice, _slice_entries),
-        Operation("unfold_backward", _unfold, None),
-        Operation("diagonal_backward", _diagonal, None),
+        Operation("select_backward", _select, growing.SELECT),
+        Operation("slice_backward", _slice, growing.SLICE),
+        Operation("unfold_backward", _unfold, growing.OTHER),
+        Operation("diagonal_backward", _diagonal, growing.OTHER),
     )
 }
 
@@ -128,16 +120,17 @@ def own_kernel(name: str, key: str) -> Callable[..., Any]:
 
 def kernel(name: str, key: str) -> Callable[..., Any]:
     """A kernel for that op, for that key."""
-    operation, own, sizes, where = OPERATIONS[name], own_kernel(name, key), _sizes[key], (name, key)
+    operation, own, sizes = OPERATIONS[name], own_kernel(name, key), _sizes[key]
+    adder = growing.adder(name, key, operation.kind, operation.place, sizes)
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
         references = sys.getrefcount(dy)
-        waiting = growing.found()
-        if waiting is not None and waiting.size >= sizes.small:
-            lazy = growing.lazy_for(waiting, name, dy, shape)
-            if lazy is not None and _is_added(operation, waiting, lazy, dy, references, shape, arguments):
-                waiting.tally[where] = waiting.tally.get(where, 0) + 1
-                return None
+        waiting = adder.add(dy, shape, arguments)
+        if waiting is True:
+            return None
+        if waiting is not None and _is_added(operation, adder, waiting, dy, references, shape, arguments):
+            adder.count(waiting)
+            return None
         size = math.prod(shape) * dy.element_size()
         if size < sizes.small:
             return own(dy, shape, *arguments)
@@ -176,38 +169,27 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
 
 def _is_added(
     operation: Operation,
+    adder: Any,
     waiting: growing.Waiting,
-    lazy: Any,
     dy: Any,
     references: int,
     shape: Any,
     arguments: tuple[Any, ...],
 ) -> bool:
-    """Adds the gradient of a slice to the sum that waits for it, if that can be."""
-    name, entries_of_slice, kept = operation.name, operation.entries, None
-    if waiting.is_on_device:
-        size = dy.numel() * dy.element_size()
-        if size > AT_ONCE:
-            kept = _waiting_as_it_is(name, waiting, dy, references)
-        if kept is None and entries_of_slice is not None and size > 0:
-            entries = entries_of_slice(waiting.whole, shape, dy, *arguments)
-            if growing.is_added_at_once(waiting, lazy, entries, dy):
-                return True
-        if size <= AT_ONCE:
-            kept = _waiting_as_it_is(name, waiting, dy, references)
-    placement = operation.place(shape, *arguments)
-    if entries_of_slice is None and not (_is_small(dy) and is_supported(placement, dy.shape)):
+    """Has the gradient of a slice wait in the sum that waits for it, or adds it to that, if that can be."""
+    lazy, kept = waiting.lazy(), None
+    if lazy is None or dy.is_inference():  # which has no version
         return False
-    if dy.is_inference():  # which has no version
+    if waiting.is_on_device:
+        kept = None if id(dy) in waiting.given else shared_memory(operation.name, dy, references)
+        if kept is None and adder.add_at_once(waiting, lazy, dy, shape, arguments):
+            return True
+    placement = operation.place(shape, *arguments)
+    if not operation.is_plain_slice and not (_is_small(dy) and is_supported(placement, dy.shape)):
         return False
     if kept is None:
-        kept = copied(dy) if waiting.is_on_device else captured(name, dy, references)
+        kept = copied(dy) if waiting.is_on_device else captured(operation.name, dy, references)
     return bool(lazy.grow(sums.placed(placement, sums.leaf(kept))))
-
-
-def _waiting_as_it_is(name: str, waiting: growing.Waiting, dy: Any, references: int) -> Any:
-    """A gradient that nobody else has; None for others."""
-    return None if id(dy) in waiting.given else shared_memory(name, dy, references)
 
 
 def _is_small(dy: Any) -> bool:

@@ -20,7 +20,7 @@ from .receivers import Receivers
 
 _lock = threading.RLock()
 _running: "weakref.WeakValueDictionary[int, BackwardPass]" = weakref.WeakValueDictionary()
-_task = torch._C._current_graph_task_id
+task = torch._C._current_graph_task_id  # of this thread, -1 outside passes
 _node = torch._C._current_autograd_node
 _OWN_FILES = frozenset(
     str(Path(__file__).with_name(f"{module}.py")) for module in ("growing", "kernels", "lazy", "pending")
@@ -116,7 +116,7 @@ class BackwardPass:
 
 def is_running() -> bool:
     """Whether this thread is inside a backward pass."""
-    return bool(_task() >= 0)
+    return bool(task() >= 0)
 
 
 def add(lazy: Any) -> None:
@@ -226,12 +226,12 @@ def _engine_call(frame: Any) -> Any:
 
 def current() -> BackwardPass:
     """The pass that this thread is inside."""
-    task = _task()
-    if latest.task == task and (backward := latest.reference()) is not None:
+    number = task()
+    if latest.task == number and (backward := latest.reference()) is not None:
         return backward
     with _lock:
-        backward = _running.get(task)
+        backward = _running.get(number)
         if backward is None:
-            backward = _running[task] = BackwardPass()
-    latest.task, latest.reference, latest.waiting = task, weakref.ref(backward), backward.waiting
+            backward = _running[number] = BackwardPass()
+    latest.task, latest.reference, latest.waiting = number, weakref.ref(backward), backward.waiting
     return backward

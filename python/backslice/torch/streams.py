@@ -12,8 +12,8 @@ import torch
 
 # Not there in a PyTorch without CUDA, where nothing of this is called.
 raw: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-_current: Any = getattr(torch._C, "_cuda_getCurrentStream", None)
-_is_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
+current: Any = getattr(torch._C, "_cuda_getCurrentStream", None)
+is_current_capturing: Any = getattr(torch._C, "_cuda_isCurrentStreamCapturing", None)
 
 
 # The stream on which something was queued, as PyTorch numbers it, and whether that was captured into a graph.
@@ -21,14 +21,14 @@ Moment = tuple[tuple[int, int, int], bool]
 
 
 def is_capturing(device: Any) -> bool:
-    return bool(device.type == "cuda" and _is_capturing())
+    return bool(device.type == "cuda" and is_current_capturing())
 
 
 def now(device: Any) -> Moment | None:
     """What is queued from now on; None on the CPU, which has no streams."""
     if device.type != "cuda":
         return None
-    return _current(device.index), _is_capturing()
+    return current(device.index), is_current_capturing()
 
 
 def join(used: Iterable[tuple[Moment | None, Any]]) -> None:

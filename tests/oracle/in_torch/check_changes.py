@@ -235,7 +235,7 @@ def dense_then_slices(show: Any) -> Any:
 
 
 def test_slices_are_added_to_a_gradient_that_nobody_has(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "AT_ONCE", 0)  # all together, on a device too
+    monkeypatch.setattr(kernels._sizes["CPU"], "at_once", 0)  # all together, on a device too
     addresses: list[int] = []
     counting.reset()
     x = leaf(4, 7, 3)

@@ -10,7 +10,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import capture, counting, devices, growing, kernels, pending, placement, sums
+from backslice.torch import capture, counting, devices, growing, kernels, pending, sums, trial
 from backslice.torch.plainly import plainly
 from compare import leaf, same_both_ways, slices_of
 from torch.autograd import forward_ad
@@ -81,8 +81,8 @@ def test_gradients_that_others_have_are_not_copied(way: str) -> None:
 def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody else has, too; larger ones wait as they are."""
     monkeypatch.setattr(kernels, "AT_ONCE", at_once)
-    added, add = [], growing.is_added_at_once
-    monkeypatch.setattr(growing, "is_added_at_once", lambda *given: added.append(add(*given)) or added[-1])
+    adders, make = list[Any](), growing.adder
+    monkeypatch.setattr(growing, "adder", lambda *given: adders.append(make(*given)) or adders[-1])
 
     def run() -> Any:
         x = leaf(4, 7, 3)
@@ -90,7 +90,8 @@ def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, m
         return x.grad
 
     same_both_ways(run)
-    assert sum(added) == (5 if "at once" in way and at_once else 0)  # all but the first two
+    added = sum(adder.added_at_once for adder in adders)
+    assert added == (5 if "at once" in way and at_once else 0)  # all but the first two
 
 
 @pytest.mark.parametrize("are_given", [False, True])
@@ -109,15 +110,15 @@ def test_what_was_added_to_at_once_is_the_result(are_given: bool, way: str, monk
 
 def test_sums_are_let_go_of_when_they_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not when the pass ends: a deep model would hold a gradient per layer."""
-    added, add, alive = list[Any](), growing.is_added_at_once, list[int]()
+    added, has_memory, alive = list[Any](), growing._has_memory, list[int]()
 
-    def noted(waiting: Any, lazy: Any, *rest: Any) -> bool:
-        is_added = add(waiting, lazy, *rest)
-        if is_added and not any(known() is lazy._sum.dy for known in added):
+    def noted(waiting: Any, lazy: Any) -> bool:
+        is_added = has_memory(waiting, lazy)
+        if is_added:
             added.append(weakref.ref(lazy._sum.dy))
         return is_added
 
-    monkeypatch.setattr(growing, "is_added_at_once", noted)
+    monkeypatch.setattr(growing, "_has_memory", noted)
     with bt.enabled():
         h = leaf(4, 7, 3)
         for _ in range(5):
@@ -129,22 +130,22 @@ def test_sums_are_let_go_of_when_they_were_read(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_slices_are_placed_alike_wherever_they_are_added() -> None:
+    """Also by what adds them at once, which reads their arguments itself."""
     shape, random = (5, 6, 7), torch.Generator().manual_seed(3)
-    whole = tuple((1, 0, 1, extent) for extent in shape)
+    calls: list[Callable[[Any], Any]] = []
     for _ in range(300):
         dim, a, b, step = (int(torch.randint(-8, 9, (), generator=random)) for _ in range(4))
         dim, step = dim % 3 - 3 * (a % 2), step % 4 + 1
         index = a % shape[dim] - shape[dim] * (b % 2)
-        for name, arguments, taken in (
-            ("select_backward", (dim, index), torch.empty(shape).select(dim, index)),
-            ("slice_backward", (dim, a, b, step), torch.ops.aten.slice.Tensor(torch.empty(shape), dim, a, b, step)),
-        ):
-            if taken.numel() == 0:
-                continue
-            operation = kernels.OPERATIONS[name]
-            assert operation.entries is not None
-            placed = placement.entries_of(operation.place(shape, *arguments), taken.shape)
-            assert operation.entries(whole, shape, taken, *arguments) == placed, (name, arguments)
+        calls.append(lambda x, dim=dim, index=index: x.select(dim, index))
+        calls.append(lambda x, dim=dim, a=a, b=b, step=step: torch.ops.aten.slice.Tensor(x, dim, a, b, step))
+
+    def run() -> Any:
+        x = leaf(*shape)
+        parts = [call(x) for call in calls]
+        return torch.autograd.grad(parts, x, gradients_of(parts))
+
+    same_both_ways(run)
 
 
 WHICH: dict[str, Callable[[int], bool]] = {
@@ -538,15 +539,15 @@ def test_a_pass_that_fails_in_the_middle(way: str) -> None:
 def test_hooks_are_told_from_how_often_a_gradient_is_held() -> None:
     bt.install()
     for op in kernels.OPERATIONS:
-        known = capture._known[op]
+        known = capture.known[op]
         assert known.tells_hooks and known.alone[0] == 3 and known.given == 4
-    assert capture._known[capture.WAITING].alone == (2, 0)
+    assert capture.known[capture.WAITING].alone == (2, 0)
 
 
 def test_where_hooks_cannot_be_told_everything_is_passed_on(
     passed_on: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "_is_without_hooks", lambda *_: False)
+    monkeypatch.setattr(trial, "_tells_hooks", lambda *_: False)
 
     def run() -> Any:
         x = leaf(4, 7, 3)

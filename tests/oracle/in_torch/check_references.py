@@ -84,7 +84,7 @@ def test_installed_under_a_profiler_that_reads_variables(keep: str) -> None:
 def test_more_references_than_there_can_be_are_not_believed(installed: None) -> None:
     capture.trust("select_backward", (9, 9), 9)
     capture.trust("add", (9, 9), 9)
-    assert capture._known["select_backward"] == capture.Known((3, 2), 4) and capture._known["add"].alone == (4, 2)
+    assert capture.known["select_backward"] == capture.Known((3, 2), 4) and capture.known["add"].alone == (4, 2)
 
 
 def test_what_others_do_meanwhile_is_not_measured(installed: None) -> None:

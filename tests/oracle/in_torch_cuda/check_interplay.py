@@ -204,7 +204,7 @@ def counted(hold: Callable[[Any], Any] | None) -> int:
 
 
 def test_gradients_that_nobody_else_has_are_not_copied(installed: None) -> None:
-    assert counted(None) == 0, (capture._known, "every gradient is copied: slower than it should be")
+    assert counted(None) == 0, (capture.known, "every gradient is copied: slower than it should be")
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
