@@ -1,6 +1,8 @@
 // What the dense gradients reach on a CUDA device, beside a copy within its memory in the same run: bytes of dx written
 // and of dy read, over the time. `make bench-cuda` runs it; names on the command line choose workloads, "variants" all
 // of them with every kernel that can run them.
+#include "kernels/tiles/cuda.h"
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 
 #include "backslice/backslice.h"
 #include "kernels/slice/cuda_kernels.h"
+#include "kernels/tiles/cuda_kernels.h"
 
 namespace {
 
@@ -122,17 +125,50 @@ void run_variants(const Workload& work, DType dtype, double copy) {
   }
 }
 
-// 512 steps of a sequence: through the operation, and as a graph that was captured once.
-void run_many(double copy, std::int64_t taken) {
-  const Shape shape = *Shape::make({256, 512, 1024});
-  Tensor dx = on_device(DType::Float32, shape);
+// Steps of a sequence, each `taken` long, so that slices of more than one meet.
+struct Steps {
+  explicit Steps(std::int64_t taken) : dx(on_device(DType::Float32, shape)) {
+    for (std::int64_t t = 0; t < 512; ++t) {
+      const std::int64_t end = std::min<std::int64_t>(512, t + taken);
+      const auto s = Selection::from_index(shape, {SliceRange{}, SliceRange{t, end}});
+      dys.push_back(on_device(DType::Float32, s->result_shape()));
+      slices.push_back({*s, dys.back().view()});
+    }
+  }
+
+  Shape shape = *Shape::make({256, 512, 1024});
+  Tensor dx;
   std::vector<Tensor> dys;
   std::vector<SliceGradient> slices;
-  for (std::int64_t t = 0; t < 512; ++t) {
-    const auto s = Selection::from_index(shape, {SliceRange{}, SliceRange{t, std::min<std::int64_t>(512, t + taken)}});
-    dys.push_back(on_device(DType::Float32, s->result_shape()));
-    slices.push_back({*s, dys.back().view()});
+};
+
+double traffic_of(const Steps& steps, std::int64_t taken) {
+  return 4.0 * static_cast<double>(steps.shape.elements()) * static_cast<double>(1 + taken);
+}
+
+// Every kernel of the list that can run them, with their tables on the device.
+void run_many_variants(double copy, std::int64_t taken) {
+  Steps steps(taken);
+  const CommonAxes common = common_axes(steps.slices, steps.dx.view().layout, serial_executor());
+  const cuda::Addition addition = cuda::addition_of(DType::Float32);
+  const auto made = cuda::tile_tables(common, 4, steps.dx.view().data, taken > 1 ? &addition : nullptr, false);
+  const cuda::UploadedTiles uploaded(made[0], *cuda_allocator(0).value(), {0, nullptr});
+  const cuda::DeviceTiles& tiles = uploaded.tiles;
+  for (const cuda::TileVariant& variant : cuda::kTileVariants) {
+    if (!variant.can_run(tiles)) continue;
+    const double time = seconds([&] { must(cuda::sum_tiles(tiles, variant, nullptr), "sum_tiles"); });
+    std::printf("512 slices of %lld step%s   %-26s %5.2f of copy\n", static_cast<long long>(taken),
+                taken == 1 ? " " : "s", to_string(variant).c_str(), traffic_of(steps, taken) / time / copy);
+    std::fflush(stdout);
   }
+}
+
+// 512 steps of a sequence: through the operation, and as a graph that was captured once.
+void run_many(double copy, std::int64_t taken) {
+  Steps steps(taken);
+  const Shape& shape = steps.shape;
+  Tensor& dx = steps.dx;
+  const std::vector<SliceGradient>& slices = steps.slices;
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   const double call = seconds([&] { must(multi_slice_grad_into(shape, slices, dx)); });
@@ -143,10 +179,9 @@ void run_many(double copy, std::int64_t taken) {
   must(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   must(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
   const double replayed = seconds([&] { must(cudaGraphLaunch(replay, nullptr), "cudaGraphLaunch"); });
-  const double bytes = 4.0 * static_cast<double>(shape.elements()) * static_cast<double>(1 + taken);
   std::printf("512 slices of %lld step%s   per call %.3f ms, replayed %.3f ms: %.2f of copy\n",
               static_cast<long long>(taken), taken == 1 ? " " : "s", 1e3 * call, 1e3 * replayed,
-              bytes / replayed / copy);
+              traffic_of(steps, taken) / replayed / copy);
   std::fflush(stdout);
 }
 
@@ -191,6 +226,7 @@ int main(int argc, char** argv) {
     for (const Workload& work : workloads) {
       for (DType dtype : {DType::Float32, DType::UInt8}) run_variants(work, dtype, copy);
     }
+    for (std::int64_t taken : {1, 2}) run_many_variants(copy, taken);
   }
   if (wanted("many")) {
     run_many(copy, 1);

@@ -132,6 +132,16 @@ inline RandomTensor contiguous_tensor(std::mt19937& random, DType dtype, Ints sh
   return tensor;
 }
 
+// The same at an address that 16 divides.
+inline RandomTensor aligned_tensor(std::mt19937& random, DType dtype, Ints shape) {
+  RandomTensor tensor;
+  tensor.view = View::contiguous(nullptr, dtype, shape).value();
+  tensor.memory.resize(static_cast<std::size_t>(64 + tensor.view.elements() * item_size(dtype)));
+  for (std::byte& b : tensor.memory) b = static_cast<std::byte>(random());
+  tensor.view.data = tensor.memory.data() + 32;
+  return tensor;
+}
+
 // Without NaNs, whose bits depend on the order of operands: a byte without its bit 6 starts no NaN.
 inline void remove_nans(std::vector<std::byte>& memory) {
   for (std::byte& b : memory) b &= std::byte{0xbf};

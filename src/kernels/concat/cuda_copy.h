@@ -8,7 +8,7 @@
 
 namespace backslice::cuda {
 
-// Copies, and zeros where these are written. `unit` divides all addresses and sizes: 16, 4, 2 or 1.
+// Copies, and zeros where these are written. `unit` is one of kCopyUnits that divides all addresses and sizes.
 cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int unit, bool writes_zeros,
                           cudaStream_t stream);
 

@@ -129,11 +129,11 @@ class SegmentKernels : public ::testing::Test {
     for (const Write write : {Write::Overwrite, Write::IntoZeros}) {
       const Destination expected(pieces, lead);
       reference::concat(expected.dst, pieces.segments, DType::UInt8, 1, {}, write);
-      for (const int unit : {16, 4, 2, 1}) {
+      for (const int unit : kCopyUnits) {
         const Destination got(pieces, lead);
         const SegmentList list(got.dst, pieces.segments, {});
         ASSERT_EQ(list.bytes(), pieces.bytes);
-        if (unit > list.copied_at_once()) continue;
+        if (!list.is_multiple_of(unit)) continue;
         copy(list, got.dst, unit, write);
         ASSERT_EQ(got.memory, expected.memory) << "unit " << unit << ", lead " << lead;
       }

@@ -1,6 +1,8 @@
 // SegmentList: the tables of a concatenation on the host, before they are copied to a device.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -8,6 +10,9 @@
 #include "kernels/concat/segment_table.h"
 
 namespace backslice::cuda {
+
+// In how many bytes at once segments can be copied, best first.
+inline constexpr int kCopyUnits[] = {16, 4, 2, 1};
 
 // Neighbours in memory become one segment.
 class SegmentList {
@@ -24,7 +29,10 @@ class SegmentList {
   bool is_multiple_of(int bytes) const { return bits_ % static_cast<std::uint64_t>(bytes) == 0; }
 
   // In how many bytes at once segments are copied, and in how many numbers of so many bytes are added.
-  int copied_at_once() const { return is_multiple_of(16) ? 16 : is_multiple_of(4) ? 4 : is_multiple_of(2) ? 2 : 1; }
+  int copied_at_once() const {
+    return *std::find_if(std::begin(kCopyUnits), std::end(kCopyUnits),
+                         [this](int unit) { return is_multiple_of(unit); });
+  }
   int added_at_once(int number) const;
 
   // All tables in one block of memory, and where they lie in a copy of it.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/cuda/addition.h"
+#include "kernels/cuda/variants.h"
 #include "kernels/slice/device_rows.h"
 
 namespace backslice::cuda {
@@ -42,17 +43,14 @@ struct FillVariant {
   }
 };
 
-inline constexpr int kItemWidths[] = {16, 8, 4, 2, 1};
-inline constexpr int kLoopCounts[] = {1, 2, 3, 0};
-
 // The widest items apart, then chunks before items, and kernels that know the number of loops before those that do not.
 inline constexpr auto kFillVariants = [] {
-  std::array<FillVariant, (1 + 2 * std::size(kItemWidths)) * std::size(kLoopCounts)> variants{};
+  std::array<FillVariant, (1 + 2 * std::size(kWidths)) * std::size(kCounts)> variants{};
   std::size_t next = 0;
-  for (int loops : kLoopCounts) variants[next++] = {Grain::Apart, 16, loops};
+  for (int loops : kCounts) variants[next++] = {Grain::Apart, 16, loops};
   for (Grain grain : {Grain::Chunk, Grain::Item}) {
-    for (int loops : kLoopCounts) {
-      for (int width : kItemWidths) variants[next++] = {grain, width, loops};
+    for (int loops : kCounts) {
+      for (int width : kWidths) variants[next++] = {grain, width, loops};
     }
   }
   return variants;

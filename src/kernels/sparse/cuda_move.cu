@@ -1,5 +1,6 @@
 // Moving rows as was found.
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/variants.h"
 #include "kernels/sparse/cuda_move.h"
 
 namespace backslice::cuda {
@@ -41,14 +42,15 @@ __global__ void __launch_bounds__(kChunkThreads)
 cudaError_t move_rows(const RowMove& move, const Found& found, SliceRows rows, Moves moves, cudaStream_t stream) {
   const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return cudaSuccess;
-  if (is_dense(move, found, moves)) {
-    const auto kernel = move.width == 2   ? move_dense_kernel<2>
-                        : move.width == 4 ? move_dense_kernel<4>
-                                          : move_dense_kernel<8>;
-    return launch_grid(kernel, blocks_for_dense(rows.input, move.width), kChunkThreads, stream, move, found, rows);
-  }
-  return visit_width(move.width, [&]<int kBytes>() {
-    const auto kernel = move.chunks == 1 ? move_single_kernel<kBytes> : move_kernel<kBytes>;
+  const MoveVariant& variant = first_that_can_run(kMoveVariants, move, found, moves);
+  return visit_width(variant.width, [&]<int kBytes>() {
+    if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {
+      if (variant.way == MoveWay::Dense) {
+        return launch_grid(move_dense_kernel<kBytes>, blocks_for_dense(rows.input, kBytes), kChunkThreads, stream, move,
+                           found, rows);
+      }
+    }
+    const auto kernel = variant.way == MoveWay::Single ? move_single_kernel<kBytes> : move_kernel<kBytes>;
     return launch_grid(kernel, blocks, kChunkThreads, stream, move, found, rows, moves);
   });
 }

@@ -405,28 +405,31 @@ void by_blocks(unsigned blocks, const Body& body) {
   }
 }
 
-struct MoveWays {
-  int dense = 0, single = 0, chunks = 0;
-};
+constexpr MoveWay kMoveWays[] = {MoveWay::Dense, MoveWay::Single, MoveWay::Chunks};
 
-// `any`: by the kernel that moves rows of any kind.
-void move_on_cpu(const RowMove& move, const Found& found, const SliceRows& rows, Moves moves, bool any,
-                 MoveWays& ways) {
+// How often each was taken.
+using MovesByWay = std::array<int, std::size(kMoveWays)>;
+
+// By the best kernel that can run, those before `from` left out.
+void move_on_cpu(const RowMove& move, const Found& found, const SliceRows& rows, Moves moves, MoveWay from,
+                 MovesByWay& taken) {
   const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return;
-  visit_width(move.width, [&]<int kBytes>() {
+  const MoveVariant& variant =
+      *std::find_if(std::begin(kMoveVariants), std::end(kMoveVariants),
+                    [&](const MoveVariant& one) { return one.way >= from && one.can_run(move, found, moves); });
+  ++taken[static_cast<std::size_t>(variant.way)];
+  visit_width(variant.width, [&]<int kBytes>() {
     if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {
-      if (!any && is_dense(move, found, moves)) {
-        ++ways.dense;
+      if (variant.way == MoveWay::Dense) {
         return by_blocks(blocks_for_dense(rows.input, kBytes), [&](unsigned block, unsigned thread) {
           move_dense<kBytes>(move, found, rows, block, thread);
         });
       }
     }
-    ++(!any && move.chunks == 1 ? ways.single : ways.chunks);
     by_blocks(blocks, [&](unsigned block, unsigned thread) {
-      !any&& move.chunks == 1 ? move_single_chunks<kBytes>(move, found, rows, moves, block, thread)
-                              : move_chunks<kBytes>(move, found, rows, moves, block, thread);
+      variant.way == MoveWay::Single ? move_single_chunks<kBytes>(move, found, rows, moves, block, thread)
+                                     : move_chunks<kBytes>(move, found, rows, moves, block, thread);
     });
   });
 }
@@ -454,16 +457,6 @@ Dims rows_of(std::int64_t rows, Ints row_shape) {
   return dims;
 }
 
-// Where vectors are aligned, with bytes around it that nobody may touch.
-RandomTensor aligned_tensor(std::mt19937& random, DType dtype, Ints shape) {
-  RandomTensor tensor;
-  tensor.view = View::contiguous(nullptr, dtype, shape).value();
-  tensor.memory.resize(static_cast<std::size_t>(64 + tensor.view.elements() * item_size(dtype)));
-  for (std::byte& b : tensor.memory) b = static_cast<std::byte>(random());
-  tensor.view.data = tensor.memory.data() + 32;
-  return tensor;
-}
-
 RandomTensor any_tensor(std::mt19937& random, DType dtype, Ints shape) {
   const unsigned kind = random() % 4;
   return (kind == 0 ? random_tensor : kind == 1 ? contiguous_tensor : aligned_tensor)(random, dtype, shape);
@@ -473,7 +466,7 @@ constexpr DType kMoved[] = {DType::Int8, DType::BFloat16, DType::Float32, DType:
 
 // As the reference does, with slice rows that were found in any way.
 TEST_F(SparseDeviceKernels, MoveAndAddRowsAsWasFound) {
-  MoveWays ways;
+  MovesByWay taken_by{};
   const RowKernels& kernels = *active_target().rows;
   const std::vector<Dims> shapes = {Dims(std::vector<std::int64_t>{}), Dims(std::vector<std::int64_t>{3}),
                                     Dims(std::vector<std::int64_t>{2, 5}), Dims(std::vector<std::int64_t>{0})};
@@ -496,10 +489,10 @@ TEST_F(SparseDeviceKernels, MoveAndAddRowsAsWasFound) {
       remove_nans(out.memory);
       remove_nans(grad.memory);
       const SliceRows rows{input.rows(), taken};
-      for (const bool any : {false, true}) {
+      for (const MoveWay from : kMoveWays) {
         const auto moved = [&](Moves moves) {
           return run_on_copy(out, [&](const View& view) {
-            move_on_cpu(row_move(view, grad.view), on_cpu.found, rows, moves, any, ways);
+            move_on_cpu(row_move(view, grad.view), on_cpu.found, rows, moves, from, taken_by);
           });
         };
         ASSERT_EQ(moved(Moves::RowsAndZeros), run_on_copy(out, [&](const View& view) {
@@ -518,13 +511,13 @@ TEST_F(SparseDeviceKernels, MoveAndAddRowsAsWasFound) {
                     out, [&](const View& view) { reference::add_gradient(*matcher, all, of_slice, grad.view, view); }));
     });
   }
-  EXPECT_GT(ways.dense, 10);
-  EXPECT_GT(ways.single, 30);
-  EXPECT_GT(ways.chunks, 50);
+  EXPECT_GT(taken_by[0], 10);
+  EXPECT_GT(taken_by[1], 30);
+  EXPECT_GT(taken_by[2], 50);
 }
 
 TEST_F(SparseDeviceKernels, WriteTheIndicesAndValuesOfAWindow) {
-  MoveWays ways;
+  MovesByWay taken_by{};
   const RowKernels& kernels = *active_target().rows;
   for (int i = 0; i < 200; ++i) {
     const Case c = random_case(random_, i % 10 == 0 ? 9000 : 300, false);
@@ -552,7 +545,8 @@ TEST_F(SparseDeviceKernels, WriteTheIndicesAndValuesOfAWindow) {
       ASSERT_EQ(written([&](const View& to_indices, const View& to_values) {
                   const auto& strides = to_indices.layout.strides;
                   write_indices_on_cpu(lists, on_cpu.found, rows, {to_indices.data, strides[0], strides[1]});
-                  move_on_cpu(row_move(to_values, values.view), on_cpu.found, rows, Moves::ToSlice, i % 2 == 0, ways);
+                  move_on_cpu(row_move(to_values, values.view), on_cpu.found, rows, Moves::ToSlice,
+                              kMoveWays[static_cast<std::size_t>(i) % std::size(kMoveWays)], taken_by);
                 }),
                 written([&](const View& to_indices, const View& to_values) {
                   reference::write_slice(*matcher, {0, input.rows()}, {0, found}, input, c.start, values.view,
@@ -560,8 +554,8 @@ TEST_F(SparseDeviceKernels, WriteTheIndicesAndValuesOfAWindow) {
                 }));
     });
   }
-  EXPECT_GT(ways.single, 10);
-  EXPECT_GT(ways.chunks, 50);
+  EXPECT_GT(taken_by[1], 10);
+  EXPECT_GT(taken_by[2], 50);
 }
 
 TEST(RowChunks, OfWhichThereAreTooManyRefuseTheLaunch) {

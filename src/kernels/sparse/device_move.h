@@ -110,11 +110,6 @@ BACKSLICE_HD void move_single_chunks(const RowMove& move, const Found& found, co
 
 inline constexpr int kDenseVectors = 4;  // per thread
 
-inline bool is_dense(const RowMove& move, const Found& found, Moves moves) {
-  return found.joined == nullptr && moves == Moves::RowsAndZeros && move.chunks == 1 && move.to_row == move.width &&
-         address(move.to) % 16 == 0 && (move.width == 2 || move.width == 4 || move.width == 8);
-}
-
 inline unsigned blocks_for_dense(std::int64_t rows, int width) {
   const std::int64_t per_block = kChunkThreads * kDenseVectors * (16 / width);
   return static_cast<unsigned>((rows + per_block - 1) / per_block);
@@ -166,6 +161,28 @@ BACKSLICE_HD void move_dense(const RowMove& move, const Found& found, const Slic
     }
   }
 }
+
+// -- The ways to move rows, best first: what dispatch and tests walk
+
+enum class MoveWay { Dense, Single, Chunks };
+
+struct MoveVariant {
+  MoveWay way;
+  int width;  // of a chunk, in bytes
+
+  bool can_run(const RowMove& move, const Found& found, Moves moves) const {
+    if (move.width != width || (way != MoveWay::Chunks && move.chunks != 1)) return false;
+    if (way != MoveWay::Dense) return true;
+    return found.joined == nullptr && moves == Moves::RowsAndZeros && move.to_row == width &&
+           address(move.to) % 16 == 0;
+  }
+};
+
+inline constexpr MoveVariant kMoveVariants[] = {
+    {MoveWay::Dense, 8},  {MoveWay::Dense, 4},  {MoveWay::Dense, 2},  {MoveWay::Single, 16}, {MoveWay::Single, 8},
+    {MoveWay::Single, 4}, {MoveWay::Single, 2}, {MoveWay::Single, 1}, {MoveWay::Chunks, 16}, {MoveWay::Chunks, 8},
+    {MoveWay::Chunks, 4}, {MoveWay::Chunks, 2}, {MoveWay::Chunks, 1},
+};
 
 // -- Sums and indices
 

@@ -8,19 +8,24 @@ namespace backslice::cuda {
 namespace {
 
 void run(const TileTables& made, Allocator& allocator, DeviceStream queue) {
+  const UploadedTiles uploaded(made, allocator, queue);  // whose memory goes behind the kernel
+  const DeviceTiles& tiles = uploaded.tiles;
+  const TileVariant& variant = first_that_can_run(kTileVariants, tiles);
+  check(sum_tiles(tiles, variant, queue.stream), "sum_tiles", queue.ordinal);
+}
+
+}  // namespace
+
+UploadedTiles::UploadedTiles(const TileTables& made, Allocator& allocator, DeviceStream queue) : tiles(made.tiles) {
   Tables tables;
   const std::int64_t parts = tables.append(made.parts), sources = tables.append(made.sources),
                      cells = tables.append(made.first_of_cell), slices = tables.append(made.slices);
-  const Buffer memory = tables.upload(allocator, queue);  // which goes behind the kernel
-  DeviceTiles tiles = made.tiles;
+  memory = tables.upload(allocator, queue);
   tiles.parts = reinterpret_cast<const DevicePart*>(memory.data() + parts);
   tiles.sources = reinterpret_cast<const std::byte* const*>(memory.data() + sources);
   tiles.first_of_cell = reinterpret_cast<const std::uint32_t*>(memory.data() + cells);
   tiles.slices = reinterpret_cast<const std::uint32_t*>(memory.data() + slices);
-  check(sum_tiles(tiles, queue.stream), tiles.by_rows ? "row_sum" : "sum", queue.ordinal);
 }
-
-}  // namespace
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, bool accumulates,
                 std::byte* dst, Allocator& allocator, DeviceStream queue) {

@@ -34,17 +34,14 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-cudaError_t sum_tiles(const DeviceTiles& tiles, cudaStream_t stream) {
-  if (tiles.by_rows) {
-    const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor, blocks = (extent - 1) / kBlock + 1;
-    const auto kernel = with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() {
-      return tiles.adds ? row_kernel<kWidth, kRank, true> : row_kernel<kWidth, kRank, false>;
-    });
+cudaError_t sum_tiles(const DeviceTiles& tiles, const TileVariant& variant, cudaStream_t stream) {
+  return with_width_and_count(variant.width, variant.rank, [&]<int kWidth, int kRank>() {
+    if (variant.way == TileWay::Units) return launch(sum_kernel<kWidth, kRank>, tiles.units, stream, tiles);
+    const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor, blocks = blocks_for(extent);
+    const auto kernel =
+        variant.way == TileWay::Rows ? row_kernel<kWidth, kRank, true> : row_kernel<kWidth, kRank, false>;
     return launch_blocks(kernel, tiles.units / extent * blocks, stream, tiles, FastDivisor(blocks));
-  }
-  const auto kernel =
-      with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() { return sum_kernel<kWidth, kRank>; });
-  return launch(kernel, tiles.units, stream, tiles);
+  });
 }
 
 }  // namespace backslice::cuda

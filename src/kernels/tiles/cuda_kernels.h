@@ -3,11 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/tiles/device_tiles.h"
+#include "kernels/tiles/device_variants.h"
 
 namespace backslice::cuda {
 
-// Precondition: the tables that `tiles` points to are on the device.
-cudaError_t sum_tiles(const DeviceTiles& tiles, cudaStream_t stream);
+// Preconditions: the tables that `tiles` points to are on the device, and the variant can run them.
+cudaError_t sum_tiles(const DeviceTiles& tiles, const TileVariant& variant, cudaStream_t stream);
 
 }  // namespace backslice::cuda

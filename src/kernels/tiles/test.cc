@@ -1,9 +1,10 @@
 // Many slices in one pass, in every way the kernel can run, against one slice after the other.
+#include <array>
 #include <atomic>
 #include <deque>
 
 #include "kernel_contexts.h"
-#include "kernels/tiles/device_tiles.h"
+#include "kernels/tiles/device_variants.h"
 #include "kernels/tiles/kernel.h"
 #include "testing.h"
 
@@ -13,7 +14,7 @@ namespace {
 using namespace testing;
 
 // What the threads of the CUDA kernels do, one after the other, on the CPU.
-template <int kWidth, int kRank>
+template <int kWidth, int kRank, bool kAdds>
 void sum_rows(const cuda::DeviceTiles& tiles) {
   const std::uint32_t extent = tiles.axis[tiles.rank - 1].extent.divisor;
   constexpr std::uint32_t kRun = 1u << cuda::kRowShift;
@@ -27,17 +28,26 @@ void sum_rows(const cuda::DeviceTiles& tiles) {
     ASSERT_LE(parts.size(), cuda::kMostInCell);
     for (std::uint32_t position = run; position < std::min(extent, run + kRun); ++position) {
       const auto count = static_cast<std::uint32_t>(parts.size());
-      tiles.adds ? cuda::sum_in_row<kWidth, kRank, true>(tiles, parts.data(), count, first + position, position)
-                 : cuda::sum_in_row<kWidth, kRank, false>(tiles, parts.data(), count, first + position, position);
+      cuda::sum_in_row<kWidth, kRank, kAdds>(tiles, parts.data(), count, first + position, position);
     }
   }
 }
 
-void sum_units(const cuda::DeviceTiles& tiles) {
-  cuda::with_width_and_count(tiles.width, tiles.rank, [&]<int kWidth, int kRank>() {
-    if (tiles.by_rows) return sum_rows<kWidth, kRank>(tiles);
+void sum_with(const cuda::TileVariant& variant, const cuda::DeviceTiles& tiles) {
+  cuda::with_width_and_count(variant.width, variant.rank, [&]<int kWidth, int kRank>() {
+    if (variant.way == cuda::TileWay::Rows) return sum_rows<kWidth, kRank, true>(tiles);
+    if (variant.way == cuda::TileWay::RowsApart) return sum_rows<kWidth, kRank, false>(tiles);
     for (std::uint32_t unit = 0; unit < tiles.units; ++unit) cuda::sum_unit<kWidth, kRank>(tiles, unit);
   });
+}
+
+// One of the list that can run, another one at every turn.
+const cuda::TileVariant& variant_at(std::size_t turn, const cuda::DeviceTiles& tiles) {
+  std::vector<const cuda::TileVariant*> able;
+  for (const cuda::TileVariant& variant : cuda::kTileVariants) {
+    if (variant.can_run(tiles)) able.push_back(&variant);
+  }
+  return *able[turn % able.size()];
 }
 
 // What the tables take, each on an address that 16 divides.
@@ -47,14 +57,22 @@ std::int64_t bytes_of(const cuda::TileTables& made) {
                                    padded(made.slices));
 }
 
+// How often each way was taken so far.
+std::array<int, 3> taken_by{};
+int taken(cuda::TileWay way) { return taken_by[static_cast<std::size_t>(way)]; }
+
 void sum_on_device(const CommonAxes& common, const View& out, bool disjoint, bool accumulates) {
+  static std::size_t turn = 0;
   cuda::Addition addition;
   const bool adds = !disjoint || accumulates;
   if (adds) addition = cuda::addition_of(out.dtype);
   for (const auto& made :
        cuda::tile_tables(common, out.layout.item_size, out.data, adds ? &addition : nullptr, accumulates)) {
     ASSERT_LE(bytes_of(made), cuda::most_table_bytes(common.slices(), out.shape().rank()));
-    sum_units(made.in_place());
+    const cuda::DeviceTiles tiles = made.in_place();
+    const cuda::TileVariant& variant = variant_at(turn++, tiles);
+    ++taken_by[static_cast<std::size_t>(variant.way)];
+    sum_with(variant, tiles);
   }
 }
 
@@ -156,6 +174,28 @@ TEST_P(TilesKernel, SumsLongRows) {
     }
     expect_sum(dst, slices, kTileBytes);
   }
+  EXPECT_GT(taken(cuda::TileWay::Rows), 0);
+  EXPECT_GT(taken(cuda::TileWay::Units), 0);
+}
+
+// Time steps of a sequence, some of them missing and some taken in part.
+TEST_P(TilesKernel, WritesLongRowsThatDoNotMeet) {
+  std::mt19937 random(25);
+  for (int i = 0; i < 6; ++i) {
+    const Dims dims(std::vector<std::int64_t>{5, 12, 1032 + i % 2});
+    const Shape shape = *Shape::make(dims);
+    RandomTensor dst = aligned_tensor(random, DType::Float32, dims);
+    std::deque<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    for (std::int64_t step : {7, 0, 11, 4, 3, 9}) {
+      const SliceRange part = step % 2 == 0 ? SliceRange{} : SliceRange{step, {}, 1 + i % 3};
+      const Selection selection = *Selection::from_index(shape, {SliceRange{}, step, part});
+      sources.push_back(aligned_tensor(random, DType::Float32, selection.result_shape()));
+      slices.push_back({selection, sources.back().view});
+    }
+    expect_sum(dst, slices, kTileBytes);
+  }
+  EXPECT_GT(taken(cuda::TileWay::RowsApart), 0);
 }
 
 // Whoever drops an axis of one element says nothing of its stride: the rows around it are one run all the same.
