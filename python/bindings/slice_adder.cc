@@ -1,7 +1,6 @@
-// What backslice.torch does for most slices of a backward pass: it adds the gradient of a slice to the sum that waits
-// in PyTorch's engine. growing.py says when that may be, and why nobody can tell. It is written here since it runs once
-// per slice, and takes half the time that it took in Python. What it asks of PyTorch and of the package, it asks
-// as Python code would: nothing here knows how their objects look inside.
+// Decides for every slice of a backward pass whether its gradient may be added to the sum that waits in PyTorch's
+// engine, and adds it on devices. growing.py says when that may be, and why nobody can tell. What it asks of PyTorch
+// and of the package, it asks as Python code would: nothing here knows how their objects look inside.
 #include <nanobind/nanobind.h>
 
 #include <optional>
@@ -34,11 +33,13 @@ class Name {
   PyObject* name_;  // lives as long as the process
 };
 
-bool are_equal(nb::handle a, nb::handle b, int comparison = Py_EQ) {
+// Py_EQ: a == b; Py_GE: a >= b.
+bool compare(nb::handle a, int comparison, nb::handle b) {
   const int found = call_python([&] { return PyObject_RichCompareBool(a.ptr(), b.ptr(), comparison); });
   if (found < 0) nb::raise_python_error();
   return found == 1;
 }
+bool are_equal(nb::handle a, nb::handle b) { return compare(a, Py_EQ, b); }
 
 bool is_in(nb::handle set, nb::handle object) {
   const int found = call_python([&] { return PySet_Contains(set.ptr(), object.ptr()); });
@@ -70,18 +71,25 @@ bool is_true(const nb::object& answer) { return answer.ptr() == Py_True; }
 // A lock of Python's threading, as `with` takes it.
 class Locked {
  public:
-  explicit Locked(nb::object lock) : lock_(std::move(lock)) {
+  explicit Locked(nb::object lock) : lock_(std::move(lock)), release_(release().of(lock_)) {
     static const Name acquire("acquire");
     acquire.call(lock_);
   }
   ~Locked() {
-    static const Name release("release");
-    drop(call_python([this] { return PyObject_CallMethodNoArgs(lock_.ptr(), release.ptr()); }));
+    PyObject* released = call_python([this] { return PyObject_CallNoArgs(release_.ptr()); });
+    if (released == nullptr) PyErr_WriteUnraisable(lock_.ptr());
+    drop(released);
   }
   Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
 
  private:
-  nb::object lock_;
+  static const Name& release() {
+    static const Name name("release");
+    return name;
+  }
+
+  nb::object lock_, release_;
 };
 
 // What is asked of PyTorch, and of the modules of backslice.torch.
@@ -99,6 +107,7 @@ struct Asked {
         weak_references(attribute(given, "weak_references")),
         capture(attribute(given, "capture")),
         known(attribute(given, "known")),
+        waiting(attribute(given, "waiting")),
         stream(attribute(given, "stream")),
         is_capturing(attribute(given, "is_capturing")),
         is_shared(attribute(given, "is_shared")),
@@ -113,6 +122,7 @@ struct Asked {
   nb::object engine_call;      // the code in which Python waits for the engine
   nb::object weak_references;  // how many there are to an object
   nb::object capture, known;   // how often gradients are held that nobody else has
+  nb::object waiting;          // the key of sums that wait, in that
   nb::object stream, is_capturing;
   nb::object is_shared;  // copy on write
   nb::object has_memory, add_shared;
@@ -123,9 +133,11 @@ class SliceAdder {
   SliceAdder(nb::handle op, nb::handle key, nb::handle kind, nb::handle sizes, nb::handle asked)
       : op_(nb::borrow(op)),
         where_(nb::make_tuple(op, key)),
-        kind_(static_cast<int>(number(kind))),
+        kind_(number(kind)),
         sizes_(nb::borrow(sizes)),
-        asked_(asked) {}
+        asked_(asked) {
+    if (kind_ < kOfOthers || kind_ > kOfSlice) raise_invalid_argument("kind must be 0, 1 or 2");
+  }
 
   nb::object add(nb::handle dy, nb::handle shape, nb::handle arguments) {
     const nb::object waiting = found();
@@ -141,7 +153,7 @@ class SliceAdder {
 
   bool add_at_once(nb::handle waiting, nb::handle lazy, nb::handle dy, nb::handle shape, nb::handle arguments) {
     static const Name computing("_computing"), to("to");
-    if (kind_ == kOther) return false;
+    if (kind_ == kOfOthers) return false;
     const Locked locked(computing.of(lazy));
     if (!is_made(waiting, lazy) || !is_now(waiting)) return false;
     write(to.of(waiting), dy, shape, arguments);
@@ -161,7 +173,7 @@ class SliceAdder {
   std::int64_t added_at_once() const { return added_at_once_; }
 
  private:
-  enum Kind { kOther, kSelect, kSlice };  // of the arguments: others' slices are no boxes
+  enum Arguments { kOfOthers, kOfSelect, kOfSlice };  // an op's: the slices of others are no boxes
 
   // What waits for the gradient that is being made, where it is large enough; not valid otherwise.
   nb::object found() const {
@@ -174,7 +186,7 @@ class SliceAdder {
     const nb::object next = functions.of(node);
     if (!PyTuple_Check(next.ptr()) || PyTuple_GET_SIZE(next.ptr()) == 0) return {};
     nb::object found = found_in(all, item(next, 0));
-    if (!found.is_valid() || !are_equal(size.of(found), small.of(sizes_), Py_GE)) return {};
+    if (!found.is_valid() || !compare(size.of(found), Py_GE, small.of(sizes_))) return {};
     return found;
   }
 
@@ -193,9 +205,11 @@ class SliceAdder {
 
   // See pending.is_called_by_engine.
   bool is_called_by_engine() const {
-    PyFrameObject* kernel = PyEval_GetFrame();  // the function that called this
+    PyFrameObject* kernel = call_python([] { return PyEval_GetFrame(); });  // the function that called this
     if (kernel == nullptr) return false;
-    const nb::object caller = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(kernel)));
+    const nb::object caller =
+        nb::steal(call_python([&] { return reinterpret_cast<PyObject*>(PyFrame_GetBack(kernel)); }));
+    if (!caller.is_valid() && PyErr_Occurred() != nullptr) nb::raise_python_error();
     if (!caller.is_valid()) return true;  // a thread of the engine's own
     const nb::object code =
         nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(caller.ptr()))));
@@ -215,14 +229,14 @@ class SliceAdder {
 
   // Whether nobody but the engine has a sum. This has it, too, by one reference.
   bool is_alone(nb::handle sum) const {
-    static const Name use_count("_use_count"), measuring("measuring"), note("note_waiting"), waits("waiting"),
-        alone("alone"), objects("objects");
+    static const Name use_count("_use_count"), measuring("measuring"), note("note_waiting"), alone("alone"),
+        objects("objects");
     const nb::object held = use_count.call(sum);
     const Py_ssize_t references = Py_REFCNT(sum.ptr());
     if (!measuring.of(asked_.capture).is_none()) {
       call_with(note.of(asked_.capture), nb::make_tuple(held, references));
     }
-    const nb::object known = found_in(asked_.known, waits.ptr());
+    const nb::object known = found_in(asked_.known, asked_.waiting);
     if (!known.is_valid() || references > number(objects.of(known))) return false;
     if (number(held) > number(item(alone.of(known), 0))) return false;
     return number(call(asked_.weak_references, sum)) <= 1;  // the pass that it belongs to has one
@@ -252,19 +266,20 @@ class SliceAdder {
   }
 
   void write(nb::handle to, nb::handle dy, nb::handle shape, nb::handle arguments) const {
-    if (is_true(call(asked_.is_shared, dy))) {  // and stays so
-      call_with(asked_.add_shared, nb::make_tuple(op_, dy, shape, arguments, to));
-      return;
-    }
+    // What is shared copy on write stays so.
+    if (!is_true(call(asked_.is_shared, dy)) && write_viewed(to, dy, arguments)) return;
+    call_with(asked_.add_shared, nb::make_tuple(dy, shape, arguments, to));
+  }
+
+  // The same for a gradient that tells its memory to C; false, and nothing is done, for others.
+  bool write_viewed(nb::handle to, nb::handle dy, nb::handle arguments) const {
     const Where where(item(to, 1));  // which `to` holds
     const View sum = where.view(item(to, 0));
     const std::optional<ConstView> view = where.view_of_tensor(dy);
-    if (!view) {
-      call_with(asked_.add_shared, nb::make_tuple(op_, dy, shape, arguments, to));
-      return;
-    }
+    if (!view) return false;
     const SliceGradient gradient{selection_of(sum.shape(), view->shape(), arguments), *view};
     write_gradients({&gradient, 1}, sum, Write::Accumulate, where);
+    return true;
   }
 
   // The arguments of select_backward are dim and index, those of slice_backward dim, start, end and step.
@@ -278,16 +293,17 @@ class SliceAdder {
     Dims result_axes;
     for (int axis = 0; axis < rank; ++axis) {
       axes.push_back({0, 1, shape[axis]});
-      if (axis != dim || kind_ == kSlice) result_axes.push_back(axis);
+      if (axis != dim || kind_ == kOfSlice) result_axes.push_back(axis);
     }
     const auto along = static_cast<int>(dim);
     Selection::Axis& axis = axes[along];
-    if (kind_ == kSelect) {
+    if (kind_ == kOfSelect) {
       const std::int64_t index = argument(1);
       axis = {index < 0 ? index + shape[along] : index, 1, 1};
     } else {
       Py_ssize_t start = argument(1), end = argument(2);
       const std::int64_t step = argument(3);
+      if (step <= 0) raise_invalid_argument("step must be positive");
       PySlice_AdjustIndices(shape[along], &start, &end, step);
       axis = {start, step, along < taken.rank() ? taken[along] : 0};
     }
@@ -295,7 +311,7 @@ class SliceAdder {
   }
 
   nb::object op_, where_;
-  int kind_;
+  std::int64_t kind_;
   nb::object sizes_;
   Asked asked_;
   std::int64_t added_at_once_ = 0;

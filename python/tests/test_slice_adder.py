@@ -9,7 +9,7 @@ import threading
 import weakref
 from types import SimpleNamespace
 
-import numpy as np
+import backslice as bs
 import pytest
 from backslice._core import _SliceAdder
 
@@ -65,18 +65,21 @@ class Engine:
             latest=self.latest, task=lambda: 7, node=lambda: self.node, slices=frozenset([Node]), tensor=Tensor,
             is_graph_asked_for=lambda: False, is_looking_for_nans=lambda: False,
             forward_mode=SimpleNamespace(_current_level=-1), engine_call=Engine.run.__code__,
-            weak_references=lambda _: 1, capture=self.capture, known=self.known,
+            weak_references=lambda _: 1, capture=self.capture, known=self.known, waiting="waiting",
             stream=lambda device: ("stream", device), is_capturing=lambda: False, is_shared=lambda _: True,
             has_memory=lambda *_: False,
-            add_shared=lambda *given: self.added.append(given),
+            add_shared=lambda dy, shape, arguments, to: self.added.append((dy, shape, arguments, to)),
         )  # fmt: skip
         self.kind = kind
 
-    def run(self, arguments=(1, 2)):
+    def adder(self):
+        return _SliceAdder("select_backward", "CUDA", self.kind, self.sizes, self.asked)
+
+    def run(self, adder=None):
         """What becomes of it. The engine holds the sum, and nobody else."""
         holder, self.sum = [self.sum], None
         try:
-            return kernel(_SliceAdder("select_backward", "CUDA", self.kind, self.sizes, self.asked), self.dy, arguments)
+            return kernel(adder or self.adder(), self.dy, (1, 2))
         finally:
             (self.sum,) = holder
 
@@ -88,7 +91,7 @@ def kernel(adder, dy, arguments):
 def test_a_gradient_is_added_at_once():
     engine = Engine()
     assert engine.run() is True
-    assert engine.added == [("select_backward", engine.dy, SHAPE, (1, 2), None)]
+    assert engine.added == [(engine.dy, SHAPE, (1, 2), None)]
     assert engine.waiting.tally == {("select_backward", "CUDA"): 1}
     assert engine.run() is True and engine.waiting.tally == {("select_backward", "CUDA"): 2}
     assert not engine.sum._computing.locked()
@@ -197,14 +200,18 @@ def test_what_others_raise_is_passed_on(name):
 
 def test_nothing_is_leaked():
     engine = Engine()
-    adder = _SliceAdder("select_backward", "CUDA", SELECT, engine.sizes, engine.asked)
-    watched = [engine.dy, engine.waiting, engine.asked, SHAPE]
-    kernel(adder, engine.dy, (1, 2))
-    before = [sys.getrefcount(one) for one in watched]
+    adder = engine.adder()
+    watched = [engine.dy, engine.waiting, engine.asked, engine.sum._sum, engine.sum._computing, Node, SHAPE]
+    assert engine.run(adder) is True
+
+    def references():
+        engine.added.clear()
+        return [sys.getrefcount(one) for one in watched]
+
+    before = references()
     for _ in range(100):
-        kernel(adder, engine.dy, (1, 2))
-    engine.added.clear()
-    assert [sys.getrefcount(one) for one in watched] <= before
+        assert engine.run(adder) is True
+    assert references() == before
 
 
 @pytest.mark.parametrize("missing", ["latest", "known", "add_shared"])
@@ -213,5 +220,44 @@ def test_what_is_missing_is_told(missing):
     delattr(engine.asked, missing)
     with pytest.raises(AttributeError, match=missing):
         engine.run()
+
+
+def test_what_an_op_has_is_told_by_a_number():
+    engine = Engine()
+    for wrong in (-1, 3, 2**40):
+        with pytest.raises(bs.InvalidArgumentError, match="kind must be 0, 1 or 2"):
+            _SliceAdder("select_backward", "CUDA", wrong, engine.sizes, engine.asked)
     with pytest.raises(TypeError):
-        _SliceAdder("select_backward", "CUDA", "no kind", np.ones(1), engine.asked)
+        _SliceAdder("select_backward", "CUDA", "no kind", engine.sizes, engine.asked)
+
+
+def test_a_lock_that_cannot_be_released_is_told(monkeypatch):
+    engine, told = Engine(), []
+
+    class Stuck:
+        def acquire(self):
+            return True
+
+        def release(self):
+            raise RuntimeError("stuck")
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda given: told.append(str(given.exc_value)))
+    engine.sum._computing = Stuck()
+    assert engine.run() is True and told == ["stuck"]
+
+
+@pytest.mark.parametrize("to", [None, (), (1, 2), ((0, 0, (4,), (1,)),), ((0, 0, (4,), (1,)), (-1, 0, "f4"))])
+def test_memory_that_is_none_is_refused(to):
+    engine = Engine()
+    engine.waiting.to, engine.asked.is_shared = to, lambda _: False
+    with pytest.raises((bs.Error, IndexError, SystemError, TypeError)):
+        engine.run()
+    assert not engine.sum._computing.locked() and not engine.added
+
+
+@pytest.mark.parametrize("tally", [None, [], 1])
+def test_a_tally_that_is_none_is_refused(tally):
+    engine = Engine()
+    engine.waiting.tally = tally
+    with pytest.raises(SystemError):
+        engine.adder().count(engine.waiting)

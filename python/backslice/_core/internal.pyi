@@ -46,14 +46,14 @@ class _SliceAdder:
         """Add a gradient at once; return True, or what it may wait in, or None. Only kernels may call it."""
 
     def add_at_once(self, waiting: Any, lazy: Any, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> bool:
-        """Add a gradient to the memory of a sum, by one kernel; return False where it has none, or others wait."""
+        """Add a gradient to the memory of a sum, by one kernel, if it has some, on this stream, and nothing waits."""
 
     def count(self, waiting: Any) -> None:
         """Count a slice that was added."""
 
     @property
     def added_at_once(self) -> int:
-        """How many gradients were added at once."""
+        """How many gradients were added at once, for tests."""
 
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""

@@ -24,7 +24,7 @@ from .plainly import are_plain_kernels
 
 _node = torch._C._current_autograd_node
 _SLICES, _latest = pending.SLICES, pending.latest
-OTHER, SELECT, SLICE = 0, 1, 2  # what an op's arguments say
+OF_OTHERS, OF_SELECT, OF_SLICE = 0, 1, 2  # whose arguments an op has
 
 
 def _nothing() -> None:
@@ -39,7 +39,6 @@ class Waiting:
     shape: Any  # of the tensor, as kernels are given it
     size: int  # in bytes
     dtype: Any
-    device: Any
     ordinal: int
     is_on_device: bool
     given: frozenset[int]  # ids of the gradients that the caller gave
@@ -63,7 +62,6 @@ def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> 
             shape=shape,
             size=size,
             dtype=dy.dtype,
-            device=dy.device,
             ordinal=dy.get_device(),
             is_on_device=devices.takes(dy.device),
             given=caller.given,
@@ -76,8 +74,7 @@ def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> 
 
 def goes_on(added: Any, result: Any) -> None:
     """The engine has added what was passed on to what it had, and keeps the result."""
-    node = _node()
-    if type(node) not in _SLICES or not _latest.waiting or _latest.task != pending.task():
+    if not _latest.waiting or _latest.task != pending.task() or type(_node()) not in _SLICES:
         return
     waiting = _latest.waiting.get(pending.receiver())
     if waiting is not None and waiting.lazy() is added and pending.is_called_by_engine():
@@ -127,6 +124,7 @@ def adder(op: str, key: str, kind: int, place: Any, sizes: Any) -> Any:
         weak_references=weakref.getweakrefcount,
         capture=capture,
         known=capture.known,
+        waiting=capture.WAITING,
         stream=streams.current,
         is_capturing=streams.is_current_capturing,
         is_shared=devices.is_shared,

@@ -93,7 +93,7 @@ class Operation:
     @property
     def is_plain_slice(self) -> bool:
         """Supported for every shape."""
-        return self.kind != growing.OTHER
+        return self.kind != growing.OF_OTHERS
 
     @property
     def overload(self) -> Any:
@@ -103,10 +103,10 @@ class Operation:
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("select_backward", _select, growing.SELECT),
-        Operation("slice_backward", _slice, growing.SLICE),
-        Operation("unfold_backward", _unfold, growing.OTHER),
-        Operation("diagonal_backward", _diagonal, growing.OTHER),
+        Operation("select_backward", _select, growing.OF_SELECT),
+        Operation("slice_backward", _slice, growing.OF_SLICE),
+        Operation("unfold_backward", _unfold, growing.OF_OTHERS),
+        Operation("diagonal_backward", _diagonal, growing.OF_OTHERS),
     )
 }
 
@@ -128,7 +128,9 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
         waiting = adder.add(dy, shape, arguments)
         if waiting is True:
             return None
-        if waiting is not None and _is_added(operation, adder, waiting, dy, references, shape, arguments):
+        if waiting is not None and _is_added(
+            operation, adder, sizes.at_once, waiting, dy, references, shape, arguments
+        ):
             adder.count(waiting)
             return None
         size = math.prod(shape) * dy.element_size()
@@ -170,6 +172,7 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
 def _is_added(
     operation: Operation,
     adder: Any,
+    at_once: int,
     waiting: growing.Waiting,
     dy: Any,
     references: int,
@@ -178,14 +181,17 @@ def _is_added(
 ) -> bool:
     """Has the gradient of a slice wait in the sum that waits for it, or adds it to that, if that can be."""
     lazy, kept = waiting.lazy(), None
-    if lazy is None or dy.is_inference():  # which has no version
+    if lazy is None:
         return False
     if waiting.is_on_device:
         kept = None if id(dy) in waiting.given else shared_memory(operation.name, dy, references)
-        if kept is None and adder.add_at_once(waiting, lazy, dy, shape, arguments):
+        # Small ones were tried.
+        if kept is None and dy.nbytes > at_once and adder.add_at_once(waiting, lazy, dy, shape, arguments):
             return True
     placement = operation.place(shape, *arguments)
     if not operation.is_plain_slice and not (_is_small(dy) and is_supported(placement, dy.shape)):
+        return False
+    if dy.is_inference():  # which has no version
         return False
     if kept is None:
         kept = copied(dy) if waiting.is_on_device else captured(operation.name, dy, references)

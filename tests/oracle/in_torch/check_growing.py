@@ -5,8 +5,10 @@ import signal
 import threading
 import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import backslice as bs
 import backslice.torch as bt
 import pytest
 import torch
@@ -91,7 +93,7 @@ def test_small_gradients_on_a_device_are_added_at_once(way: str, at_once: int, m
 
     same_both_ways(run)
     added = sum(adder.added_at_once for adder in adders)
-    assert added == (5 if "at once" in way and at_once else 0)  # all but the first two
+    assert adders and added == (5 if "at once" in way and at_once else 0)  # all but the first two
 
 
 @pytest.mark.parametrize("are_given", [False, True])
@@ -108,7 +110,7 @@ def test_what_was_added_to_at_once_is_the_result(are_given: bool, way: str, monk
     assert len(made) == (0 if "at once" in way else 1)
 
 
-def test_sums_are_let_go_of_when_they_were_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_let_go_of_when_they_were_read(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not when the pass ends: a deep model would hold a gradient per layer."""
     added, has_memory, alive = list[Any](), growing._has_memory, list[int]()
 
@@ -126,11 +128,13 @@ def test_sums_are_let_go_of_when_they_were_read(monkeypatch: pytest.MonkeyPatch)
             y.register_hook(lambda _: alive.append(sum(known() is not None for known in added)))
             h = torch.stack([y[:, t] for t in range(7)], 1)
         h.backward(torch.ones_like(h))
-    assert len(alive) == 5 and max(alive) <= 1
+    assert len(alive) == 5 and max(alive) <= 1 and bool(added) == ("at once" in way)
 
 
-def test_slices_are_placed_alike_wherever_they_are_added() -> None:
+def test_slices_are_placed_alike_wherever_they_are_added(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by what adds them at once, which reads their arguments itself."""
+    adders, make = list[Any](), growing.adder
+    monkeypatch.setattr(growing, "adder", lambda *given: adders.append(make(*given)) or adders[-1])
     shape, random = (5, 6, 7), torch.Generator().manual_seed(3)
     calls: list[Callable[[Any], Any]] = []
     for _ in range(300):
@@ -146,6 +150,43 @@ def test_slices_are_placed_alike_wherever_they_are_added() -> None:
         return torch.autograd.grad(parts, x, gradients_of(parts))
 
     same_both_ways(run)
+    assert adders and (sum(adder.added_at_once for adder in adders) > 300) == ("at once" in way)
+
+
+@pytest.mark.parametrize("at_once", [0, 2**24])
+def test_gradients_that_are_shared_copy_on_write(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay so."""
+    monkeypatch.setattr(kernels, "AT_ONCE", at_once)
+
+    def run() -> Any:
+        x = leaf(4, 7, 3)
+        parts = parts_of(x)
+        originals = gradients_of(parts)
+        dys = [torch._lazy_clone(dy) for dy in originals]
+        found = torch.autograd.grad(parts, x, dys)
+        assert all(map(torch._C._is_cow_tensor, dys)) and all(map(torch._C._is_cow_tensor, originals))
+        return found
+
+    same_both_ways(run)
+
+
+EXTREME = (-(2**63), 2**63 - 1, 2**64, 0, -1, True)
+NO_SLICES = [(), (1,), ("a", 1), (9, 1, 2, 1), (-4, 1, 2, 1), (1, 0, 7, 0), (1, 0, 7, -1), *((n,) * 4 for n in EXTREME)]
+
+
+@pytest.mark.parametrize("arguments", NO_SLICES, ids=str)
+@pytest.mark.parametrize("kind", [growing.OF_SELECT, growing.OF_SLICE])
+def test_arguments_that_are_no_slice_are_refused(kind: int, arguments: tuple[Any, ...]) -> None:
+    """They never come from PyTorch. The sum is not touched, and its lock is free again."""
+    total, term = torch.zeros(4, 7, 3), torch.zeros(())
+    waiting = SimpleNamespace(
+        made=weakref.ref(term), moment=None, ordinal=-1, to=devices.memory(total), tally={}, given=frozenset()
+    )
+    lazy = SimpleNamespace(_sum=term, _is_open=True, _computing=threading.Lock())
+    adder = growing.adder("slice_backward", "CPU", kind, kernels._slice, kernels.Sizes(1, 1, 2**24))
+    with pytest.raises((bs.Error, IndexError, OverflowError, TypeError)):
+        adder.add_at_once(waiting, lazy, torch.ones(4, 2, 2), [4, 7, 3], arguments)
+    assert not total.any() and not lazy._computing.locked() and adder.added_at_once == 0
 
 
 WHICH: dict[str, Callable[[int], bool]] = {
