@@ -72,14 +72,17 @@ def are_plain(tensors: Sequence[Any]) -> bool:
     """Whether there is nothing behind tensors but memory of one device that can be used, of one dtype."""
     first = tensors[0]
     device, dtype = first.device, first.dtype
-    if not takes(device) or dtype not in DTYPES or not set(map(type, tensors)) <= _CLASSES:
+    if not takes(device) or dtype not in DTYPES or type(first) not in _CLASSES:
         return False  # before a device is touched
     if why_not(device) is not None:
         return False
-    if {tensor.dtype for tensor in tensors} != {dtype} or max(tensor.dim() for tensor in tensors) > MAX_RANK:
-        return False
     ordinal, keys = first.get_device(), _plain_keys(device)
-    return all(tensor.get_device() == ordinal and _keys(tensor).raw_repr() == keys for tensor in tensors)
+    for tensor in tensors:
+        if type(tensor) not in _CLASSES or tensor.dtype is not dtype or tensor.get_device() != ordinal:
+            return False
+        if tensor.dim() > MAX_RANK or _keys(tensor).raw_repr() != keys:
+            return False
+    return True
 
 
 @functools.cache
