@@ -272,8 +272,9 @@ class SliceAdder {
   }
 
   // The same for a gradient that tells its memory to C; false, and nothing is done, for others.
-  bool write_viewed(nb::handle to, nb::handle dy, nb::handle arguments) const {
-    const Where where(item(to, 1));  // which `to` holds
+  bool write_viewed(nb::handle to, nb::handle dy, nb::handle given) const {
+    const Dims arguments = integers(given);  // which may run code, so that memory is looked at then
+    const Where where(item(to, 1));          // which `to` holds
     const View sum = where.view(item(to, 0));
     const std::optional<ConstView> view = where.view_of_tensor(dy);
     if (!view) return false;
@@ -282,11 +283,17 @@ class SliceAdder {
     return true;
   }
 
-  // The arguments of select_backward are dim and index, those of slice_backward dim, start, end and step.
-  Selection selection_of(const Shape& shape, const Shape& taken, nb::handle arguments) const {
-    const auto argument = [&](Py_ssize_t i) { return number(item(arguments, i)); };
+  // Of select_backward they are dim and index, of slice_backward dim, start, end and step.
+  Dims integers(nb::handle arguments) const {
+    Dims found;
+    const int count = kind_ == kOfSelect ? 2 : 4;
+    for (int i = 0; i < count; ++i) found.push_back(number(item(arguments, i)));
+    return found;
+  }
+
+  Selection selection_of(const Shape& shape, const Shape& taken, const Dims& arguments) const {
     const int rank = shape.rank();
-    std::int64_t dim = argument(0);
+    std::int64_t dim = arguments[0];
     if (dim < 0) dim += rank;
     if (dim < 0 || dim >= rank) raise_invalid_argument("dim is no axis of the tensor");
     Selection::Axes axes;
@@ -298,11 +305,11 @@ class SliceAdder {
     const auto along = static_cast<int>(dim);
     Selection::Axis& axis = axes[along];
     if (kind_ == kOfSelect) {
-      const std::int64_t index = argument(1);
+      const std::int64_t index = arguments[1];
       axis = {index < 0 ? index + shape[along] : index, 1, 1};
     } else {
-      Py_ssize_t start = argument(1), end = argument(2);
-      const std::int64_t step = argument(3);
+      Py_ssize_t start = arguments[1], end = arguments[2];
+      const std::int64_t step = arguments[3];
       if (step <= 0) raise_invalid_argument("step must be positive");
       PySlice_AdjustIndices(shape[along], &start, &end, step);
       axis = {start, step, along < taken.rank() ? taken[along] : 0};

@@ -47,6 +47,8 @@ latest = _Latest()
 class BackwardPass:
     """One run of autograd's engine, which holds it until it ends, by whatever way."""
 
+    _is_made = False  # Ctrl-C may come before
+
     def __init__(self) -> None:
         self.waiting: dict[Any, Any] = {}  # see `growing`: per input of a node
         self.tallies: list[counting.Tally] = []  # of slices that were added to what waits
@@ -55,9 +57,12 @@ class BackwardPass:
         self._limit = 64
         self._sliced: set[Any] = set()
         self._prepared: set[Any] = set()
+        self._is_made = True
         torch.autograd.Variable._execution_engine.queue_callback(self.settle)
 
     def __del__(self) -> None:
+        if not self._is_made:
+            return
         self.waiting.clear()  # threads know it
         self._forget_receivers()
         self._count()

@@ -174,6 +174,27 @@ EXTREME = (-(2**63), 2**63 - 1, 2**64, 0, -1, True)
 NO_SLICES = [(), (1,), ("a", 1), (9, 1, 2, 1), (-4, 1, 2, 1), (1, 0, 7, 0), (1, 0, 7, -1), *((n,) * 4 for n in EXTREME)]
 
 
+class Closing:
+    """An integer that takes the memory of a tensor away when it is read."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __index__(self) -> int:
+        self.tensor.untyped_storage().resize_(0)
+        return 1
+
+
+def test_arguments_are_read_before_memory_is_looked_at() -> None:
+    total, term, dy = torch.zeros(4, 7, 3), torch.zeros(()), torch.ones(4, 3)
+    waiting = SimpleNamespace(made=weakref.ref(term), moment=None, ordinal=-1, to=devices.memory(total))
+    lazy = SimpleNamespace(_sum=term, _is_open=True, _computing=threading.Lock())
+    adder = growing.adder("select_backward", "CPU", growing.OF_SELECT, kernels._select, kernels.Sizes(1, 1, 2**24))
+    with pytest.raises((bs.Error, TypeError)):
+        adder.add_at_once(waiting, lazy, dy, [4, 7, 3], (1, Closing(dy)))
+    assert not total.any()
+
+
 @pytest.mark.parametrize("arguments", NO_SLICES, ids=str)
 @pytest.mark.parametrize("kind", [growing.OF_SELECT, growing.OF_SLICE])
 def test_arguments_that_are_no_slice_are_refused(kind: int, arguments: tuple[Any, ...]) -> None:
