@@ -36,7 +36,8 @@ def devices() -> list[CudaDevice]:
     Examples
     --------
     >>> import backslice as bs
-    >>> all(device["bytes"] > 0 for device in bs.cuda.devices()) if bs.cuda.is_available() else True
+    >>> found = bs.cuda.devices() if bs.cuda.is_available() else []
+    >>> all(device["bytes"] > 0 for device in found)
     True
     """
     return _cuda_devices()

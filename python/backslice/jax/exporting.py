@@ -20,9 +20,12 @@ def export_checks() -> list[Any]:
 
     Examples
     --------
-    >>> gradient = jax.jit(bsj.fuse_slices(jax.grad(lambda x: jnp.sum(x[:, 1] ** 2))))
-    >>> exported = jax.export.export(gradient, disabled_checks=bsj.export_checks())(jnp.ones((64, 512)))
-    >>> exported.call(jnp.ones((64, 512))).sum()
+    >>> x = jnp.ones((64, 512))
+    >>> loss = lambda x: jnp.sum(x[:, 1] ** 2)
+    >>> gradient = jax.jit(bsj.fuse_slices(jax.grad(loss)))
+    >>> checks = bsj.export_checks()
+    >>> export = jax.export.export(gradient, disabled_checks=checks)
+    >>> export(x).call(x).sum()
     Array(128., dtype=float32)
     """
     return [export.DisabledSafetyCheck.custom_call(name) for name in HANDLERS]
