@@ -1,8 +1,6 @@
 // What the dense gradients reach on a CUDA device, beside a copy within its memory in the same run: bytes of dx written
 // and of dy read, over the time. `make bench-cuda` runs it; names on the command line choose workloads, "variants" all
 // of them with every kernel that can run them.
-#include "kernels/tiles/cuda.h"
-
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "backslice/backslice.h"
 #include "kernels/slice/cuda_kernels.h"
 #include "kernels/tiles/cuda_kernels.h"
+#include "kernels/tiles/uploaded_tiles.h"
 
 namespace {
 

@@ -170,6 +170,17 @@ class SliceAdder {
     if (PyDict_SetItem(counts.ptr(), where_.ptr(), counted.ptr()) != 0) nb::raise_python_error();
   }
 
+  // The engine has a gradient once more while the node that it goes to has hooks to show it to, and it is the gradient
+  // that it has, not what the dispatcher made of that.
+  bool is_without_hooks(nb::handle dy, nb::handle given) const {
+    static const Name tells_hooks("tells_hooks"), use_count("_use_count"), of_given("given"), alone("alone");
+    const nb::object known = found_in(asked_.known, op_);
+    if (!known.is_valid() || !tells_hooks.is_true(known)) return false;
+    const nb::object id = checked([&] { return PyLong_FromVoidPtr(dy.ptr()); });
+    const nb::object expected = is_in(given, id) ? of_given.of(known) : item(alone.of(known), 0);
+    return are_equal(use_count.call(dy), expected);
+  }
+
   std::int64_t added_at_once() const { return added_at_once_; }
 
  private:
@@ -193,12 +204,12 @@ class SliceAdder {
   // The sum that a kernel may add the gradient of a slice to; not valid where it may not.
   nb::object growing(nb::handle waiting, nb::handle dy, nb::handle shape) const {
     static const Name lazy("lazy"), dtype("dtype"), device("get_device"), ordinal("ordinal"), whole("shape"),
-        level("_current_level");
+        level("_current_level"), given("given");
     if (!dy.type().is(asked_.tensor) || !dtype.of(dy).is(dtype.of(waiting))) return {};
     if (!are_equal(device.call(dy), ordinal.of(waiting)) || !are_equal(shape, whole.of(waiting))) return {};
     if (is_true(call(asked_.is_graph_asked_for)) || is_true(call(asked_.is_looking_for_nans))) return {};
     if (number(level.of(asked_.forward_mode)) >= 0 || !is_called_by_engine()) return {};
-    if (!is_without_hooks(waiting, dy)) return {};
+    if (!is_without_hooks(dy, given.of(waiting))) return {};
     nb::object sum = call(lazy.of(waiting));
     return sum.is_none() || !is_alone(sum) ? nb::object() : sum;
   }
@@ -214,17 +225,6 @@ class SliceAdder {
     const nb::object code =
         nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(caller.ptr()))));
     return code.is(asked_.engine_call);
-  }
-
-  // See capture.is_without_hooks.
-  bool is_without_hooks(nb::handle waiting, nb::handle dy) const {
-    static const Name tells_hooks("tells_hooks"), use_count("_use_count"), given("given"), alone("alone");
-    const nb::object known = found_in(asked_.known, op_);
-    if (!known.is_valid() || !tells_hooks.is_true(known)) return false;
-    const nb::object id = checked([&] { return PyLong_FromVoidPtr(dy.ptr()); });
-    const bool is_given = is_in(given.of(waiting), id);
-    const nb::object expected = is_given ? given.of(known) : item(alone.of(known), 0);
-    return are_equal(use_count.call(dy), expected);
   }
 
   // Whether nobody but the engine has a sum. This has it, too, by one reference.
@@ -332,6 +332,7 @@ void bind_slice_adder(nb::module_& m) {
       .def("add", &SliceAdder::add)
       .def("add_at_once", &SliceAdder::add_at_once)
       .def("count", &SliceAdder::count)
+      .def("is_without_hooks", &SliceAdder::is_without_hooks)
       .def_prop_ro("added_at_once", &SliceAdder::added_at_once);
 }
 

@@ -51,6 +51,9 @@ class _SliceAdder:
     def count(self, waiting: Any) -> None:
         """Count a slice that was added."""
 
+    def is_without_hooks(self, dy: Any, given: frozenset[int]) -> bool:
+        """Tell whether no hook will be shown what becomes of a gradient; `given` are ids of those the caller gave."""
+
     @property
     def added_at_once(self) -> int:
         """How many gradients were added at once, for tests."""

@@ -91,19 +91,6 @@ def shared_memory(op: str, tensor: Any, references: int) -> Any:
         return None
 
 
-def is_without_hooks(op: str, dy: Any, given: frozenset[int]) -> bool:
-    """Whether no hook will be shown what becomes of a gradient in the node that the engine gave it to.
-
-    The engine has it once more then, and it is the gradient that it has, not what the dispatcher made of that.
-    `given` are the ids of those that the caller gave. Only kernels that the engine calls may call it.
-    """
-    expected = known.get(op, NOTHING)
-    if not expected.tells_hooks:
-        return False
-    held = dy._use_count()
-    return bool(held == expected.given if id(dy) in given else held == expected.alone[0])
-
-
 def is_alone(lazy: Any) -> bool:
     """Whether nobody but the engine has a gradient that has no memory yet, which it calls a rule to add to."""
     held, objects = (lazy._use_count(), 0), sys.getrefcount(lazy)

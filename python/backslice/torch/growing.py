@@ -48,13 +48,13 @@ class Waiting:
     to: Any = None  # the same memory, as `devices` needs it
 
 
-def begin(receiver: Any, op: str, dy: Any, shape: Any, size: int, lazy: Any) -> None:
+def begin(receiver: Any, adder: Any, dy: Any, shape: Any, size: int, lazy: Any) -> None:
     """Has a sum that is passed on wait for more slices of a tensor; `dy` is what the node was given."""
     backward = pending.current()
     caller = backward.caller
     is_of_slice = type(_node()) in _SLICES  # and not of a function that calls the op, whose result may go anywhere
     is_alone = is_of_slice and _is_unobserved() and caller.is_plain and _is_real(dy)
-    if is_alone and capture.is_without_hooks(op, dy, caller.given):
+    if is_alone and adder.is_without_hooks(dy, caller.given):
         tally: counting.Tally = counting.Tally()
         backward.tallies.append(tally)
         backward.waiting[receiver] = Waiting(

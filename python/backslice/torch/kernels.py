@@ -150,7 +150,7 @@ def kernel(name: str, key: str) -> Callable[..., Any]:
                 counting.count_taken(name, key)
                 pending.prepare(receiver)
                 lazy = _noted(name, dy, references, tuple(shape), placement)
-                growing.begin(receiver, name, dy, shape, size, lazy)
+                growing.begin(receiver, adder, dy, shape, size, lazy)
                 return lazy
             reason = "windows of windows, or too many of them"
         counting.count_left(name, key, reason)

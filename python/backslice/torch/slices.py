@@ -8,7 +8,7 @@ import torch
 
 from .. import Error, slice_grad
 from .. import slice as pooled_slice
-from . import counting, devices
+from . import counting, devices, pending
 from .arrays import DTYPES, MAX_RANK, as_array, as_tensor
 from .indexing import Entries, array_index, entries_of, flattened, forward_index, result_shape, with_batch
 from .operators import pad_sum, sum_on_device
@@ -147,7 +147,7 @@ def _is_plain(x: Any) -> bool:
 
 def _is_seen_by_nobody() -> bool:
     """Whether no mode or transform wants to see what is done to plain tensors."""
-    return are_plain_kernels() and bool(torch.autograd.forward_ad._current_level < 0)
+    return are_plain_kernels() and not pending.is_in_forward_mode()
 
 
 def _is_direct(dys: Sequence[Any]) -> bool:

@@ -1,13 +1,12 @@
 // SegmentList: the tables of a concatenation on the host, before they are copied to a device.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
 #include <span>
 #include <vector>
 
 #include "kernels/concat/kernel.h"
 #include "kernels/concat/segment_table.h"
+#include "kernels/cuda/variants.h"
 
 namespace backslice::cuda {
 
@@ -30,8 +29,7 @@ class SegmentList {
 
   // In how many bytes at once segments are copied, and in how many numbers of so many bytes are added.
   int copied_at_once() const {
-    return *std::find_if(std::begin(kCopyUnits), std::end(kCopyUnits),
-                         [this](int unit) { return is_multiple_of(unit); });
+    return first_of(kCopyUnits, [this](int unit) { return is_multiple_of(unit); });
   }
   int added_at_once(int number) const;
 

@@ -2,9 +2,8 @@
 // walk them all.
 #pragma once
 
+#include <algorithm>
 #include <iterator>
-
-#include "kernels/cuda/portable.h"
 
 namespace backslice::cuda {
 
@@ -13,12 +12,10 @@ namespace backslice::cuda {
 inline constexpr int kWidths[] = {16, 8, 4, 2, 1};
 inline constexpr int kCounts[] = {1, 2, 3, 0};
 
-// The first of a list that can run; there always is one.
-template <class Variants, class... Work>
-const auto& first_that_can_run(const Variants& variants, const Work&... work) {
-  auto variant = std::begin(variants);
-  while (!variant->can_run(work...)) ++variant;
-  return *variant;
+// The first of a list that will do; there always is one.
+template <class Variants, class Predicate>
+const auto& first_of(const Variants& variants, const Predicate& will_do) {
+  return *std::find_if(std::begin(variants), std::end(variants), will_do);
 }
 
 }  // namespace backslice::cuda

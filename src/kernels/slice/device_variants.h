@@ -65,9 +65,8 @@ inline std::string to_string(const FillVariant& variant) {
 
 // The best that can run it; there always is one.
 inline const FillVariant& fill_variant(const DevicePlan& plan) {
-  const FillVariant* variant = kFillVariants.data();
-  while (!variant->can_run(plan) || !variant->pays(plan)) ++variant;
-  return *variant;
+  return first_of(kFillVariants,
+                  [&](const FillVariant& variant) { return variant.can_run(plan) && variant.pays(plan); });
 }
 
 // Fills one part of chunks or items.

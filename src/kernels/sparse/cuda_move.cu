@@ -1,6 +1,5 @@
 // Moving rows as was found.
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/variants.h"
 #include "kernels/sparse/cuda_move.h"
 
 namespace backslice::cuda {
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 cudaError_t move_rows(const RowMove& move, const Found& found, SliceRows rows, Moves moves, cudaStream_t stream) {
   const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return cudaSuccess;
-  const MoveVariant& variant = first_that_can_run(kMoveVariants, move, found, moves);
+  const MoveVariant& variant = move_variant(move, found, moves);
   return visit_width(variant.width, [&]<int kBytes>() {
     if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {
       if (variant.way == MoveWay::Dense) {

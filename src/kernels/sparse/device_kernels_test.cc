@@ -415,9 +415,7 @@ void move_on_cpu(const RowMove& move, const Found& found, const SliceRows& rows,
                  MovesByWay& taken) {
   const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
   if (blocks == 0) return;
-  const MoveVariant& variant =
-      *std::find_if(std::begin(kMoveVariants), std::end(kMoveVariants),
-                    [&](const MoveVariant& one) { return one.way >= from && one.can_run(move, found, moves); });
+  const MoveVariant& variant = move_variant(move, found, moves, from);
   ++taken[static_cast<std::size_t>(variant.way)];
   visit_width(variant.width, [&]<int kBytes>() {
     if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {

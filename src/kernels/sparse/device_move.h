@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/addition.h"
 #include "kernels/cuda/unaligned.h"
+#include "kernels/cuda/variants.h"
 #include "kernels/sparse/device_found.h"
 #include "kernels/sparse/row_move.h"
 
@@ -183,6 +184,14 @@ inline constexpr MoveVariant kMoveVariants[] = {
     {MoveWay::Single, 4}, {MoveWay::Single, 2}, {MoveWay::Single, 1}, {MoveWay::Chunks, 16}, {MoveWay::Chunks, 8},
     {MoveWay::Chunks, 4}, {MoveWay::Chunks, 2}, {MoveWay::Chunks, 1},
 };
+
+// The best of them that can run, those before `from` left out; there always is one.
+inline const MoveVariant& move_variant(const RowMove& move, const Found& found, Moves moves,
+                                       MoveWay from = MoveWay::Dense) {
+  return first_of(kMoveVariants, [&](const MoveVariant& variant) {
+    return variant.way >= from && variant.can_run(move, found, moves);
+  });
+}
 
 // -- Sums and indices
 

@@ -3,15 +3,14 @@
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/tables.h"
 #include "kernels/tiles/cuda_kernels.h"
+#include "kernels/tiles/uploaded_tiles.h"
 
 namespace backslice::cuda {
 namespace {
 
 void run(const TileTables& made, Allocator& allocator, DeviceStream queue) {
   const UploadedTiles uploaded(made, allocator, queue);  // whose memory goes behind the kernel
-  const DeviceTiles& tiles = uploaded.tiles;
-  const TileVariant& variant = first_that_can_run(kTileVariants, tiles);
-  check(sum_tiles(tiles, variant, queue.stream), "sum_tiles", queue.ordinal);
+  check(sum_tiles(uploaded.tiles, tile_variant(uploaded.tiles), queue.stream), "sum_tiles", queue.ordinal);
 }
 
 }  // namespace

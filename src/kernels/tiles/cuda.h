@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/memory.h"
-#include "kernels/tiles/device_tiles.h"
+#include "kernels/tiles/parts.h"
 
 namespace backslice::cuda {
 
@@ -12,13 +12,5 @@ namespace backslice::cuda {
 // until the kernel has run. Throws a StatusException where CUDA refuses.
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, bool accumulates,
                 std::byte* dst, Allocator& allocator, DeviceStream queue);
-
-// Tables in memory of the device, behind what was queued before, and the struct that points to them.
-struct UploadedTiles {
-  UploadedTiles(const TileTables& made, Allocator& allocator, DeviceStream queue);
-
-  Buffer memory;
-  DeviceTiles tiles;
-};
 
 }  // namespace backslice::cuda

@@ -34,6 +34,11 @@ inline constexpr auto kTileVariants = [] {
   return variants;
 }();
 
+// The best that can run them; there always is one.
+inline const TileVariant& tile_variant(const DeviceTiles& tiles) {
+  return first_of(kTileVariants, [&](const TileVariant& variant) { return variant.can_run(tiles); });
+}
+
 // "rows_of_16_rank_2"
 inline std::string to_string(const TileVariant& variant) {
   const char* const ways[] = {"rows_apart", "rows", "units"};
