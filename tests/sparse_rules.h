@@ -15,9 +15,6 @@ namespace backslice::testing {
 using Row = std::vector<std::int64_t>;
 using Rows = std::vector<Row>;
 
-inline constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(),
-                              kMax = std::numeric_limits<std::int64_t>::max();
-
 // Index rows in memory, as a matrix or as columns, of either type.
 template <class Index = std::int64_t>
 struct List {

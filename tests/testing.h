@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +14,12 @@
 #include "backslice/backslice.h"
 
 namespace backslice::testing {
+
+inline constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+// Returns the Selection of a valid index.
+inline Selection at(Ints shape, std::string_view index) { return Selection::from_index(shape, index).value(); }
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;

@@ -20,7 +20,7 @@
 namespace backslice::python {
 namespace {
 
-enum Kind : std::int64_t { kInteger = 0, kSlice = 1, kNewAxis = 2 };
+enum IndexItemKind : std::int64_t { kInteger = 0, kSlice = 1, kNewAxis = 2 };
 
 nb::handle item(nb::handle tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple.ptr(), i); }
 
@@ -40,7 +40,7 @@ std::int64_t integer(nb::handle object, const char* what) {
   return value;
 }
 
-Dims integers(nb::handle object, const char* what) {
+Dims integers_of(nb::handle object, const char* what) {
   const Py_ssize_t size = require_tuple(object, what);
   if (size > kMaxRank) raise_invalid_argument(std::string(what) + " has more items than there can be axes");
   Dims list;
@@ -89,7 +89,7 @@ class MemoryFromPython final : public Allocator {
   GilLoan& loan_;
 };
 
-Device read_device(nb::handle given) {
+Device device_given(nb::handle given) {
   require_tuple(given, "where", 4);
   const std::int64_t ordinal = integer(item(given, 0), "ordinal");
   if (ordinal > INT32_MAX) raise_invalid_argument("ordinal is no device's");
@@ -99,7 +99,7 @@ Device read_device(nb::handle given) {
 // Runs an operation of the library while other Python threads may run, and raises what it or code that gives memory
 // met.
 template <class Operation>
-void run(const Where& where, const Operation& operation) {
+void run_at(const Where& where, const Operation& operation) {
   const Status status = [&] {
     GilLoan loan;
     MemoryFromPython memory(where.new_memory(), where.device(), loan);
@@ -111,7 +111,7 @@ void run(const Where& where, const Operation& operation) {
   check(status);
 }
 
-Selection selection_of(const Shape& shape, nb::handle entries) {
+Selection selection_given(const Shape& shape, nb::handle entries) {
   const Py_ssize_t size = require_tuple(entries, "a slice");
   Selection::Axes axes;
   Dims result_axes;
@@ -133,11 +133,11 @@ Selection selection_of(const Shape& shape, nb::handle entries) {
 
 SliceGradient gradient_of(const Shape& shape, nb::handle given, const Where& where) {
   require_tuple(given, "an item of slices", 5);
-  return {selection_of(shape, item(given, 0)),
+  return {selection_given(shape, item(given, 0)),
           where.view(item(given, 1), item(given, 2), item(given, 3), item(given, 4))};
 }
 
-Write read_write(nb::handle accumulate) {
+Write write_of(nb::handle accumulate) {
   return read_flag(accumulate, "accumulate") ? Write::Accumulate : Write::Overwrite;
 }
 
@@ -148,7 +148,7 @@ void py_slice_grads_at(nb::handle slices, nb::handle out, nb::handle where_given
   std::vector<SliceGradient> gradients;
   gradients.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
   for (nb::handle given : nb::borrow<nb::tuple>(items)) gradients.push_back(gradient_of(to.shape(), given, where));
-  write_gradients(gradients, to, read_write(accumulate), where);
+  write_gradients(gradients, to, write_of(accumulate), where);
 }
 
 // The same of tensors; false, and nothing is done, where one of them does not tell its memory.
@@ -163,23 +163,23 @@ bool py_slice_grads_of(nb::handle slices, nb::handle dys, nb::handle out, nb::ha
   for (Py_ssize_t i = 0; i < size; ++i) {
     const std::optional<ConstView> dy = where.view_of_tensor(item(each_dy, i));
     if (!dy) return false;
-    gradients.push_back({selection_of(to.shape(), item(each_slice, i)), *dy});
+    gradients.push_back({selection_given(to.shape(), item(each_slice, i)), *dy});
   }
-  write_gradients(gradients, to, read_write(accumulate), where);
+  write_gradients(gradients, to, write_of(accumulate), where);
   return true;
 }
 
 void py_slice_at(nb::handle x, nb::handle slice, nb::handle out, nb::handle where_given) {
   const Where where(where_given);
   const View from = where.view(x), to = where.view(out);
-  const Selection selection = selection_of(from.shape(), slice);
-  run(where, [&](const Context& context) { return slice_into(selection, from, to, context); });
+  const Selection selection = selection_given(from.shape(), slice);
+  run_at(where, [&](const Context& context) { return slice_into(selection, from, to, context); });
 }
 
 }  // namespace
 
 Where::Where(nb::handle given)
-    : device_(read_device(given)), type_(element_type(item(given, 2), "dtype")), new_memory_(item(given, 3)) {
+    : device_(device_given(given)), type_(element_type(item(given, 2), "dtype")), new_memory_(item(given, 3)) {
   if (type_.is_object) raise_dtype_error("dtype must be one of numbers");
   context_.stream = reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(integer(item(given, 1), "stream")));
 }
@@ -198,16 +198,16 @@ View Where::view(nb::handle memory) const {
 }
 
 View Where::view(nb::handle address, nb::handle offset, nb::handle shape, nb::handle strides) const {
-  Dims byte_strides = integers(strides, "strides");
+  Dims byte_strides = integers_of(strides, "strides");
   for (std::int64_t& stride : byte_strides) stride = in_bytes(stride, type_.item_size);
   const auto first = static_cast<std::uintptr_t>(integer(address, "address")) +
                      static_cast<std::uintptr_t>(in_bytes(integer(offset, "offset"), type_.item_size));
-  return unwrap(View::strided(reinterpret_cast<void*>(first), type_.dtype, integers(shape, "shape"), byte_strides,
+  return unwrap(View::strided(reinterpret_cast<void*>(first), type_.dtype, integers_of(shape, "shape"), byte_strides,
                               type_.item_size, device_));
 }
 
 void write_gradients(std::span<const SliceGradient> gradients, const View& to, Write write, const Where& where) {
-  run(where, [&](const Context& context) {
+  run_at(where, [&](const Context& context) {
     return gradients.size() == 1 ? slice_grad_into(gradients[0].selection, gradients[0].dy, to, write, context)
                                  : multi_slice_grad_into(to.shape(), gradients, to, write, context);
   });

@@ -16,7 +16,7 @@ using nb::dlpack::dltensor;
 using dlpack::Managed;
 using dlpack::VersionedManaged;
 
-[[noreturn]] void refuse(const char* argument, const std::string& what) {
+[[noreturn]] void refuse_dlpack(const char* argument, const std::string& what) {
   raise_invalid_argument(std::string(argument) + ": the DLPack tensor " + what);
 }
 
@@ -60,9 +60,9 @@ Dims byte_strides(const dltensor& tensor, std::int64_t item_size, const char* ar
     overflows |= __builtin_mul_overflow(tensor.shape[i] - 1, stride, &extent);
     overflows |= __builtin_add_overflow(span, extent < 0 ? -(extent + 1) : extent, &span);
     if (overflows || span >= kAddressSpace) {
-      refuse(argument, "has strides[" + std::to_string(i) + "] = " + std::to_string(tensor.strides[i]) + " and shape[" +
-                           std::to_string(i) + "] = " + std::to_string(tensor.shape[i]) +
-                           ", which no memory is large enough for");
+      refuse_dlpack(argument, "has strides[" + std::to_string(i) + "] = " + std::to_string(tensor.strides[i]) +
+                                  " and shape[" + std::to_string(i) + "] = " + std::to_string(tensor.shape[i]) +
+                                  ", which no memory is large enough for");
     }
   }
   return strides;
@@ -81,28 +81,29 @@ void check_device(const dltensor& tensor, const char* argument, const CallContex
   if (tensor.device.device_type == nb::device::cpu::value) return;
   if (call != nullptr && is_cuda(tensor.device.device_type)) {
     if (call->runs_on(device_of(tensor))) return;
-    refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) + ", " +
-                         to_string(device_of(tensor)) + ", but its __dlpack_device__ says otherwise");
+    refuse_dlpack(argument, "is on a device of type " + std::to_string(tensor.device.device_type) + ", " +
+                                to_string(device_of(tensor)) + ", but its __dlpack_device__ says otherwise");
   }
-  refuse(argument, "is on a device of type " + std::to_string(tensor.device.device_type) +
-                       ", not on the CPU; copy it there first");
+  refuse_dlpack(argument, "is on a device of type " + std::to_string(tensor.device.device_type) +
+                              ", not on the CPU; copy it there first");
 }
 
 void check_description(const dltensor& tensor, const char* argument) {
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
-    refuse(argument,
-           "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) + " are supported");
+    refuse_dlpack(argument,
+                  "has " + std::to_string(tensor.ndim) + " axes; 0 to " + std::to_string(kMaxRank) + " are supported");
   }
-  if (tensor.ndim > 0 && tensor.shape == nullptr) refuse(argument, "has no shape");
+  if (tensor.ndim > 0 && tensor.shape == nullptr) refuse_dlpack(argument, "has no shape");
 }
 
 // The first element, or null where there is none.
 const std::byte* first_element(const dltensor& tensor, const Shape& shape, const char* argument) {
   if (shape.elements() == 0) return nullptr;
-  if (tensor.data == nullptr) refuse(argument, "has elements but no memory");
+  if (tensor.data == nullptr) refuse_dlpack(argument, "has elements but no memory");
   const auto address = reinterpret_cast<std::uintptr_t>(tensor.data);
   if (tensor.byte_offset > UINTPTR_MAX - address) {
-    refuse(argument, "has byte_offset " + std::to_string(tensor.byte_offset) + ", which leaves the address space");
+    refuse_dlpack(argument,
+                  "has byte_offset " + std::to_string(tensor.byte_offset) + ", which leaves the address space");
   }
   return static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
 }
@@ -240,7 +241,7 @@ DlpackArray import_dlpack(nb::handle capsule, const char* argument, const CallCo
   }
   if (PyCapsule_IsValid(capsule.ptr(), VersionedManaged::kName) != 0) {
     auto* managed = static_cast<VersionedManaged*>(PyCapsule_GetPointer(capsule.ptr(), VersionedManaged::kName));
-    if (managed->major != 1) refuse(argument, "has version " + std::to_string(managed->major) + ", expected 1");
+    if (managed->major != 1) refuse_dlpack(argument, "has version " + std::to_string(managed->major) + ", expected 1");
     DlpackArray array = take(capsule, managed, argument, call);
     array.is_versioned = true;
     array.is_read_only = (managed->flags & dlpack::kReadOnly) != 0;

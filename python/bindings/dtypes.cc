@@ -92,7 +92,7 @@ constexpr DlpackType kDlpackTypes[] = {
     {Code::Float8_E8M0FNU, DType::Float8E8M0FNU},
 };
 
-[[noreturn]] void refuse(nb::handle dtype, const char* argument) {
+[[noreturn]] void refuse_dtype(nb::handle dtype, const char* argument) {
   raise_dtype_error(std::string(argument) + " has dtype " + str_text(dtype) +
                     ", which backslice does not move; it moves bool, integers, floats to 64 bits and complex to 128, "
                     "the types of ml_dtypes, TensorFlow's quantised types, S, U, and objects that are all str or "
@@ -129,7 +129,7 @@ ElementType element_type(nb::handle dtype, const char* argument) {
   if (descr->type_num >= NPY_USERDEF) {
     const auto found = ml_dtype_of_number.find(descr->type_num);
     if (found != ml_dtype_of_number.end()) return {found->second, size};
-    refuse(dtype, argument);
+    refuse_dtype(dtype, argument);
   }
   switch (descr->kind) {
     case 'b': return {DType::Bool, size};
@@ -149,7 +149,7 @@ ElementType element_type(nb::handle dtype, const char* argument) {
       break;
     default: break;
   }
-  refuse(dtype, argument);
+  refuse_dtype(dtype, argument);
 }
 
 nb::object numpy_dtype(nb::dlpack::dtype dtype, const char* argument) {

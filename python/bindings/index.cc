@@ -47,7 +47,7 @@ void refuse_advanced(nb::handle item) {
                       "slices of sparse tensors");
 }
 
-IndexItem read_item(nb::handle item) {
+IndexItem read_index_item(nb::handle item) {
   if (item.is_none()) return NewAxis{};
   if (item.ptr() == Py_Ellipsis) return EllipsisItem{};
   if (PySlice_Check(item.ptr())) return read_range(reinterpret_cast<PySliceObject*>(item.ptr()));
@@ -61,12 +61,12 @@ IndexItem read_item(nb::handle item) {
   return value;
 }
 
-Index read_items(nb::handle index) {
+Index read_index_items(nb::handle index) {
   if (PyUnicode_Check(index.ptr())) return read_index_text(index, "index").index.items;
-  if (!PyTuple_Check(index.ptr())) return {read_item(index)};
+  if (!PyTuple_Check(index.ptr())) return {read_index_item(index)};
   Index items;
   items.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(index.ptr())));
-  for (nb::handle item : nb::cast<nb::tuple>(index)) items.push_back(read_item(item));
+  for (nb::handle item : nb::cast<nb::tuple>(index)) items.push_back(read_index_item(item));
   return items;
 }
 
@@ -105,7 +105,7 @@ GivenIndex::GivenIndex(nb::handle index) {
   } else if (PyUnicode_Check(index.ptr())) {
     given_ = read_index_text(index, "index");
   } else {
-    given_ = read_items(index);
+    given_ = read_index_items(index);
   }
 }
 
@@ -125,11 +125,11 @@ Selection GivenIndex::on(Ints shape) const {
 Selection read_selection(Ints shape, nb::handle index) {
   if (is_selection(index)) return checked_for(shape, selection_of(index));
   if (PyUnicode_Check(index.ptr())) return GivenIndex(index).on(shape);
-  return unwrap(Selection::from_index(shape, read_items(index)));
+  return unwrap(Selection::from_index(shape, read_index_items(index)));
 }
 
 Index read_index_items(nb::handle index, std::int64_t rows) {
-  return is_selection(index) ? checked_for({rows}, selection_of(index)).to_index() : read_items(index);
+  return is_selection(index) ? checked_for({rows}, selection_of(index)).to_index() : read_index_items(index);
 }
 
 nb::tuple to_python(const Index& index) {

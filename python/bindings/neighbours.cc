@@ -9,7 +9,7 @@ namespace backslice::python {
 namespace {
 
 // Without asking Python: most objects are of none of these classes, and are told apart by the name alone.
-std::string_view name_of(const PyTypeObject* type) {
+std::string_view neighbour_name(const PyTypeObject* type) {
   const std::string_view name = type->tp_name;
   return name.substr(name.rfind('.') + 1);
 }
@@ -22,7 +22,7 @@ std::string library_of_type(nb::handle type) {
 }
 
 bool is_a(nb::handle object, const char* library, const char* class_name) {
-  return name_of(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
+  return neighbour_name(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
 }
 
 // Whether that class or one that it is derived from has this name and comes from this library.
@@ -30,7 +30,8 @@ bool is_derived(nb::handle object, std::string_view library, std::string_view cl
   PyObject* bases = Py_TYPE(object.ptr())->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     PyObject* base = PyTuple_GET_ITEM(bases, i);
-    if (name_of(reinterpret_cast<PyTypeObject*>(base)) == class_name && library_of_type(base) == library) return true;
+    if (neighbour_name(reinterpret_cast<PyTypeObject*>(base)) == class_name && library_of_type(base) == library)
+      return true;
   }
   return false;
 }

@@ -8,7 +8,7 @@
 namespace backslice::python {
 namespace {
 
-[[noreturn]] void refuse(nb::handle out, const std::string& why) {
+[[noreturn]] void refuse_output(nb::handle out, const std::string& why) {
   raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array" + why);
 }
 
@@ -35,10 +35,11 @@ void OutputArgument::resolve(CallContext* call) {
   refuse_tracer(out_, "out");
   if (!exports_dlpack(out_)) {
     if (call != nullptr) dlpack_ = import_cuda_interface(out_, "out", *call);
-    if (dlpack_ == nullptr) refuse(out_, ", or a writable array of another library with __dlpack__");
+    if (dlpack_ == nullptr) refuse_output(out_, ", or a writable array of another library with __dlpack__");
     return check_writable(out_, *dlpack_);
   }
-  if (is_immutable(out_)) refuse(out_, " or another writable one; those of " + library_of(out_) + " are immutable");
+  if (is_immutable(out_))
+    refuse_output(out_, " or another writable one; those of " + library_of(out_) + " are immutable");
   if (is_lazy_tensor(out_)) {
     raise_invalid_argument("out is a " + type_text(out_) +
                            " whose memory holds the conjugates or the negatives of its elements; pass a tensor "
@@ -58,7 +59,7 @@ nb::object OutputArgument::numpy_dtype() const {
 }
 
 View OutputArgument::view(nb::handle numpy_dtype, const ElementType& type, const char* owner) const {
-  if (is_none()) refuse(out_, "");
+  if (is_none()) refuse_output(out_, "");
   if (!dlpack_ && is_masked_array(out_)) {
     raise_dtype_error("out is a masked array, expected a plain NumPy array such as out.data");
   }

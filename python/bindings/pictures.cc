@@ -13,13 +13,13 @@ namespace {
 
 constexpr const char* kKinds[] = {"empty", "left", "part", "taken", "often"};
 
-nb::object to_python(const std::vector<std::string>& texts) {
+nb::object picture_to_python(const std::vector<std::string>& texts) {
   nb::list list;
   for (const std::string& text : texts) list.append(new_str(text));
   return list;
 }
 
-nb::object to_python(const Panel& panel) {
+nb::object picture_to_python(const Panel& panel) {
   nb::list rows;
   for (const std::vector<Cell>& row : panel.rows) {
     nb::list cells;
@@ -28,14 +28,14 @@ nb::object to_python(const Panel& panel) {
     }
     rows.append(cells);
   }
-  return nb::make_tuple(new_str(panel.title), rows, to_python(panel.row_labels), to_python(panel.column_labels),
-                        panel.is_dense);
+  return nb::make_tuple(new_str(panel.title), rows, picture_to_python(panel.row_labels),
+                        picture_to_python(panel.column_labels), panel.is_dense);
 }
 
-nb::object to_python(const Picture& picture) {
+nb::object picture_to_python(const Picture& picture) {
   nb::list panels;
-  for (const Panel& panel : picture.panels) panels.append(to_python(panel));
-  return nb::make_tuple(new_str(picture.title), panels, to_python(picture.notes), picture.are_elements);
+  for (const Panel& panel : picture.panels) panels.append(picture_to_python(panel));
+  return nb::make_tuple(new_str(picture.title), panels, picture_to_python(picture.notes), picture.are_elements);
 }
 
 std::int64_t int_of(nb::handle value, const char* argument) {
@@ -90,7 +90,8 @@ nb::object rows_picture(nb::handle splits, nb::handle rows, nb::handle columns) 
   std::vector<std::vector<std::int64_t>> lists;
   const nb::object items = items_of(splits);
   for (nb::handle list : nb::borrow<nb::tuple>(items)) lists.push_back(IntReader().read(list, "splits"));
-  return to_python(picture_of_rows(lists, {.rows = int_of(rows, "rows"), .columns = int_of(columns, "columns")}));
+  return picture_to_python(
+      picture_of_rows(lists, {.rows = int_of(rows, "rows"), .columns = int_of(columns, "columns")}));
 }
 
 nb::object entries_panel(nb::handle given_rows, nb::handle given_columns, nb::handle entries) {
@@ -104,7 +105,7 @@ nb::object entries_panel(nb::handle given_rows, nb::handle given_columns, nb::ha
                     text_of(entry[3])});
   }
   const PictureLimits limits{.rows = std::max<std::int64_t>(1, rows), .columns = std::max<std::int64_t>(1, columns)};
-  return to_python(picture_of_entries(shape, read, limits).panels[0]);
+  return picture_to_python(picture_of_entries(shape, read, limits).panels[0]);
 }
 
 nb::dict palette() {
@@ -124,7 +125,7 @@ nb::dict palette() {
 void bind_pictures(nb::module_& m) {
   m.def("_picture",
         [](nb::handle selection, nb::handle rows, nb::handle columns, nb::handle panels, nb::handle is_dense) {
-          return to_python(
+          return picture_to_python(
               picture_of(require_selection(selection), {int_of(rows, "rows"), int_of(columns, "columns"),
                                                         int_of(panels, "panels"), read_flag(is_dense, "is_dense")}));
         });

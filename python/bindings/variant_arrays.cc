@@ -228,7 +228,7 @@ class PyVariants {
 
   void add_place(const Place& place) {
     if (place.is_cpu()) return;
-    const auto is_same = [&](const Place& known) { return known.library.is(place.library); };
+    const auto is_same = [&](const Place& other) { return other.library.is(place.library); };
     if (std::none_of(places_.begin(), places_.end(), is_same)) places_.push_back(place);
   }
 

@@ -1,8 +1,6 @@
 #include "core/faults.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 
 namespace backslice::faults {
 namespace {
@@ -26,16 +24,3 @@ void strike_at(std::int64_t n) noexcept { left = n; }
 bool disarm() noexcept { return left.exchange(kUnarmed) == kUnarmed; }
 
 }  // namespace backslice::faults
-
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return backslice::faults::strikes() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
-}
-
-void* operator new(std::size_t bytes) {
-  if (void* memory = operator new(bytes, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }

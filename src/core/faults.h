@@ -1,8 +1,9 @@
-// Failures on purpose, for the tests.
+// Injected failures, for the tests.
 //
-// Whatever asks the system for something it may refuse (memory, threads) asks faults::strikes() first. In ordinary
-// builds that is false at compile time. A build with BACKSLICE_FAULT_INJECTION also replaces operator new, and a test
-// may then let the n-th request of a call fail, for every n, and see that the call fails in good order.
+// Code that asks the system for memory or threads asks faults::strikes() first, which is false at compile time in
+// users' builds. In a build with BACKSLICE_FAULT_INJECTION a test lets the n-th request of a call fail, for every n,
+// and checks that the call fails in good order. Test programs link tests/faults/operator_new.cc, so that operator new
+// fails too.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@ namespace backslice::faults {
 #ifdef BACKSLICE_FAULT_INJECTION
 inline constexpr bool kEnabled = true;
 
-// Whether this request is to fail. Counts requests of all threads.
+// Returns whether this request fails. Counts the requests of all threads.
 bool strikes() noexcept;
 
-// The n-th request from now on fails, the first being number 0; those after it succeed again.
+// Lets the n-th request from now on fail, the first being number 0. Later ones succeed again.
 void strike_at(std::int64_t n) noexcept;
 
-// Ends it. True if the request was reached, and so failed.
+// Disarms. Returns whether the request was reached, and so failed.
 bool disarm() noexcept;
 #else
 inline constexpr bool kEnabled = false;

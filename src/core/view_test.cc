@@ -10,8 +10,6 @@ namespace {
 
 using namespace testing;
 
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-
 TEST(View, ContiguousStridesAreRowMajor) {
   float data[6];
   const View view = View::contiguous(data, DType::Float32, {2, 3}).value();

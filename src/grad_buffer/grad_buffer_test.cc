@@ -10,8 +10,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 std::vector<float> content(const GradBuffer& buffer) {
   const auto* data = reinterpret_cast<const float*>(buffer.view().data);
   return {data, data + buffer.view().elements()};

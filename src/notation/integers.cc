@@ -11,8 +11,6 @@
 namespace backslice {
 namespace {
 
-constexpr std::string_view kBlank = " \t\r\n\f\v";
-
 struct NamedInteger {
   std::string_view name;
   std::int64_t value;
@@ -23,7 +21,6 @@ constexpr NamedInteger kNamed[] = {
     {"INT64_MIN", std::numeric_limits<std::int64_t>::min()},
 };
 
-bool is_blank(char c) { return kBlank.find(c) != std::string_view::npos; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 std::optional<std::int64_t> named_integer(std::string_view text) {

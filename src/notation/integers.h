@@ -1,4 +1,4 @@
-// One integer of a text.
+// Reads one integer of a text.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include "backslice/result.h"
 
 namespace backslice {
+
+inline bool is_blank(char c) { return std::string_view(" \t\r\n\f\v").find(c) != std::string_view::npos; }
 
 enum class Read { Nothing, TooLarge, Whole };
 

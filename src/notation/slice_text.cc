@@ -20,7 +20,6 @@ constexpr std::string_view kOnnxNames[] = {"starts", "ends", "axes", "steps"};
 
 Names names_of(Dialect dialect) { return dialect == Dialect::Tf ? Names(kTfNames) : Names(kOnnxNames); }
 bool is_mask(std::string_view name) { return name.ends_with("_mask"); }
-bool is_blank(char c) { return std::string_view(" \t\r\n\f\v").find(c) != std::string_view::npos; }
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || c == '_'; }
 
 // A text without what means nothing in it, which still knows where each letter stood.

@@ -8,8 +8,6 @@ using namespace testing;
 
 constexpr Write kAccumulate = Write::Accumulate;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 TEST(Accumulate, AddsToTheSelectedAndLeavesTheRest) {
   std::vector<float> out = {10, 20, 30, 40, 50};
   const std::vector<float> dy = {1, 2};

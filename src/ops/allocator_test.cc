@@ -40,8 +40,6 @@ class TestAllocator final : public Allocator {
   bool free_zeros = false, asked_for_zeros = false;
 };
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 struct Operation {
   const char* name;
   std::function<Status(const Context&)> run;

@@ -8,8 +8,6 @@ using namespace testing;
 
 class EveryDType : public ::testing::TestWithParam<DType> {};
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 std::int64_t size_of(DType dtype) { return dtype == DType::Bytes ? 5 : item_size(dtype); }
 
 TEST_P(EveryDType, MovesForwardAndBack) {

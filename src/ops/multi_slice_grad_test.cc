@@ -7,8 +7,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 // The definition: the first contribution to an element is copied, later ones are added, in order.
 std::vector<std::byte> sum_of(std::span<const SliceGradient> slices, const View& dst, const RandomTensor& memory) {
   std::vector<std::byte> expected = memory.memory;

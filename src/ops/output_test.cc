@@ -6,8 +6,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 class Output : public ::testing::Test {
  protected:
   // The call must fail, say why, and leave every byte of the output as it was.

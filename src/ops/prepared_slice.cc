@@ -73,8 +73,8 @@ bool are_apart(const void* a, std::int64_t a_bytes, const void* b, std::int64_t 
                         : first - second >= static_cast<std::uintptr_t>(b_bytes);
 }
 
-void run(decltype(run_fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
-         const Context& context) {
+void run_prepared(decltype(run_fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
+                  const Context& context) {
   kernel(schedule, src.dtype, dst.data, src.data, Call(context, src.device));
 }
 
@@ -113,7 +113,7 @@ Status PreparedSlice::forward(const ConstView& x, const View& out, const Context
     BACKSLICE_RETURN_IF_ERROR(check_prepared(x, "x", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_place(out, x, "x"));
-    run(run_fill, impl_->forward, x, out, context);
+    run_prepared(run_fill, impl_->forward, x, out, context);
     return Status();
   });
 }
@@ -124,7 +124,7 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
     BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
-    run(run_fill, impl_->gradient, dy, out, context);
+    run_prepared(run_fill, impl_->gradient, dy, out, context);
     return Status();
   });
 }
@@ -159,7 +159,7 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
     BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
-    run(run_add, impl_->addition, dy, out, context);
+    run_prepared(run_add, impl_->addition, dy, out, context);
     return Status();
   });
 }

@@ -7,8 +7,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 TEST(PreparedSlice, RunsOften) {
   const PreparedSlice columns = PreparedSlice::make(at({2, 4}, ":, 1::2"), DType::Float32).value();
   const auto x = counting<float>(8);

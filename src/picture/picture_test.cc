@@ -7,6 +7,8 @@
 namespace backslice {
 namespace {
 
+using testing::at;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using ::testing::Not;
@@ -22,7 +24,6 @@ std::vector<std::string> texts(const Panel& panel) {
 }
 
 Shape shape_of(Ints dims) { return Shape::make(dims).value(); }
-Selection at(Ints shape, std::string_view index) { return Selection::from_index(shape, index).value(); }
 
 TEST(CutAxis, CountsWhatBlocksTake) {
   const auto blocks = cut_axis(10, {8, -3, 3}, 3);  // takes 8, 5, 2

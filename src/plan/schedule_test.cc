@@ -9,8 +9,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 Schedule gradient_of(const Selection& selection, Write write, DType dtype) {
   const std::int64_t size = item_size(dtype);
   return schedule_gradient(selection, contiguous_layout(selection.shape(), size),

@@ -126,15 +126,15 @@ class SliceGradient {
   const TakenSource source_;
 };
 
-Result<Tensor> make(const Result<RaggedSelection>& selection, const ConstView& grad, const Context& context) {
+Result<Tensor> make_gradient(const Result<RaggedSelection>& selection, const ConstView& grad, const Context& context) {
   if (!selection.ok()) return selection.status();
   const SliceGradient gradient(*selection, context);
   BACKSLICE_RETURN_IF_ERROR(gradient.check(grad, Write::Overwrite));
   return gradient.make(grad);
 }
 
-Status fill(const Result<RaggedSelection>& selection, const ConstView& grad, const View& out, Write write,
-            const Context& context) {
+Status fill_gradient(const Result<RaggedSelection>& selection, const ConstView& grad, const View& out, Write write,
+                     const Context& context) {
   if (!selection.ok()) return selection.status();
   const SliceGradient gradient(*selection, context);
   BACKSLICE_RETURN_IF_ERROR(gradient.check(grad, write));
@@ -146,22 +146,23 @@ Status fill(const Result<RaggedSelection>& selection, const ConstView& grad, con
 
 Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
                                  const Context& context) {
-  return without_throwing([&] { return make(RaggedSelection::from_rows(rt, rows), dy, context); });
+  return without_throwing([&] { return make_gradient(RaggedSelection::from_rows(rt, rows), dy, context); });
 }
 
 Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& dy,
                                  const Context& context) {
-  return without_throwing([&] { return make(RaggedSelection::from_index(rt, index), dy, context); });
+  return without_throwing([&] { return make_gradient(RaggedSelection::from_index(rt, index), dy, context); });
 }
 
 Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& dy, const View& out,
                               Write write, const Context& context) {
-  return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), dy, out, write, context); });
+  return without_throwing([&] { return fill_gradient(RaggedSelection::from_rows(rt, rows), dy, out, write, context); });
 }
 
 Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& dy, const View& out,
                               Write write, const Context& context) {
-  return without_throwing([&] { return fill(RaggedSelection::from_index(rt, index), dy, out, write, context); });
+  return without_throwing(
+      [&] { return fill_gradient(RaggedSelection::from_index(rt, index), dy, out, write, context); });
 }
 
 }  // namespace backslice

@@ -23,7 +23,7 @@ Result<Tensor> make_splits(const RaggedSource& source, int level, const Call& ca
   return list;
 }
 
-Status check_list(const RaggedSize& size, const View& list, std::size_t level, const std::string& argument) {
+Status check_splits_list(const RaggedSize& size, const View& list, std::size_t level, const std::string& argument) {
   const DType dtype = list.dtype;
   if (dtype != DType::Int32 && dtype != DType::Int64) {
     return dtype_error(argument, " has dtype ", name(dtype), ", expected int64 or int32");
@@ -101,7 +101,7 @@ Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
   BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, "out.values"));
   for (std::size_t level = 0; level < out.splits.size(); ++level) {
     const std::string argument = "out.splits[" + std::to_string(level) + "]";
-    BACKSLICE_RETURN_IF_ERROR(check_list(size, out.splits[level], level, argument));
+    BACKSLICE_RETURN_IF_ERROR(check_splits_list(size, out.splits[level], level, argument));
     BACKSLICE_RETURN_IF_ERROR(check_not_read(out.splits[level], argument));
     BACKSLICE_RETURN_IF_ERROR(check_apart(out, level, argument));
   }
@@ -120,7 +120,7 @@ Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call
 
 namespace {
 
-RaggedSize size_of(const RaggedTensor& rt) {
+RaggedSize source_size(const RaggedTensor& rt) {
   RaggedSize size{{},         rt.values().shape(), rt.dtype(), rt.values().view().layout.item_size, rt.splits_dtype(),
                   rt.device()};
   for (const Tensor& list : rt.nested_row_splits()) size.splits.push_back(list.shape()[0]);
@@ -129,7 +129,7 @@ RaggedSize size_of(const RaggedTensor& rt) {
 
 }  // namespace
 
-WholeSource::WholeSource(const RaggedTensor& rt) : RaggedSource(size_of(rt)), rt_(rt) {}
+WholeSource::WholeSource(const RaggedTensor& rt) : RaggedSource(source_size(rt)), rt_(rt) {}
 
 void WholeSource::write_splits(int level, SplitsWriter& to) const {
   const std::int64_t length = size_.splits[static_cast<std::size_t>(level)];

@@ -8,8 +8,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 // Around as many entries as TensorFlow takes: dropped, whole, sliced and new axes in random order.
 Selection long_selection(std::mt19937& random) {
   std::vector<std::int64_t> shape;

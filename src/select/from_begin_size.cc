@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kRest = -1;  // a size: up to the end of the axis
 
 // Nothing counts from the end and nothing is clamped.
-Result<Selection::Axis> explicit_axis(std::int64_t begin, std::int64_t size, int axis, std::int64_t extent) {
+Result<Selection::Axis> explicit_window_axis(std::int64_t begin, std::int64_t size, int axis, std::int64_t extent) {
   if (begin < 0 || begin > extent) {
     return invalid_argument("Expected begin[", axis, "] in [0, ", extent, "], but got ", begin).at("begin", axis);
   }
@@ -36,7 +36,7 @@ Result<Selection> Selection::from_begin_size(Ints dims, Ints begin, Ints size) {
     Dims result_axes;
     for (int i = 0; i < shape->rank(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const auto axis = explicit_axis(begin[at], size[at], i, (*shape)[i]);
+      const auto axis = explicit_window_axis(begin[at], size[at], i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
       result_axes.push_back(i);

@@ -6,7 +6,7 @@ namespace {
 
 using namespace testing;
 
-void expect_same(Ints shape, Ints begin, Ints size, std::string_view index) {
+void expect_window(Ints shape, Ints begin, Ints size, std::string_view index) {
   const auto selection = Selection::from_begin_size(shape, begin, size);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();
   EXPECT_EQ(*selection, *Selection::from_index(shape, index)) << selection->explain();
@@ -17,16 +17,16 @@ void expect_refused(Ints begin, Ints size, const std::string& message) {
 }
 
 TEST(FromBeginSize, TakesSizeElementsFromBegin) {
-  expect_same({4, 5}, {1, 2}, {2, 3}, "1:3, 2:5");
-  expect_same({}, {}, {}, "...");
+  expect_window({4, 5}, {1, 2}, {2, 3}, "1:3, 2:5");
+  expect_window({}, {}, {}, "...");
 }
 
 TEST(FromBeginSize, MinusOneIsTheRest) {
-  expect_same({4, 5}, {1, 0}, {-1, -1}, "1:, :");
-  expect_same({0, 3}, {0, 3}, {-1, -1}, "0:0, 3:");
+  expect_window({4, 5}, {1, 0}, {-1, -1}, "1:, :");
+  expect_window({0, 3}, {0, 3}, {-1, -1}, "0:0, 3:");
 }
 
-TEST(FromBeginSize, MayTakeNothingAtTheEnd) { expect_same({4, 5}, {4, 5}, {0, 0}, "4:, 5:"); }
+TEST(FromBeginSize, MayTakeNothingAtTheEnd) { expect_window({4, 5}, {4, 5}, {0, 0}, "4:, 5:"); }
 
 TEST(FromBeginSize, NothingCountsFromTheEndOrIsClamped) {
   const std::int64_t huge = std::int64_t{1} << 62;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
-Status check_lengths(const OnnxSlice& slice) {
+Status check_onnx_lengths(const OnnxSlice& slice) {
   const std::size_t size = slice.starts.size();
   const auto differs = [&](std::size_t other, const char* argument) {
     if (other == size) return Status();
@@ -24,7 +24,7 @@ Status check_lengths(const OnnxSlice& slice) {
   return Status();
 }
 
-Selection::Axis explicit_axis(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
+Selection::Axis explicit_onnx_axis(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
   if (extent == 0) return {0, 1, 0};
   step = std::clamp(step, -extent, extent);
   // Unlike in TensorFlow, a start before the beginning is the beginning for negative steps too.
@@ -42,7 +42,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
   return without_throwing([&]() -> Result<Selection> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
+    BACKSLICE_RETURN_IF_ERROR(check_onnx_lengths(slice));
 
     Axes axes;
     PerAxis<bool> sliced{};
@@ -67,7 +67,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
       if (step == 0) {
         return invalid_argument("steps[", e, "] must be non-zero (axis ", axis, ")").at("steps", position);
       }
-      axes[axis] = explicit_axis(slice.starts[e], slice.ends[e], step, shape->begin()[axis]);
+      axes[axis] = explicit_onnx_axis(slice.starts[e], slice.ends[e], step, shape->begin()[axis]);
     }
     return assemble(*shape, axes, result_axes);
   });

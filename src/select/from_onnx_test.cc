@@ -6,45 +6,43 @@ namespace {
 
 using namespace testing;
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax32 = std::numeric_limits<std::int32_t>::max();
 
 Result<Selection> onnx(Ints shape, OnnxSlice slice) { return Selection::from_onnx(shape, slice); }
 
-void expect_same(Ints shape, const OnnxSlice& slice, std::string_view index) {
+void expect_onnx(Ints shape, const OnnxSlice& slice, std::string_view index) {
   const auto selection = onnx(shape, slice);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();
   EXPECT_EQ(*selection, *Selection::from_index(shape, index)) << selection->explain();
 }
 
 TEST(FromOnnx, OmittedAxesAreTheFirstOnes) {
-  expect_same({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}}, "1:3, 2:4");
-  expect_same({4, 5}, {}, "...");
+  expect_onnx({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}}, "1:3, 2:4");
+  expect_onnx({4, 5}, {}, "...");
 }
 
 TEST(FromOnnx, AxesComeInAnyOrderAndCountFromTheEnd) {
-  expect_same({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}, .axes = {{-1, 0}}}, "2:4, :, 1:3");
+  expect_onnx({4, 5, 6}, {.starts = {1, 2}, .ends = {3, 4}, .axes = {{-1, 0}}}, "2:4, :, 1:3");
 }
 
 TEST(FromOnnx, StartBeforeTheBeginningIsTheBeginningAlsoForNegativeSteps) {
-  expect_same({5}, {.starts = {-10}, .ends = {kMin}, .steps = {{-1}}}, "0:1");
+  expect_onnx({5}, {.starts = {-10}, .ends = {kMin}, .steps = {{-1}}}, "0:1");
 }
 
 TEST(FromOnnx, GreatestIntegersMeanAllTheWay) {
   for (std::int64_t end : {kMax, kMax32}) {
-    expect_same({5}, {.starts = {4}, .ends = {end}, .steps = {{-1}}}, "::-1");
-    expect_same({5}, {.starts = {1}, .ends = {end}}, "1:");
+    expect_onnx({5}, {.starts = {4}, .ends = {end}, .steps = {{-1}}}, "::-1");
+    expect_onnx({5}, {.starts = {1}, .ends = {end}}, "1:");
   }
-  expect_same({5}, {.starts = {4}, .ends = {kMax - 1}, .steps = {{-1}}}, "0:0");
+  expect_onnx({5}, {.starts = {4}, .ends = {kMax - 1}, .steps = {{-1}}}, "0:0");
 }
 
 TEST(FromOnnx, StepsAreClampedToTheExtent) {
-  expect_same({5}, {.starts = {1}, .ends = {5}, .steps = {{kMax}}}, "1:2");
-  expect_same({5}, {.starts = {3}, .ends = {kMin}, .steps = {{kMin}}}, "3:4");
+  expect_onnx({5}, {.starts = {1}, .ends = {5}, .steps = {{kMax}}}, "1:2");
+  expect_onnx({5}, {.starts = {3}, .ends = {kMin}, .steps = {{kMin}}}, "3:4");
 }
 
-TEST(FromOnnx, EmptyAxesGiveNothing) { expect_same({0, 4}, {.starts = {-3}, .ends = {7}, .steps = {{-2}}}, ":"); }
+TEST(FromOnnx, EmptyAxesGiveNothing) { expect_onnx({0, 4}, {.starts = {-3}, .ends = {7}, .steps = {{-2}}}, ":"); }
 
 TEST(FromOnnx, RefusesStepZeroAlsoOnEmptyAxes) {
   EXPECT_TRUE(is_error(onnx({5}, {.starts = {0}, .ends = {1}, .steps = {{0}}}), kInvalid, "steps[0]", "non-zero"));

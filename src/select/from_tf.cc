@@ -14,8 +14,7 @@
 namespace backslice {
 namespace {
 
-constexpr int kMaxEntries = 31;  // a mask is a set of 32 bits, and TensorFlow keeps the last for itself
-constexpr int kNoEntry = -1;     // the axis lies under the ellipsis
+constexpr int kNoEntry = -1;  // the axis lies under the ellipsis
 
 bool has(std::int32_t mask, int entry) { return (static_cast<std::uint32_t>(mask) >> entry & 1) != 0; }
 
@@ -25,9 +24,9 @@ struct Expanded {
   ResultAxes result_axes;
 };
 
-Status check_lengths(const TfLists& slice) {
+Status check_tf_lengths(const TfLists& slice) {
   const std::size_t size = slice.begin.size();
-  if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxEntries) return Status();
+  if (slice.end.size() == size && slice.strides.size() == size && size <= kMaxTfEntries) return Status();
   const char* blamed = slice.end.size() != size ? "end" : slice.strides.size() != size ? "strides" : "begin";
   return invalid_argument(
              "Expected begin, end, and strides to be 1D equal size tensors with fewer than 32 entries, but",
@@ -79,7 +78,7 @@ Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
   return Status();
 }
 
-Result<Selection::Axis> explicit_axis(const TfLists& slice, int entry, int axis, std::int64_t extent) {
+Result<Selection::Axis> explicit_tf_axis(const TfLists& slice, int entry, int axis, std::int64_t extent) {
   const auto at = static_cast<std::size_t>(entry);
   const std::int64_t begin = slice.begin[at], end = slice.end[at], stride = slice.strides[at];
   if (stride == 0) {
@@ -110,14 +109,14 @@ Result<Selection> lower(Ints dims, const TfLists& slice, const Finish& finish) {
   return without_throwing([&]() -> Result<Selection> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_lengths(slice));
+    BACKSLICE_RETURN_IF_ERROR(check_tf_lengths(slice));
     Expanded expanded;
     BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
     Selection::Axes axes;
     for (int i = 0; i < shape->rank(); ++i) {
       const int entry = expanded.entry_of[i];
       const auto axis =
-          entry == kNoEntry ? Selection::Axis{0, 1, (*shape)[i]} : explicit_axis(slice, entry, i, (*shape)[i]);
+          entry == kNoEntry ? Selection::Axis{0, 1, (*shape)[i]} : explicit_tf_axis(slice, entry, i, (*shape)[i]);
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
     }

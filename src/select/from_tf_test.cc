@@ -6,90 +6,85 @@ namespace {
 
 using namespace testing;
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-
 Result<Selection> tf(Ints shape, TfSlice slice) { return Selection::from_tf(shape, slice); }
 
 // Every test says what NumPy index the specification is the same as.
-void expect_same(Ints shape, const TfSlice& slice, std::string_view index) {
+void expect_tf(Ints shape, const TfSlice& slice, std::string_view index) {
   const auto selection = tf(shape, slice);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();
   EXPECT_EQ(*selection, *Selection::from_index(shape, index)) << selection->explain();
 }
 
 TEST(FromTf, FewerEntriesThanAxesImplyAnEllipsisAtTheEnd) {
-  expect_same({4, 5, 6}, {.begin = {1}, .end = {3}, .strides = {1}}, "1:3");
-  expect_same({4, 5}, {}, "...");
+  expect_tf({4, 5, 6}, {.begin = {1}, .end = {3}, .strides = {1}}, "1:3");
+  expect_tf({4, 5}, {}, "...");
 }
 
 TEST(FromTf, EllipsisCoversTheAxesLeftOver) {
-  expect_same({4, 5, 6}, {.begin = {0, 2}, .end = {0, 4}, .strides = {1, 1}, .ellipsis_mask = 1}, "..., 2:4");
-  expect_same({4, 5}, {.begin = {1, 0, 2}, .end = {3, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 2},
-              "1:3, ..., 2:4");
+  expect_tf({4, 5, 6}, {.begin = {0, 2}, .end = {0, 4}, .strides = {1, 1}, .ellipsis_mask = 1}, "..., 2:4");
+  expect_tf({4, 5}, {.begin = {1, 0, 2}, .end = {3, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 2}, "1:3, ..., 2:4");
 }
 
 TEST(FromTf, NewAxesAfterTheEllipsisAreNotCounted) {
-  expect_same({4, 5, 6},
-              {.begin = {0, 0, 2}, .end = {0, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 1, .new_axis_mask = 2},
-              "..., None, 2:4");
+  expect_tf({4, 5, 6},
+            {.begin = {0, 0, 2}, .end = {0, 0, 4}, .strides = {1, 1, 1}, .ellipsis_mask = 1, .new_axis_mask = 2},
+            "..., None, 2:4");
 }
 
 TEST(FromTf, EllipsisBitPastTheLengthIsIgnored) {
-  expect_same({4}, {.begin = {1}, .end = {3}, .strides = {1}, .ellipsis_mask = 4}, "1:3");
-  expect_same({4}, {.begin = {1}, .end = {3}, .strides = {1}, .ellipsis_mask = std::numeric_limits<int>::min()}, "1:3");
+  expect_tf({4}, {.begin = {1}, .end = {3}, .strides = {1}, .ellipsis_mask = 4}, "1:3");
+  expect_tf({4}, {.begin = {1}, .end = {3}, .strides = {1}, .ellipsis_mask = std::numeric_limits<int>::min()}, "1:3");
 }
 
 TEST(FromTf, OtherMasksIgnoreBitsPastTheLength) {
-  expect_same({4, 5},
-              {.begin = {1},
-               .end = {3},
-               .strides = {1},
-               .begin_mask = ~1,
-               .end_mask = ~1,
-               .new_axis_mask = ~1,
-               .shrink_axis_mask = ~1},
-              "1:3");
+  expect_tf({4, 5},
+            {.begin = {1},
+             .end = {3},
+             .strides = {1},
+             .begin_mask = ~1,
+             .end_mask = ~1,
+             .new_axis_mask = ~1,
+             .shrink_axis_mask = ~1},
+            "1:3");
 }
 
 TEST(FromTf, MinusOneIsAMaskOfAllPositions) {
-  expect_same({4, 5}, {.begin = {1, 1}, .end = {2, 2}, .strides = {1, -1}, .begin_mask = -1, .end_mask = -1},
-              ":, ::-1");
+  expect_tf({4, 5}, {.begin = {1, 1}, .end = {2, 2}, .strides = {1, -1}, .begin_mask = -1, .end_mask = -1}, ":, ::-1");
 }
 
 TEST(FromTf, NewAxisBeatsShrinkAndEllipsisBeatsBoth) {
-  expect_same({4}, {.begin = {2}, .end = {3}, .strides = {1}, .new_axis_mask = 1, .shrink_axis_mask = 1}, "None");
-  expect_same({4},
-              {.begin = {2}, .end = {3}, .strides = {1}, .ellipsis_mask = 1, .new_axis_mask = 1, .shrink_axis_mask = 1},
-              "...");
+  expect_tf({4}, {.begin = {2}, .end = {3}, .strides = {1}, .new_axis_mask = 1, .shrink_axis_mask = 1}, "None");
+  expect_tf({4},
+            {.begin = {2}, .end = {3}, .strides = {1}, .ellipsis_mask = 1, .new_axis_mask = 1, .shrink_axis_mask = 1},
+            "...");
 }
 
 TEST(FromTf, BoundsCountFromTheEndThenClamp) {
-  expect_same({5}, {.begin = {-3}, .end = {-1}, .strides = {1}}, "2:4");
-  expect_same({5}, {.begin = {-99}, .end = {99}, .strides = {2}}, "::2");
-  expect_same({5}, {.begin = {99}, .end = {-99}, .strides = {-2}}, "::-2");
-  expect_same({5}, {.begin = {-10}, .end = {0}, .strides = {-1}, .end_mask = 1}, "0:0");
-  expect_same({5}, {.begin = {4}, .end = {kMax}, .strides = {-1}}, "0:0");
+  expect_tf({5}, {.begin = {-3}, .end = {-1}, .strides = {1}}, "2:4");
+  expect_tf({5}, {.begin = {-99}, .end = {99}, .strides = {2}}, "::2");
+  expect_tf({5}, {.begin = {99}, .end = {-99}, .strides = {-2}}, "::-2");
+  expect_tf({5}, {.begin = {-10}, .end = {0}, .strides = {-1}, .end_mask = 1}, "0:0");
+  expect_tf({5}, {.begin = {4}, .end = {kMax}, .strides = {-1}}, "0:0");
 }
 
 TEST(FromTf, MaskedBoundsAreTheFarEnd) {
-  expect_same({5}, {.begin = {3}, .end = {1}, .strides = {-1}, .begin_mask = 1, .end_mask = 1}, "::-1");
+  expect_tf({5}, {.begin = {3}, .end = {1}, .strides = {-1}, .begin_mask = 1, .end_mask = 1}, "::-1");
 }
 
 TEST(FromTf, ShrinkIgnoresEndAndMasks) {
-  expect_same({4, 5},
-              {.begin = {-1}, .end = {0}, .strides = {2}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 1}, "3");
+  expect_tf({4, 5}, {.begin = {-1}, .end = {0}, .strides = {2}, .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 1},
+            "3");
 }
 
 TEST(FromTf, ExtremeIntegersAreAccepted) {
-  expect_same({5}, {.begin = {kMin}, .end = {kMax}, .strides = {kMax}}, "0:1");
-  expect_same({5}, {.begin = {kMax}, .end = {kMin}, .strides = {kMin}}, "4:3:-1");
-  expect_same({5}, {.begin = {kMax}, .end = {kMin}, .strides = {1}}, "0:0");
+  expect_tf({5}, {.begin = {kMin}, .end = {kMax}, .strides = {kMax}}, "0:1");
+  expect_tf({5}, {.begin = {kMax}, .end = {kMin}, .strides = {kMin}}, "4:3:-1");
+  expect_tf({5}, {.begin = {kMax}, .end = {kMin}, .strides = {1}}, "0:0");
 }
 
 TEST(FromTf, CountsNeverFallBelowZero) {
-  expect_same({5}, {.begin = {3}, .end = {1}, .strides = {1}}, "0:0");
-  expect_same({0}, {.begin = {0}, .end = {0}, .strides = {-1}, .begin_mask = 1, .end_mask = 1}, ":");
+  expect_tf({5}, {.begin = {3}, .end = {1}, .strides = {1}}, "0:0");
+  expect_tf({0}, {.begin = {0}, .end = {0}, .strides = {-1}, .begin_mask = 1, .end_mask = 1}, ":");
 }
 
 TEST(FromTf, WorksAtEveryRankUpTo32) {
@@ -103,7 +98,7 @@ TEST(FromTf, WorksAtEveryRankUpTo32) {
 TEST(FromTf, RefusesStrideZero) {
   EXPECT_TRUE(is_error(tf({4, 4}, {.begin = {0, 0}, .end = {1, 1}, .strides = {1, 0}}), kInvalid,
                        "strides[1] must be non-zero", "axis 1"));
-  expect_same({4}, {.begin = {0, 0}, .end = {1, 1}, .strides = {0, 1}, .new_axis_mask = 1}, "None, 0:1");
+  expect_tf({4}, {.begin = {0, 0}, .end = {1, 1}, .strides = {0, 1}, .new_axis_mask = 1}, "None, 0:1");
 }
 
 TEST(FromTf, RefusesShrinkOutOfBounds) {

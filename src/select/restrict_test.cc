@@ -5,8 +5,6 @@ namespace {
 
 using namespace testing;
 
-Selection at(Ints shape, std::string_view text) { return *Selection::from_index(shape, text); }
-
 TEST(Restrict, SaysWhatFallsInsideInBothCoordinates) {
   const auto part = at({10, 8}, "::-3, 2").restrict(std::vector<Range>{{2, 7}, {1, 5}});
   ASSERT_TRUE(part->has_value());

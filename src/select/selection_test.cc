@@ -9,9 +9,6 @@ namespace {
 
 using namespace testing;
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-
 Result<Selection> make(Ints shape, std::vector<Selection::Axis> axes, Ints result_axes) {
   return Selection::make(Shape::make(shape).value(), axes, result_axes);
 }

@@ -5,6 +5,9 @@
 
 namespace backslice {
 
+// A mask is a set of 32 bits, and TensorFlow keeps the last one for itself.
+inline constexpr std::size_t kMaxTfEntries = 31;
+
 struct TfLists {
   Ints begin, end, strides;
   std::int32_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;

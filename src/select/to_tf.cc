@@ -1,11 +1,10 @@
 // Selection -> TensorFlow's StridedSlice arguments.
 #include "backslice/selection.h"
 #include "core/errors.h"
+#include "select/tf_lists.h"
 
 namespace backslice {
 namespace {
-
-constexpr std::size_t kMaxEntries = 31;
 
 bool takes_whole_axis(const IndexItem& item) {
   const auto* range = std::get_if<SliceRange>(&item);
@@ -70,8 +69,8 @@ void append(TfSlice& slice, const IndexItem& item) {
 Result<TfSlice> Selection::to_tf() const {
   return without_throwing([&]() -> Result<TfSlice> {
     Index index = without_whole_axes_at_the_end(to_index());
-    if (index.size() > kMaxEntries) index = with_ellipsis(to_index());
-    if (index.size() > kMaxEntries) {
+    if (index.size() > kMaxTfEntries) index = with_ellipsis(to_index());
+    if (index.size() > kMaxTfEntries) {
       return unimplemented("TensorFlow's StridedSlice takes fewer than 32 entries, and this selection needs ",
                            index.size());
     }

@@ -61,7 +61,8 @@ Status check_window(const CooIndices& indices, Ints start, Ints size) {
 }
 
 // Checks the arguments, in TensorFlow's order; the shape of the result.
-Result<Shape> check_arguments(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size) {
+Result<Shape> check_slice_arguments(const CooIndices& indices, const ConstView& values, Ints shape, Ints start,
+                                    Ints size) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
   BACKSLICE_RETURN_IF_ERROR(check_input(values, "values", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_indices(indices, "indices", values.device, "values"));
@@ -80,8 +81,8 @@ Result<Shape> check_arguments(const CooIndices& indices, const ConstView& values
 }
 
 // An output of that shape, apart from all that is read.
-Status check_out(const View& out, const char* argument, DType dtype, std::int64_t item_size, const Shape& expected,
-                 const CooIndices& indices, const ConstView& values) {
+Status check_slice_out(const View& out, const char* argument, DType dtype, std::int64_t item_size,
+                       const Shape& expected, const CooIndices& indices, const ConstView& values) {
   if (out.dtype != dtype || out.layout.item_size != item_size) {
     return dtype_error(argument, " has dtype ", name(out.dtype), " of ", out.layout.item_size, " bytes, expected ",
                        name(dtype), " of ", item_size);
@@ -97,10 +98,10 @@ Status check_out(const View& out, const char* argument, DType dtype, std::int64_
 Status check_outputs(const View& out_indices, const View& out_values, std::int64_t entries, const CooIndices& indices,
                      const ConstView& values) {
   const DType index = indices.dtype();
-  BACKSLICE_RETURN_IF_ERROR(check_out(out_indices, "out_indices", index, item_size(index),
-                                      *Shape::make({entries, indices.rank()}), indices, values));
-  BACKSLICE_RETURN_IF_ERROR(check_out(out_values, "out_values", values.dtype, values.layout.item_size,
-                                      with_rows(values.shape(), entries), indices, values));
+  BACKSLICE_RETURN_IF_ERROR(check_slice_out(out_indices, "out_indices", index, item_size(index),
+                                            *Shape::make({entries, indices.rank()}), indices, values));
+  BACKSLICE_RETURN_IF_ERROR(check_slice_out(out_values, "out_values", values.dtype, values.layout.item_size,
+                                            with_rows(values.shape(), entries), indices, values));
   return check_apart(out_indices, "out_indices", out_values, "out_values");
 }
 
@@ -166,7 +167,7 @@ Status slice_into_on_device(const CooIndices& indices, const ConstView& values, 
 Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
                                   const Context& context) {
   return without_throwing([&]() -> Result<SparseTensor> {
-    auto result = check_arguments(indices, values, shape, start, size);
+    auto result = check_slice_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
     const Call call(context, values.device);
     refuse_captured_wait(nullptr, call);
@@ -200,7 +201,7 @@ Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, I
 Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape, Ints start, Ints size,
                                 const View& out_indices, const View& out_values, const Context& context) {
   return without_throwing([&]() -> Result<Shape> {
-    auto result = check_arguments(indices, values, shape, start, size);
+    auto result = check_slice_arguments(indices, values, shape, start, size);
     if (!result.ok()) return result.status();
     BACKSLICE_RETURN_IF_ERROR(check_device_status(context, values.device));
     const Call call(context, values.device);

@@ -24,8 +24,8 @@ Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write wr
 }
 
 // In TensorFlow's order.
-Status check_arguments(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
-                       MatchOrder order, Write write) {
+Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
+                            MatchOrder order, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "backprop_val_grad"));
   if (input.rank() != output.rank()) {
     return invalid_argument("input_indices has ", input.rank(), " columns, but output_indices has ", output.rank());
@@ -80,8 +80,8 @@ Result<Tensor> make_gradient(const ConstView& grad, std::int64_t rows, const Cal
   return call.allocate(grad.dtype, *shape, grad.layout.item_size);
 }
 
-Status check_out(const View& out, const ConstView& grad, const CooIndices& input, const CooIndices* output,
-                 const char* grad_argument) {
+Status check_grad_out(const View& out, const ConstView& grad, const CooIndices& input, const CooIndices* output,
+                      const char* grad_argument) {
   const auto shape = gradient_shape(grad, input.rows());
   if (!shape.ok()) return shape.status();
   BACKSLICE_RETURN_IF_ERROR(check_output(out, *shape, grad, grad_argument));
@@ -217,7 +217,7 @@ Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_
                                  const CooIndices& output_indices, MatchOrder order, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
     constexpr Write write = Write::Overwrite;
-    BACKSLICE_RETURN_IF_ERROR(check_arguments(grad, input_indices, input_start, output_indices, order, write));
+    BACKSLICE_RETURN_IF_ERROR(check_grad_arguments(grad, input_indices, input_start, output_indices, order, write));
     const Call call(context, grad.device);
     refuse_captured_wait(order, nullptr, call);
     auto out = make_gradient(grad, input_indices.rows(), call);
@@ -237,8 +237,8 @@ Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_ind
                               const CooIndices& output_indices, const View& out, MatchOrder order, Write write,
                               const Context& context) {
   return without_throwing([&]() -> Status {
-    BACKSLICE_RETURN_IF_ERROR(check_arguments(grad, input_indices, input_start, output_indices, order, write));
-    BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, &output_indices, "backprop_val_grad"));
+    BACKSLICE_RETURN_IF_ERROR(check_grad_arguments(grad, input_indices, input_start, output_indices, order, write));
+    BACKSLICE_RETURN_IF_ERROR(check_grad_out(out, grad, input_indices, &output_indices, "backprop_val_grad"));
     BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
     const Call call(context, grad.device);
     refuse_captured_wait(order, context.device_status, call);
@@ -272,7 +272,7 @@ Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& i
                                       const View& out, Write write, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_window_arguments(grad, input_indices, start, size, write));
-    BACKSLICE_RETURN_IF_ERROR(check_out(out, grad, input_indices, nullptr, "grad"));
+    BACKSLICE_RETURN_IF_ERROR(check_grad_out(out, grad, input_indices, nullptr, "grad"));
     BACKSLICE_RETURN_IF_ERROR(check_device_status(context, grad.device));
     const Call call(context, grad.device);
     refuse_captured_wait(context.device_status, call);

@@ -8,12 +8,11 @@ namespace backslice {
 namespace tensor_array {
 namespace {
 
-using Contents = TensorArrayContents;
-
 bool is_in_use(const Slot& slot) { return slot.written || slot.read || slot.cleared; }
 
-Result<Contents::Element> contents_of(const State& array, std::int64_t index, const Slot& slot, const Call& call) {
-  Contents::Element element{index, slot.shape, std::nullopt, slot.written, slot.read, slot.cleared};
+Result<TensorArrayContents::Element> contents_of(const State& array, std::int64_t index, const Slot& slot,
+                                                 const Call& call) {
+  TensorArrayContents::Element element{index, slot.shape, std::nullopt, slot.written, slot.read, slot.cleared};
   if (slot.terms.empty()) return element;
   // The row of a block is written again by others, so the contents have a copy.
   auto value = array.block ? copy_of(slot.terms[0].view(), call)
@@ -24,7 +23,8 @@ Result<Contents::Element> contents_of(const State& array, std::int64_t index, co
 }
 
 // Precondition: nobody else has the array.
-Status restore_element(TensorArray& array, State& state, const Contents::Element& element, const Context& context) {
+Status restore_element(TensorArray& array, State& state, const TensorArrayContents::Element& element,
+                       const Context& context) {
   if (element.index < 0 || element.index >= state.size) {
     return invalid_argument(state.prefix(), "there is an element ", element.index, ", but the size is ", state.size);
   }

@@ -143,7 +143,7 @@ class Reader {
 };
 
 // Whether the operation changes what the array's mutex guards.
-bool changes_structure(const State& array, const Reading& reading) {
+bool reading_changes_structure(const State& array, const Reading& reading) {
   if (!reading.indices) return array.block && reading.join == Reading::Join::Stack;
   if (reading.element_shape.has_rank()) return true;
   return std::any_of(reading.indices->begin(), reading.indices->end(),
@@ -154,7 +154,7 @@ bool changes_structure(const State& array, const Reading& reading) {
 
 Status read_elements(State& array, const Reading& reading, Effect effect, const Call& call, const UseElements& use) {
   Released released;
-  return array.holding_mutex([&] { return changes_structure(array, reading); },
+  return array.holding_mutex([&] { return reading_changes_structure(array, reading); },
                              [&] { return Reader(array, reading, effect, call, released).run(use); });
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxTerms = TensorArray::kMaxTerms;
 
-bool changes_structure(const State& array, std::int64_t index) {
+bool writing_changes_structure(const State& array, std::int64_t index) {
   return index >= array.size || array.fixes_shape() || array.fixes_device();
 }
 
@@ -247,14 +247,14 @@ Status write_one(State& array, std::int64_t index, const Tensor& value, const Co
 
 Status write_element(State& array, std::int64_t index, const Tensor& value, const Context& context) {
   Released released;
-  return array.holding_mutex([&] { return changes_structure(array, index); },
+  return array.holding_mutex([&] { return writing_changes_structure(array, index); },
                              [&] { return write_one(array, index, value, context, released); });
 }
 
 Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call) {
   const auto changes = [&] {
     return std::any_of(writes.begin(), writes.end(),
-                       [&](const ElementWrite& w) { return changes_structure(array, w.index); });
+                       [&](const ElementWrite& w) { return writing_changes_structure(array, w.index); });
   };
   Released released;
   return array.holding_mutex(changes, [&] { return Writer(array, value, call, released).write_all(writes); });

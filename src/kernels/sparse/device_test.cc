@@ -30,7 +30,7 @@ PerColumn columns_of(const Row& row) {
 }
 
 // What find_kernel and check_kernel leave, computed one row after the other.
-struct FoundOnCpu {
+struct FoundInBox {
   std::vector<bool> in_slice;
   std::int64_t used = 0;
   bool has_parted = false;
@@ -64,7 +64,7 @@ IndexBounds bounds_of_row(const IndexList& list, std::int64_t row) {
   return bounds;
 }
 
-FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const IndexList& output) {
+FoundInBox find_in_box(const IndexList& input, const PerColumn& start, const IndexList& output) {
   const IndexBounds box = box_of(output);
   std::vector<std::uint32_t> words(static_cast<std::size_t>(input.rows / kWordRows32 + 1));
   const auto bit_of = [](std::int64_t row) { return static_cast<int>(row % kWordRows32); };
@@ -74,7 +74,7 @@ FoundOnCpu find_in_box(const IndexList& input, const PerColumn& start, const Ind
   for (std::int64_t row = 0; row < input.rows; ++row) {
     if (is_in(box, input, row, start)) word_of(row) |= std::uint32_t{1} << bit_of(row);
   }
-  FoundOnCpu found;
+  FoundInBox found;
   std::int64_t before = 0;  // rows that were found before the word
   for (std::int64_t row = 0; row < input.rows; ++row) {
     if (row > 0 && bit_of(row) == 0) before += count_bits(word_of(row - 1));
@@ -100,7 +100,7 @@ TEST(DeviceRules, RowsInTheBoxAreTheSlicesWhereTheyHaveNotParted) {
     if (random() % 3 == 0 && !output.empty()) output.erase(output.begin() + static_cast<int>(random() % output.size()));
     const List in(input, rank), out(output, rank);
     const IndexList in_list = list_of(in.matrix, in.count, rank), out_list = list_of(out.matrix, out.count, rank);
-    const FoundOnCpu found = find_in_box(in_list, columns_of(start), out_list);
+    const FoundInBox found = find_in_box(in_list, columns_of(start), out_list);
     const Truth truth = in_order(std::vector<float>(output.size(), 1), input, start, output);
     if (found.has_parted) {
       ++parted;

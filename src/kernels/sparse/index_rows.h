@@ -32,7 +32,7 @@ class IndexRows {
 
  private:
   static constexpr auto kSize = static_cast<std::int64_t>(sizeof(Index));
-  static constexpr int kRoom = kRank == kAnyRank ? kMaxRank : kRank + (kRank == 0);
+  static constexpr int kRoom = kRank == kAnyRank ? kMaxRank : kRank;
   PerAxis<CooIndices::Column, kRoom> columns_;
   int rank_;
 };
@@ -57,7 +57,6 @@ auto visit_rows(const CooIndices& a, const CooIndices& b, Visitor&& visitor) {
   };
   const auto with_index = [&]<class Index>() {
     switch (a.rank()) {
-      case 0: return with_rank.template operator()<Index, 0>();
       case 1: return with_rank.template operator()<Index, 1>();
       case 2: return with_rank.template operator()<Index, 2>();
       case 3: return with_rank.template operator()<Index, 3>();

@@ -62,12 +62,37 @@ class Parts {
   std::int64_t rows_, count_;
 };
 
-// The keys of rows. Both lists are looked at in the coordinates of the box that holds the slice's rows where the input
-// has them, cut to what int64 can hold: a coordinate is unsigned, and past the box for all rows outside.
-template <class Rows>
+// The leading bits of this place a key in a partition, those after them in the partition's table.
+Key scattered(Key key) { return key * 0x9e3779b97f4a7c15u; }
+
+std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<std::size_t>(bits >> (64 - count)); }
+
+std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
+
+enum class List { Input, Output };
+
+// The keys of the rows of both lists, whatever the types of their indices: only this depends on them.
 class Keys {
  public:
-  Keys(const CooIndices& input, Ints start, const CooIndices& output, int bits, const KernelContext& context)
+  virtual ~Keys() = default;
+
+  // Writes an entry for each row of the range that may match a row of the other list, and counts the entries of each of
+  // 2^bits partitions. Returns the end of the entries.
+  virtual Entry* write_entries(List list, Range rows, EntryFormat format, int bits, Entry* next,
+                               std::int64_t* counts) const = 0;
+
+  // Returns whether rows with the same key always have the same index. The two functions below compare the others.
+  virtual bool are_exact() const = 0;
+  virtual bool same_index(std::int64_t input_row, std::int64_t output_row) const = 0;
+  virtual bool same_output_index(std::int64_t a, std::int64_t b) const = 0;
+};
+
+// Both lists are looked at in the coordinates of the box that holds the slice's rows where the input has them, cut to
+// the range of int64: a coordinate is unsigned, and past the box for all rows outside.
+template <class Rows>
+class KeysOf final : public Keys {
+ public:
+  KeysOf(const CooIndices& input, Ints start, const CooIndices& output, int bits, const KernelContext& context)
       : input_(input), output_(output), bits_(bits) {
     const Box box = box_of(output.rows(), context);
     Key positions = 1;
@@ -83,16 +108,28 @@ class Keys {
     exact_ &= static_cast<int>(std::bit_width(positions - 1)) <= bits_;
   }
 
-  // False where no row of the other list can match; the key means nothing then.
-  bool of_input(std::int64_t row, Key& key) const { return key_of(input_, from_input_, row, key); }
-  bool of_output(std::int64_t row, Key& key) const { return key_of(output_, from_output_, row, key); }
+  // Which rows are left out is as good as random, so no branch depends on it.
+  Entry* write_entries(List list, Range rows, EntryFormat format, int bits, Entry* next,
+                       std::int64_t* counts) const override {
+    const KeysOf self = *this;  // a copy that the stores below cannot change
+    const bool is_input = list == List::Input;
+    const Rows& indices = is_input ? self.input_ : self.output_;
+    const Coordinates& from = is_input ? self.from_input_ : self.from_output_;
+    for (std::int64_t row = rows.lo; row < rows.hi; ++row) {
+      Key key;
+      const bool keep = self.key_of(indices, from, row, key);
+      *next = format.make(key, row);
+      next += keep;
+      counts[partition_of(key, bits)] += keep;
+    }
+    return next;
+  }
 
-  // Whether rows with the same key always have the same index. Where they do not, these compare them.
-  bool are_exact() const { return exact_; }
-  bool same_index(std::int64_t input_row, std::int64_t output_row) const {
+  bool are_exact() const override { return exact_; }
+  bool same_index(std::int64_t input_row, std::int64_t output_row) const override {
     return same(input_, from_input_, input_row, output_row);
   }
-  bool same_output_index(std::int64_t a, std::int64_t b) const { return same(output_, from_output_, a, b); }
+  bool same_output_index(std::int64_t a, std::int64_t b) const override { return same(output_, from_output_, a, b); }
 
  private:
   using Coordinates = PerAxis<Key>;
@@ -106,6 +143,7 @@ class Keys {
     return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
   }
 
+  // Returns false where no row of the other list can match; the key has no meaning then.
   bool key_of(const Rows& list, const Coordinates& from, std::int64_t row, Key& key) const {
     bool inside = true;
     Key position = 0, hash = 0;
@@ -174,13 +212,6 @@ struct Dealt {
   }
 };
 
-// The leading bits of this place a key in a partition, those after them in the partition's table.
-Key scattered(Key key) { return key * 0x9e3779b97f4a7c15u; }
-
-std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<std::size_t>(bits >> (64 - count)); }
-
-std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bits); }
-
 // Turns the counts of each part into where its entries begin in each partition, and returns where partitions begin. All
 // threads wait for this one, and other threads' caches hold the counts: they are read in the order of memory.
 Offsets counts_to_places(std::vector<Offsets>& counts_of_parts, std::size_t partitions) {
@@ -196,11 +227,9 @@ Offsets counts_to_places(std::vector<Offsets>& counts_of_parts, std::size_t part
   return begin;
 }
 
-// KeyOf: bool(row, Key&), false for rows that are left out. Which those are is as good as random, so that no branch
-// depends on it. Keys are made from the indices once: those may change meanwhile, and what is dealt out must be what
-// was counted.
-template <class KeyOf>
-Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext& context, const KeyOf& key_of) {
+// Deals the entries of a list out to the partitions. Keys are made from the indices once: those may change meanwhile,
+// and the entries that are dealt out must be those that were counted.
+Dealt deal(const Keys& keys, List list, std::int64_t rows, int bits, EntryFormat format, const KernelContext& context) {
   const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
   const Buffer kept_memory =
@@ -209,18 +238,11 @@ Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext&
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
   std::vector<Offsets> at(static_cast<std::size_t>(parts.count()));
   context.tasks.run(parts.count(), [&](std::int64_t part) {
-    const KeyOf key = key_of;  // a copy that nothing else can change
     at[static_cast<std::size_t>(part)].assign(partitions, 0);
-    std::int64_t* const counts = at[static_cast<std::size_t>(part)].data();
-    Entry* next = kept_entries + parts[part].lo;
-    for (std::int64_t row = parts[part].lo; row < parts[part].hi; ++row) {
-      Key key_of_row;
-      const bool keep = key(row, key_of_row);
-      *next = format.make(key_of_row, row);
-      next += keep;
-      counts[partition_of(key_of_row, bits)] += keep;
-    }
-    kept[static_cast<std::size_t>(part)] = next - (kept_entries + parts[part].lo);
+    Entry* const first = kept_entries + parts[part].lo;
+    Entry* const end =
+        keys.write_entries(list, parts[part], format, bits, first, at[static_cast<std::size_t>(part)].data());
+    kept[static_cast<std::size_t>(part)] = end - first;
   });
   Dealt dealt;
   dealt.begin = counts_to_places(at, partitions);
@@ -237,10 +259,9 @@ Dealt deal(std::int64_t rows, int bits, EntryFormat format, const KernelContext&
 }
 
 // The slice's rows of one partition: for each index a queue of them, first row first.
-template <class Rows>
 class Table {
  public:
-  Table(const Keys<Rows>& keys, EntryFormat format, int partition_bits)
+  Table(const Keys& keys, EntryFormat format, int partition_bits)
       : keys_(keys), format_(format), partition_bits_(partition_bits) {}
 
   void fill(std::span<const Entry> entries) {
@@ -288,7 +309,7 @@ class Table {
     return slots_[at];
   }
 
-  const Keys<Rows>& keys_;
+  const Keys& keys_;
   EntryFormat format_;
   int partition_bits_, slot_bits_ = 0;
   std::span<const Entry> entries_;
@@ -307,25 +328,31 @@ Buffer filled(std::int64_t rows, const KernelContext& context) {
   return buffer;
 }
 
-template <class Rows>
-Joined join(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
+std::unique_ptr<Keys> make_keys(const CooIndices& input, Ints start, const CooIndices& output, int bits,
+                                const KernelContext& context) {
+  return visit_rows(input, output, [&]<class Rows>() -> std::unique_ptr<Keys> {
+    return std::make_unique<KeysOf<Rows>>(input, start, output, bits, context);
+  });
+}
+
+}  // namespace
+
+Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
   Joined joined{filled(input.rows(), context)};
   if (output.rows() == 0) return joined;
   constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
   const EntryFormat format(std::max(input.rows(), output.rows()));
-  const Keys<Rows> keys(input, start, output, format.key_bits(), context);
-  const Dealt outputs = deal(output.rows(), bits, format, context,
-                             [keys](std::int64_t row, Key& key) { return keys.of_output(row, key); });
-  const Dealt inputs =
-      deal(input.rows(), bits, format, context, [keys](std::int64_t row, Key& key) { return keys.of_input(row, key); });
+  const auto keys = make_keys(input, start, output, format.key_bits(), context);
+  const Dealt outputs = deal(*keys, List::Output, output.rows(), bits, format, context);
+  const Dealt inputs = deal(*keys, List::Input, input.rows(), bits, format, context);
 
   const std::int64_t partitions = std::int64_t{1} << bits;
   const std::int64_t tasks = std::min(partitions, pieces_for_rows(outputs.count() + inputs.count(), context));
   std::int32_t* const slice_rows = joined.rows();
   std::atomic<std::int64_t> found = 0;
   context.tasks.run(tasks, [&](std::int64_t task) {
-    Table<Rows> table(keys, format, bits);
+    Table table(*keys, format, bits);
     std::int64_t found_here = 0;
     for (std::int64_t p = task; p < partitions; p += tasks) {
       table.fill(outputs[p]);
@@ -340,12 +367,6 @@ Joined join(const CooIndices& input, Ints start, const CooIndices& output, const
   });
   joined.found = found;
   return joined;
-}
-
-}  // namespace
-
-Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
-  return visit_rows(input, output, [&]<class Rows>() { return join<Rows>(input, start, output, context); });
 }
 
 }  // namespace backslice

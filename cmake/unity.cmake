@@ -1,0 +1,36 @@
+# Compiles the files of a folder as one, since most of a file's time goes into the headers that its neighbours include too.
+#
+# So a name in an anonymous namespace is unique in its folder. BACKSLICE_UNITY_BUILD=OFF compiles every file by itself, as the
+# sanitizer presets do: that finds missing includes.
+option(BACKSLICE_UNITY_BUILD "Compile the files of a folder as one" ON)
+
+# Files that Highway compiles once per SIMD target: they include themselves, so each stays alone.
+set(BACKSLICE_SIMD_SOURCES add.cc expand.cc indices.cc spread.cc stream.cc)
+# One file per operator, each with the same names.
+set(BACKSLICE_ONNXRUNTIME_OPERATORS multi_slice_grad.cc ragged_gradient.cc slice_grad.cc slice_grad_accumulate.cc sparse_slice_grad.cc
+  strided_slice_grad.cc)
+
+# backslice_unity(TARGET [GROUPS COUNT] [ALONE NAME...]): the target's files in COUNT groups per folder (1), except those
+# with these names, which stay alone.
+function(backslice_unity target)
+  cmake_parse_arguments(PARSE_ARGV 1 unity "" GROUPS ALONE)
+  if(NOT BACKSLICE_UNITY_BUILD)
+    return()
+  endif()
+  if(NOT unity_GROUPS)
+    set(unity_GROUPS 1)
+  endif()
+  set(count 0)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source FILENAME name)
+    if(name MATCHES "\\.cc$" AND NOT name IN_LIST unity_ALONE)
+      cmake_path(GET source PARENT_PATH folder)
+      math(EXPR number "${count} % ${unity_GROUPS}")
+      math(EXPR count "${count} + 1")
+      string(MAKE_C_IDENTIFIER "${target}_${folder}_${number}" group)
+      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
