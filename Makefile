@@ -1,7 +1,9 @@
-# make run      install what is missing, build, and show a tour of the five operations
-# make test     the same set-up, then every C++ and Python test
-# make oracle   compare with the real TensorFlow and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
-# make oracle-torch compare with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
+# make run      install what is missing, build the library and the Python package, and show a tour of the five operations (CUDA=1: with CUDA)
+# make test     the same set-up, then the C++ tests and the Python tests of the package
+# make test-repository the tests of everything around the code: ways to use the library, documentation, types, examples, benchmark
+# make adapters the libraries that backslice.tensorflow, .jax and .onnxruntime load, for .venv
+# make oracle   compare the wheel with the real TensorFlow, JAX and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
+# make oracle-torch compare the wheel with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
 # make oracle-jax compare with the newest and the oldest JAX that is supported, where CPython 3.12 is found (make oracle-jax-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
@@ -14,28 +16,35 @@
 # make explorer build the slice explorer, one HTML file, into build/explorer; it needs emscripten
 # make explorer-test try the explorer in a browser, with 10,000 random slices (make explorer-speed: how soon it answers, on a quiet machine)
 # make test-large the tests that need 12 GB of disk
-# make wheel   the source package and a wheel for this Python, tried in an empty environment, in dist/ (make wheels: for all that are found)
+# make wheel   the source package and a wheel for this Python in dist/ (make wheel-test: also tried in an empty environment; make wheels: for all Pythons that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make fuzz-cuda: the fuzzers; make bench-cuda: its speed)
-# make cuda-programs compile the fuzzers and failing programs that need a CUDA device, as CI does (make test compiles the rest)
+# make cuda-programs compile the fuzzers and failing programs that need a CUDA device (make test CUDA=1 compiles the rest)
 # make cuda-bundle those tests, in Python too (with the wheels in dist/), fuzzers, benchmarks and their libraries as build/cuda-bundle.tar.gz, to run on another machine
-# make lint     formatters, linters and type checks (make format mends what can be mended)
+# make lint     formatters, linters and type checks (make format also corrects what can be corrected)
 
 PYTHON ?= python3
+CUDA ?= 0
 VENV := .venv
 PY := $(VENV)/bin/python
-PYTEST := $(PY) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
-SOURCES := $(shell find include src adapters python/backslice python/backslice_command python/bindings cmake -type f -not -name '*_test.cc' -not -name '*.pyc') \
+STAGE := tools/stage.sh
+CORES := $(shell nproc)
+PYTEST := -m pytest --numprocesses $(CORES) --dist worksteal
+PACKAGE := $(shell find python/backslice python/backslice_command -type f -not -name '*.pyc')
+SOURCES := $(shell find include src adapters python/bindings cmake -type f -not -name '*_test.cc') $(PACKAGE) \
            CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
-CORES := $(shell nproc)
 # Clones share what ccache has, wherever they are.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
+export NINJA_STATUS := [%f/%t, %e s] 
 DOCS_PORT ?= 8000
+CONFIGURE := cmake --preset dev --log-level=WARNING -D BACKSLICE_CUDA=$(if $(filter 1,$(CUDA)),ON,OFF)
+SITE_PACKAGES = $$($(PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python run test test-cpp test-python test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheels lint format clean
+.DELETE_ON_ERROR:
+.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -43,34 +52,51 @@ help:
 setup:
 	@tools/setup.sh $(PYTHON)
 
-$(VENV)/.requirements: pyproject.toml | setup
-	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -q --upgrade pip
-	$(PY) -c "import tomllib" 2>/dev/null || $(PY) -m pip install -q tomli
-	$(PY) -m pip install -q $$($(PY) tools/requirements.py)
+# What building and running the package takes.
+$(VENV)/.requirements: pyproject.toml tools/requirements.py | setup
+	@$(STAGE) "Python environment" $(PYTHON) -m venv $(VENV)
+	@$(PY) -c "import tomllib" 2>/dev/null || $(PY) -m pip install -q tomli
+	@$(STAGE) "Python packages" $(PY) -m pip install -q $$($(PY) tools/requirements.py)
 	@touch $@
 
-# The build tree is kept, so that only what changed is compiled.
-$(VENV)/.installed: $(VENV)/.requirements $(SOURCES)
-	$(PY) -m pip install -q --no-build-isolation --no-deps --force-reinstall .
+# What its tests take.
+$(VENV)/.test-requirements: $(VENV)/.requirements
+	@$(STAGE) "Python packages for tests" $(PY) -m pip install -q $$($(PY) tools/requirements.py dev)
 	@touch $@
 
-python: setup $(VENV)/.installed
+# The package's Python files; the compiled ones are added by CMake. So nothing is compiled twice.
+$(VENV)/.package: $(VENV)/.requirements $(PACKAGE) pyproject.toml README.md
+	@$(PY) -m pip install -q --no-build-isolation --no-deps --force-reinstall -C wheel.cmake=false .
+	@touch $@
 
-run: python
+package: setup $(VENV)/.package
+	@$(STAGE) "configuration" $(CONFIGURE)
+	@$(STAGE) "library and extension module" cmake --build build/dev --target _core
+	@cmake --install build/dev --component python --prefix "$(SITE_PACKAGES)" > build/dev/install.log
+
+run: package
 	@$(VENV)/bin/backslice demo
 
-test: test-cpp test-python
+# A configuration made before jaxlib was there has not looked for its headers again.
+adapters: $(VENV)/.test-requirements package
+	@$(STAGE) "adapters" cmake --build build/dev --target adapters
+	@cmake --install build/dev --component adapters --prefix "$(SITE_PACKAGES)"
 
-test-cpp: setup
-	cmake --preset dev
-	cmake --build --preset dev
-	ctest --preset dev --parallel $(CORES)
+# First what compiles and what downloads, then both kinds of tests, each pair at once.
+test: package
+	@$(MAKE) --no-print-directory -j2 -o package test-programs $(VENV)/.test-requirements
+	@$(MAKE) --no-print-directory -j2 -o package -o test-programs test-cpp test-python
 
-test-python: python
-	$(PYTEST)
+test-programs: package
+	@$(STAGE) "C++ test programs" cmake --build build/dev
 
-test-large: python
+test-cpp: test-programs
+	@$(STAGE) "C++ tests" ctest --preset dev --parallel $(CORES)
+
+test-python: package $(VENV)/.test-requirements
+	@$(STAGE) "Python tests" $(PY) $(PYTEST)
+
+test-large: package $(VENV)/.test-requirements
 	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb or 8_gb"
 
 test-aarch64:
@@ -80,7 +106,7 @@ test-aarch64:
 	cmake --build --preset aarch64
 	tools/test_aarch64.sh build/aarch64
 
-$(VENV)/.docs-requirements: pyproject.toml $(VENV)/.requirements
+$(VENV)/.docs-requirements: pyproject.toml $(VENV)/.test-requirements
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs)
 	@touch $@
 
@@ -88,17 +114,17 @@ explorer: setup
 	@tools/setup.sh $(PYTHON) explorer
 	$(PYTHON) explorer/build.py
 
-explorer-test: explorer python
+explorer-test: explorer package $(VENV)/.test-requirements
 	@tools/setup.sh $(PYTHON) docs-test
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
 	$(PY) -m pytest tests/explorer
 
-explorer-speed: explorer python
+explorer-speed: explorer package $(VENV)/.test-requirements
 	@tools/setup.sh $(PYTHON) docs-test
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/explorer/test_speed.py -s
 
-docs: explorer python $(VENV)/.docs-requirements
+docs: explorer package $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs
 	@mkdir -p build/doxygen
 	doxygen docs/Doxyfile
@@ -115,65 +141,83 @@ docs-test: docs
 docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
-oracle: python
-	$(PY) -m backslice.bench.venvs jax tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
-	$(PY) -m pip install -q awkward pyarrow
-	$(PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
+# The wheel, and .venv's packages beside it: tests that need all that users install, adapters above all, run here.
+WHEEL_VENV := build/wheel-venv
+WHEEL_PY := $(WHEEL_VENV)/bin/python
+$(WHEEL_VENV)/.installed: dist/.wheel $(VENV)/.test-requirements
+	@$(PYTHON) -m venv $(WHEEL_VENV)
+	@echo "$(SITE_PACKAGES)" > "$$($(WHEEL_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/venv.pth"
+	@$(WHEEL_PY) -m pip install -q --no-deps --force-reinstall dist/*.whl
+	@touch $@
+
+PEERS := jax tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
+oracle: $(WHEEL_VENV)/.installed
+	@$(STAGE) "environments of TensorFlow, JAX, ONNX Runtime" $(WHEEL_PY) -m backslice.bench.venvs $(PEERS)
+	@$(PY) -m pip install -q awkward pyarrow
+	@$(STAGE) "wheel in TensorFlow, JAX, ONNX Runtime" $(WHEEL_PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
 
 # The package for the newest JAX's Python has handlers compiled against the oldest headers, as a wheel has.
-oracle-jax: python
-	$(PY) -m backslice.bench.venvs jax jax-newest
-	newest=$$($(PY) -c "from backslice.bench.venvs import find; print(find('jax-newest'))") && \
+oracle-jax: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs jax jax-newest
+	newest=$$($(WHEEL_PY) -c "from backslice.bench.venvs import find; print(find('jax-newest'))") && \
 	headers=$$($(PY) adapters/jax/find_headers.py) && \
 	$$newest -m pip install -q --no-build-isolation --no-deps --upgrade --target build/for-newest-jax \
 	  -C cmake.define.BACKSLICE_JAXLIB_INCLUDE=$$headers . && \
-	BACKSLICE_FOR_NEWEST_JAX=$(CURDIR)/build/for-newest-jax $(PY) -m pytest tests/oracle/test_in_jax.py -rs
+	BACKSLICE_FOR_NEWEST_JAX=$(CURDIR)/build/for-newest-jax $(WHEEL_PY) -m pytest tests/oracle/test_in_jax.py -rs
 
-oracle-jax-speed: python
-	$(PY) -m backslice.bench.venvs jax
-	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_jax.py -s -k is_fast
+oracle-jax-speed: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs jax
+	BACKSLICE_SPEED_TESTS=1 $(WHEEL_PY) -m pytest tests/oracle/test_in_jax.py -s -k is_fast
 
-oracle-torch: python
-	$(PY) -m backslice.bench.venvs torch torch-oldest
-	$(PY) -m pytest tests/oracle/test_in_torch.py -rs
+oracle-torch: $(WHEEL_VENV)/.installed
+	@$(STAGE) "environments of PyTorch" $(WHEEL_PY) -m backslice.bench.venvs torch torch-oldest
+	@$(STAGE) "wheel in PyTorch" $(WHEEL_PY) -m pytest tests/oracle/test_in_torch.py -rs
 
-oracle-torch-speed: python
-	$(PY) -m backslice.bench.venvs torch
-	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle/test_in_torch.py -s -k is_fast
+oracle-torch-speed: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs torch
+	BACKSLICE_SPEED_TESTS=1 $(WHEEL_PY) -m pytest tests/oracle/test_in_torch.py -s -k is_fast
 
-oracle-speed: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime-training
-	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/oracle -s -k is_fast
+oracle-speed: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs tensorflow onnxruntime-training
+	BACKSLICE_SPEED_TESTS=1 $(WHEEL_PY) -m pytest tests/oracle -s -k is_fast
 
-sanitize: $(VENV)/.requirements
-	@for preset in asan tsan; do \
-	  echo "== $$preset"; \
-	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset --parallel $(CORES) || exit 1; \
+test-repository: test-programs $(WHEEL_VENV)/.installed
+	@tools/setup.sh $(PYTHON) repository
+	@$(STAGE) "C++ benchmarks compile" sh -c '$(CONFIGURE) -D BACKSLICE_BUILD_BENCHMARKS=ON && cmake --build build/dev'
+	@$(STAGE) "ways to use the library" ctest --preset repository
+	@$(STAGE) "documentation, types, examples, benchmark" $(WHEEL_PY) $(PYTEST) tests/repository
+
+sanitize: package $(VENV)/.test-requirements
+	@for preset in tsan asan; do \
+	  cmake --preset $$preset --log-level=WARNING && \
+	  $(STAGE) "$$preset: compiling" cmake --build --preset $$preset && \
+	  $(STAGE) "$$preset: C++ tests" ctest --preset $$preset --parallel $(CORES) || exit 1; \
 	done
-	tools/sanitize_python.sh build/asan $(PY)
+	@$(STAGE) "asan: Python tests" tools/sanitize_python.sh build/asan $(PY)
 
-fuzz: python
+fuzz: package $(VENV)/.test-requirements
 	@tools/setup.sh $(PYTHON) fuzz
-	cmake --preset fuzz
-	cmake --build --preset fuzz
-	$(PYTHON) fuzz/run.py --seconds $(FUZZ_SECONDS)
-	$(PY) fuzz/files.py --seconds $(FUZZ_SECONDS)
-	BACKSLICE_STATE_SECONDS=$(FUZZ_SECONDS) $(PY) -m pytest python/tests/test_containers_state_machine.py
+	@cmake --preset fuzz --log-level=WARNING
+	@$(STAGE) "fuzzers: compiling" cmake --build --preset fuzz
+	@$(STAGE) "fuzzers" $(PYTHON) fuzz/run.py --seconds $(FUZZ_SECONDS)
+	@$(STAGE) "damaged files" $(PY) fuzz/files.py --seconds $(FUZZ_SECONDS)
+	@BACKSLICE_STATE_SECONDS=$(FUZZ_SECONDS) $(STAGE) "state machine" $(PY) -m pytest python/tests/test_containers_state_machine.py
 
-bench: python
-	$(PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training jax torch
-	$(VENV)/bin/backslice bench -o build/bench --force
+bench: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs tensorflow onnxruntime onnxruntime-training jax torch
+	$(WHEEL_VENV)/bin/backslice bench -o build/bench --force
 
 bench-cpp: setup
+	@tools/setup.sh $(PYTHON) repository
 	cmake --preset release -D BACKSLICE_BUILD_BENCHMARKS=ON
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
-# What make test leaves out, since it needs clang's headers or can run on a device alone: so that it keeps compiling.
-cuda-programs: setup
+# Programs that need clang's headers or run on a device alone: compiled here so that they keep compiling.
+cuda-programs: package
 	@tools/setup.sh $(PYTHON) fuzz
-	cmake --preset dev -D BACKSLICE_BUILD_CUDA_FUZZERS=ON
-	cmake --build --preset dev --target cuda_fuzzers cuda_no_kernel
+	@cmake --preset dev --log-level=WARNING -D BACKSLICE_CUDA=ON -D BACKSLICE_BUILD_CUDA_FUZZERS=ON
+	@$(STAGE) "CUDA programs: compiling" cmake --build build/dev --target cuda_fuzzers cuda_no_kernel
 
 cuda-bundle: setup
 	@tools/setup.sh $(PYTHON) fuzz
@@ -197,21 +241,28 @@ bench-cuda: build/cuda-bundle/run.sh
 	build/cuda-bundle/run.sh bench
 	build/cuda-bundle/run.sh bench-containers
 
-abi-check: setup
-	cmake --preset dev
-	cmake --build --preset dev --target backslice_shared
-	tools/abi.py check --library build/dev/tests/c_abi/libbackslice.so
+abi-check: package
+	@tools/setup.sh $(PYTHON) repository
+	@$(STAGE) "C interface" tools/abi.py check --library build/dev/libbackslice.so
 
 abi-update: setup
+	@tools/setup.sh $(PYTHON) repository
 	tools/abi.py update
 
-wheel: explorer
-	$(PYTHON) tools/build_wheel.py $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
+dist/.wheel: $(SOURCES) tools/build_wheel.py
+	@$(MAKE) --no-print-directory explorer
+	@$(STAGE) "wheel" $(PYTHON) tools/build_wheel.py
+	@touch $@
+
+wheel: dist/.wheel
+
+wheel-test: dist/.wheel
+	@$(STAGE) "wheel in an empty environment" $(PYTHON) tools/build_wheel.py --test dist/*.whl $(if $(WHEEL_TESTS),--tests $(WHEEL_TESTS))
 
 wheels: explorer
 	$(PYTHON) tools/build_wheel.py --all
 
-lint: python
+lint: package $(VENV)/.test-requirements
 	$(PY) -m pip install -q pre-commit
 	$(VENV)/bin/pre-commit run --all-files
 

@@ -2,18 +2,10 @@
 #
 # Its kernels are an object library, so that whoever links backslice needs neither nvcc nor CMake's CUDA language. The runtime is
 # linked statically; it loads the driver itself when it is first used, and says so where there is none.
-include(CheckLanguage)
 
 # nvcc has GCC compile what runs on the host, whatever compiles the rest of the library, perhaps with another C++ library: so
 # nothing of one passes between the two (kernels/cuda/launch.h).
-set(cuda_default OFF)
-if(NOT CMAKE_CROSSCOMPILING AND NOT DEFINED BACKSLICE_CUDA)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    set(cuda_default ON)
-  endif()
-endif()
-option(BACKSLICE_CUDA "Build the kernels for CUDA devices (needs nvcc)" ${cuda_default})
+option(BACKSLICE_CUDA "Build the kernels for CUDA devices (needs nvcc)" OFF)
 set(BACKSLICE_CUDA_ARCHITECTURES "90" CACHE STRING "CUDA architectures to compile for, with PTX for later ones; see CMAKE_CUDA_ARCHITECTURES")
 
 set(BACKSLICE_CUDA_RUNTIME src/kernels/cuda/memory.cc src/kernels/cuda/runtime.cc src/kernels/cuda/stream_release.cc

@@ -1,5 +1,5 @@
-# How the shared library presents itself. Its SOVERSION is the version of the C interface, by which every language but C++
-# loads it; symbols.map.in says what C++ programs hold on to.
+# The shared library. Its SOVERSION is the version of the C interface, by which every language but C++ loads it;
+# symbols.map.in lists the symbols of the C++ API.
 file(STRINGS include/backslice/c/base.h abi_version_line REGEX "define BACKSLICE_ABI_VERSION")
 string(REGEX MATCH "[0-9]+" BACKSLICE_ABI_VERSION "${abi_version_line}")
 
@@ -9,10 +9,28 @@ configure_file(cmake/symbols.map.in ${BACKSLICE_SYMBOLS} @ONLY)
 function(backslice_present_as_shared_library target)
   # Not as LINKER:..., which zig does not take from -Xlinker.
   target_link_options(${target} PRIVATE -Wl,--version-script=${BACKSLICE_SYMBOLS})
-  # Whoever unloads it leaves its threads, and what it asked the system to call at exit.
+  # dlclose leaves the library in memory: its threads and exit handlers are still there.
   target_link_options(${target} PRIVATE -Wl,-z,nodelete)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME backslice
     SOVERSION ${BACKSLICE_ABI_VERSION}
     LINK_DEPENDS ${BACKSLICE_SYMBOLS})
+endfunction()
+
+# Sets BACKSLICE_SHARED_LIBRARY to the target of the shared library. Where `backslice` is static, that is a second target
+# made of the same objects, so that tests (which need the static one) and the extension module compile them once.
+function(backslice_add_shared_library)
+  if(BUILD_SHARED_LIBS)
+    backslice_present_as_shared_library(backslice)
+    set(BACKSLICE_SHARED_LIBRARY backslice PARENT_SCOPE)
+    return()
+  endif()
+  set(empty ${PROJECT_BINARY_DIR}/empty.cc)
+  file(CONFIGURE OUTPUT ${empty} CONTENT "")
+  add_library(backslice_shared SHARED EXCLUDE_FROM_ALL ${empty})
+  target_include_directories(backslice_shared INTERFACE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_features(backslice_shared INTERFACE cxx_std_20)
+  target_link_libraries(backslice_shared PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,backslice>)
+  backslice_present_as_shared_library(backslice_shared)
+  set(BACKSLICE_SHARED_LIBRARY backslice_shared PARENT_SCOPE)
 endfunction()

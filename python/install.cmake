@@ -7,10 +7,10 @@ install(TARGETS _core LIBRARY DESTINATION backslice COMPONENT python)
 # The page that `backslice explore` opens, where `make explorer` has built it; source packages carry it along.
 install(FILES ${PROJECT_SOURCE_DIR}/build/explorer/slice_explorer.html DESTINATION backslice/explorer COMPONENT python OPTIONAL)
 
-if(library_type STREQUAL "SHARED_LIBRARY")
+if(NOT BACKSLICE_SANITIZE)
   # A wheel has no symbolic links, so the library has one name: the one that programs load it by.
-  set_target_properties(backslice PROPERTIES VERSION ${BACKSLICE_ABI_VERSION})
-  install(TARGETS backslice LIBRARY DESTINATION backslice/lib COMPONENT python NAMELINK_SKIP)
+  set_target_properties(${BACKSLICE_SHARED_LIBRARY} PROPERTIES VERSION ${BACKSLICE_ABI_VERSION})
+  install(TARGETS ${BACKSLICE_SHARED_LIBRARY} LIBRARY DESTINATION backslice/lib COMPONENT python NAMELINK_SKIP)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/backslice/c DESTINATION backslice/include/backslice COMPONENT python)
 
   include(CMakePackageConfigHelpers)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Builds the source package and wheels for any Linux with glibc 2.28 or newer, and tries each in an empty environment.
+"""Builds the source package and wheels for any Linux with glibc 2.28 or newer, and tries them in an empty environment.
 
-    tools/build_wheel.py                  # for this Python
-    tools/build_wheel.py --all            # for every CPython from 3.10 to 3.13 that is found, also under pyenv
+    tools/build_wheel.py                  # build for this Python
+    tools/build_wheel.py --test WHEEL     # try a wheel for this Python
+    tools/build_wheel.py --all            # both, for every CPython from 3.10 to 3.13 that is found, also under pyenv
 
-Wheels have the kernels for CUDA devices where nvcc is found; where it is not, this is said. What is made is in dist/.
-Compilers, Highway's sources and environments are kept in the user's cache folder, under names that change with what
-they hold, so that a fresh clone finds them ready.
+Wheels have the kernels for CUDA devices where nvcc is found; otherwise a message says so. The results are in dist/.
+Compilers, Highway's sources and environments are kept in the user's cache folder, under names that change with their
+contents, so that a fresh clone finds them ready.
 """
 
 import argparse
@@ -172,6 +173,7 @@ def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path
     add_licences(source, Path(highway), xla, tools, python, toolkit)
     settings = {
         "cmake.define.BACKSLICE_CUDA": "OFF" if toolkit is None else "ON",
+        "cmake.define.BACKSLICE_UNITY_BUILD": "OFF",  # so every file is known to compile by itself
         "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
         "cmake.define.BACKSLICE_JAXLIB_INCLUDE": xla / "jaxlib" / "include",
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
@@ -195,23 +197,32 @@ def check_size(wheel: Path, has_cuda: bool) -> None:
     print(f"{wheel.name}: {size / 1e6:.2f} MB, {'with' if has_cuda else 'without'} CUDA", flush=True)
 
 
+def try_wheel(python: Path, wheel: Path, has_cuda: bool, tests: list[str]) -> None:
+    testing = {**os.environ, "BACKSLICE_WHEEL_HAS_CUDA": "1" if has_cuda else "0"}
+    print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *tests, env=testing), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="for every Python that is found")
+    parser.add_argument("--all", action="store_true", help="build and try one for every Python that is found")
+    parser.add_argument("--test", type=Path, metavar="WHEEL", help="try this wheel instead of building one")
     parser.add_argument("--tests", nargs="+", default=[], help="these of the package's tests, instead of all")
     given = parser.parse_args()
+    toolkit = cuda_toolkit()
+    if given.test is not None:
+        try_wheel(Path(sys.executable), given.test, toolkit is not None, given.tests)
+        return
     pythons = found_pythons() if given.all else [Path(sys.executable)]
     WORK.mkdir(parents=True, exist_ok=True)
     CACHE.mkdir(parents=True, exist_ok=True)
     tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
     builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
     source = make_source_package(builders[0])
-    toolkit = cuda_toolkit()
-    testing = {**os.environ, "BACKSLICE_WHEEL_HAS_CUDA": "0" if toolkit is None else "1"}
     for python, builder in zip(pythons, builders, strict=True):
         wheel = build(builder, source, tools, toolkit)
         check_size(wheel, toolkit is not None)
-        print(run(ROOT / "tools" / "test_wheel.sh", python, wheel, *given.tests, env=testing), flush=True)
+        if given.all:
+            try_wheel(python, wheel, toolkit is not None, given.tests)
     print(run(tools / "twine", "check", "--strict", *sorted(DIST.iterdir())), flush=True)
 
 

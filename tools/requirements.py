@@ -1,4 +1,4 @@
-"""Prints what pip must install, from pyproject.toml: what the package and its development need, or the named groups."""
+"""Prints what pip must install, from pyproject.toml: what building and running the package takes, or the named groups."""
 
 import sys
 
@@ -8,8 +8,10 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 with open("pyproject.toml", "rb") as file:
-    project = tomllib.load(file)["project"]
+    configuration = tomllib.load(file)
 
-groups = project["optional-dependencies"]
-needed = [r for name in sys.argv[1:] for r in groups[name]] or project["dependencies"] + groups["dev"]
-print(*(r.replace(" ", "") for r in needed))  # no spaces, so that a shell may split the line
+groups = configuration["project"]["optional-dependencies"]
+needed = [requirement for name in sys.argv[1:] for requirement in groups[name]]
+if not needed:
+    needed = configuration["build-system"]["requires"] + configuration["project"]["dependencies"]
+print(*(requirement.replace(" ", "") for requirement in needed))  # no spaces, so that a shell may split the line

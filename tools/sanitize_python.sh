@@ -16,14 +16,11 @@ cp "$build"/python/_core.*.so "$package/backslice/"
 
 # Not here, because a sanitizer would show nothing new in them, or cannot run them at all:
 left_out=(
-  'test_bench*.py' test_docs.py test_examples.py test_stubs.py # other programs, documentation, types
   'test_cli*.py' test_picture.py                              # the command line and pictures: Python code alone
-  test_abi_check.py test_linking.py                           # headers alone; the shared library, which this build has not
-  test_onnxruntime_library.py                                 # nor has it that
+  test_linking.py                                             # the shared library, which this build does not have
   'test_onnx_*models.py'                                      # Python code alone
-  test_jax_import.py                                          # the library of handlers, which this build has not
   test_keep_memory.py                                         # glibc's memory, where the sanitizer has its own
-  test_dask_cluster.py test_dask_graph.py test_dask_meetings.py  # Python code alone, and limits of memory and time
+  test_dask_graph.py test_dask_meetings.py  # Python code alone, and limits of memory and time
   test_tensorflow_compiling.py                                # Python code alone, beside sources that an installation has
   test_ctrl_c.py test_exit.py test_runtime.py test_threads.py # child processes with limits of memory or time, or that fork
   test_forks.py                                               # nor are the sanitizer's own locks free in a child, now and then
@@ -40,7 +37,7 @@ libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so
 options=detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1
 
 # The C interface is tested as this build has it.
-export BACKSLICE_C_LIBRARY=$PWD/$build/tests/c_abi/libbackslice.so
+export BACKSLICE_C_LIBRARY=$PWD/$build/libbackslice.so
 
 [ $# -gt 0 ] || set -- python/tests
 # --capture=sys: what a sanitizer says before it ends the process is not to be kept back.

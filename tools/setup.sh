@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the build needs and is missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer]; with a second word, also what the tests for 64-bit
-# ARM, the fuzzers, the manual, the manual's tests or the slice explorer need.
+# Installs the packages that the build needs and that are missing: through apt when run as root, otherwise it names the apt line.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer|repository]; a second word adds the packages for the tests
+# for 64-bit ARM, the fuzzers, the manual, the manual's tests, the slice explorer, or the tests of the repository.
 set -eu
 
 python=$1
@@ -24,17 +24,18 @@ has_header() { [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]; }
 need g++ command -v g++
 need cmake command -v cmake
 need ninja-build command -v ninja
-need ccache command -v ccache
 need libhwy-dev has_header hwy/highway.h
 need libgtest-dev has_header gtest/gtest.h
 need libgmock-dev has_header gmock/gmock.h
-need libbenchmark-dev has_header benchmark/benchmark.h
-need abigail-tools command -v abidiff
-need pkg-config command -v pkg-config
-need dpkg-dev command -v dpkg-shlibdeps
 need nlohmann-json3-dev has_header nlohmann/json.hpp
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(os.path.join(sysconfig.get_path("include"), "Python.h"))'
+if [ "${2-}" = repository ]; then
+  need libbenchmark-dev has_header benchmark/benchmark.h
+  need abigail-tools command -v abidiff
+  need pkg-config command -v pkg-config
+  need dpkg-dev command -v dpkg-shlibdeps
+fi
 if [ "${2-}" = aarch64 ]; then
   need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++
   need qemu-user command -v qemu-aarch64
@@ -61,9 +62,25 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
   exit 1
 fi
 
+# Compiling again is faster with ccache, but works without.
+can_install() { [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; }
+if can_install; then need ccache command -v ccache; fi
+
+cmake_version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
+if [ -n "$cmake_version" ] && [ "$(printf '%s\n' 3.25 "$cmake_version" | sort -V | head -n 1)" != 3.25 ]; then
+  echo "backslice needs CMake 3.25 or newer; $(command -v cmake) is $cmake_version. Try: $python -m pip install --user cmake" >&2
+  exit 1
+fi
+
+free=$(df -Pk . | awk 'NR == 2 {print $4}')
+if [ "$free" -lt 1000000 ]; then
+  echo "backslice needs 1 GB of free disk space for its build; $PWD has $((free / 1000)) MB" >&2
+  exit 1
+fi
+
 [ ${#packages[@]} -eq 0 ] && exit 0
 
-if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+if ! can_install; then
   echo "backslice needs packages that are not installed. Run this, then try again:" >&2
   echo "  sudo apt-get install ${packages[*]}" >&2
   exit 1

@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -20,3 +21,13 @@ def check_version(found: str, lead: str, oldest: tuple[int, int]) -> None:
     numbers = re.match(r"(\d+)\.(\d+)", found)
     if numbers is not None and (int(numbers[1]), int(numbers[2])) < oldest:
         raise ImportError(f"{lead} {oldest[0]}.{oldest[1]} or later, but {found} is installed")
+
+
+def adapter_library(path: Path) -> Path:
+    """The path of a library that a framework loads, if this build of the package has it."""
+    if not path.exists():
+        raise ImportError(
+            f"{path.name} is not part of this build of backslice. In a source tree, `make adapters` builds it; otherwise "
+            "install backslice's wheel, or `pip install .` from its sources"
+        )
+    return path

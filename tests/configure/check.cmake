@@ -29,15 +29,22 @@ configure(fails hwy)
 expect_printed("backslice needs hwy, which CMake did not find")
 expect_printed("\n    apt install libhwy-dev\n")
 
-# All that is missing, in one error.
-configure(fails "hwy;GTest;nlohmann_json;benchmark" -D BACKSLICE_BUILD_BENCHMARKS=ON)
+# One error names all missing packages.
+configure(fails "hwy;GTest;nlohmann_json;benchmark" -D BACKSLICE_BUILD_TESTS=ON -D BACKSLICE_BUILD_BENCHMARKS=ON)
 expect_printed("apt install libhwy-dev libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev\n")
 expect_printed("-D BACKSLICE_BUILD_TESTS=OFF")
 
-# What users get builds no tests and needs nothing that only tests and benchmarks use.
+# The release preset builds no tests and needs nothing that only tests and benchmarks use.
 configure(succeeds "GTest;nlohmann_json;benchmark" --preset release)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${binary}/configure --target help OUTPUT_VARIABLE printed
   COMMAND_ERROR_IS_FATAL ANY)
 if(printed MATCHES "backslice_tests|example_|backslice_bench")
   message(FATAL_ERROR "the release preset builds tests or benchmarks:\n${printed}")
+endif()
+
+# A build without a build type is optimised.
+configure(succeeds "" -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+file(READ ${binary}/configure/compile_commands.json commands)
+if(NOT commands MATCHES " -O3 -DNDEBUG ")
+  message(FATAL_ERROR "a build without a build type is not optimised:\n${commands}")
 endif()

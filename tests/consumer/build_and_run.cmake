@@ -1,11 +1,17 @@
-# Builds tests/consumer against the library in one of the ways that the manual names, and runs what it makes.
+# Builds tests/consumer against the library in one of the ways that the manual names, and runs the programs.
 # The build trees are kept, so that a second run compiles nothing.
 # Usage: cmake -D from=install|subdirectory|fetch_content|pkg_config|debian_package -D linkage=static|shared -D source=...
 #   -D binary=... -D compiler=... -D launcher=... -P build_and_run.cmake
-# All of them compile the library as pip does, and as far from the sources, so that it is compiled once and ccache has it.
 set(tree ${binary}-consumer-${from}-${linkage})
-set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher}
-  -D CMAKE_BUILD_TYPE=Release)
+set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher})
+# Every kind of build: a library that a project compiles itself, once for debugging and once without a build type.
+set(build_type -D CMAKE_BUILD_TYPE=Release)
+if(from STREQUAL "fetch_content")
+  set(build_type -D CMAKE_BUILD_TYPE=Debug)
+elseif(from STREQUAL "subdirectory")
+  set(build_type -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+endif()
+list(APPEND tools ${build_type})
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
@@ -40,7 +46,7 @@ cmake_path(NORMAL_PATH CMAKE_CPACK_COMMAND)
 set(where -D from=${from} -D BACKSLICE_SOURCE_DIR=${source})
 if(from MATCHES "^(install|pkg_config)$")
   build_library()
-  run(${CMAKE_COMMAND} --install ${built} --prefix ${tree}/prefix)
+  run(${CMAKE_COMMAND} --install ${built} --prefix ${tree}/prefix --component library)
   list(APPEND where -D CMAKE_PREFIX_PATH=${tree}/prefix)
 elseif(from STREQUAL "debian_package")
   build_library()
@@ -51,6 +57,13 @@ elseif(linkage STREQUAL "shared")
 endif()
 run(${CMAKE_COMMAND} -S ${source}/tests/consumer -B ${tree} ${tools} ${where})
 run(${CMAKE_COMMAND} --build ${tree})
+
+if(from STREQUAL "subdirectory")
+  file(READ ${tree}/compile_commands.json commands)
+  if(NOT commands MATCHES "backslice\\.dir[^\n]* -O3 |-O3 [^\n]*backslice\\.dir")
+    message(FATAL_ERROR "without a build type, the library is not optimised as a subdirectory")
+  endif()
+endif()
 
 # All of them check themselves; what the manual says that they print is compared here.
 set(expected_main "0 0 0 0 0 1 0 2 0 3 4 0 5 0 6 0 0 0 0 0")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import cuda
 from ..errors import Error
-from ..frameworks import check_version, imported
+from ..frameworks import adapter_library, check_version, imported
 
 OLDEST = (0, 10)
 TESTED = "0.10.2 and 0.11.2"
@@ -37,12 +37,7 @@ PATH = Path(__file__).resolve().with_name("libbackslice_jax.so")
 
 def _register() -> ctypes.CDLL:
     """The library, which stays loaded as long as the process: XLA keeps the addresses of its functions."""
-    if not PATH.exists():
-        raise ImportError(
-            f"{PATH} does not exist: this build of backslice has no handlers for JAX. They are compiled where jaxlib's "
-            "headers are: install backslice's wheel, or install jaxlib first and build with `pip install "
-            "--no-build-isolation`"
-        )
+    adapter_library(PATH)
     try:
         library = ctypes.CDLL(str(PATH))
         _check_interface(*divmod(library.backslice_xla_interface(), 1000))

@@ -1,4 +1,7 @@
-"""Includes point one way, so that each folder can be read, tested and replaced without those above it."""
+"""Includes point one way, so that each folder can be read, tested and replaced without those above it.
+
+And names in anonymous namespaces are unique in a folder, since its files are compiled as one (cmake/unity.cmake).
+"""
 
 import re
 from collections.abc import Iterator
@@ -143,3 +146,30 @@ def test_every_folder_and_public_header_has_its_place():
 )
 def test_includes_that_point_up_are_found(file, target):
     assert points_up(Include(file, 1, target))
+
+
+ONE_BY_ONE = {"slice_adder.cc"}  # files that are compiled by themselves
+
+
+def local_names(path: Path) -> set[str]:
+    """The types, functions and variables that a file declares in an anonymous namespace. (Aliases that differ do not compile.)"""
+    names, inside = set(), False
+    for line in path.read_text().splitlines():
+        if line in ("namespace {", "}  // namespace"):
+            inside = line == "namespace {"
+        elif inside and line[:1].isalpha() and not line.startswith(("namespace", "static_assert", "template", "using")):
+            declared = re.match(r"(?:class|struct|enum class|enum|union) (\w+)|.*?(\w+)(?:\(| =|\{|;|\[)", line)
+            names.add(declared[1] or declared[2])
+    return names
+
+
+@pytest.mark.parametrize("folder", ["src", "python/bindings"])
+def test_local_names_are_unique_in_a_folder(folder):
+    files: dict[tuple[Path, str], list[str]] = {}
+    for path in (ROOT / folder).rglob("*.cc"):
+        if not re.search(r"(^|_)(test|bench)$", path.stem) and path.name not in ONE_BY_ONE:
+            for name in local_names(path):
+                files.setdefault((path.parent, name), []).append(path.name)
+    assert len(files) > 200
+    several = [f"{name}: {', '.join(where)}" for (_, name), where in files.items() if len(where) > 1]
+    assert not several, "\n".join(several)

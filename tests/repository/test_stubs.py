@@ -15,8 +15,8 @@ from backslice import _core
 
 ROOT = Path(__file__).parents[2]
 STUBS = sorted((ROOT / "python" / "backslice" / "_core").glob("*.pyi"))
-SAMPLE = "python/tests/typing_sample.py"
-SAMPLES = (SAMPLE, "python/tests/typing_sample_modules.py")
+SAMPLE = "tests/repository/typing_sample.py"
+SAMPLES = (SAMPLE, "tests/repository/typing_sample_modules.py")
 WRONG = {
     "bs.slice_grad(1.0, (3,), index=1, out='no')": "arg-type",
     "bs.slice_grad(1.0, (3,), index=1, acumulate=True)": "call-arg",

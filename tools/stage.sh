@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs a command as a named stage: says that it starts, that it still runs (every ten seconds), and how long it took.
+# With BACKSLICE_STAGES=FILE the name and the time are added to that file too; `.ci/run` prints it as a table.
+# Usage: tools/stage.sh NAME COMMAND [ARGUMENT...]
+name=$1
+shift
+unset MAKEFLAGS  # rustc would ask for a share of make's jobs, which are not handed on
+echo "== $name"
+SECONDS=0
+( while sleep 10; do echo "   $name: ${SECONDS} s"; done ) &
+clock=$!
+trap 'kill "$clock" 2>/dev/null' EXIT
+"$@"
+code=$?
+result=done
+[ "$code" -eq 0 ] || result="FAILED (exit code $code)"
+echo "== $name: $result in $SECONDS s"
+[ -z "${BACKSLICE_STAGES-}" ] || printf '%-48s %6d s  %s\n' "$name" "$SECONDS" "$result" >> "$BACKSLICE_STAGES"
+exit "$code"
