@@ -1,7 +1,7 @@
 # Compiles the files of a folder as one, since most of a file's time goes into the headers that its neighbours include too.
 #
-# So a name in an anonymous namespace is unique in its folder. BACKSLICE_UNITY_BUILD=OFF compiles every file by itself, as the
-# sanitizer presets do: that finds missing includes.
+# So a name in an anonymous namespace is unique in its folder. BACKSLICE_UNITY_BUILD=OFF compiles every file by itself, as
+# builds of wheels do: that finds missing includes.
 option(BACKSLICE_UNITY_BUILD "Compile the files of a folder as one" ON)
 
 # Files that Highway compiles once per SIMD target: they include themselves, so each stays alone.

@@ -1,4 +1,4 @@
-"""Prints what pip must install, from pyproject.toml: what building and running the package takes, or the named groups."""
+"""Prints what pip must install, from pyproject.toml: for building and running the package, or the named groups."""
 
 import sys
 
