@@ -1,7 +1,7 @@
 """The command line as a user runs it: a process of its own, with files and pipes.
 
-Most of these processes are forked from one that has imported the package already, which is faster. A call with options of
-its own (an environment, a shell, pipes) starts Python anew.
+Most of these processes are forked from one that has imported the package already, which is faster. A call with options
+of its own (an environment, a shell, pipes) starts Python anew.
 """
 
 import contextlib

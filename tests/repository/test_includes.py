@@ -152,7 +152,7 @@ ONE_BY_ONE = {"slice_adder.cc"}  # files that are compiled by themselves
 
 
 def local_names(path: Path) -> set[str]:
-    """The types, functions and variables that a file declares in an anonymous namespace. (Aliases that differ do not compile.)"""
+    """The types, functions and variables of a file's anonymous namespaces. (Aliases that differ do not compile.)"""
     names, inside = set(), False
     for line in path.read_text().splitlines():
         if line in ("namespace {", "}  // namespace"):
