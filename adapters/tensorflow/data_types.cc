@@ -1,45 +1,31 @@
 #include "data_types.h"
 
+#include <algorithm>
 #include <array>
+
+#include "strings.h"
 
 namespace backslice::tensorflow {
 namespace {
 
 constexpr auto kTypes = [] {
-  std::array<std::optional<DType>, 34> types;
-  types[kFloat] = DType::Float32;
-  types[kDouble] = DType::Float64;
-  types[kInt32] = DType::Int32;
-  types[kUInt8] = DType::UInt8;
-  types[kInt16] = DType::Int16;
-  types[kInt8] = DType::Int8;
-  types[kString] = DType::StringView;
-  types[kComplex64] = DType::Complex64;
-  types[kInt64] = DType::Int64;
-  types[kBool] = DType::Bool;
-  types[kQInt8] = DType::QInt8;
-  types[kQUInt8] = DType::QUInt8;
-  types[kQInt32] = DType::QInt32;
-  types[kBFloat16] = DType::BFloat16;
-  types[kQInt16] = DType::QInt16;
-  types[kQUInt16] = DType::QUInt16;
-  types[kUInt16] = DType::UInt16;
-  types[kComplex128] = DType::Complex128;
-  types[kHalf] = DType::Float16;
-  types[kUInt32] = DType::UInt32;
-  types[kUInt64] = DType::UInt64;
-  types[kFloat8E5M2] = DType::Float8E5M2;
-  types[kFloat8E4M3FN] = DType::Float8E4M3FN;
-  types[kFloat8E4M3FNUZ] = DType::Float8E4M3FNUZ;
-  types[kFloat8E4M3B11FNUZ] = DType::Float8E4M3B11FNUZ;
-  types[kFloat8E5M2FNUZ] = DType::Float8E5M2FNUZ;
-  types[kInt4] = DType::Int4;
-  types[kUInt4] = DType::UInt4;
-  types[kInt2] = DType::Int2;
-  types[kUInt2] = DType::UInt2;
-  types[kFloat4E2M1FN] = DType::Float4E2M1FN;
-  return types;
+  using enum DType;
+  constexpr std::optional<DType> kNone;
+  return std::to_array<std::optional<DType>>(
+      {kNone,          Float32,   Float64, Int32,      UInt8,        Int16,          Int8,
+       StringView,     Complex64, Int64,   Bool,       QInt8,        QUInt8,         QInt32,
+       BFloat16,       QInt16,    QUInt16, UInt16,     Complex128,   Float16,        kNone,
+       kNone,          UInt32,    UInt64,  Float8E5M2, Float8E4M3FN, Float8E4M3FNUZ, Float8E4M3B11FNUZ,
+       Float8E5M2FNUZ, Int4,      UInt4,   Int2,       UInt2,        Float4E2M1FN});
 }();
+
+template <class Predicate>
+std::string types_where(const Predicate& predicate) {
+  std::string types;
+  for (std::size_t type = 0; type < kTypes.size(); ++type)
+    if (kTypes[type] && predicate(*kTypes[type])) types.push_back(static_cast<char>(type));
+  return types;
+}
 
 }  // namespace
 
@@ -49,25 +35,24 @@ std::optional<DType> dtype_of(int data_type) {
 }
 
 std::string_view name_of(int data_type) {
-  switch (data_type) {
-    case kFloat: return "float";
-    case kDouble: return "double";
-    case kHalf: return "half";
-    case kString: return "string";
-    default: return name(dtype_of(data_type).value());
+  switch (const DType dtype = dtype_of(data_type).value()) {
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    case DType::Float16: return "half";
+    case DType::StringView: return "string";
+    default: return name(dtype);
   }
 }
 
 std::string all_types() {
-  std::string types;
-  for (std::size_t type = 0; type < kTypes.size(); ++type)
-    if (kTypes[type]) types.push_back(static_cast<char>(type));
-  return types;
+  return types_where([](DType dtype) { return dtype != DType::StringView || has_string_functions(); });
 }
 
 std::string types_without_strided_slice() {
-  return {kQInt16, kQUInt16, kFloat8E4M3FNUZ, kFloat8E4M3B11FNUZ, kFloat8E5M2FNUZ, kInt4,
-          kUInt4,  kInt2,    kUInt2,          kFloat4E2M1FN};
+  using enum DType;
+  constexpr DType kOthers[] = {QInt16, QUInt16, Float8E4M3FNUZ, Float8E4M3B11FNUZ, Float8E5M2FNUZ, Int4,
+                               UInt4,  Int2,    UInt2,          Float4E2M1FN};
+  return types_where([&](DType dtype) { return std::ranges::count(kOthers, dtype) > 0; });
 }
 
 }  // namespace backslice::tensorflow

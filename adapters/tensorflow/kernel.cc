@@ -1,22 +1,32 @@
 #include "kernel.h"
 
-#include "kernel_def.h"
+#include <string_view>
 
 namespace backslice::tensorflow {
 namespace {
+
+// TensorFlow's own kernels have 0. Two kernels of one priority are an error when the op first runs, so this number is
+// one that no other library is likely to have.
+constexpr char kPriority = 117;
 
 void throw_unless_ok(const OwnedStatus& status) {
   if (TF_GetCode(status.get()) != 0) throw StatusException({StatusCode::Internal, TF_Message(status.get())});
 }
 
-}  // namespace
-
-Status register_kernel(const char* op, const std::string& types, std::int32_t priority, const char* name,
-                       TF_KernelBuilder* builder) {
-  const OwnedStatus status = new_status();
-  TF_RegisterKernelBuilderWithKernelDef(kernel_def(op, types, priority).c_str(), name, builder, status.get());
-  return from_tensorflow(status.get());
+// Precondition: fewer than 128 bytes, so that their number is one byte.
+std::string field(int number, std::string_view content) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())}.append(content);
 }
+
+// TensorFlow's description of a kernel, as a serialised protocol buffer: the other functions of the C interface that
+// constrain types know fewer of them. Holds no zero byte, at which TensorFlow would end it.
+std::string kernel_def(std::string_view op, std::string_view types, std::string_view label) {
+  const std::string allowed = field(1, field(6, types));  // AttrValue.list, ListValue.type
+  const std::string definition = field(1, op) + field(2, "CPU") + field(3, field(1, "T") + field(2, allowed));
+  return definition + (label.empty() ? std::string{6 << 3, kPriority} : field(5, label));
+}
+
+}  // namespace
 
 std::int32_t Attributes::integer(const char* name) const {
   const OwnedStatus status = new_status();
@@ -39,13 +49,20 @@ std::vector<std::int32_t> Attributes::integers(const char* name) const {
 
 namespace detail {
 
-void* refused(TF_OpKernelConstruction* construction, const Status& status) {
+void report(TF_OpKernelConstruction* construction, const Status& status) {
   TF_OpKernelConstruction_Failure(construction, to_tensorflow(status).get());
-  return nullptr;
 }
 
 void report(TF_OpKernelContext* context, const Status& status) {
   TF_OpKernelContext_Failure(context, to_tensorflow(status).get());
+}
+
+Status register_builder(const std::string& op, const std::string& types, const std::string& label,
+                        TF_KernelBuilder* builder) {
+  const OwnedStatus status = new_status();
+  const std::string name = "Backslice" + op;
+  TF_RegisterKernelBuilderWithKernelDef(kernel_def(op, types, label).c_str(), name.c_str(), builder, status.get());
+  return from_tensorflow(status.get());
 }
 
 }  // namespace detail

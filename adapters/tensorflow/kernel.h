@@ -5,7 +5,7 @@
 //       explicit Doubled(const Attributes& attributes);      // may throw
 //       Status compute(Call& call) const;                    // may throw; several threads may run it at once
 //     };
-//     TF_KernelBuilder* builder = kernel_builder<Doubled>("Double");
+//     Status registered = register_kernel<Doubled>("Double", all_types());
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,6 @@
 #include "status.h"
 
 namespace backslice::tensorflow {
-
-/// Registers a kernel under a name, for nodes whose attribute T is one of `types`. Takes the builder.
-Status register_kernel(const char* op, const std::string& types, std::int32_t priority, const char* name,
-                       TF_KernelBuilder* builder);
 
 /// The attributes of a node. Throws where one is missing.
 class Attributes {
@@ -36,15 +32,20 @@ class Attributes {
 
 namespace detail {
 
-void* refused(TF_OpKernelConstruction* construction, const Status& status);
+void report(TF_OpKernelConstruction* construction, const Status& status);
 void report(TF_OpKernelContext* context, const Status& status);
+
+/// Takes the builder.
+Status register_builder(const std::string& op, const std::string& types, const std::string& label,
+                        TF_KernelBuilder* builder);
 
 template <class Kernel>
 void* create(TF_OpKernelConstruction* construction) {
   try {
     return new Kernel(Attributes(construction));
   } catch (...) {
-    return refused(construction, status_of_current_exception());
+    report(construction, status_of_current_exception());
+    return nullptr;
   }
 }
 
@@ -66,9 +67,14 @@ void destroy(void* kernel) {
 
 }  // namespace detail
 
+/// Registers a CPU kernel for nodes whose attribute T is one of `types`, a byte each. It comes before TensorFlow's own;
+/// with a label, TensorFlow takes it only for nodes whose attribute _kernel is that label. Holds until the process
+/// ends.
 template <class Kernel>
-TF_KernelBuilder* kernel_builder(const char* op) {
-  return TF_NewKernelBuilder(op, "CPU", detail::create<Kernel>, detail::compute<Kernel>, detail::destroy<Kernel>);
+Status register_kernel(const char* op, const std::string& types, const std::string& label = "") {
+  return detail::register_builder(
+      op, types, label,
+      TF_NewKernelBuilder(op, "CPU", detail::create<Kernel>, detail::compute<Kernel>, detail::destroy<Kernel>));
 }
 
 }  // namespace backslice::tensorflow

@@ -1,16 +1,65 @@
-// What backslice/tensorflow/library.py calls. Functions that can fail return why, and NULL where they did not; the text
-// holds until the next call of this thread.
+// The kernels that stand in for TensorFlow's own, and the functions that backslice/tensorflow/library.py calls.
+//
+// TensorFlow keeps a kernel until the process ends. A switch inside these kernels selects, per call, the fast
+// implementation or the plain one of reference.h. Nothing of C++ crosses the boundary to TensorFlow or to Python:
+// TensorFlow and this library may have different C++ runtimes.
+#include <array>
+#include <atomic>
+#include <string_view>
+
 #include "core/boundary.h"
 #include "data_types.h"
-#include "kernel_registry.h"
 #include "multi_slice.h"
-#include "replacements.h"
+#include "slice_kernels.h"
 
+#define BACKSLICE_TENSORFLOW_API extern "C" __attribute__((visibility("default")))
+
+namespace backslice::tensorflow {
 namespace {
 
-using namespace backslice;
+std::atomic<bool> is_enabled = false;
 
-const char* said(const Status& status) {
+template <class Kernel>
+class Switched : public Kernel {
+ public:
+  using Kernel::Kernel;
+
+  Status compute(Call& call) const {
+    const bool is_fast = is_enabled.load(std::memory_order_relaxed);
+    counts[is_fast].fetch_add(1, std::memory_order_relaxed);
+    return Kernel::compute(call, is_fast);
+  }
+
+  static inline std::array<std::atomic<std::int64_t>, 2> counts = {};  // plain, fast
+};
+
+struct Replacement {
+  std::string_view op;
+  std::string (*types)();
+  Status (*add)(const char* op, const std::string& types, const std::string& label);
+  std::array<std::atomic<std::int64_t>, 2>& counts;
+};
+
+template <class Kernel>
+Replacement replacement(const char* op, std::string (*types)()) {
+  return {op, types, register_kernel<Switched<Kernel>>, Switched<Kernel>::counts};
+}
+
+const Replacement kReplacements[] = {
+    replacement<StridedSliceGrad>("StridedSliceGrad", all_types),
+    replacement<StridedSlice>("StridedSlice", types_without_strided_slice),
+    replacement<SparseSlice>("SparseSlice", all_types),
+    replacement<SparseSliceGrad>("SparseSliceGrad", all_types),
+};
+
+Status register_replacements(const char* label) {
+  for (const Replacement& kernel : kReplacements)
+    if (Status added = kernel.add(kernel.op.data(), kernel.types(), label); !added.ok()) return added;
+  return {};
+}
+
+// NULL where there was no error. The text holds until the next call of this thread.
+const char* reason(const Status& status) {
   thread_local std::string text;
   if (status.ok()) return nullptr;
   text = status.message();
@@ -18,30 +67,25 @@ const char* said(const Status& status) {
 }
 
 // Ops must be registered while TensorFlow loads the library, so that it makes Python functions for them.
-const Status multi_slice = without_throwing(tensorflow::register_multi_slice);
+const Status loaded = without_throwing(register_multi_slice);
 
 }  // namespace
 
-#define BACKSLICE_TENSORFLOW_API extern "C" __attribute__((visibility("default")))
+BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_load_error() { return reason(loaded); }
 
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_load_error() { return said(multi_slice); }
-
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_install() {
-  return said(without_throwing(tensorflow::install));
+// In front of TensorFlow's own, or under a label: see register_kernel. Once per label.
+BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* label) {
+  return reason(without_throwing([&] { return register_replacements(label); }));
 }
 
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_uninstall() {
-  return said(without_throwing(tensorflow::uninstall));
+// The fast implementations are off at first.
+BACKSLICE_TENSORFLOW_API void backslice_tensorflow_enable(int is_fast) { is_enabled = is_fast != 0; }
+
+// How many calls of an op the fast or the plain implementation has computed.
+BACKSLICE_TENSORFLOW_API std::int64_t backslice_tensorflow_calls(const char* op, int is_fast) {
+  for (const Replacement& kernel : kReplacements)
+    if (kernel.op == op) return kernel.counts[is_fast != 0];
+  return 0;
 }
 
-BACKSLICE_TENSORFLOW_API int backslice_tensorflow_is_installed() { return tensorflow::is_installed(); }
-
-// The name of the kernel that TensorFlow takes for an op and a type, "" where it does not tell.
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_kernel_in_use(const char* op, int type) try {
-  thread_local std::string name;
-  const Result<tensorflow::KernelInUse> kernel = tensorflow::kernel_in_use(op, type);
-  name = kernel ? kernel->class_name : "";
-  return name.c_str();
-} catch (...) {
-  return "";
-}
+}  // namespace backslice::tensorflow

@@ -5,7 +5,7 @@
 
 #include "backslice/multi_slice.h"
 #include "data_types.h"
-#include "slice_output.h"
+#include "slice_kernels.h"
 
 namespace backslice::tensorflow {
 namespace {
@@ -41,11 +41,6 @@ Status define(const char* op, std::initializer_list<const char*> inputs, const c
   const OwnedStatus status = new_status();
   TF_RegisterOpDefinition(builder, status.get());
   return from_tensorflow(status.get());
-}
-
-template <class Kernel>
-Status add_kernel(const char* op) {
-  return register_kernel(op, all_types(), 1, op, kernel_builder<Kernel>(op));
 }
 
 }  // namespace
@@ -104,8 +99,8 @@ Status register_multi_slice() {
   if (Status s = define("BacksliceMultiSlice", {"x: T", "entries: int64"}, "y: N * T"); !s.ok()) return s;
   if (Status s = define("BacksliceMultiSliceGrad", {"shape: int64", "entries: int64", "dy: N * T"}, "dx: T"); !s.ok())
     return s;
-  if (Status s = add_kernel<MultiSlice>("BacksliceMultiSlice"); !s.ok()) return s;
-  return add_kernel<MultiSliceGrad>("BacksliceMultiSliceGrad");
+  if (Status s = register_kernel<MultiSlice>("BacksliceMultiSlice", all_types()); !s.ok()) return s;
+  return register_kernel<MultiSliceGrad>("BacksliceMultiSliceGrad", all_types());
 }
 
 }  // namespace backslice::tensorflow

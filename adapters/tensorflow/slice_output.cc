@@ -1,11 +1,10 @@
-#include "slice_output.h"
-
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "backslice/slice.h"
 #include "data_types.h"
+#include "slice_kernels.h"
 
 namespace backslice::tensorflow {
 namespace {

@@ -1,14 +1,13 @@
-#include "sparse_slice.h"
-
 #include <algorithm>
 
-#include "backslice/sparse_slice.h"
 #include "data_types.h"
+#include "reference.h"
+#include "slice_kernels.h"
 
 namespace backslice::tensorflow {
 namespace {
 
-// The checks are TensorFlow's, in its order and its words. What they leave over, the operations check themselves.
+// The checks are TensorFlow's, in its order and its words. The operations check the rest themselves.
 
 Status check_rank(const Input& input, int rank, const char* what) {
   if (input.rank() == rank) return {};
@@ -32,7 +31,7 @@ Status check_vector(const Input& input, const char* name) {
   return invalid_argument("Input ", name, " should be a vector but received shape ", input.dims());
 }
 
-Status check_length(const Input& input, const char* name, std::int64_t length) {
+Status check_vector_length(const Input& input, const char* name, std::int64_t length) {
   if (input.dims()[0] == length) return {};
   return invalid_argument("Expected ", name, " to be a vector of length ", length, " but got length ", input.dims()[0]);
 }
@@ -40,11 +39,11 @@ Status check_length(const Input& input, const char* name, std::int64_t length) {
 Status check_window(const Input& start, const Input& size, std::int64_t rank) {
   if (Status s = check_vector(start, "start"); !s.ok()) return s;
   if (Status s = check_vector(size, "size"); !s.ok()) return s;
-  if (Status s = check_length(start, "start", rank); !s.ok()) return s;
-  return check_length(size, "size", rank);
+  if (Status s = check_vector_length(start, "start", rank); !s.ok()) return s;
+  return check_vector_length(size, "size", rank);
 }
 
-Status check_extents(Ints shape) {
+Status check_sparse_shape(Ints shape) {
   for (const std::int64_t extent : shape)
     if (extent < 0) return invalid_argument("Expected shape dimensions to be non-negative, got ", extent);
   std::int64_t product = 1;
@@ -86,30 +85,32 @@ Status check_gradient(const Input& grad, const Input& input, const Input& start,
         " and ", rows);
   if (start.rank() != 1)
     return invalid_argument("The input_start should be a vector but received shape ", start.dims());
-  return check_length(start, "input_start", rank);
+  return check_vector_length(start, "input_start", rank);
 }
 
 }  // namespace
 
-Status SparseSlice::compute(Call& call) const {
+Status SparseSlice::compute(Call& call, bool is_fast) const {
   Input indices = call.input(0), values = call.input(1);
   const Input shape = call.input(2), start = call.input(3), size = call.input(4);
   if (Status s = check_tensor(indices, values, shape); !s.ok()) return s;
   if (Status s = check_window(start, size, shape.dims()[0]); !s.ok()) return s;
   const std::vector<std::int64_t> extents = shape.integers();
-  if (Status s = check_extents(extents); !s.ok()) return s;
+  if (Status s = check_sparse_shape(extents); !s.ok()) return s;
   const Result<CooIndices> coo = indices_of(indices, "indices");
   if (!coo) return coo.status();
   const Result<ConstView> entries = values.view();
   if (!entries) return entries.status();
-  const Result<SparseTensor> y = sparse_slice(*coo, *entries, extents, start.integers(), size.integers());
+  const std::vector<std::int64_t> starts = start.integers(), sizes = size.integers();
+  const Result<SparseTensor> y = is_fast ? sparse_slice(*coo, *entries, extents, starts, sizes)
+                                         : reference::sparse_slice(*coo, *entries, extents, starts, sizes);
   if (!y) return y.status();
   if (Status s = call.set_output(0, kInt64, y->indices); !s.ok()) return s;
   if (Status s = call.set_output(1, values.data_type(), y->values); !s.ok()) return s;
   return set_shape_output(call, 2, y->shape);
 }
 
-Status SparseSliceGrad::compute(Call& call) const {
+Status SparseSliceGrad::compute(Call& call, bool is_fast) const {
   Input grad = call.input(0), input = call.input(1), output = call.input(3);
   const Input start = call.input(2);
   if (Status s = check_gradient(grad, input, start, output); !s.ok()) return s;
@@ -118,7 +119,10 @@ Status SparseSliceGrad::compute(Call& call) const {
   if (!taken) return taken.status();
   const Result<ConstView> dy = grad.view();
   if (!dy) return dy.status();
-  return call.set_output(0, grad.data_type(), sparse_slice_grad(*dy, *rows, start.integers(), *taken));
+  const std::vector<std::int64_t> starts = start.integers();
+  return call.set_output(0, grad.data_type(),
+                         is_fast ? sparse_slice_grad(*dy, *rows, starts, *taken)
+                                 : reference::sparse_slice_grad(*dy, *rows, starts, *taken));
 }
 
 }  // namespace backslice::tensorflow

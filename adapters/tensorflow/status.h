@@ -5,7 +5,6 @@
 #include <sstream>
 #include <string>
 
-#include "backslice/ints.h"
 #include "backslice/status.h"
 #include "c_api.h"
 
@@ -28,8 +27,5 @@ Status invalid_argument(const Parts&... parts) {
   (message << ... << parts);
   return {StatusCode::InvalidArgument, std::move(message).str()};
 }
-
-/// No memory for a tensor of that shape and type, in TensorFlow's words and ours.
-Status out_of_memory(Ints shape, int data_type, const Status& ours);
 
 }  // namespace backslice::tensorflow

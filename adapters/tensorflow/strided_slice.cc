@@ -1,9 +1,8 @@
-#include "strided_slice.h"
-
 #include <string_view>
 
-#include "backslice/slice.h"
-#include "slice_output.h"
+#include "data_types.h"
+#include "reference.h"
+#include "slice_kernels.h"
 
 namespace backslice::tensorflow {
 namespace {
@@ -22,6 +21,12 @@ Status in_tensorflow_words(Status status) {
   constexpr std::string_view kPastTheEnd = "Index out of range using input dim 0;";
   if (!status.message().starts_with(kPastTheEnd)) return status;
   return {status.code(), "Attempting to slice scalar input." + status.message().substr(kPastTheEnd.size())};
+}
+
+Status out_of_memory(Ints shape, const Input& dy, const Status& status) {
+  std::ostringstream message;
+  message << "OOM when allocating tensor with shape" << shape << " and type " << name_of(dy.data_type()) << ": ";
+  return {status.code(), std::move(message).str() + status.message()};
 }
 
 }  // namespace
@@ -47,7 +52,7 @@ Result<TfSlice> StridedSlice::slice(const Call& call, int first) const {
   return slice;
 }
 
-Status StridedSlice::compute(Call& call) const {
+Status StridedSlice::compute(Call& call, bool is_fast) const {
   Input x = call.input(0);
   const Result<ConstView> view = x.view();
   if (!view) return view.status();
@@ -55,10 +60,11 @@ Status StridedSlice::compute(Call& call) const {
   if (!spec) return spec.status();
   const Result<Selection> selection = Selection::from_tf(view->shape(), *spec);
   if (!selection) return in_tensorflow_words(selection.status());
+  if (!is_fast) return call.set_output(0, x.data_type(), reference::slice(*selection, *view));
   return set_slices(call, {&*selection, 1}, *view, x.data_type());
 }
 
-Status StridedSliceGrad::compute(Call& call) const {
+Status StridedSliceGrad::compute(Call& call, bool is_fast) const {
   const Input shape = call.input(0);
   if (shape.rank() != 1) return invalid_argument("shape must be 1-D, got shape.shape = ", shape.dims());
   const std::vector<std::int64_t> extents = shape.integers();
@@ -68,8 +74,9 @@ Status StridedSliceGrad::compute(Call& call) const {
   Input dy = call.input(4);
   const Result<ConstView> view = dy.view();
   if (!view) return view.status();
-  const Result<Tensor> dx = strided_slice_grad(extents, *spec, *view);
-  if (dx.status().code() == StatusCode::ResourceExhausted) return out_of_memory(extents, dy.data_type(), dx.status());
+  const Result<Tensor> dx =
+      is_fast ? strided_slice_grad(extents, *spec, *view) : reference::strided_slice_grad(extents, *spec, *view);
+  if (dx.status().code() == StatusCode::ResourceExhausted) return out_of_memory(extents, dy, dx.status());
   return dx ? call.set_output(0, dy.data_type(), *dx) : in_tensorflow_words(dx.status());
 }
 

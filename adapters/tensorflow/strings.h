@@ -1,4 +1,4 @@
-// TensorFlow's strings: 24 bytes each, which hold the text or say where it is.
+// TensorFlow's strings, through the functions of its C interface that read and write them.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,13 @@ struct StringView {
   std::int64_t size;
 };
 
-/// Where the texts of `count` strings of TensorFlow's are.
+/// Whether this TensorFlow has the functions. Precondition of the others.
+bool has_string_functions();
+
+/// Returns the texts of `count` strings, which stay TensorFlow's.
 std::vector<StringView> read_strings(const void* strings, std::int64_t count);
 
-/// Copies texts into `count` strings of TensorFlow's that are empty so far. Throws std::bad_alloc.
+/// Copies texts into `count` strings.
 void write_strings(const StringView* texts, std::int64_t count, void* strings);
 
 }  // namespace backslice::tensorflow

@@ -218,5 +218,3 @@ def test_two_at_once_compile_once(build: Any, tmp_path: Path, monkeypatch: pytes
 def test_what_is_no_library_is_refused(build: Any) -> None:
     with pytest.raises(build.BuildError, match="cannot be loaded"):
         build.load(build.build(progress=False))
-    with pytest.raises(build.BuildError, match="not loaded"):
-        build.enable(True)

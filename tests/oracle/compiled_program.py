@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: what the compiled kernels do beside TensorFlow's own. `enable` switches them."""
+"""Runs in TensorFlow's environment: what the compiled kernels do beside TensorFlow's own."""
 
 import gc
 import os
@@ -14,7 +14,6 @@ import tensorflow as tf
 from compiled_crashes import CRASHES
 
 ops = tf.raw_ops
-Enable = Callable[[bool], None]
 
 
 def encode(splits: list[Any], values: Any, batched: bool = True) -> Any:
@@ -33,26 +32,20 @@ def join(encoded: Any, splits: Any, shape: Any, dtype: Any = tf.float32) -> Any:
     )
 
 
-def variants_that_go_through_both(enable: Enable) -> tuple[Any, ...]:
-    """Encoded by one, added and decoded by the other."""
+def variants_that_go_through_both() -> tuple[Any, ...]:
+    """Encoded by our kernel, added and set to zero by TensorFlow's, decoded by ours."""
     values, splits = tf.random.stateless_normal([7], [1, 2]), tf.constant([0, 2, 2, 7], tf.int64)
-    results = []
-    for first in (True, False):
-        enable(first)
-        encoded = encode([splits], values)
-        enable(not first)
-        rows = tf.unstack(encoded, 3)  # TensorFlow adds scalar variants alone
-        twice = tf.stack([ops.AddN(inputs=[row, row]) for row in rows])
-        zeros = tf.stack([ops.ZerosLike(x=row) for row in rows])
-        results += [*decode(twice, 1, tf.float32), join(zeros, splits, [7]), join(encoded, splits, [7])]
-    enable(True)
-    flat = [r.numpy() for result in results for r in (result if isinstance(result, list) else [result])]
-    half = len(flat) // 2
-    assert all(np.array_equal(a, b) for a, b in zip(flat[:half], flat[half:], strict=True))
-    return (values.numpy(), *flat[:half])
+    encoded = encode([splits], values)
+    rows = tf.unstack(encoded, 3)  # TensorFlow adds scalar variants alone
+    twice = tf.stack([ops.AddN(inputs=[row, row]) for row in rows])
+    zeros = tf.stack([ops.ZerosLike(x=row) for row in rows])
+    decoded = decode(twice, 1, tf.float32)
+    results = [*decoded.output_nested_splits, decoded.output_dense_values]
+    results += [join(zeros, splits, [7]), join(encoded, splits, [7])]
+    return (values.numpy(), *(result.numpy() for result in results))
 
 
-def gradient_of_some_rows(enable: Enable) -> Any:
+def gradient_of_some_rows() -> Any:
     """Worked by hand: the sum of squares over rows 0 and 2."""
     values, splits = tf.Variable([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), tf.constant([0, 2, 2, 5, 6], tf.int64)
 
@@ -66,7 +59,7 @@ def gradient_of_some_rows(enable: Enable) -> Any:
     return gradient().numpy()
 
 
-def types_without_a_kernel_of_tensorflow(enable: Enable) -> tuple[Any, ...]:
+def types_without_a_kernel_of_tensorflow() -> tuple[Any, ...]:
     splits = tf.constant([0, 2, 2, 3], tf.int64)
     results = []
     for dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
@@ -76,19 +69,11 @@ def types_without_a_kernel_of_tensorflow(enable: Enable) -> tuple[Any, ...]:
     return tuple(result.numpy().astype(np.float32) for result in results)
 
 
-def invalid_splits_of_a_type_without_a_kernel(enable: Enable) -> Any:
+def invalid_splits_of_a_type_without_a_kernel() -> Any:
     return encode([tf.constant([0, 2, 1], tf.int64)], tf.constant(np.array([1], ml_dtypes.int4)))
 
 
-def types_without_a_kernel_when_switched_off(enable: Enable) -> Any:
-    enable(False)
-    try:
-        return encode([tf.constant([0, 1], tf.int64)], tf.constant(np.array([1], ml_dtypes.int4)))
-    finally:
-        enable(True)
-
-
-def rows_are_parts_of_the_values_where_aligned(enable: Enable) -> Any:
+def rows_are_parts_of_the_values_where_aligned() -> Any:
     """Nothing is copied on the way there and back: the memory is the same."""
     values = tf.random.stateless_normal([96, 16], [1, 2])
     encoded = encode([tf.constant([0, 1, 40, 40, 96], tf.int64)], values)
@@ -97,7 +82,7 @@ def rows_are_parts_of_the_values_where_aligned(enable: Enable) -> Any:
     return np.array([np.array_equal(values, back), address[0] == address[1]])
 
 
-def rows_in_another_order(enable: Enable) -> Any:
+def rows_in_another_order() -> Any:
     """Of several thousand rows that share memory: reversed, turned, with a hole, twice, and one that outlives all."""
     rows, width = 3000, 16
     values = tf.random.stateless_normal([rows, width], [1, 2])
@@ -118,36 +103,40 @@ def rows_in_another_order(enable: Enable) -> Any:
     return np.array(right)
 
 
-def pieces(one_buffer: bool, enable: Enable, row: int = 48) -> tuple[Any, Any, list[int]]:
-    """100,000 rows of 48 floats: each in its own memory, as TensorFlow encodes them, or all in one block."""
-    splits, values = tf.range(0, 4_800_001, row, dtype=tf.int64), tf.random.stateless_normal([4_800_000], [1, 2])
-    enable(one_buffer)
-    return encode([splits], values), splits, [4_800_000]
+def pieces(row: int = 48, count: int = 100_000) -> tuple[Any, Any, list[int]]:
+    """Rows of so many floats, each in memory of its own."""
+    rows = [tf.fill([row], float(i)) for i in range(count)]
+    encoded = tf.stack([encode([], values, batched=False) for values in rows])
+    return encoded, tf.range(0, count * row + 1, row, dtype=tf.int64), [count * row]
 
 
-def large_gradients(enable: Enable) -> Any:
+def encoded_rows(row: int = 48, count: int = 100_000) -> tuple[Any, Any, list[int]]:
+    """The same rows, encoded at once."""
+    splits = tf.range(0, count * row + 1, row, dtype=tf.int64)
+    return encode([splits], tf.repeat(tf.range(float(count)), row)), splits, [count * row]
+
+
+def large_gradients() -> Any:
     """Of short rows, and of long ones."""
-    return np.concatenate([large_gradients_of(enable, row) for row in (48, 48_000)])
+    return np.concatenate([large_gradients_of(*size) for size in ((48, 20_000), (48_000, 100))])
 
 
-def large_gradients_of(enable: Enable, row: int) -> Any:
+def large_gradients_of(row: int, count: int) -> Any:
     """Two that are alive at once, and one in memory that an earlier one has left."""
-    encoded, splits, shape = pieces(one_buffer=False, enable=enable, row=row)
-    values = tf.random.stateless_normal(shape, [1, 2])
-    enable(True)
-    first, second = join(encoded, splits, shape), join(encoded, splits, shape)
+    arguments = pieces(row, count)
+    values = np.repeat(np.arange(count, dtype=np.float32), row)
+    first, second = join(*arguments), join(*arguments)
     right = [np.array_equal(first, values), np.array_equal(second, values)]
     del second
-    third = join(encoded, splits, shape)
+    third = join(*arguments)
     return np.array([*right, np.array_equal(third, values), np.array_equal(first, values)])
 
 
-def gradients_in_a_forked_child(enable: Enable) -> Any:
+def gradients_in_a_forked_child() -> Any:
     """Where TensorFlow's threads are gone. Of rows in one block, and of rows that are copied."""
     statuses = []
-    for one_buffer in (True, False):
-        encoded, splits, shape = pieces(one_buffer, enable)
-        enable(True)
+    for make in (encoded_rows, pieces):
+        encoded, splits, shape = make(48, 20_000)
         shape = tf.constant(shape)
         wanted = join(encoded, splits, shape).numpy()
         child = os.fork()
@@ -158,25 +147,23 @@ def gradients_in_a_forked_child(enable: Enable) -> Any:
     return np.array(statuses)
 
 
-def seconds_of_gradient(one_buffer: bool) -> Callable[[Enable], Any]:
-    """The best of each, taken in turns: (TensorFlow's, ours)."""
+def seconds_of_gradient(make: Callable[[], Any]) -> Callable[[], Any]:
+    """The best of many calls."""
 
-    def measure(enable: Enable) -> Any:
-        arguments = pieces(one_buffer, enable)
-        best = {False: np.inf, True: np.inf}
-        for on in [*[False] * 3, *[True] * 3] * 25:  # each also with the caches as it has left them itself
-            enable(on)
+    def measure() -> Any:
+        arguments = make()
+        best = np.inf
+        for _ in range(75):
             start = time.perf_counter()
             join(*arguments)
-            best[on] = min(best[on], time.perf_counter() - start)
-        enable(True)
-        return np.array([best[False], best[True]])
+            best = min(best, time.perf_counter() - start)
+        return np.array(best)
 
     return measure
 
 
-def crash(run: Callable[[], Any]) -> Callable[[Enable], Any]:
-    def told(enable: Enable) -> Any:
+def crash(run: Callable[[], Any]) -> Callable[[], Any]:
+    def told() -> Any:
         result = run()
         outputs = result if isinstance(result, tuple | list) else (result,)
         return tuple(ragged_program.to_numpy(r) if isinstance(r, tf.Tensor) else r for r in outputs)
@@ -184,17 +171,16 @@ def crash(run: Callable[[], Any]) -> Callable[[Enable], Any]:
     return told
 
 
-RUN: dict[str, Callable[[Enable], Any]] = {
-    "crashes": lambda _: np.array(list(CRASHES), object),
-    "seconds, separate pieces": seconds_of_gradient(one_buffer=False),
-    "seconds, slices of one buffer": seconds_of_gradient(one_buffer=True),
+RUN: dict[str, Callable[[], Any]] = {
+    "crashes": lambda: np.array(list(CRASHES), object),
+    "seconds, separate pieces": seconds_of_gradient(pieces),
+    "seconds, rows encoded at once": seconds_of_gradient(encoded_rows),
     **{
         run.__name__: run
         for run in (
             variants_that_go_through_both,
             gradient_of_some_rows,
             types_without_a_kernel_of_tensorflow,
-            types_without_a_kernel_when_switched_off,
             invalid_splits_of_a_type_without_a_kernel,
             rows_are_parts_of_the_values_where_aligned,
             rows_in_another_order,

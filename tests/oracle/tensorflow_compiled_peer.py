@@ -7,18 +7,12 @@ import tensorflow  # noqa: F401  before the packages beside backslice, which Ten
 
 sys.path.append(os.environ["BACKSLICE_PACKAGES"])  # after TensorFlow's own packages
 
-import compiled_program
+import backslice.tensorflow as bst
 import tensorflow_peer
-from backslice.tensorflow import compiling
 from wire import serve
 
-compiling.load(compiling.build(progress=False))
+bst.build(progress=False)
+bst.install()
+assert bst.status().self_tests["compiled kernels"] == "passed", bst.status()
 
-
-def run(op, arrays, options):  # type: ignore[no-untyped-def]
-    if op == "compiled":
-        return compiled_program.RUN[options["what"]](compiling.enable)
-    return tensorflow_peer.run(op, arrays, options)
-
-
-serve(run)
+serve(tensorflow_peer.run)

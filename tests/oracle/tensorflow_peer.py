@@ -6,6 +6,7 @@ With BACKSLICE_INSTALL set, the kernels are backslice's.
 import os
 from typing import Any
 
+import compiled_program
 import numpy as np
 import ragged_index_program
 import ragged_program
@@ -36,6 +37,8 @@ def to_numpy(result: Any) -> Any:
 def run(op: str, arrays: dict[str, Any], masks: dict[str, Any]) -> Any:
     if op == "rank 254 and a new axis":
         return tf.raw_ops.StridedSlice(input=tf.ones([1] * 254), begin=[0], end=[0], strides=[1], new_axis_mask=1)
+    if op == "compiled":
+        return compiled_program.RUN[masks["what"]]()
     if op == "tensor array program":
         return play(masks["program"], arrays)
     if op == "ragged":

@@ -19,9 +19,10 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
-def test_the_checks_pass_inside_tensorflow() -> None:
+@pytest.mark.parametrize("files", [".", "fresh_process.py"])
+def test_the_checks_pass_inside_tensorflow(files: str) -> None:
     quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-c", "pytest.ini"]
-    output = run("-m", "pytest", *quiet, ".")
+    output = run("-m", "pytest", *quiet, files)
     print(output)
     assert "passed" in output and "skipped" not in output
 
@@ -36,6 +37,49 @@ tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
 )
 assert len(tf.config.list_logical_devices("CPU")) == 2
+""",
+    "threads can be configured after installing": """
+import backslice.tensorflow as bst
+import tensorflow as tf
+bst.install()
+tf.config.threading.set_intra_op_parallelism_threads(1)
+tf.config.threading.set_inter_op_parallelism_threads(1)
+tf.zeros([1])
+""",
+    "a kernel of another library comes first": """
+import warnings
+import backslice.tensorflow as bst
+from backslice.tensorflow import checks
+checks.taken = bst.installing.taken = lambda: {"StridedSliceGrad", "SparseSliceGrad"}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bst.install()
+    bst.install()
+text = "backslice.tensorflow: another library's kernels come first for SparseSlice and stay in use"
+assert [str(warning.message) for warning in caught] == [text], caught
+row = bst.status()["SparseSlice"]
+assert (row.kernel, row.reason) == ("TensorFlow", "another library's kernel comes first"), row
+""",
+    "a self-test that fails leaves TensorFlow as it is": """
+import warnings
+import backslice.tensorflow as bst
+import tensorflow as tf
+from backslice.tensorflow import checks
+checks.folded = lambda cases, ops=(), label="": {name: [len(label)] for name in cases}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bst.install()
+    with bst.enabled():
+        pass
+(warning,) = caught
+text = "backslice.tensorflow: the self-test 'fast kernels' failed, so TensorFlow's own kernels stay in use"
+assert str(warning.message).startswith(text), warning
+assert {row.kernel for row in bst.status().rows} == {"TensorFlow"}
+assert bst.status().self_tests["fast kernels"].startswith("failed: ValueError: StridedSliceGrad"), bst.status()
+assert "the self-test 'fast kernels' failed" in bst.status()["SparseSlice"].reason
+start, size = tf.constant([2], tf.int64), tf.constant([2**63 - 1], tf.int64)
+kept = tf.raw_ops.SparseSlice(indices=[[2], [3]], values=[1.0, 2.0], shape=[4], start=start, size=size)
+assert kept.output_values.shape == [0]  # TensorFlow's own kernel wraps
 """,
     "MirroredStrategy on two logical CPUs": """
 import numpy as np

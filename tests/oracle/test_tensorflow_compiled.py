@@ -206,10 +206,9 @@ def test_types_that_tensorflow_has_no_kernel_for(compiled: Peer) -> None:
     assert len(arrays) == 8 and all(array.tolist() == [1.0, 2.0, 3.0] for array in arrays)
 
 
-def test_types_that_tensorflow_has_no_kernel_for_have_errors_of_ours(compiled: Peer) -> None:
-    for what in ("invalid_splits_of_a_type_without_a_kernel", "types_without_a_kernel_when_switched_off"):
-        error = called(compiled, what).error
-        assert error is not None and "TensorFlow has no kernel of its own for these types" in error
+def test_types_that_tensorflow_has_no_kernel_for_have_its_errors(compiled: Peer) -> None:
+    error = called(compiled, "invalid_splits_of_a_type_without_a_kernel").error
+    assert error is not None and "ragged splits must be monotonically increasing" in error
 
 
 def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
@@ -229,8 +228,8 @@ def test_a_forked_child_joins_rows_without_tensorflows_threads(compiled: Peer) -
 
 
 @pytest.mark.skipif("BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine")
-@pytest.mark.parametrize(("pieces", "least"), [("separate pieces", 5), ("slices of one buffer", 20)])
-def test_the_gradient_of_100_000_rows_is_fast(compiled: Peer, pieces: str, least: float) -> None:
-    theirs, ours = results(compiled, f"seconds, {pieces}")[0]
+@pytest.mark.parametrize(("pieces", "least"), [("separate pieces", 5), ("rows encoded at once", 20)])
+def test_the_gradient_of_100_000_rows_is_fast(tensorflow: Peer, compiled: Peer, pieces: str, least: float) -> None:
+    theirs, ours = (float(results(peer, f"seconds, {pieces}")[0]) for peer in (tensorflow, compiled))
     print(f"{pieces}: TensorFlow {theirs * 1e3:.1f} ms, backslice {ours * 1e3:.2f} ms, {theirs / ours:.1f} times")
     assert theirs / ours > least

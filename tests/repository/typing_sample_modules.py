@@ -128,8 +128,9 @@ def in_tensorflow(x: Any) -> list[Any]:
         status: bst.Status = bst.status()
         row: bst.KernelStatus = status["StridedSliceGrad"]
     bst.uninstall()
-    print(library, row.version)
-    return [bst.slice(x, "1:3"), *bst.multi_slice(x, [0, 1])]
+    print(library, row.version, row.calls + row.plain_calls, status.self_tests["fast kernels"])
+    dx = bst.slice_grad(x, (4,), "1:3")
+    return [dx, bst.multi_slice_grad((4,), [("1:3", x)]), bst.slice(x, "1:3"), *bst.multi_slice(x, [0, 1])]
 
 
 def main() -> None:

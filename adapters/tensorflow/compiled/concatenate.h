@@ -24,27 +24,19 @@ constexpr std::int64_t kLong = 4096;  // bytes: from here on, describing a span 
 constexpr std::int64_t kAhead = 8;    // spans: memory is asked for so long before it is read
 constexpr std::int64_t kAsked = 256;  // bytes of each: what follows, the processor asks for by itself
 
-// On the calling thread: which is one of several that do the same.
-class Here {
- public:
-  Here() {
-    executor_.run = [](void*, std::int64_t count, void (*task)(void*, std::int64_t), void* arg) -> std::int32_t {
+// Runs everything on the calling thread, which is one of several that do the same.
+inline const backslice_context* here() {
+  static const backslice_context* const context = [] {
+    auto* const executor = new backslice_executor BACKSLICE_EXECUTOR_INIT;
+    executor->run = [](void*, std::int64_t count, void (*task)(void*, std::int64_t), void* arg) -> std::int32_t {
       for (std::int64_t i = 0; i < count; ++i) task(arg, i);
       return 0;
     };
-    context_.executor = &executor_;
-  }
-  Here(const Here&) = delete;
-  const backslice_context* context() const { return &context_; }
-
- private:
-  backslice_executor executor_ = BACKSLICE_EXECUTOR_INIT;
-  backslice_context context_ = BACKSLICE_CONTEXT_INIT;
-};
-
-inline const Here& here() {
-  static const Here* const one = new Here;
-  return *one;
+    auto* const made = new backslice_context BACKSLICE_CONTEXT_INIT;
+    made->executor = executor;
+    return made;
+  }();
+  return context;
 }
 
 inline backslice_view bytes_view(const char* data, const std::int64_t* size) {
@@ -72,8 +64,7 @@ inline absl::Status concatenate_long(const Span* spans, std::int64_t count, std:
   row_splits.dtype = BACKSLICE_INT64;
   const backslice_view whole = bytes_view(out, &splits.back());
   return status_of(backslice_ragged_pieces_gradient_into(views.data(), missing.data(), count, &row_splits, 1,
-                                                         {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE,
-                                                         here().context()));
+                                                         {&splits.back(), 1}, &whole, BACKSLICE_OVERWRITE, here()));
 }
 
 inline void ask_for(const char* data, std::int64_t bytes) {

@@ -1,83 +1,70 @@
 // The kernels that are compiled against the installed TensorFlow: its variants and tensor arrays are classes of C++,
 // whose layout only its own headers know. One file, since those headers take longer to read than everything here.
 //
-// python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the functions at its end.
+// python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the function at its end.
 #include "ragged_from_variant.h"
 #include "ragged_gradient.h"
 #include "ragged_to_variant.h"
-#include "tensor_array_checks.h"
+#include "tensor_array_kernels.h"
 
 namespace backslice_tensorflow {
 namespace {
 
-constexpr int kPriority = 1;  // TensorFlow's own have 0
+// TensorFlow's own have 0. Two kernels of one priority are an error when the op first runs, so this number is one that
+// no other library is likely to have.
+constexpr int kPriority = 117;
 
-struct Kernel {
-  const char* op;
-  tensorflow::OpKernel* (*make)(OpKernelConstruction*);
-  const char* type;           // the attribute that TensorFlow chooses a kernel by; null: there is none
-  bool needs_builtin = true;  // and takes no type that TensorFlow has no kernel for
-};
+#define BACKSLICE_TYPE(T) tensorflow::DataTypeToEnum<T>::value,
+using Types = std::vector<DataType>;
+const Types kAll = {TF_CALL_ALL_TYPES(BACKSLICE_TYPE)};
+const Types kConcatenated = {TF_CALL_POD_STRING_TYPES(BACKSLICE_TYPE) TF_CALL_quint8(BACKSLICE_TYPE)
+                                 TF_CALL_qint8(BACKSLICE_TYPE) TF_CALL_qint32(BACKSLICE_TYPE)};
+#undef BACKSLICE_TYPE
 
-template <class Class>
-tensorflow::OpKernel* make(OpKernelConstruction* made) {
-  return new Class(made);
+Types gathered_types() {
+  Types types = kConcatenated;
+  types.push_back(tensorflow::DT_VARIANT);
+  return types;
 }
 
-const Kernel kKernels[] = {
-    {"RaggedTensorToVariant", make<RaggedToVariant>, "Tvalues", false},
-    {"RaggedTensorFromVariant", make<RaggedFromVariant>, "Tvalues", false},
-    {"RaggedTensorToVariantGradient", make<RaggedGradient>, "Tvalues", false},
-    {"TensorArrayV3", make<CheckedMake>, "dtype"},
-    {"TensorArrayGradV3", make<Checked>, nullptr},
-    {"TensorArrayGradWithShape", make<CheckedGradWithShape>, nullptr},
-    {"TensorArrayWriteV3", make<CheckedWrite>, "T"},
-    {"TensorArrayReadV3", make<CheckedRead>, "dtype"},
-    {"TensorArrayGatherV3", make<CheckedGather>, "dtype"},
-    {"TensorArrayScatterV3", make<CheckedScatter>, "T"},
-    {"TensorArrayConcatV3", make<CheckedConcat>, "dtype"},
-    {"TensorArraySplitV3", make<CheckedSplit>, "T"},
-};
-
-// Those of TensorFlow's own kernels; for ragged tensors everything that lies in memory as it is, and strings.
-std::vector<DataType> types_of(const Kernel& kernel) {
-  std::vector<DataType> types;
+// Everything that lies in memory as it is, and strings.
+Types copied_types() {
+  Types types = {tensorflow::DT_STRING};
+  constexpr int kReferenceTypes = 100;  // from here on, types are references to those before
   for (int number = 1; number < kReferenceTypes; ++number) {
     const auto type = static_cast<DataType>(number);
-    if (!tensorflow::DataType_IsValid(number)) continue;
-    const bool is_copied = type == tensorflow::DT_STRING || tensorflow::DataTypeCanUseMemcpy(type);
-    const bool has_builtin = builtins().find(kernel.op, type, tensorflow::DT_INT64) != nullptr;
-    if (kernel.needs_builtin ? has_builtin : is_copied) types.push_back(type);
+    if (tensorflow::DataType_IsValid(number) && tensorflow::DataTypeCanUseMemcpy(type)) types.push_back(type);
   }
   return types;
 }
 
-void register_kernel(const Kernel& kernel) {
-  tensorflow::KernelDefBuilder definition(kernel.op);
-  definition.Device(tensorflow::DEVICE_CPU).Priority(kPriority);
-  if (kernel.type != nullptr) definition.TypeConstraint(kernel.type, types_of(kernel));
-  const std::string name = std::string("Backslice") + kernel.op;  // in TensorFlow's list of kernels
-  tensorflow::kernel_factory::OpKernelRegistrar registrar(definition.Build(), name, kernel.make);
+// `attribute`: the one that constrains types; null if every type is taken.
+template <class Class>
+void add(const char* op, const char* attribute, const Types& types, const std::string& label) {
+  tensorflow::KernelDefBuilder definition(op);
+  definition.Device(tensorflow::DEVICE_CPU);
+  label.empty() ? definition.Priority(kPriority) : definition.Label(label.c_str());
+  if (attribute != nullptr) definition.TypeConstraint(attribute, types);
+  const auto make = [](OpKernelConstruction* made) -> tensorflow::OpKernel* { return new Class(made); };
+  tensorflow::kernel_factory::OpKernelRegistrar(definition.Build(), std::string("Backslice") + op, +make);
 }
 
 }  // namespace
 }  // namespace backslice_tensorflow
 
-#define BACKSLICE_TENSORFLOW_API extern "C" __attribute__((visibility("default")))
-
-// Puts the kernels in front of TensorFlow's; nothing the second time. Returns why not, or null.
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register() {
+// Registers the kernels in front of TensorFlow's, or for nodes whose attribute _kernel is the label. Once per label.
+extern "C" __attribute__((visibility("default"))) void backslice_tensorflow_register(const char* label) {
   using namespace backslice_tensorflow;
-  static const char* const refused = []() -> const char* {
-    if (!factories_are_where_expected()) return "this version of TensorFlow keeps its kernels in another way";
-    for (const Kernel& kernel : kKernels) builtins().remember(kernel.op);
-    for (const Kernel& kernel : kKernels) register_kernel(kernel);
-    return nullptr;
-  }();
-  return refused;
-}
-
-// Whether they run, or hand every call on to TensorFlow's.
-BACKSLICE_TENSORFLOW_API void backslice_tensorflow_enable(int enabled) {
-  backslice_tensorflow::is_enabled().store(enabled != 0);
+  add<RaggedToVariant>("RaggedTensorToVariant", "Tvalues", copied_types(), label);
+  add<RaggedFromVariant>("RaggedTensorFromVariant", "Tvalues", copied_types(), label);
+  add<RaggedGradient>("RaggedTensorToVariantGradient", "Tvalues", copied_types(), label);
+  add<MakeArray>("TensorArrayV3", nullptr, {}, label);
+  add<MakeGradient>("TensorArrayGradV3", nullptr, {}, label);
+  add<MakeGradient>("TensorArrayGradWithShape", nullptr, {}, label);
+  add<Write>("TensorArrayWriteV3", "T", kAll, label);
+  add<Read>("TensorArrayReadV3", "dtype", kAll, label);
+  add<Gather>("TensorArrayGatherV3", "dtype", gathered_types(), label);
+  add<Scatter>("TensorArrayScatterV3", "T", kAll, label);
+  add<Concat>("TensorArrayConcatV3", "dtype", kConcatenated, label);
+  add<Split>("TensorArraySplitV3", "T", kAll, label);
 }

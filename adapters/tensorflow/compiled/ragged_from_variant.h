@@ -4,15 +4,15 @@
 #include <limits>
 
 #include "join.h"
+#include "kernel.h"
 #include "ragged_variants.h"
-#include "replacement.h"
 #include "row_splits.h"
 
 namespace backslice_tensorflow {
 
-class RaggedFromVariant : public Replacement {
+class RaggedFromVariant : public Kernel {
  public:
-  explicit RaggedFromVariant(OpKernelConstruction* made) : Replacement(made) {
+  explicit RaggedFromVariant(OpKernelConstruction* made) : Kernel(made) {
     OP_REQUIRES_OK(made, made->GetAttr("input_ragged_rank", &input_rank_));
     OP_REQUIRES_OK(made, made->GetAttr("output_ragged_rank", &output_rank_));
     OP_REQUIRES_OK(made, made->GetAttr("Tvalues", &values_dtype_));
@@ -20,25 +20,21 @@ class RaggedFromVariant : public Replacement {
   }
 
  protected:
-  // What does not fit is left to TensorFlow, which says why.
-  absl::StatusOr<Done> run(OpKernelContext* context) override {
+  absl::Status run(OpKernelContext* context) override {
     const Tensor& encoded = context->input(0);
-    const bool is_stack = output_rank_ == 0 && encoded.dims() > 0 && input_rank_ <= 0;
-    const int input_rank = is_stack ? 0 : output_rank_ - encoded.dims();
-    if (input_rank < 0 || (input_rank_ != -1 && input_rank_ != input_rank)) return Done::LeftToBuiltin;
-    const auto elements = elements_of(encoded, input_rank);
-    TF_RETURN_IF_ERROR(elements.status());
-    if (static_cast<std::int64_t>(elements->size()) != encoded.NumElements()) return Done::LeftToBuiltin;
+    int input_rank = 0;
+    TF_RETURN_IF_ERROR(find_input_rank(encoded.dims(), &input_rank));
+    Elements elements;
+    TF_RETURN_IF_ERROR(find_elements(encoded, input_rank, &elements));
     if (encoded.dims() == 0) {
-      set_outputs(context, *(*elements)[0]);
-      return Done::Yes;
+      set_outputs(context, *elements[0]);
+      return absl::OkStatus();
     }
     TensorShape shape;
-    if (!joined_shape(*elements, is_stack, &shape)) return Done::LeftToBuiltin;
-    if (!is_stack) TF_RETURN_IF_ERROR(write_splits(context, encoded.shape(), *elements, input_rank));
-    const Source source{*elements};
-    TF_RETURN_IF_ERROR(Join(context, values_dtype_, encoded.NumElements(), source).to_output(output_rank_, shape));
-    return Done::Yes;
+    TF_RETURN_IF_ERROR(output_rank_ == 0 ? stack_shapes(elements, &shape) : join_shapes(elements, &shape));
+    if (output_rank_ > 0) TF_RETURN_IF_ERROR(write_splits(context, encoded.shape(), elements, input_rank));
+    const Source source{elements};
+    return Join(context, values_dtype_, encoded.NumElements(), source).to_output(output_rank_, shape);
   }
 
  private:
@@ -56,25 +52,68 @@ class RaggedFromVariant : public Replacement {
     absl::Status error(std::int64_t) const { return absl::OkStatus(); }
   };
 
-  // Up to the first that TensorFlow refuses.
-  absl::StatusOr<Elements> elements_of(const Tensor& encoded, int ragged_rank) const {
-    Elements elements;
-    elements.reserve(static_cast<std::size_t>(encoded.NumElements()));
-    const auto* variants = reinterpret_cast<const Variant*>(data_of(encoded));
-    for (std::int64_t i = 0; i < encoded.NumElements(); ++i) {
-      const RaggedTensorVariant* element = variants_.find(variants[i]);
-      if (element == nullptr || element->ragged_rank() != ragged_rank || element->values().dtype() != values_dtype_)
-        break;
-      for (const Tensor& list : element->nested_splits()) {
-        if (list.dtype() != splits_dtype_ || list.dims() != 1) return elements;
-      }
-      TF_RETURN_IF_ERROR(check_splits(*element, i));
-      elements.push_back(element);
+  // All checks are TensorFlow's, in its order and with its words, unless a comment says otherwise.
+  absl::Status find_input_rank(int dims, int* rank) const {
+    *rank = input_rank_ == -1 ? output_rank_ - dims : input_rank_;
+    if (input_rank_ == -1 && output_rank_ == 0) *rank = 0;
+    if (*rank < 0) {
+      return invalid_argument(
+          "Inferred input_ragged_rank (output_ragged_rank - encoded_variant.dims()) must be >= 0, "
+          "found output_ragged_rank: ",
+          output_rank_, ", encoded_variant.dims(): ", dims, ", inferred input_ragged_rank: ", *rank);
     }
-    return elements;
+    if ((output_rank_ == 0 && *rank == 0) || output_rank_ == dims + *rank) return absl::OkStatus();
+    return invalid_argument(
+        "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
+        "output_ragged_rank: ",
+        output_rank_, ", input_ragged_rank: ", *rank, ", encoded_variant.dims(): ", dims, ".");
   }
 
-  // TensorFlow takes these as they are. They are valid unless somebody made them by hand.
+  absl::Status find_elements(const Tensor& encoded, int ragged_rank, Elements* elements) const {
+    elements->reserve(static_cast<std::size_t>(encoded.NumElements()));
+    const auto* variants = reinterpret_cast<const Variant*>(data_of(encoded));
+    for (std::int64_t i = 0; i < encoded.NumElements(); ++i) {
+      const RaggedTensorVariant* element = find_ragged(variants[i]);
+      if (element == nullptr) {
+        return invalid_argument("Input Variant element at index ", i,
+                                " doesn't hold a RaggedTensorVariant: ", variants[i].DebugString());
+      }
+      TF_RETURN_IF_ERROR(check_element(*element, i, ragged_rank));
+      TF_RETURN_IF_ERROR(check_splits(*element, i));
+      elements->push_back(element);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status check_element(const RaggedTensorVariant& element, std::int64_t i, int ragged_rank) const {
+    using tensorflow::DataTypeString;
+    const Tensor& values = element.values();
+    if (element.ragged_rank() != ragged_rank) {
+      return invalid_argument("Encoded input RaggedTensorVariant has ragged_rank=", element.ragged_rank(),
+                              ".  Expected ragged_rank=", ragged_rank, ".");
+    }
+    if (values.dtype() != values_dtype_) {
+      return invalid_argument("Expected values Tensor dtype: ", DataTypeString(values_dtype_),
+                              ", found: ", DataTypeString(values.dtype()));
+    }
+    if (values.dims() < 1 && output_rank_ != 0) {
+      return invalid_argument("Ragged values must have rank >= 1; encoded scalar element at index ", i,
+                              " has values Tensor: ", values.DebugString());
+    }
+    for (const Tensor& list : element.nested_splits()) {
+      if (list.dtype() != splits_dtype_) {
+        return invalid_argument("Expected row_splits Tensor dtype: ", DataTypeString(splits_dtype_),
+                                ", found: ", DataTypeString(list.dtype()));
+      }
+      if (list.dims() != 1) {
+        return invalid_argument("Ragged splits must have rank 1; encoded scalar element at index ", i,
+                                " has splits Tensor ", list.DebugString());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // TensorFlow does not check these. They are valid unless somebody made them by hand.
   static absl::Status check_splits(const RaggedTensorVariant& element, std::int64_t i) {
     if (element.ragged_rank() == 0) return absl::OkStatus();
     std::int64_t rows = element.values().dims() == 0 ? -1 : element.values().dim_size(0);
@@ -94,29 +133,51 @@ class RaggedFromVariant : public Replacement {
     context->set_output(output_rank_, element.values());
   }
 
-  // The shape of all values together; false where they do not fit each other.
-  static bool joined_shape(const Elements& elements, bool is_stack, TensorShape* shape) {
-    if (elements.empty()) {
-      *shape = TensorShape({0});
-      return true;
+  // Values of one shape, with a new axis before it.
+  static absl::Status stack_shapes(const Elements& elements, TensorShape* shape) {
+    *shape = elements.empty() ? TensorShape() : elements[0]->values().shape();
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const TensorShape& other = elements[i]->values().shape();
+      if (other != *shape) return do_not_fit(*shape, i, other, "");
     }
-    TensorShape first = elements[0]->values().shape();
-    if (is_stack) {
-      for (const auto* element : elements) {
-        if (element->values().shape() != first) return false;
-      }
-      *shape = first;
-      return shape->InsertDimWithStatus(0, static_cast<std::int64_t>(elements.size())).ok();
-    }
+    return shape->InsertDimWithStatus(0, static_cast<std::int64_t>(elements.size()));
+  }
+
+  // Values whose shapes differ on the first axis only, along that axis.
+  static absl::Status join_shapes(const Elements& elements, TensorShape* shape) {
+    *shape = elements.empty() ? TensorShape({0}) : elements[0]->values().shape();
     std::int64_t rows = 0;
-    for (const auto* element : elements) {
-      TensorShape other = element->values().shape();
-      if (other.dims() == 0 || other.dims() != first.dims()) return false;
-      if (__builtin_add_overflow(rows, other.dim_size(0), &rows)) return false;
-      if (!other.SetDimWithStatus(0, first.dim_size(0)).ok() || other != first) return false;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const TensorShape& other = elements[i]->values().shape();
+      if (other.dims() != shape->dims()) {
+        return invalid_argument("Rank of values must match for all components; values shape at index 0: ",
+                                shape->DebugString(), ", values shape at index ", i, ": ", other.DebugString());
+      }
+      if (__builtin_add_overflow(rows, other.dim_size(0), &rows)) {
+        return invalid_argument("the values have more than 2**63 - 1 rows in all");
+      }
     }
-    *shape = first;
-    return shape->SetDimWithStatus(0, rows).ok();
+    for (std::size_t i = 1; i < elements.size(); ++i) {
+      const TensorShape& other = elements[i]->values().shape();
+      for (int axis = 1; axis < shape->dims(); ++axis) {
+        if (other.dim_size(axis) != shape->dim_size(axis)) return do_not_fit(rest_of(*shape), i, rest_of(other), kHint);
+      }
+    }
+    return shape->SetDimWithStatus(0, rows);
+  }
+
+  static constexpr const char* kHint =
+      ".  If you are using tf.map_fn, then you may need to specify an explicit fn_output_signature with appropriate "
+      "ragged_rank, and/or convert output tensors to RaggedTensors.";
+
+  static TensorShape rest_of(TensorShape shape) {
+    (void)shape.RemoveDimWithStatus(0);  // leaves it as it is where it cannot
+    return shape;
+  }
+
+  static absl::Status do_not_fit(const TensorShape& first, std::size_t i, const TensorShape& other, const char* hint) {
+    return invalid_argument("All flat_values must have compatible shapes.  Shape at index 0: ", first.DebugString(),
+                            ".  Shape at index ", i, ": ", other.DebugString(), hint);
   }
 
   absl::Status write_splits(OpKernelContext* context, const TensorShape& encoded, const Elements& elements,
@@ -172,7 +233,6 @@ class RaggedFromVariant : public Replacement {
 
   int input_rank_, output_rank_;
   DataType values_dtype_, splits_dtype_;
-  const RaggedVariants variants_;
 };
 
 }  // namespace backslice_tensorflow

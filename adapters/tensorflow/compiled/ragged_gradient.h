@@ -5,21 +5,21 @@
 #pragma once
 
 #include "join.h"
+#include "kernel.h"
 #include "ragged_variants.h"
-#include "replacement.h"
 #include "row_splits.h"
 #include "tensorflow/core/framework/tensor_util.h"
 
 namespace backslice_tensorflow {
 
-class RaggedGradient : public Replacement {
+class RaggedGradient : public Kernel {
  public:
-  explicit RaggedGradient(OpKernelConstruction* made) : Replacement(made) {
+  explicit RaggedGradient(OpKernelConstruction* made) : Kernel(made) {
     OP_REQUIRES_OK(made, made->GetAttr("Tvalues", &dtype_));
   }
 
  protected:
-  absl::StatusOr<Done> run(OpKernelContext* context) override {
+  absl::Status run(OpKernelContext* context) override {
     TensorShape shape;
     TF_RETURN_IF_ERROR(shape_from(context->input(2), &shape));
     const Tensor& encoded = context->input(0);
@@ -27,8 +27,7 @@ class RaggedGradient : public Replacement {
     const MissingPieces missing(context->input(1), encoded.NumElements(), shape);
     TF_RETURN_IF_ERROR(missing.check());
     const Source source{*this, elements, missing};
-    TF_RETURN_IF_ERROR(Join(context, dtype_, encoded.NumElements(), source).to_output(0, shape));
-    return Done::Yes;
+    return Join(context, dtype_, encoded.NumElements(), source).to_output(0, shape);
   }
 
  private:
@@ -87,7 +86,7 @@ class RaggedGradient : public Replacement {
     const void* place(std::int64_t i) const { return place_of(elements[i]); }
 
     bool find(std::int64_t i, Piece* piece) const {
-      const RaggedTensorVariant* const found = kernel.variants_.find(elements[i]);
+      const RaggedTensorVariant* const found = find_ragged(elements[i]);
       if (found == nullptr) return find_missing(i, piece).ok();
       piece->values = &found->values();
       piece->elements = piece->values->NumElements();
@@ -95,7 +94,7 @@ class RaggedGradient : public Replacement {
     }
 
     absl::Status error(std::int64_t i) const {
-      const RaggedTensorVariant* const found = kernel.variants_.find(elements[i]);
+      const RaggedTensorVariant* const found = find_ragged(elements[i]);
       Piece piece;
       if (found == nullptr) return find_missing(i, &piece);
       return invalid_argument("piece ", i, " has dtype ", tensorflow::DataTypeString(found->values().dtype()),
@@ -114,7 +113,6 @@ class RaggedGradient : public Replacement {
   };
 
   DataType dtype_;
-  const RaggedVariants variants_;
 };
 
 }  // namespace backslice_tensorflow

@@ -1,45 +1,44 @@
 // RaggedTensorToVariant: one element per row, or all of it as one.
 #pragma once
 
+#include "kernel.h"
 #include "ragged_variants.h"
-#include "replacement.h"
 #include "row_parts.h"
 #include "rows.h"
 
 namespace backslice_tensorflow {
 
-class RaggedToVariant : public Replacement {
+class RaggedToVariant : public Kernel {
  public:
-  explicit RaggedToVariant(OpKernelConstruction* made) : Replacement(made) {
+  explicit RaggedToVariant(OpKernelConstruction* made) : Kernel(made) {
     OP_REQUIRES_OK(made, made->GetAttr("batched_input", &is_batched_));
   }
 
  protected:
-  // What is not valid is left to TensorFlow, which says why.
-  absl::StatusOr<Done> run(OpKernelContext* context) override {
+  absl::Status run(OpKernelContext* context) override {
     tensorflow::OpInputList splits;
     TF_RETURN_IF_ERROR(context->input_list("rt_nested_splits", &splits));
     const Tensor& values = context->input(splits.size());
-    if (!are_valid(splits, values)) return Done::LeftToBuiltin;
-    if (!is_batched_) {
-      TF_RETURN_IF_ERROR(encode_whole(context, splits, values));
-    } else if (splits.size() == 0) {
-      TF_RETURN_IF_ERROR(encode_dense(context, values));
-    } else {
-      TF_RETURN_IF_ERROR(encode_rows(context, splits, values));
-    }
-    return Done::Yes;
+    TF_RETURN_IF_ERROR(check(splits, values));
+    if (!is_batched_) return encode_whole(context, splits, values);
+    return splits.size() == 0 ? encode_dense(context, values) : encode_rows(context, splits, values);
   }
 
  private:
-  bool are_valid(const tensorflow::OpInputList& splits, const Tensor& values) const {
-    if (values.dims() == 0) return !is_batched_ && splits.size() == 0;
+  // In TensorFlow's words.
+  absl::Status check(const tensorflow::OpInputList& splits, const Tensor& values) const {
+    if (values.dims() == 0 && splits.size() > 0) {
+      return invalid_argument("Requires flat_values to have rank>=1 when nested_row_splits is not empty, but is 0.");
+    }
+    if (values.dims() == 0) {
+      return is_batched_ ? invalid_argument("Can't unbatch rank-0 tensor.") : absl::OkStatus();
+    }
     std::int64_t rows = values.dim_size(0);
     for (int level = splits.size() - 1; level >= 0; --level) {
-      if (!is_row_splits(splits[level]) || RowSplits(splits[level]).last() != rows) return false;
+      TF_RETURN_IF_ERROR(check_row_splits(splits[level], rows));
       rows = RowSplits(splits[level]).rows();
     }
-    return true;
+    return absl::OkStatus();
   }
 
   static absl::Status encode_whole(OpKernelContext* context, const tensorflow::OpInputList& splits,

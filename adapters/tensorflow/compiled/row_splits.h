@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/kernels/ragged_utils.h"
 
 namespace backslice_tensorflow {
 
@@ -49,9 +50,14 @@ class RowSplits {
   bool is_wide_;
 };
 
-inline bool is_row_splits(const Tensor& list) {
-  const bool has_type = list.dtype() == tensorflow::DT_INT32 || list.dtype() == tensorflow::DT_INT64;
-  return has_type && list.dims() == 1 && RowSplits(list).are_valid();
+// Precondition: int32 or int64.
+inline bool is_row_splits(const Tensor& list) { return list.dims() == 1 && RowSplits(list).are_valid(); }
+
+// The error of splits that are not valid for so many rows, in TensorFlow's words.
+inline absl::Status check_row_splits(const Tensor& list, std::int64_t rows) {
+  if (is_row_splits(list) && RowSplits(list).last() == rows) return absl::OkStatus();
+  return list.dtype() == tensorflow::DT_INT64 ? tensorflow::RaggedTensorVerifySplits<std::int64_t>(list, true, rows)
+                                              : tensorflow::RaggedTensorVerifySplits<std::int32_t>(list, true, rows);
 }
 
 }  // namespace backslice_tensorflow

@@ -4,7 +4,7 @@
 >>> bst.install()
 >>> print(bst.status())
 
-Nothing changes until :func:`install` is called. :func:`multi_slice` and :func:`slice` work without it.
+Nothing changes until :func:`install` is called. :func:`multi_slice`, :func:`slice` and their gradients work without it.
 """
 
 from ..suggestions import check_keywords as _check_keywords
@@ -12,8 +12,11 @@ from . import library as _library  # noqa: F401  first: it says what is missing
 from .compiled_kernels import build
 from .installing import enabled, install, uninstall
 from .report import KernelStatus, Status, status
-from .slices import multi_slice, slice
+from .slices import multi_slice, multi_slice_grad, slice, slice_grad
 
-__all__ = ["KernelStatus", "Status", "build", "enabled", "install", "multi_slice", "slice", "status", "uninstall"]
+__all__ = [
+    "KernelStatus", "Status", "build", "enabled", "install", "multi_slice", "multi_slice_grad", "slice", "slice_grad",
+    "status", "uninstall",
+]  # fmt: skip
 
 _check_keywords(__name__)

@@ -1,7 +1,7 @@
 """Kernels that are compiled on this machine: TensorFlow's C++ headers, which they need, change with its version.
 
->>> path = build()
->>> load(path)
+>>> register = load(build())
+>>> register("")
 
 What was compiled is kept in the user's cache, one library per version of TensorFlow, of backslice and of the compiler.
 """
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import backslice
 from . import compiler, private_cache
 from .compiler import BuildError
 
-__all__ = ["KERNELS", "BuildError", "available", "build", "enable", "load"]
+__all__ = ["KERNELS", "BuildError", "available", "build", "load"]
 
 KERNELS = (
     "RaggedTensorToVariant",
@@ -87,52 +88,36 @@ def available() -> tuple[Path | None, str]:
     return path, "" if path else "not compiled yet: call backslice.tensorflow.build()"
 
 
-def load(path: Path) -> None:
-    """Put the kernels of a library in front of TensorFlow's own, for the rest of the process, and enable them.
+def load(path: Path) -> Callable[[str], None]:
+    """Load a library, once per process.
 
-    Kernels that were chosen before stay in use: by eager mode and functions until its cache is cleared, by sessions and
-    iterators over datasets until they end.
+    Returns
+    -------
+    function
+        It registers the kernels under a label, or in front of TensorFlow's own if the label is empty. Once per label.
 
     Raises
     ------
     BuildError
-        The library cannot be loaded, or TensorFlow is not as it expects. Nothing has changed.
+        The library cannot be loaded.
     """
     global _loaded
     if _loaded is not None and _loaded[0] != path:
         raise BuildError(f"{_loaded[0]} is loaded already, and holds until the process ends: start a new one")
     if _loaded is None:
-        _loaded = path, _register(path)
-    enable(True)
-
-
-def enable(on: bool) -> None:
-    """Let the kernels run, or hand every call on to TensorFlow's own: at once, in functions too.
-
-    Raises
-    ------
-    BuildError
-        They have not been loaded.
-    """
-    if _loaded is None:
-        raise BuildError("the compiled kernels are not loaded: call load() first")
-    _loaded[1].backslice_tensorflow_enable(int(on))
-
-
-def _register(path: Path) -> Any:
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise BuildError(f"{path} cannot be loaded: {error}") from None
-    library.backslice_tensorflow_register.restype = ctypes.c_char_p
-    library.backslice_tensorflow_enable.restype = None
-    if refused := library.backslice_tensorflow_register():
-        raise BuildError(f"TensorFlow's own kernels stay in use: {refused.decode()}")
-    return library
+        try:
+            library = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise BuildError(f"{path} cannot be loaded: {error}") from None
+        library.backslice_tensorflow_register.restype = None
+        library.backslice_tensorflow_register.argtypes = [ctypes.c_char_p]
+        _loaded = path, library
+    register = _loaded[1].backslice_tensorflow_register
+    return lambda label: register(label.encode())
 
 
 def _arguments() -> list[str]:
-    """Of the compiler. Whatever they need to be known is checked here."""
+    """Return the compiler's arguments. Checks everything that they depend on."""
     if sys.platform != "linux":
         raise BuildError(f"the kernels are for Linux, and this is {sys.platform}")
     include, library = _c_interface()

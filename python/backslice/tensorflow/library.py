@@ -9,7 +9,6 @@ from ..frameworks import check_version, imported
 tf = imported("tensorflow", "backslice.tensorflow needs TensorFlow")
 check_version(tf.__version__, "backslice.tensorflow needs TensorFlow", (2, 16))
 
-TYPES = {"float32": 1, "int4": 29}  # TensorFlow's numbers
 PATH = Path(__file__).with_name("libbackslice_tensorflow.so")
 
 
@@ -24,36 +23,31 @@ def _load() -> tuple[Any, ctypes.CDLL]:
 ops, _library = _load()
 
 
-def _function(name: str, result: Any = ctypes.c_char_p, *arguments: Any) -> Any:
+def _function(name: str, result: Any, *arguments: Any) -> Any:
     function = getattr(_library, f"backslice_tensorflow_{name}")
     function.restype, function.argtypes = result, arguments
     return function
 
 
-_kernel_in_use = _function("kernel_in_use", ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int)
+_register = _function("register", ctypes.c_char_p, ctypes.c_char_p)
+_enable = _function("enable", None, ctypes.c_int)
+_calls = _function("calls", ctypes.c_int64, ctypes.c_char_p, ctypes.c_int)
 
-if (_failure := _function("load_error")()) is not None:
+if (_failure := _function("load_error", ctypes.c_char_p)()) is not None:
     raise ImportError(f"backslice's ops cannot be registered with TensorFlow {tf.__version__}: {_failure.decode()}")
 
 
-def install() -> None:
-    _call("install")
+def register(label: str = "") -> None:
+    """Register the kernels in front of TensorFlow's own, or under a label. Once per label; it holds for the process."""
+    if (failure := _register(label.encode())) is not None:
+        raise RuntimeError(f"TensorFlow {tf.__version__} refused the kernels: {failure.decode()}")
 
 
-def uninstall() -> None:
-    _call("uninstall")
+def enable(fast: bool) -> None:
+    """Switch the kernels to their fast or their plain implementations."""
+    _enable(int(fast))
 
 
-def is_installed() -> bool:
-    return bool(_function("is_installed", ctypes.c_int)())
-
-
-def kernel_in_use(op: str, dtype: str = "float32") -> str:
-    """The name of the kernel that TensorFlow takes on the CPU; empty where it has none or does not tell."""
-    name: bytes = _kernel_in_use(op.encode(), TYPES[dtype])
-    return name.decode()
-
-
-def _call(name: str) -> None:
-    if (failure := _function(name)()) is not None:
-        raise RuntimeError(f"TensorFlow {tf.__version__}: {failure.decode()}")
+def calls(op: str, fast: bool) -> int:
+    """Return how many calls of an op the fast or the plain implementation has computed."""
+    return int(_calls(op.encode(), int(fast)))

@@ -1,15 +1,15 @@
-"""Which kernel TensorFlow takes for each op, and why."""
+"""Which kernel TensorFlow takes for each op, how often it ran, and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import tensorflow as tf
 
 from .. import __version__
-from . import compiled_kernels, library
+from . import checks, compiled_kernels, installing
 
-REPLACED = ("StridedSliceGrad", "SparseSlice", "SparseSliceGrad")
 NOTES = (
-    "Sessions and iterators over datasets that ran before install() or uninstall() keep their kernels.",
+    "TensorFlow keeps kernels until the process ends: uninstall() switches backslice's to their plain implementations.",
+    "Sessions and iterators over datasets that ran before install() keep their kernels.",
     "Functions compiled with jit_compile=True run XLA's code, and no CPU kernels at all.",
     "Kernels on GPUs and other devices stay TensorFlow's.",
 )
@@ -29,12 +29,18 @@ class KernelStatus:
         The version of whichever it is.
     reason : str
         Why it is that one.
+    calls : int
+        The number of calls that backslice's fast implementation has computed. Kernels of :func:`build` do not count.
+    plain_calls : int
+        The number of calls that backslice's plain implementation has computed.
     """
 
     op: str
     kernel: str
     version: str
     reason: str
+    calls: int = 0
+    plain_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,14 @@ class Status:
     ----------
     rows : tuple of KernelStatus
         One per op.
+    self_tests : dict of str to str
+        The results of the self-tests by name: ``"passed"``, ``"not run"``, or ``"failed: "`` and the reason.
     notes : tuple of str
         What holds for all of them.
     """
 
     rows: tuple[KernelStatus, ...]
+    self_tests: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = NOTES
 
     def __getitem__(self, op: str) -> KernelStatus:
@@ -59,53 +68,58 @@ class Status:
         raise KeyError(f"{op!r} is none of the ops of this table: {', '.join(row.op for row in self.rows)}")
 
     def __str__(self) -> str:
-        lines = [("op", "kernel", "version", "reason")]
-        lines += [(row.op, row.kernel, row.version, row.reason) for row in self.rows]
-        widths = [max(len(line[column]) for line in lines) for column in range(3)]
-        table = [
-            "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[3]]) for line in lines
-        ]
-        return "\n".join([*table, "", *self.notes])
+        lines = [("op", "kernel", "version", "calls", "plain", "reason")]
+        lines += [(r.op, r.kernel, r.version, str(r.calls), str(r.plain_calls), r.reason) for r in self.rows]
+        widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]] + [0]
+        table = ["  ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)) for line in lines]
+        tests = [f"self-test {name!r}: {result}" for name, result in self.self_tests.items()]
+        return "\n".join([*table, "", *tests, *self.notes])
 
 
 def status() -> Status:
-    """Tell which kernel TensorFlow takes for each op on the CPU, and why.
+    """Tell which kernel TensorFlow takes for each op on the CPU, how often it ran, and why.
 
     Returns
     -------
     Status
-        One row per op: the op, whose kernel, its version, the reason.
+        One row per op: the op, whose kernel, its version, its calls, the reason; and the results of the self-tests.
     """
-    rows = [_replaced(op) for op in REPLACED]
+    taken = checks.taken()
+    rows = [_replaced(op, op in taken) for op in checks.CASES]
     rows += [_forward(), _of_tensorflow("TensorStridedSliceUpdate", "it is not replaced")]
     rows += [_compiled(op) for op in compiled_kernels.KERNELS]
-    return Status(tuple(rows))
+    return Status(tuple(rows), checks.CHECKS.status() | compiled_kernels.CHECKS.status())
 
 
 def _of_backslice(op: str, reason: str) -> KernelStatus:
-    return KernelStatus(op, "backslice", __version__, reason)
+    counts = [checks.calls(op, fast) for fast in (True, False)]
+    return KernelStatus(op, "backslice", __version__, reason, *counts)
 
 
 def _of_tensorflow(op: str, reason: str) -> KernelStatus:
     return KernelStatus(op, "TensorFlow", str(tf.__version__), reason)
 
 
-def _is_ours(op: str, dtype: str = "float32") -> bool:
-    name = library.kernel_in_use(op, dtype)
-    return name.startswith("Backslice") if name else library.is_installed()
+def _replaced(op: str, is_taken: bool) -> KernelStatus:
+    if is_taken:
+        return _of_backslice(op, "installed" if installing.is_fast() else "the plain implementation: see uninstall()")
+    if installing.is_registered():
+        return _of_tensorflow(op, "another library's kernel comes first")
+    return _of_tensorflow(op, _why_not())
 
 
-def _replaced(op: str) -> KernelStatus:
-    if _is_ours(op):
-        return _of_backslice(op, "installed")
-    if library.is_installed():
-        return _of_tensorflow(op, f"another library's kernel comes first: {library.kernel_in_use(op)}")
-    return _of_tensorflow(op, "install() has not been called, or was undone")
+def _why_not() -> str:
+    failed = [f"{name!r} {result}" for name, result in checks.CHECKS.status().items() if result.startswith("failed")]
+    if failed:
+        return f"the self-test {failed[0]}"
+    if not installing.is_allowed():
+        return f"{installing.VARIABLE} is 0"
+    return "install() has not been called"
 
 
 def _forward() -> KernelStatus:
     reason = "it shares the memory of its input where it slices the first axis, which no other kernel can"
-    if _is_ours("StridedSlice", "int4"):
+    if installing.is_registered():
         reason += "; backslice's for int4, qint16 and the other types that TensorFlow has no kernel for"
     return _of_tensorflow("StridedSlice", reason)
 

@@ -43,7 +43,7 @@ def test_functions_that_ran_before_keep_working(expected: np.ndarray) -> None:
         bst.install()
 
 
-def test_functions_that_ran_with_our_kernels_keep_working_without(expected: np.ndarray) -> None:
+def test_functions_that_ran_with_fast_kernels_keep_working_with_plain_ones(expected: np.ndarray) -> None:
     function = tf.function(gradient)
     bst.install()
     assert np.array_equal(function(tf.constant(X)), expected)

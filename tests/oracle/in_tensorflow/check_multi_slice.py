@@ -211,3 +211,28 @@ def test_no_slices() -> None:
 def test_wrong_indices(index: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         bst.multi_slice(tf.constant(X), [0, index])
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_gradients_as_functions(name: str) -> None:
+    index, same = INDICES[name]
+    dy = tf.constant(X[same])
+    expected = np.zeros_like(X)
+    expected[same] = X[same]
+    assert np.array_equal(bst.slice_grad(dy, X.shape, index), expected)
+    assert np.array_equal(bst.slice_grad(dy, tf.constant(X.shape), index), expected)
+
+
+def test_the_gradient_of_many_slices_as_a_function() -> None:
+    dx = bst.multi_slice_grad([4], [("0:2", tf.ones(2)), (slice(1, 3), [1.0, 1.0])])
+    assert dx.numpy().tolist() == [1, 2, 1, 0]
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec(None)])
+    def of_unknown_shape(shape: tf.Tensor, dy: tf.Tensor) -> tf.Tensor:
+        return bst.slice_grad(dy, shape, np.s_[..., 1])
+
+    assert of_unknown_shape([2, 2], [3.0, 4.0]).numpy().tolist() == [[0, 3], [0, 4]]
+    with pytest.raises(ValueError, match="slices is empty"):
+        bst.multi_slice_grad([4], [])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
+        bst.slice_grad(tf.ones(3), [4], "1:3")

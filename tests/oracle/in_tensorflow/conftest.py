@@ -6,13 +6,16 @@ import backslice.tensorflow as bst
 import pytest
 
 
-@pytest.fixture
-def installed() -> Iterator[None]:
+@pytest.fixture(params=["fast", "plain"])
+def installed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both implementations of the kernels must pass."""
     with bst.enabled():
+        if request.param == "plain":
+            bst.uninstall()
         yield
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays_installed() -> Iterator[None]:
+def nothing_stays_enabled() -> Iterator[None]:
     yield
     bst.uninstall()

@@ -1,11 +1,11 @@
-"""What runs whose kernels after install() and uninstall(), if it ran before."""
+"""What install() changes in a process where TensorFlow's own kernels ran before. The tests run in this order."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import backslice.tensorflow as bst
+import ml_dtypes
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -61,52 +61,51 @@ def of_a_keras_model(folder: Path) -> Callable[[], Any]:
     return lambda: model.predict(np.array([[2.0]]), verbose=0)[0]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [of_a_function, of_functions_in_functions, of_a_loop, of_a_concrete_function, of_a_loaded_model, of_a_keras_model],
-)
-def test_what_ran_before_changes_over_with_its_next_call(make: Callable[[Path], Any], tmp_path: Path) -> None:
-    run = make(tmp_path)
-    for _ in range(2):
-        assert int(run()) == 0
-        bst.install()
-        assert int(run()) == 2
-        bst.uninstall()
-    assert int(run()) == 0
+MAKERS = [
+    of_a_function, of_functions_in_functions, of_a_loop, of_a_concrete_function, of_a_loaded_model, of_a_keras_model,
+]  # fmt: skip
 
 
-def test_iterators_that_ran_before_keep_their_kernels() -> None:
-    items = iter(tf.data.Dataset.from_tensors(START).repeat().map(found))
-    assert int(next(items)) == 0
+def test_nothing_changes_before_install() -> None:
+    assert {row.kernel for row in bst.status().rows} == {"TensorFlow"}
+    assert set(bst.status().self_tests.values()) == {"not run"}
+    with pytest.raises(tf.errors.OpError):
+        tf.constant(np.zeros(4, ml_dtypes.int4))[1:3]
+
+
+def test_the_variable_forbids_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACKSLICE_TENSORFLOW", "0")
     bst.install()
-    assert int(next(items)) == 0
+    with bst.enabled():
+        assert int(found(START)) == 0
+    row = bst.status()["SparseSlice"]
+    assert row.kernel == "TensorFlow" and row.reason == "BACKSLICE_TENSORFLOW is 0"
+
+
+def test_what_ran_before_changes_over_with_its_next_call(tmp_path: Path) -> None:
+    runs = {make.__name__: make(tmp_path) for make in MAKERS}
+    items = iter(tf.data.Dataset.from_tensors(START).repeat().map(found))
+    before = {name: int(run()) for name, run in runs.items()}
+    assert set(before.values()) == {0} and int(found(START)) == 0 and int(next(items)) == 0
+    bst.install()
+    assert int(found(START)) == 2
+    assert {name: int(run()) for name, run in runs.items()} == dict.fromkeys(runs, 2)
+    assert int(next(items)) == 0  # iterators keep their kernels
     assert int(next(iter(tf.data.Dataset.from_tensors(START).map(found)))) == 2
+    bst.uninstall()
+    assert int(found(START)) == 2  # the plain implementation, too, does not wrap
+    assert {name: int(run()) for name, run in runs.items()} == dict.fromkeys(runs, 2)
 
 
-def test_blocks_that_overlap_in_threads_are_all_enabled() -> None:
-    second_began, first_ended, seen = threading.Event(), threading.Event(), []
-
-    def first() -> None:
-        with bst.enabled():
-            assert second_began.wait(60)
-        first_ended.set()
-
-    def second() -> None:
-        with bst.enabled():
-            second_began.set()
-            assert first_ended.wait(60)
-            seen.append(int(found(START)))
-
-    threads = [threading.Thread(target=run) for run in (first, second)]
-    threads[0].start()
-    while bst.status()["SparseSlice"].kernel == "TensorFlow":
-        pass
-    threads[1].start()
-    for thread in threads:
-        thread.join(60)
-    assert seen == [2] and int(found(START)) == 0
-
-
-def test_status_names_what_it_does_not_know() -> None:
-    with pytest.raises(KeyError, match="'Slice' is none of the ops of this table: StridedSliceGrad"):
-        bst.status()["Slice"]
+def test_status_tells_the_self_tests_and_counts_calls() -> None:
+    bst.install()
+    tests = bst.status().self_tests
+    assert {tests[name] for name in ("registration", "fast kernels", "plain kernels")} == {"passed"}
+    before = bst.status()["SparseSlice"]
+    found(START)
+    bst.uninstall()
+    found(START)
+    found(START)
+    after = bst.status()["SparseSlice"]
+    assert (after.calls - before.calls, after.plain_calls - before.plain_calls) == (1, 2)
+    assert before.reason == "installed" and "plain" in after.reason
