@@ -7,13 +7,17 @@ from typing import Any
 
 
 def imported(module: str, lead: str) -> Any:
-    """The module. `lead` is how the message begins where it cannot be imported: who needs what."""
+    """Return the module. `lead` is how the message begins where it cannot be imported: who needs what."""
     try:
-        return import_module(module)
+        found = import_module(module)
     except ImportError as error:
         raise ImportError(
             f"{lead}, which cannot be imported here; `pip install {module}` installs it ({error})"
         ) from error
+    if not hasattr(found, "__version__"):  # an empty folder of that name is a package, too
+        repair = f"`pip install --force-reinstall {module}` repairs it"
+        raise ImportError(f"{lead}, which is incomplete here ({list(getattr(found, '__path__', []))}); {repair}")
+    return found
 
 
 def check_version(found: str, lead: str, oldest: tuple[int, int]) -> None:

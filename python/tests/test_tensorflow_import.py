@@ -37,6 +37,18 @@ def test_without_tensorflow(tmp_path: Path) -> None:
     assert said.startswith("ImportError backslice.tensorflow needs TensorFlow") and "pip install tensorflow" in said
 
 
+def test_with_a_folder_that_was_left_over(tmp_path: Path) -> None:
+    (tmp_path / "tensorflow" / "python").mkdir(parents=True)
+    said = imported(tmp_path, f"sys.path[:] = [{str(tmp_path)!r}] + [p for p in sys.path if 'tensorflow' not in p]")
+    assert "needs TensorFlow, which is incomplete here" in said and "--force-reinstall tensorflow" in said
+
+
+def test_with_a_library_for_another_platform(tmp_path: Path) -> None:
+    fake = FAKE.format(version="2.21.0").replace("undefined symbol: TF_NewKernelBuilder", "invalid ELF header")
+    (tmp_path / "tensorflow.py").write_text(fake)
+    assert "kernels cannot be loaded into TensorFlow 2.21.0: invalid ELF header" in imported(tmp_path)
+
+
 @pytest.mark.parametrize("version", ["1.15.0", "2.15.1", "2.9.0"])
 def test_with_a_version_that_is_too_old(tmp_path: Path, version: str) -> None:
     (tmp_path / "tensorflow.py").write_text(FAKE.format(version=version))
