@@ -97,6 +97,7 @@ inline constexpr Slot<OrtStatus*(OrtKernelContext*, std::size_t, const std::int6
 inline constexpr Slot<void(OrtStatus*)> kReleaseStatus{93};
 inline constexpr Slot<void(OrtTypeInfo*)> kReleaseTypeInfo{98};
 inline constexpr Slot<void(OrtTensorTypeAndShapeInfo*)> kReleaseTensorTypeAndShapeInfo{99};
+inline constexpr Slot<OrtStatus*(OrtSessionOptions*, const char* key, const char* value)> kAddSessionConfigEntry{130};
 inline constexpr Slot<OrtStatus*(OrtValue*, const std::int64_t* place, std::size_t rank, void**)> kTensorAt{143};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, float*, std::size_t*)> kGetFloatsAttribute{162};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t*, std::size_t*)> kGetIntegersAttribute{
@@ -104,6 +105,9 @@ inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, const char*, std::int64_t
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t*)> kGetNodeInputCount{230};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, OrtTypeInfo**)> kGetNodeInputType{234};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, OrtTypeInfo**)> kGetNodeOutputType{235};
+inline constexpr Slot<OrtStatus*(const OrtSessionOptions*, const char* key, int* exists)> kHasSessionConfigEntry{237};
+inline constexpr Slot<OrtStatus*(const OrtSessionOptions*, const char* key, char* value, std::size_t* size)>
+    kGetSessionConfigEntry{238};
 inline constexpr Slot<OrtStatus*(const OrtKernelInfo*, std::size_t, int* is_constant, const OrtValue**)>
     kGetConstantInput{249};
 inline constexpr Slot<OrtStatus*(OrtValue*, std::size_t index, std::size_t size, char**)> kResizeStringElement{252};

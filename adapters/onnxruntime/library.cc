@@ -17,13 +17,61 @@ struct Member {
   const OpDescription& op;
 };
 
+constexpr const char* kMicrosoft = "com.microsoft";
+
 const Member kMembers[] = {
-    {"com.microsoft", kSliceGrad},  {"backslice", kStridedSliceGrad}, {"backslice", kSliceGradAccumulate},
+    {"backslice", kSliceGrad},      {"backslice", kStridedSliceGrad}, {"backslice", kSliceGradAccumulate},
     {"backslice", kMultiSliceGrad}, {"backslice", kSparseSliceGrad},  {"backslice", kRaggedGradient},
+    {kMicrosoft, kSliceGrad},
 };
 
 bool has_indices(const OpDescription& op) {
   return std::ranges::any_of(op.inputs, [](const InputDescription& input) { return input.type == InputType::Index; });
+}
+
+/// The entries of session options, which programs set and libraries of operators read.
+class ConfigEntries {
+ public:
+  ConfigEntries(const Api& api, OrtSessionOptions* options) : api_(api), options_(options) {}
+
+  bool has(const std::string& key) const {
+    int exists = 0;
+    api_.require(slots::kHasSessionConfigEntry, options_, key.c_str(), &exists);
+    return exists != 0;
+  }
+
+  std::string get(const std::string& key) const {
+    std::size_t size = 0;  // includes the terminating zero
+    api_.require(slots::kGetSessionConfigEntry, options_, key.c_str(), nullptr, &size);
+    std::string value(size, '\0');
+    api_.require(slots::kGetSessionConfigEntry, options_, key.c_str(), value.data(), &size);
+    value.resize(size - 1);
+    return value;
+  }
+
+  void set(const std::string& key, const char* value) const {
+    api_.require(slots::kAddSessionConfigEntry, options_, key.c_str(), value);
+  }
+
+ private:
+  const Api& api_;
+  OrtSessionOptions* options_;
+};
+
+/// Returns whether the program asks for SliceGrad in domain com.microsoft.
+///
+/// It is not there unasked. ONNX Runtime gives custom domains version 1000, which becomes the version of com.microsoft
+/// in every model that does not import this domain. In that version it finds none of its own operators, so the
+/// session fails as soon as the optimiser makes one, such as FusedGemm.
+bool wants_microsoft(const ConfigEntries& entries) {
+  constexpr const char* kKey = "custom_op.SliceGrad.domain";
+  if (!entries.has(kKey)) return false;
+  const std::string domain = entries.get(kKey);
+  if (domain != kMicrosoft) {
+    refuse(invalid_argument(kKey, " is \"", domain, "\", expected \"", kMicrosoft, "\"; SliceGrad is in domain ",
+                            "backslice in any case"));
+  }
+  return true;
 }
 
 /// Our operators as one ONNX Runtime sees them. Sessions refer to them until they end, which may be after anything that
@@ -37,8 +85,16 @@ class Domains {
     }
   }
 
+  /// Adds the domains that the options do not have yet: ONNX Runtime refuses sessions with two domains of one name.
   void add_to(OrtSessionOptions* options) const {
-    for (const auto& [name, domain] : domains_) api_.require(slots::kAddCustomOpDomain, options, domain);
+    const ConfigEntries entries(api_, options);
+    const bool with_microsoft = wants_microsoft(entries);
+    for (const auto& [name, domain] : domains_) {
+      const std::string added = join("backslice.registered.", name);
+      if ((name == kMicrosoft && !with_microsoft) || entries.has(added)) continue;
+      api_.require(slots::kAddCustomOpDomain, options, domain);
+      entries.set(added, "1");
+    }
   }
 
  private:

@@ -5,7 +5,8 @@
 
 namespace backslice::onnxruntime {
 
-/// Domain com.microsoft: the gradient of ONNX's Slice, as ONNX Runtime for training has it.
+/// The gradient of ONNX's Slice, as ONNX Runtime for training has it: in domain backslice, and in com.microsoft on
+/// request.
 extern const OpDescription kSliceGrad;
 
 /// Domain backslice.

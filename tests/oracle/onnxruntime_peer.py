@@ -93,6 +93,7 @@ def started(made: Any) -> Any:
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     if "BACKSLICE_OPERATORS" in os.environ:
+        options.add_session_config_entry("custom_op.SliceGrad.domain", "com.microsoft")
         options.register_custom_ops_library(os.environ["BACKSLICE_OPERATORS"])
     return ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
 

@@ -63,6 +63,7 @@ def session(nodes, given, tensors, outputs, library):
     options = ort.SessionOptions()
     options.log_severity_level = 4
     if library:
+        options.add_session_config_entry("custom_op.SliceGrad.domain", "com.microsoft")
         options.register_custom_ops_library(library)
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 

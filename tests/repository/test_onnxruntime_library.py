@@ -3,14 +3,17 @@
 import ctypes
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
-from unittest.mock import MagicMock
 
+import numpy as np
+import onnx
 import pytest
-from backslice import get_library
-from backslice.onnxruntime import library_path, session_options
+from backslice import DTypeError, get_library
+from backslice.onnxruntime import Status, checks, library_path, registration, session_options, status
+from backslice.onnxruntime.model_format import imported_domains
 
 SLOTS = 300  # more than any version's that it uses
 GetApi = CFUNCTYPE(c_void_p, c_uint32)
@@ -101,28 +104,166 @@ def test_without_onnx_runtime_session_options_say_what_to_do(without_onnxruntime
         session_options()
 
 
-def options_of(version: str, patch: pytest.MonkeyPatch) -> Any:
+class Options:
+    """Session options that remember what was registered, or refuse it."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, str] = {}
+        self.libraries: list[str] = []
+        self.intra_op_num_threads = self.log_severity_level = 0
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        self.entries[key] = value
+
+    def register_custom_ops_library(self, path: str) -> None:
+        self.libraries.append(path)
+
+
+class Session:
+    """Computes the models of the self-test."""
+
+    def __init__(self, model: bytes, options: Options, providers: list[str]) -> None:
+        self.is_gradient, self.options = b"SliceGrad" in model, options
+
+    def run(self, outputs: None, feeds: dict[str, Any]) -> list[Any]:
+        if not self.is_gradient:
+            return [np.maximum(feeds["x"] @ feeds["x"], 0)]
+        assert self.options.libraries
+        return [np.concatenate([np.zeros((1, 2), np.float32), feeds["dY"], np.zeros((2, 2), np.float32)])]
+
+
+@pytest.fixture
+def runtime(without_onnxruntime: pytest.MonkeyPatch) -> Any:
+    """A module in place of ONNX Runtime."""
     module: Any = type(sys)("onnxruntime")
-    module.__version__, module.SessionOptions = version, MagicMock
-    patch.setitem(sys.modules, "onnxruntime", module)
-    return session_options()
+    module.__version__, module.SessionOptions, module.InferenceSession = "1.31.1", Options, Session
+    without_onnxruntime.setitem(sys.modules, "onnxruntime", module)
+    without_onnxruntime.setattr("backslice.onnxruntime.registration.made", Counter())
+    without_onnxruntime.setattr("backslice.onnxruntime.report.made", registration.made)
+    return module
 
 
 @pytest.mark.parametrize("version", ["1.16.3", "0.5.0", "1.9rc1"])
-def test_session_options_of_an_old_version_are_refused(without_onnxruntime, version):
+def test_session_options_of_an_old_version_are_refused(runtime, version):
+    runtime.__version__ = version
     with pytest.raises(ImportError, match=rf"need ONNX Runtime 1.17 or later, but {version} is installed"):
-        options_of(version, without_onnxruntime)
+        session_options()
+
+
+@pytest.mark.parametrize("missing", ["__version__", "InferenceSession", "SessionOptions"])
+def test_an_incomplete_onnx_runtime_is_reported(runtime, missing):
+    delattr(runtime, missing)
+    with pytest.raises(ImportError, match=rf"has no {missing}: its installation is incomplete; `pip install"):
+        session_options()
 
 
 @pytest.mark.parametrize("version", ["1.17.0", "1.100.0", "2.0", "1.18rc1", "nightly"])
-def test_session_options_of_other_versions_have_the_operators(without_onnxruntime, version):
-    options = options_of(version, without_onnxruntime)
-    options.register_custom_ops_library.assert_called_once_with(library_path())
+def test_session_options_of_other_versions_have_the_operators(runtime, version):
+    runtime.__version__ = version
+    options = session_options()
+    assert options.libraries == [library_path()] and options.entries == {}
+    assert status().version == version and status().taken == 1 and status().left == {}
+    assert set(status().self_tests.values()) == {"passed"}
 
 
-def test_it_exports_one_function_and_shares_the_packages_library():
-    symbols = subprocess.run(["nm", "-D", "--defined-only", library_path()], capture_output=True, text=True).stdout
-    assert [line.split()[2] for line in symbols.splitlines() if line.split()[1] == "T"] == ["RegisterCustomOps"]
+def other_library(options: Options, path: str) -> None:
+    raise OSError(f"{path}: wrong ELF class")
+
+
+def damaged(session: Session, outputs: None, feeds: dict[str, Any]) -> list[Any]:
+    return [np.zeros((4, 2), np.float32)]
+
+
+def unloadable(session: Session, model: bytes, options: Options, providers: list[str]) -> None:
+    Session.__init__(session, model, options, providers)
+    if options.libraries and not session.is_gradient:
+        raise RuntimeError("com.microsoft:FusedGemm(-1) is not a registered function/op")
+
+
+FAILURES = {
+    "library": ("Options", "register_custom_ops_library", other_library, "OSError: .*wrong ELF class"),
+    "plain model": ("Session", "__init__", unloadable, "RuntimeError: com.microsoft:FusedGemm"),
+    "backslice::SliceGrad": ("Session", "run", damaged, r"ArithmeticError: the result is \[\[0.0"),
+}
+
+
+@pytest.mark.parametrize("check", FAILURES)
+def test_a_failed_check_is_named_in_one_warning_and_the_operators_are_left_out(runtime, check):
+    kind, method, replacement, reason = FAILURES[check]
+    name = {"Options": "SessionOptions", "Session": "InferenceSession"}[kind]
+    setattr(runtime, name, type(kind, (getattr(runtime, name),), {method: replacement}))
+    with pytest.warns(RuntimeWarning, match=f"the self-test '{check}' failed.*own, without.*{reason}") as warned:
+        made = [session_options() for _ in range(3)]
+    assert len(warned) == 1
+    assert [options.libraries for options in made] == [[]] * 3
+    assert status().taken == 0 and status().left == {f"'{check}' failed": 3}
+    assert f"self-test '{check}'" in str(status()) and "failed: " in str(status())
+
+
+def test_a_package_without_the_library_falls_back(runtime, monkeypatch):
+    monkeypatch.setattr(registration, "__file__", "/nowhere/registration.py")
+    with pytest.warns(RuntimeWarning, match="the self-test 'library' failed.*this build of backslice has no operators"):
+        assert session_options().libraries == []
+
+
+def test_before_any_options_status_runs_nothing(runtime):
+    assert status() == Status("1.31.1")
+    assert "1.31.1" in str(status())
+
+
+def test_com_microsoft_is_for_models_with_a_slice_grad_that_import_it(runtime, tmp_path):
+    entries = {"custom_op.SliceGrad.domain": "com.microsoft"}
+    assert session_options(checks.gradient("com.microsoft")).entries == entries
+    for model in (checks.gradient("backslice"), checks.PLAIN, b"", b"not a model", b"\xff" * 99, b"\x42\x7f"):
+        assert session_options(model).entries == {}
+        (tmp_path / "model.onnx").write_bytes(model)
+        assert session_options(tmp_path / "model.onnx").entries == {}
+    (tmp_path / "model.onnx").write_bytes(checks.gradient("com.microsoft"))
+    assert session_options(tmp_path / "model.onnx").entries == session_options(str(tmp_path / "model.onnx")).entries
+    assert session_options(tmp_path / "model.onnx").entries == entries
+
+
+def test_a_model_of_another_type_is_refused(runtime):
+    with pytest.raises(DTypeError, match="model is a list, expected a path or bytes, as InferenceSession takes them"):
+        session_options([1])
+    with pytest.raises(FileNotFoundError):
+        session_options("missing.onnx")
+
+
+@pytest.mark.parametrize("domain", ["backslice", "com.microsoft"])
+def test_the_models_of_the_self_test_are_valid(domain):
+    model = onnx.load_from_string(checks.gradient(domain))
+    onnx.checker.check_model(model)
+    assert [(i.domain, i.version) for i in model.opset_import] == [("", 13), (domain, 1)]
+    assert [onnx.numpy_helper.to_array(t).tolist() for t in model.graph.initializer] == [[4, 2], [1], [2]]
+    onnx.checker.check_model(onnx.load_from_string(checks.PLAIN), full_check=True)
+
+
+@pytest.mark.parametrize("domains", [[], ["com.microsoft"], ["", "a", "com.microsoft", "a" * 300]])
+def test_imported_domains_are_those_of_the_package_onnx(domains):
+    tensor = onnx.helper.make_tensor("t", onnx.TensorProto.FLOAT, [1000], np.ones(1000))
+    graph = onnx.helper.make_graph([], "graph", [], [], [tensor])
+    opsets = [onnx.helper.make_opsetid(domain, i + 1) for i, domain in enumerate(domains)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, producer_name="a test")
+    assert imported_domains(model.SerializeToString()) == {i.domain for i in model.opset_import}
+
+
+def symbols(which: str) -> list[tuple[str, str]]:
+    """The letter and the name of each dynamic symbol."""
+    found = subprocess.run(["nm", "-D", which, library_path()], capture_output=True, text=True, check=True).stdout
+    return [(line.split()[-2], line.split()[-1]) for line in found.splitlines()]
+
+
+def test_only_onnx_runtimes_c_interface_crosses_the_boundary():
+    """One function of C is offered; all else is weak, as headers make it. Nothing is looked up in ONNX Runtime."""
+    assert [name for letter, name in symbols("--defined-only") if letter not in "VWuvw"] == ["RegisterCustomOps"]
+    wanted = [name for _, name in symbols("--undefined-only")]
+    assert wanted and not [name for name in wanted if name.startswith("Ort") or "11onnxruntime" in name]
+    headers = subprocess.run(["objdump", "-p", library_path()], capture_output=True, text=True, check=True).stdout
+    assert "NEEDED" in headers and "libonnxruntime" not in headers
+
+
+def test_it_shares_the_packages_library():
     code = (
         "import ctypes, backslice, backslice.onnxruntime as b; ctypes.CDLL(b.library_path());"
         "assert {l.split()[-1] for l in open('/proc/self/maps') if 'libbackslice.' in l} == {backslice.get_library()}"

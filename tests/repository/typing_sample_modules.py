@@ -1,6 +1,7 @@
 """A user's program that uses every module beside `backslice` itself, for type checkers. Parts of it run."""
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,9 @@ def onnx_models(model: Any) -> Any:
     nodes: list[onnx.SliceNode] = onnx.slice_nodes(model)
     gradients: onnx.GradientNodes = onnx.gradient_nodes(model, slices=[node.name for node in nodes])
     path: str = onnxruntime.library_path()
-    return gradients.added_to(model), onnxruntime.session_options(), path
+    checks: Mapping[str, str] = onnxruntime.status().self_tests
+    options = [onnxruntime.session_options(), onnxruntime.session_options("model.onnx")]
+    return gradients.added_to(model), options, path, checks
 
 
 def in_torch(x: Any) -> list[Any]:

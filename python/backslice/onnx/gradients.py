@@ -13,14 +13,14 @@ from .slices import ARGUMENTS, SliceNode, slice_nodes
 from .stacks import Stack, stack_of
 from .uses import names_in, uses_outside
 
-MICROSOFT, BACKSLICE = "com.microsoft", "backslice"
+BACKSLICE = "backslice"
 
 
 @checked_keywords
 def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: str = "_grad") -> GradientNodes:
     """Make the nodes that compute the gradients of a model's slices.
 
-    The only slice of a tensor becomes a ``com.microsoft::SliceGrad``. Several become one ``backslice::MultiSliceGrad``,
+    The only slice of a tensor becomes a ``backslice::SliceGrad``. Several become one ``backslice::MultiSliceGrad``,
     which adds up their gradients in one pass, in the order of the graph. Slices of slices are followed; where a slice
     that is sliced again has other uses, too, the gradient that comes from those is the first. To that, the gradient of
     a single slice is added by a ``backslice::SliceGradAccumulate``; so are, one by one, those of slices whose number
@@ -156,7 +156,7 @@ def _make_one_by_one(made: GradientNodes, slices: list[SliceNode], dys: list[str
         arguments = _arguments(made, node, suffix)
         if i == 0:
             inputs = [dys[i], _shape(made, node, f"{dx}_shape"), *arguments]
-            made.nodes.append(onnx.helper.make_node("SliceGrad", inputs, [sums[i]], domain=MICROSOFT))
+            made.nodes.append(onnx.helper.make_node("SliceGrad", inputs, [sums[i]], domain=BACKSLICE))
         else:
             inputs = [*arguments, *[""] * (4 - len(arguments)), sums[i - 1], dys[i]]
             made.nodes.append(onnx.helper.make_node("SliceGradAccumulate", inputs, [sums[i]], domain=BACKSLICE))

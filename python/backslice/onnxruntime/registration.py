@@ -1,21 +1,28 @@
 """Registers backslice's operators with ONNX Runtime."""
 
+from collections import Counter
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from ..frameworks import check_version, imported
 from ..linking import existing
+from ..self_test import SelfTest
 from ..suggestions import checked_keywords
+from . import checks
+from .model_format import MICROSOFT, Model, needs_microsoft
 
 OLDEST = (1, 17)
-DOMAIN = "backslice"
+made: Counter[bool] = Counter()  # how many session options there were, with the operators and without
 
 
 @checked_keywords
 def library_path() -> str:
     """Return the library with the operators, for ``SessionOptions.register_custom_ops_library``.
 
-    Programs in C and C++ give it to ``RegisterCustomOpsLibrary_V2``.
+    Programs in C and C++ give it to ``RegisterCustomOpsLibrary_V2``. The operators are in domain ``backslice``. If the
+    session config entry ``custom_op.SliceGrad.domain`` is ``com.microsoft`` at that time, SliceGrad is in that domain
+    as well: for models that import the domain, and no others.
 
     Returns
     -------
@@ -37,10 +44,18 @@ def library_path() -> str:
 
 
 @checked_keywords
-def session_options() -> Any:
+def session_options(model: Model | None = None) -> Any:
     """Return session options with backslice's operators registered.
 
-    Registering them again in the same options is an error of ONNX Runtime's when a session is made.
+    They serve every model that does not need ``com.microsoft::SliceGrad``, which graphs from onnxruntime-training
+    have. Give such a model here as well. The first call tests the operators; if they fail, there is a warning, and the
+    options are ONNX Runtime's own.
+
+    Parameters
+    ----------
+    model : str, os.PathLike or bytes, optional
+        The model that the session is for. If it imports domain ``com.microsoft`` and has a SliceGrad, that operator is
+        registered, too; the options are then for models that import this domain.
 
     Returns
     -------
@@ -50,20 +65,60 @@ def session_options() -> Any:
     Raises
     ------
     ImportError
-        ONNX Runtime is not installed, or is older than 1.17.
+        ONNX Runtime is not installed, is incomplete, or is older than 1.17.
+    OSError
+        The file of the model cannot be read.
+    DTypeError
+        `model` is neither a path nor bytes.
 
     Examples
     --------
-    >>> options = session_options()
+    >>> options = session_options("training.onnx")
     >>> options.intra_op_num_threads = 4
     >>> session = onnxruntime.InferenceSession("training.onnx", options)
     """
-    options = _runtime().SessionOptions()
+    runtime = _runtime()
+    with_microsoft = model is not None and needs_microsoft(model)
+    passed = self_test(runtime).passed()
+    made[passed] += 1
+    return _registered(runtime, with_microsoft) if passed else runtime.SessionOptions()
+
+
+@cache
+def self_test(runtime: Any) -> SelfTest:
+    def with_options(check: Any, *, with_microsoft: bool = False) -> None:
+        options = _registered(runtime, with_microsoft)
+        options.log_severity_level = 4  # a failure is reported once, by the warning
+        check(runtime, options)
+
+    return SelfTest(
+        "backslice.onnxruntime",
+        "session_options() returns ONNX Runtime's own, without backslice's operators",
+        {
+            "library": partial(_registered, runtime, with_microsoft=False),
+            "plain model": partial(with_options, checks.check_plain),
+            "backslice::SliceGrad": partial(with_options, checks.check_gradient),
+            "com.microsoft::SliceGrad": partial(with_options, checks.check_microsoft, with_microsoft=True),
+        },
+    )
+
+
+def _registered(runtime: Any, with_microsoft: bool) -> Any:
+    options = runtime.SessionOptions()
+    if with_microsoft:
+        options.add_session_config_entry("custom_op.SliceGrad.domain", MICROSOFT)
     options.register_custom_ops_library(library_path())
     return options
 
 
 def _runtime() -> Any:
-    runtime = imported("onnxruntime", "backslice.onnxruntime.session_options() needs ONNX Runtime")
+    need = "backslice.onnxruntime.session_options() needs ONNX Runtime"
+    runtime = imported("onnxruntime", need)
+    for name in ("__version__", "InferenceSession", "SessionOptions"):
+        if not hasattr(runtime, name):
+            raise ImportError(
+                f"{need}, but the module onnxruntime has no {name}: its installation is incomplete; "
+                "`pip install --force-reinstall onnxruntime` repairs it"
+            )
     check_version(runtime.__version__, "backslice's operators need ONNX Runtime", OLDEST)
     return runtime

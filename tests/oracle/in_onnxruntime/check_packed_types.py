@@ -16,9 +16,9 @@ def gradient_of(dy: bytes) -> bytes:
     lists = {"shape": [5], "starts": [4], "ends": [0], "axes": [0], "steps": [-2]}
     tensors = [helper.make_tensor(name, TensorProto.INT64, [len(v)], v) for name, v in lists.items()]
     tensors.append(TensorProto(name="dY", data_type=FLOAT4E2M1, dims=[2], raw_data=dy))
-    node = helper.make_node("SliceGrad", ["dY", *lists], ["dX"], domain="com.microsoft")
+    node = helper.make_node("SliceGrad", ["dY", *lists], ["dX"], domain="backslice")
     dx = helper.make_tensor_value_info("dX", FLOAT4E2M1, [5])
-    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("backslice", 1)]
     graph = helper.make_graph([node], "g", [], [dx], tensors)
     return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=11).SerializeToString())
 
@@ -32,9 +32,9 @@ def test_types_that_onnx_runtime_refuses_custom_operators(name: str) -> None:
     """When the session is made, in its own words: backslice is not asked."""
     lists = {"shape": [5], "starts": [4], "ends": [0], "axes": [0], "steps": [-2]}
     tensors = [helper.make_tensor(name, TensorProto.INT64, [len(v)], v) for name, v in lists.items()]
-    node = helper.make_node("SliceGrad", ["dY", *lists], ["dX"], domain="com.microsoft")
+    node = helper.make_node("SliceGrad", ["dY", *lists], ["dX"], domain="backslice")
     dy, dx = (helper.make_tensor_value_info(what, REFUSED[name], [n]) for what, n in [("dY", 2), ("dX", 5)])
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("backslice", 1)]
     graph = helper.make_graph([node], "g", [dy], [dx], tensors)
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
     with pytest.raises(Exception, match=r"Type 'tensor\(.*\)' of input parameter \(dY\)|Invalid tensor data type"):

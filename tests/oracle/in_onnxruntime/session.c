@@ -2,7 +2,7 @@
  *
  *     session libonnxruntime.so libbackslice_onnxruntime.so model.onnx
  *
- * The model computes dX [4, 2] from dY, the gradient of x[1:3]. */
+ * The model computes dX [4, 2] from dY, the gradient of x[1:3], with com.microsoft::SliceGrad. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@ enum {
   RELEASE_SESSION = 95,
   RELEASE_VALUE = 96,
   RELEASE_SESSION_OPTIONS = 100,
+  ADD_SESSION_CONFIG_ENTRY = 130,
   REGISTER_CUSTOM_OPS_LIBRARY = 228
 };
 
@@ -44,6 +45,7 @@ typedef void (*Release)(void* object);
 typedef void* (*CreateEnv)(int severity, const char* name, void** env);
 typedef void* (*CreateSession)(const void* env, const char* path, const void* options, void** session);
 typedef void* (*Create)(void** object);
+typedef void* (*AddConfigEntry)(void* options, const char* key, const char* value);
 typedef void* (*Register)(void* options, const char* path);
 typedef void* (*CreateMemoryInfo)(int allocator, int memory, void** info);
 typedef void* (*CreateTensor)(const void* info, void* data, size_t bytes, const int64_t* shape, size_t rank, int type,
@@ -92,6 +94,7 @@ int main(int count, char** arguments) {
   load(arguments[1]);
   succeed(CALL(CreateEnv, CREATE_ENV)(ERRORS_ONLY, "session", &environment));
   succeed(CALL(Create, CREATE_SESSION_OPTIONS)(&options));
+  succeed(CALL(AddConfigEntry, ADD_SESSION_CONFIG_ENTRY)(options, "custom_op.SliceGrad.domain", "com.microsoft"));
   succeed(CALL(Register, REGISTER_CUSTOM_OPS_LIBRARY)(options, arguments[2]));
   succeed(CALL(CreateSession, CREATE_SESSION)(environment, arguments[3], options, &session));
   check_gradient(session);

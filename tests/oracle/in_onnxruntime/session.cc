@@ -2,7 +2,7 @@
 //
 //     session libonnxruntime.so libbackslice_onnxruntime.so model.onnx
 //
-// The model computes dX [4, 2] from dY, the gradient of x[1:3].
+// The model computes dX [4, 2] from dY, the gradient of x[1:3], with com.microsoft::SliceGrad.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -110,6 +110,7 @@ int main(int count, char** arguments) {
   OrtSession* session = nullptr;
   succeed(call(kCreateEnv, 3, "session", &environment));
   succeed(call(kCreateSessionOptions, &options));
+  succeed(call(slots::kAddSessionConfigEntry, options, "custom_op.SliceGrad.domain", "com.microsoft"));
   succeed(call(kRegisterCustomOpsLibrary, options, arguments[2]));
   succeed(call(kCreateSession, environment, arguments[3], options, &session));
   check_gradient(session);

@@ -60,5 +60,6 @@ def options_for(workload, library):
     options.log_severity_level = 4
     options.intra_op_num_threads = workload["threads"]
     if library:
+        options.add_session_config_entry("custom_op.SliceGrad.domain", "com.microsoft")
         options.register_custom_ops_library(library)
     return options
