@@ -1,17 +1,34 @@
 """backslice inside the real ONNX Runtime: runs the files of in_onnxruntime in the environments of three versions."""
 
+import hashlib
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import beside
 import onnx
 import pytest
-from backslice.bench.venvs import ensure
+from backslice.bench.venvs import cache_folder, ensure, find
 from backslice.onnxruntime import library_path
 from onnx import TensorProto, helper
 
 FOLDER = Path(__file__).with_name("in_onnxruntime")
+EXPORT = Path(__file__).with_name("export_models.py")
+
+
+@cache
+def exported_models() -> dict[str, str]:
+    """The folder of models from PyTorch, as an environment variable: made once, where PyTorch's environment is."""
+    folder = cache_folder().with_name("models") / hashlib.sha256(EXPORT.read_bytes()).hexdigest()[:12]
+    if not (folder / ".ready").exists():
+        if (python := find("exporter")) is None:
+            print("*** SKIPPED models from PyTorch: `python -m backslice.bench.venvs exporter` makes them possible ***")
+            return {}
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([python, EXPORT, folder], check=True, timeout=600)
+        (folder / ".ready").touch()
+    return {"BACKSLICE_MODELS": str(folder)}
 
 
 @pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-oldest", "onnxruntime-training"])
@@ -20,7 +37,7 @@ def test_the_checks_pass_inside_onnx_runtime(venv: str) -> None:
     quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-c", "pytest.ini"]
     done = subprocess.run(
         [str(ensure(venv)), "-m", "pytest", *quiet, "."],
-        capture_output=True, text=True, timeout=300, env=beside.environment(*lacking), cwd=FOLDER,
+        capture_output=True, text=True, timeout=600, env=beside.environment(*lacking, **exported_models()), cwd=FOLDER,
     )  # fmt: skip
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -20,11 +20,13 @@ REQUIREMENTS = {
     "jax-newest": ["jax==0.11.2", "pytest", "scikit-build-core>=0.10", "nanobind>=2.12"],
     "torch": ["torch", "numpy"],
     "torch-oldest": ["torch==2.11.0", "numpy"],
+    # exports the models that tests run in ONNX Runtime; made on request only
+    "exporter": ["torch", "onnx", "onnxscript"],
 }
 # Peers that need a later Python than ours may be.
 PYTHONS = {"jax-newest": "3.12"}
 # PyTorch's wheel brings several GB of CUDA packages.
-DISK_NEEDED = {"torch": 15 * 10**9, "torch-oldest": 15 * 10**9}
+DISK_NEEDED = dict.fromkeys(("torch", "torch-oldest", "exporter"), 15 * 10**9)
 
 
 def cache_folder() -> Path:
@@ -81,5 +83,5 @@ def ensure(name: str) -> Path | None:
 
 
 if __name__ == "__main__":
-    for peer in sys.argv[1:] or REQUIREMENTS:
+    for peer in sys.argv[1:] or REQUIREMENTS.keys() - {"exporter"}:
         ensure(peer)
