@@ -11,18 +11,14 @@ from .suggestions import checked_keywords
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def existing(path: Path, lacks: str, built: str) -> str:
-    """The path of a file or folder that pip installs. The other arguments are for the message where it was not."""
+def _linkable(path: Path) -> str:
+    """The path of a file or folder that pip installs."""
     if not path.exists():
         raise FailedPreconditionError(
-            f"{path} does not exist: this build of backslice {lacks}. "
-            f"Install the package with pip, which builds {built}"
+            f"{path} does not exist: this build of backslice has its library inside the extension module. "
+            "Install the package with pip, which builds the shared library"
         )
     return str(path)
-
-
-def _linkable(path: Path) -> str:
-    return existing(path, "has its library inside the extension module", "the shared library")
 
 
 @checked_keywords

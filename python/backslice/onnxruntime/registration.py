@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..frameworks import check_version, imported
-from ..linking import existing
+from ..frameworks import adapter_library
 from ..self_test import SelfTest
 from ..suggestions import checked_keywords
 from . import checks
@@ -31,16 +31,15 @@ def library_path() -> str:
 
     Raises
     ------
-    FailedPreconditionError
-        The package was not installed by pip, and has no such library.
+    ImportError
+        The package was built without its adapters; the message names the command that builds them.
 
     Examples
     --------
     >>> options = onnxruntime.SessionOptions()
     >>> options.register_custom_ops_library(library_path())
     """
-    path = Path(__file__).resolve().with_name("libbackslice_onnxruntime.so")
-    return existing(path, "has no operators for ONNX Runtime", "them")
+    return str(adapter_library(Path(__file__).resolve().with_name("libbackslice_onnxruntime.so")))
 
 
 @checked_keywords

@@ -4,7 +4,7 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from ..frameworks import check_version, imported
+from ..frameworks import adapter_library, check_version, imported
 
 tf = imported("tensorflow", "backslice.tensorflow needs TensorFlow")
 check_version(tf.__version__, "backslice.tensorflow needs TensorFlow", (2, 16))
@@ -15,7 +15,7 @@ PATH = Path(__file__).with_name("libbackslice_tensorflow.so")
 def _load() -> tuple[Any, ctypes.CDLL]:
     """The Python functions of our ops, and the library itself. Loading it registers the ops."""
     try:
-        return tf.load_op_library(str(PATH)), ctypes.CDLL(str(PATH))
+        return tf.load_op_library(str(adapter_library(PATH))), ctypes.CDLL(str(PATH))
     except (OSError, tf.errors.OpError) as error:
         raise ImportError(f"backslice's kernels cannot be loaded into TensorFlow {tf.__version__}: {error}") from error
 
