@@ -31,7 +31,7 @@ def adapter_library(path: Path) -> Path:
     """The path of a library that a framework loads, if this build of the package has it."""
     if not path.exists():
         raise ImportError(
-            f"{path.name} is not part of this build of backslice. In a source tree, `make adapters` builds it; otherwise "
-            "install backslice's wheel, or `pip install .` from its sources"
+            f"{path.name} is not part of this build of backslice. In a source tree, `make adapters` builds it; "
+            "otherwise install backslice's wheel, or `pip install .` from its sources"
         )
     return path

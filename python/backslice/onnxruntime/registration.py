@@ -5,8 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..frameworks import check_version, imported
-from ..frameworks import adapter_library
+from ..frameworks import adapter_library, check_version, imported
 from ..self_test import SelfTest
 from ..suggestions import checked_keywords
 from . import checks
