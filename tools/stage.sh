@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command as a named stage: says that it starts, that it still runs (every ten seconds), and how long it took.
-# With BACKSLICE_STAGES=FILE the name and the time are added to that file too; `.ci/run` prints it as a table.
+# With STAGE_TIMES=FILE the name and the time are added to that file too; `.ci/run` prints it as a table.
 # Usage: tools/stage.sh NAME COMMAND [ARGUMENT...]
 name=$1
 shift
@@ -15,5 +15,5 @@ code=$?
 result=done
 [ "$code" -eq 0 ] || result="FAILED (exit code $code)"
 echo "== $name: $result in $SECONDS s"
-[ -z "${BACKSLICE_STAGES-}" ] || printf '%-48s %6d s  %s\n' "$name" "$SECONDS" "$result" >> "$BACKSLICE_STAGES"
+[ -z "${STAGE_TIMES-}" ] || printf '%-48s %6d s  %s\n' "$name" "$SECONDS" "$result" >> "$STAGE_TIMES"
 exit "$code"
