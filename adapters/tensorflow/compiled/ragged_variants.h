@@ -20,17 +20,17 @@ const void* place_of(const Variant& variant);
 
 // The only two private names of TensorFlow's that are used: an explicit instantiation may name them. Without them,
 // nothing compiles, and TensorFlow's own kernels stay in use.
-template <auto GetValue, class Value>
+template <class Interface, const Interface* (Variant::*GetValue)() const, class Value>
 struct Reveal {
   friend const void* place_of(const Variant& variant) { return (variant.*GetValue)(); }
-  friend const RaggedTensorVariant* find_ragged(const Variant& variant) {
-    const auto* const content = (variant.*GetValue)();
+  friend const RaggedTensorVariant* find_ragged(const Variant& variant) { return ragged_in((variant.*GetValue)()); }
+
+  static const RaggedTensorVariant* ragged_in(const Interface* content) {
     if (content == nullptr || typeid(*content) != typeid(Value)) return nullptr;
     return &static_cast<const Value*>(content)->value;
   }
 };
-template struct Reveal<static_cast<const Variant::ValueInterface* (Variant::*)() const>(&Variant::GetValue),
-                       Variant::Value<RaggedTensorVariant>>;
+template struct Reveal<Variant::ValueInterface, &Variant::GetValue, Variant::Value<RaggedTensorVariant>>;
 
 // Whether nothing is there: TensorFlow's zero for any variant is the number 0, which the gradient of a slice has in the
 // place of everything that was not selected.
