@@ -40,9 +40,8 @@ def printed(path: Path) -> str:
 
 
 def library() -> Path:
-    """Of the interpreter that builds the manual."""
-    (found,) = (ROOT / "build").glob(f"python-{sys.implementation.cache_tag}/libbackslice.so.*")
-    return found
+    """The library of the package that the manual is built with."""
+    return ROOT / "build" / "dev" / "libbackslice.so"
 
 
 def output_of(*command: str | Path) -> str:
