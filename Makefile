@@ -28,6 +28,8 @@ CUDA ?= 0
 VENV := .venv
 PY := $(VENV)/bin/python
 STAGE := tools/stage.sh
+WHEEL_VENV := build/wheel-venv
+WHEEL_PY := $(WHEEL_VENV)/bin/python
 CORES := $(shell nproc)
 PYTEST := -m pytest --numprocesses $(CORES) --dist worksteal
 PACKAGE := $(shell find python/backslice python/backslice_command -type f -not -name '*.pyc')
@@ -124,12 +126,13 @@ explorer-speed: explorer package $(VENV)/.test-requirements
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/explorer/test_speed.py -s
 
-docs: explorer package $(VENV)/.docs-requirements
+# From the wheel, since the reference of the adapters is read from their modules.
+docs: explorer package $(WHEEL_VENV)/.installed $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs
 	@mkdir -p build/doxygen
-	doxygen docs/Doxyfile
-	$(PY) -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/site
-	$(PY) -m pytest tests/manual/test_site.py tests/manual/test_doxygen_filter.py
+	@$(STAGE) "headers' reference" doxygen docs/Doxyfile
+	@$(STAGE) "manual" $(WHEEL_PY) -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/site
+	@$(STAGE) "links of the manual" $(WHEEL_PY) -m pytest tests/manual/test_site.py tests/manual/test_doxygen_filter.py
 	@echo "the manual is in build/site/index.html"
 
 docs-test: docs
@@ -142,8 +145,6 @@ docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
 # The wheel, and .venv's packages beside it: tests that need all that users install, adapters above all, run here.
-WHEEL_VENV := build/wheel-venv
-WHEEL_PY := $(WHEEL_VENV)/bin/python
 $(WHEEL_VENV)/.installed: dist/.wheel $(VENV)/.test-requirements
 	@$(PYTHON) -m venv $(WHEEL_VENV)
 	@echo "$(SITE_PACKAGES)" > "$$($(WHEEL_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/venv.pth"
