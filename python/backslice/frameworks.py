@@ -14,9 +14,11 @@ def imported(module: str, lead: str) -> Any:
         raise ImportError(
             f"{lead}, which cannot be imported here; `pip install {module}` installs it ({error})"
         ) from error
-    if not hasattr(found, "__version__"):  # an empty folder of that name is a package, too
+    if (
+        hasattr(found, "__path__") and getattr(found, "__file__", None) is None
+    ):  # a folder of that name is a package, too
         repair = f"`pip install --force-reinstall {module}` repairs it"
-        raise ImportError(f"{lead}, which is incomplete here ({list(getattr(found, '__path__', []))}); {repair}")
+        raise ImportError(f"{lead}, which is incomplete here ({list(found.__path__)}); {repair}")
     return found
 
 
