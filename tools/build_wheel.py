@@ -11,6 +11,8 @@ contents, so that a fresh clone finds them ready.
 """
 
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import os
 import platform
@@ -21,6 +23,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +38,7 @@ BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0
 
 
 def run(*command: object, **options: object) -> str:
-    """What it prints; its errors end this program, with all it said."""
+    """Returns what the command prints. If it fails, prints its output and ends this program."""
     words = [str(word) for word in command]
     ran = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     if ran.returncode:
@@ -43,17 +46,32 @@ def run(*command: object, **options: object) -> str:
     return ran.stdout
 
 
+@contextlib.contextmanager
+def unfinished(folder: Path) -> Iterator[bool]:
+    """Says whether a folder of the cache has yet to be made, and marks it as ready afterwards. One process makes it, and
+    others wait."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ready = folder / ".ready"
+        is_missing = not ready.exists()
+        if is_missing:
+            shutil.rmtree(folder, ignore_errors=True)
+        yield is_missing
+        if is_missing:
+            ready.touch()
+
+
 def environment(name: str, python: Path, requirements: list[object]) -> Path:
-    """The folder of programs of a virtual environment in the cache, made where it is missing."""
+    """Returns the folder of programs of a virtual environment in the cache, which it makes where it is missing."""
     text = "\n".join(Path(r).read_text() if isinstance(r, Path) else str(r) for r in requirements)
     version = run(python, "-VV")
     folder = CACHE / f"{name}-{hashlib.sha256((version + text).encode()).hexdigest()[:12]}"
-    if not (folder / ".ready").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        run(python, "-m", "venv", folder)
-        words = [word for r in requirements for word in (["-r", r] if isinstance(r, Path) else [r])]
-        run(folder / "bin" / "python", "-m", "pip", "install", "-q", *words)
-        (folder / ".ready").touch()
+    with unfinished(folder) as is_missing:
+        if is_missing:
+            run(python, "-m", "venv", folder)
+            words = [word for r in requirements for word in (["-r", r] if isinstance(r, Path) else [r])]
+            run(folder / "bin" / "python", "-m", "pip", "install", "-q", *words)
     return folder / "bin"
 
 
@@ -87,19 +105,22 @@ def zig_environment(tools: Path) -> dict[str, str]:
 
 
 def xla_headers() -> Path:
-    """A folder with jaxlib's headers and its licence, from its wheel: which Python that is for does not matter."""
+    """Returns a folder with jaxlib's headers and licence, from a wheel of it for any Python."""
     folder = CACHE / JAXLIB.replace("==", "-")
-    if not (folder / ".ready").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        with tempfile.TemporaryDirectory() as downloads:
-            options = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "-d", downloads]
-            run(sys.executable, "-m", "pip", "download", "-q", *options, JAXLIB)
-            (wheel,) = Path(downloads).glob("*.whl")
-            with zipfile.ZipFile(wheel) as archive:
-                wanted = [name for name in archive.namelist() if "/include/" in name or name.endswith("LICENSE.txt")]
-                archive.extractall(folder, wanted)
-        (folder / ".ready").touch()
+    with unfinished(folder) as is_missing:
+        if is_missing:
+            download_xla_headers(folder)
     return folder
+
+
+def download_xla_headers(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as downloads:
+        options = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "-d", downloads]
+        run(sys.executable, "-m", "pip", "download", "-q", *options, JAXLIB)
+        (wheel,) = Path(downloads).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            wanted = [name for name in archive.namelist() if "/include/" in name or name.endswith("LICENSE.txt")]
+            archive.extractall(folder, wanted)
 
 
 def cuda_toolkit() -> Path | None:
@@ -214,7 +235,6 @@ def main() -> None:
         return
     pythons = found_pythons() if given.all else [Path(sys.executable)]
     WORK.mkdir(parents=True, exist_ok=True)
-    CACHE.mkdir(parents=True, exist_ok=True)
     tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
     builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
     source = make_source_package(builders[0])

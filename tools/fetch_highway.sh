@@ -40,6 +40,6 @@ if [ ! -d "$sources" ]; then
   fi
   mkdir "$unfinished/root"
   tar -xf "$unfinished"/highway_*.orig.tar.* -C "$unfinished/root" --strip-components=1
-  mv "$unfinished/root" "$sources"
+  mv -T "$unfinished/root" "$sources" 2>/dev/null || [ -d "$sources" ]  # another process may have been faster
 fi
 echo "$sources"

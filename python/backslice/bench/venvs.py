@@ -3,11 +3,14 @@
 `python -m backslice.bench.venvs NAME ...` makes them. A fresh clone, or a second one, finds them ready.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 REQUIREMENTS = {
@@ -56,13 +59,24 @@ def find(name: str) -> Path | None:
     return folder / "bin" / "python" if (folder / ".ready").exists() else None
 
 
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lets one process at a time make a folder. The lock ends with the process, however it ends."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def ensure(name: str) -> Path | None:
-    """The Python of a peer's environment, made now if it is not there; None, said loudly, for want of disk or of the
-    Python that it needs."""
-    if found := find(name):
-        return found
+    """Returns the Python of a peer's environment, which it makes if it is not there. Prints why and returns None where the
+    disk is too full or the Python that the peer needs is missing."""
     folder = _folder(name)
-    cache_folder().mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        return find(name) or _make(name, folder)
+
+
+def _make(name: str, folder: Path) -> Path | None:
     if (python := _python(name)) is None:
         print(f"*** SKIPPED {name}: it needs Python {PYTHONS[name]}, which is not on PATH ***", flush=True)
         return None
