@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "concatenate.h"
@@ -33,21 +32,44 @@ struct Piece {
   std::int64_t elements = 0;
 };
 
+// Asks for the first memory that reading a piece needs. Far pieces are asked for together, before the first is read.
+inline void prefetch(const void* piece) {
+  constexpr std::size_t kBytes = 40;
+  __builtin_prefetch(piece);
+  __builtin_prefetch(static_cast<const char*>(piece) + kBytes - 1);
+}
+
+// Tensors as a Source: `values(i)` is tensor i.
+template <class Values>
+struct Tensors {
+  Values values;
+
+  const void* place(std::int64_t i) const { return &values(static_cast<std::size_t>(i)); }
+  bool find(std::int64_t i, Piece* piece) const {
+    piece->values = &values(static_cast<std::size_t>(i));
+    piece->elements = piece->values->NumElements();
+    return true;
+  }
+  absl::Status error(std::int64_t) const { return absl::OkStatus(); }
+};
+template <class Values>
+Tensors(Values) -> Tensors<Values>;
+
 // Source: bool find(std::int64_t i, Piece*) const; absl::Status error(std::int64_t i) const, why it returned false; and
-// const void* place(std::int64_t i) const, the first memory of kPlace bytes that find(i) will read.
+// const void* place(std::int64_t i) const, the memory that find(i) reads first.
 template <class Source>
 class Join {
  public:
   Join(OpKernelContext* context, DataType dtype, std::int64_t count, const Source& source)
       : context_(context), dtype_(dtype), width_(item_size_of(dtype)), count_(count), source_(source) {
-    batches_.resize(static_cast<std::size_t>((count + kBatch - 1) / kBatch));
+    batches_.resize(static_cast<std::size_t>(batches_of(count)));
     spans_.reset(new Span[static_cast<std::size_t>(count)]);
   }
 
   // As an output of that shape, if they add up to it.
   absl::Status to_output(int output, const TensorShape& shape) {
-    for_each_batch(kCyclesToLook, [&](std::int64_t at, Batch& batch) { return look(at, batch); });
-    TF_RETURN_IF_ERROR(first_error());
+    const auto look_at = [&](std::int64_t begin, std::int64_t end) { return look(begin, end, batch_at(begin)); };
+    TF_RETURN_IF_ERROR(for_each_batch(context_, count_, kCyclesToLook, look_at));
     std::int64_t total = 0;
     for (Batch& batch : batches_) {
       batch.begin = total;
@@ -60,44 +82,20 @@ class Join {
     }
     char* out = nullptr;
     TF_RETURN_IF_ERROR(make_output(output, shape, total * width_, &out));
-    for_each_batch(kCyclesToCopy, [&](std::int64_t at, Batch& batch) { return copy(at, batch, out); });
-    return first_error();
+    return for_each_batch(context_, count_, kCyclesToCopy,
+                          [&](std::int64_t begin, std::int64_t end) { return copy(begin, end, batch_at(begin), out); });
   }
 
  private:
-  static constexpr std::int64_t kBatch = 256, kAhead = 16, kPlace = 40, kCyclesToLook = 20'000, kCyclesToCopy = 50'000,
-                                kFromPool = 1 << 18;
+  static constexpr std::int64_t kCyclesToLook = 20'000, kCyclesToCopy = 50'000, kFromPool = 1 << 18;
 
   struct Batch {
     std::int64_t begin = 0, elements = 0;
     const char *first = nullptr, *last = nullptr;  // of its memory, if it is one run within one block
     TensorBuffer* block = nullptr;
-    absl::Status status;
   };
 
-  template <class Body>
-  void for_each_batch(std::int64_t cycles, const Body& body) {
-    parallel_for(context_, static_cast<std::int64_t>(batches_.size()), cycles, [&](std::int64_t at) {
-      Batch& batch = batches_[static_cast<std::size_t>(at)];
-      try {  // an exception must not reach TensorFlow's threads
-        batch.status = is_cancelled() ? absl::CancelledError("the step was cancelled") : body(at, batch);
-      } catch (const std::bad_alloc&) {
-        batch.status = resource_exhausted("there is not enough memory to join ", count_, " pieces");
-      }
-    });
-  }
-
-  bool is_cancelled() const {
-    return context_->cancellation_manager() != nullptr && context_->cancellation_manager()->IsCancelled();
-  }
-
-  // Errors of earlier pieces come first, whichever thread was quicker.
-  absl::Status first_error() const {
-    for (const Batch& batch : batches_) TF_RETURN_IF_ERROR(batch.status);
-    return absl::OkStatus();
-  }
-
-  std::int64_t size_of(std::int64_t batch) const { return std::min(kBatch, count_ - batch * kBatch); }
+  Batch& batch_at(std::int64_t begin) { return batches_[static_cast<std::size_t>(begin / kBatch)]; }
 
   // TensorFlow's memory for large tensors is fresh from the system, and the faults of its pages take longer than the
   // copy.
@@ -116,17 +114,16 @@ class Join {
   }
 
   // A batch that is one run is known by its ends; of others the place of each piece is kept.
-  absl::Status look(std::int64_t at, Batch& batch) {
-    if (is_one_run(at, batch)) return absl::OkStatus();
+  absl::Status look(std::int64_t begin, std::int64_t end, Batch& batch) {
+    if (is_one_run(begin, end, batch)) return absl::OkStatus();
     batch.elements = 0;
     batch.block = nullptr;
-    return find_spans(at, batch);
+    return find_spans(begin, end, batch);
   }
 
   // Pieces of one block were made one after the other, and so were the objects that they lie behind: the processor
   // sees that by itself, and asking it for memory takes longer than what is won.
-  bool is_one_run(std::int64_t at, Batch& batch) const {
-    const std::int64_t begin = at * kBatch, end = begin + size_of(at);
+  bool is_one_run(std::int64_t begin, std::int64_t end, Batch& batch) const {
     RowFollower rows;
     for (std::int64_t i = begin; i < end; ++i) {
       Piece piece;
@@ -152,31 +149,24 @@ class Join {
     return data == batch.last && block_of(values) == batch.block;
   }
 
-  absl::Status find_spans(std::int64_t at, Batch& batch) {
+  absl::Status find_spans(std::int64_t begin, std::int64_t end, Batch& batch) {
     const Tensor* values[kBatch];
-    Span* const spans = &spans_[static_cast<std::size_t>(at * kBatch)];
-    const std::int64_t count = size_of(at);
-    for (std::int64_t i = 0; i < count; ++i) {
-      ask_for(at * kBatch + i + kAhead);
+    for (std::int64_t i = begin; i < end; ++i) prefetch(source_.place(i));
+    for (std::int64_t i = begin; i < end; ++i) {
       Piece piece;
-      if (!source_.find(at * kBatch + i, &piece)) return source_.error(at * kBatch + i);
+      if (!source_.find(i, &piece)) return source_.error(i);
       if (__builtin_add_overflow(batch.elements, piece.elements, &batch.elements)) {
-        return invalid_argument("the pieces up to ", at * kBatch + i, " have more than 2**63 - 1 elements in all");
+        return invalid_argument("the pieces up to ", i, " have more than 2**63 - 1 elements in all");
       }
       if (piece.values != nullptr) __builtin_prefetch(buffer_of(*piece.values));
-      values[i] = piece.values;
-      spans[i].elements = piece.elements;
+      values[i - begin] = piece.values;
+      spans_[static_cast<std::size_t>(i)].elements = piece.elements;
     }
-    for (std::int64_t i = 0; i < count; ++i) spans[i].data = values[i] == nullptr ? nullptr : data_of(*values[i]);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Tensor* const found = values[i - begin];
+      spans_[static_cast<std::size_t>(i)].data = found == nullptr ? nullptr : data_of(*found);
+    }
     return absl::OkStatus();
-  }
-
-  // What is far away in memory is asked for some steps before it is needed.
-  void ask_for(std::int64_t i) const {
-    if (i >= count_) return;
-    const auto* const place = static_cast<const char*>(source_.place(i));
-    __builtin_prefetch(place);
-    __builtin_prefetch(place + kPlace - 1);
   }
 
   // Where all of them begin, if they are one run within one block. Sets block_.
@@ -196,10 +186,10 @@ class Join {
     return first;
   }
 
-  absl::Status copy(std::int64_t at, const Batch& batch, char* out) const {
+  absl::Status copy(std::int64_t begin, std::int64_t end, const Batch& batch, char* out) const {
     const Span run{batch.first, batch.elements};
-    const Span* const spans = batch.block != nullptr ? &run : &spans_[static_cast<std::size_t>(at * kBatch)];
-    const std::int64_t count = batch.elements == 0 ? 0 : batch.block != nullptr ? 1 : size_of(at);
+    const Span* const spans = batch.block != nullptr ? &run : &spans_[static_cast<std::size_t>(begin)];
+    const std::int64_t count = batch.elements == 0 ? 0 : batch.block != nullptr ? 1 : end - begin;
     out += batch.begin * width_;
     if (dtype_ != tensorflow::DT_STRING) return concatenate(spans, count, width_, out);
     copy_strings(spans, count, reinterpret_cast<tstring*>(out));

@@ -3,10 +3,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <new>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "errors.h"
 #include "tensorflow/core/framework/device_base.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/platform/errors.h"
 #include "tensorflow/core/platform/threadpool.h"
 
 namespace backslice_tensorflow {
@@ -27,6 +33,31 @@ void parallel_for(tensorflow::OpKernelContext* context, std::int64_t count, std:
   const auto* threads = context->device()->tensorflow_cpu_worker_threads();
   if (count <= 1 || threads == nullptr || threads->workers == nullptr || !are_threads_alive()) return all(0, count);
   threads->workers->ParallelFor(count, cycles, all);
+}
+
+constexpr std::int64_t kBatch = 256;
+
+inline std::int64_t batches_of(std::int64_t count) { return (count + kBatch - 1) / kBatch; }
+
+// Calls body(begin, end) for each batch of [0, count), which takes that many cycles, and returns the error of the first
+// batch that has one, whichever thread was quicker. No exception reaches TensorFlow's threads.
+template <class Body>
+absl::Status for_each_batch(tensorflow::OpKernelContext* context, std::int64_t count, std::int64_t cycles,
+                            const Body& body) {
+  auto* const cancellation = context->cancellation_manager();
+  std::vector<absl::Status> results(static_cast<std::size_t>(batches_of(count)));
+  parallel_for(context, batches_of(count), cycles, [&](std::int64_t batch) {
+    absl::Status& result = results[static_cast<std::size_t>(batch)];
+    const std::int64_t begin = batch * kBatch, end = std::min(begin + kBatch, count);
+    try {
+      const bool is_cancelled = cancellation != nullptr && cancellation->IsCancelled();
+      result = is_cancelled ? absl::CancelledError("the step was cancelled") : body(begin, end);
+    } catch (const std::bad_alloc&) {
+      result = resource_exhausted("there is not enough memory for ", count, " pieces");
+    }
+  });
+  for (const absl::Status& result : results) TF_RETURN_IF_ERROR(result);
+  return absl::OkStatus();
 }
 
 }  // namespace backslice_tensorflow

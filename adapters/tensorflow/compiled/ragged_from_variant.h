@@ -25,7 +25,7 @@ class RaggedFromVariant : public Kernel {
     int input_rank = 0;
     TF_RETURN_IF_ERROR(find_input_rank(encoded.dims(), &input_rank));
     Elements elements;
-    TF_RETURN_IF_ERROR(find_elements(encoded, input_rank, &elements));
+    TF_RETURN_IF_ERROR(find_elements(context, input_rank, &elements));
     if (encoded.dims() == 0) {
       set_outputs(context, *elements[0]);
       return absl::OkStatus();
@@ -33,24 +33,12 @@ class RaggedFromVariant : public Kernel {
     TensorShape shape;
     TF_RETURN_IF_ERROR(output_rank_ == 0 ? stack_shapes(elements, &shape) : join_shapes(elements, &shape));
     if (output_rank_ > 0) TF_RETURN_IF_ERROR(write_splits(context, encoded.shape(), elements, input_rank));
-    const Source source{elements};
+    const Tensors source{[&](std::size_t i) -> const Tensor& { return elements[i]->values(); }};
     return Join(context, values_dtype_, encoded.NumElements(), source).to_output(output_rank_, shape);
   }
 
  private:
   using Elements = std::vector<const RaggedTensorVariant*>;
-
-  struct Source {
-    const Elements& elements;
-
-    const void* place(std::int64_t i) const { return elements[static_cast<std::size_t>(i)]; }
-    bool find(std::int64_t i, Piece* piece) const {
-      piece->values = &elements[static_cast<std::size_t>(i)]->values();
-      piece->elements = piece->values->NumElements();
-      return true;
-    }
-    absl::Status error(std::int64_t) const { return absl::OkStatus(); }
-  };
 
   // All checks are TensorFlow's, in its order and with its words, unless a comment says otherwise.
   absl::Status find_input_rank(int dims, int* rank) const {
@@ -69,20 +57,22 @@ class RaggedFromVariant : public Kernel {
         output_rank_, ", input_ragged_rank: ", *rank, ", encoded_variant.dims(): ", dims, ".");
   }
 
-  absl::Status find_elements(const Tensor& encoded, int ragged_rank, Elements* elements) const {
-    elements->reserve(static_cast<std::size_t>(encoded.NumElements()));
+  absl::Status find_elements(OpKernelContext* context, int ragged_rank, Elements* elements) const {
+    constexpr std::int64_t kCycles = 20'000;
+    const Tensor& encoded = context->input(0);
     const auto* variants = reinterpret_cast<const Variant*>(data_of(encoded));
-    for (std::int64_t i = 0; i < encoded.NumElements(); ++i) {
-      const RaggedTensorVariant* element = find_ragged(variants[i]);
-      if (element == nullptr) {
-        return invalid_argument("Input Variant element at index ", i,
-                                " doesn't hold a RaggedTensorVariant: ", variants[i].DebugString());
+    elements->resize(static_cast<std::size_t>(encoded.NumElements()));
+    return for_each_batch(context, encoded.NumElements(), kCycles, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) prefetch(variants[i].get<void>());
+      for (std::int64_t i = begin; i < end; ++i) {
+        const RaggedTensorVariant* const element = find_ragged(variants[i]);
+        if (element == nullptr) return is_not_ragged(variants[i], i);
+        TF_RETURN_IF_ERROR(check_element(*element, i, ragged_rank));
+        TF_RETURN_IF_ERROR(check_splits(*element, i));
+        (*elements)[static_cast<std::size_t>(i)] = element;
       }
-      TF_RETURN_IF_ERROR(check_element(*element, i, ragged_rank));
-      TF_RETURN_IF_ERROR(check_splits(*element, i));
-      elements->push_back(element);
-    }
-    return absl::OkStatus();
+      return absl::OkStatus();
+    });
   }
 
   absl::Status check_element(const RaggedTensorVariant& element, std::int64_t i, int ragged_rank) const {

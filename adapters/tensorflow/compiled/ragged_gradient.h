@@ -83,7 +83,7 @@ class RaggedGradient : public Kernel {
     const Variant* elements;
     const MissingPieces& missing;
 
-    const void* place(std::int64_t i) const { return place_of(elements[i]); }
+    const void* place(std::int64_t i) const { return elements[i].get<void>(); }
 
     bool find(std::int64_t i, Piece* piece) const {
       const RaggedTensorVariant* const found = find_ragged(elements[i]);
@@ -102,10 +102,7 @@ class RaggedGradient : public Kernel {
     }
 
     absl::Status find_missing(std::int64_t i, Piece* piece) const {
-      if (!is_missing(elements[i])) {
-        return invalid_argument("Input Variant element at index ", i,
-                                " doesn't hold a RaggedTensorVariant: ", elements[i].DebugString());
-      }
+      if (!is_missing(elements[i])) return is_not_ragged(elements[i], i);
       const auto count = missing.elements(i);
       if (count.ok()) piece->elements = *count;
       return count.status();

@@ -1,9 +1,9 @@
-// Ragged tensors in variants, found quickly: TensorFlow hashes the names of types each time that get<>() is called,
-// which takes longer than everything else that is done with a short row.
+// Ragged tensors in variants. TensorFlow hashes the name of a type each time that a type is asked for, three times in
+// get<T>() and twice here.
 #pragma once
 
-#include <typeinfo>
-
+#include "errors.h"
+#include "tensorflow/core/framework/type_index.h"
 #include "tensorflow/core/framework/variant.h"
 #include "tensorflow/core/kernels/ragged_tensor_variant.h"
 
@@ -12,25 +12,17 @@ namespace backslice_tensorflow {
 using tensorflow::RaggedTensorVariant;
 using tensorflow::Variant;
 
+inline const tensorflow::TypeIndex kRagged = tensorflow::TypeIndex::Make<RaggedTensorVariant>();
+
 // Returns null where the variant holds something else, or nothing.
-const RaggedTensorVariant* find_ragged(const Variant& variant);
+inline const RaggedTensorVariant* find_ragged(const Variant& variant) {
+  return variant.TypeId() == kRagged ? static_cast<const RaggedTensorVariant*>(variant.get<void>()) : nullptr;
+}
 
-// Where its content is.
-const void* place_of(const Variant& variant);
-
-// The only two private names of TensorFlow's that are used: an explicit instantiation may name them. Without them,
-// nothing compiles, and TensorFlow's own kernels stay in use.
-template <class Interface, const Interface* (Variant::*GetValue)() const, class Value>
-struct Reveal {
-  friend const void* place_of(const Variant& variant) { return (variant.*GetValue)(); }
-  friend const RaggedTensorVariant* find_ragged(const Variant& variant) { return ragged_in((variant.*GetValue)()); }
-
-  static const RaggedTensorVariant* ragged_in(const Interface* content) {
-    if (content == nullptr || typeid(*content) != typeid(Value)) return nullptr;
-    return &static_cast<const Value*>(content)->value;
-  }
-};
-template struct Reveal<Variant::ValueInterface, &Variant::GetValue, Variant::Value<RaggedTensorVariant>>;
+inline absl::Status is_not_ragged(const Variant& element, std::int64_t i) {  // in TensorFlow's words
+  return invalid_argument("Input Variant element at index ", i,
+                          " doesn't hold a RaggedTensorVariant: ", element.DebugString());
+}
 
 // Whether nothing is there: TensorFlow's zero for any variant is the number 0, which the gradient of a slice has in the
 // place of everything that was not selected.

@@ -153,18 +153,8 @@ inline absl::Status take_apart(OpKernelContext* context, const Tensor& value, co
 inline absl::Status put_together(OpKernelContext* context, const std::vector<Tensor>& values, DataType dtype,
                                  const TensorShape& shape) {
   if (dtype != tensorflow::DT_VARIANT) {
-    struct Source {
-      const std::vector<Tensor>& values;
-
-      const void* place(std::int64_t i) const { return &values[static_cast<std::size_t>(i)]; }
-      bool find(std::int64_t i, Piece* piece) const {
-        piece->values = &values[static_cast<std::size_t>(i)];
-        piece->elements = piece->values->NumElements();
-        return true;
-      }
-      absl::Status error(std::int64_t) const { return absl::OkStatus(); }
-    };
-    return Join(context, dtype, static_cast<std::int64_t>(values.size()), Source{values}).to_output(0, shape);
+    const Tensors source{[&](std::size_t i) -> const Tensor& { return values[i]; }};
+    return Join(context, dtype, static_cast<std::int64_t>(values.size()), source).to_output(0, shape);
   }
   Tensor* joined = nullptr;
   TF_RETURN_IF_ERROR(context->allocate_output(0, shape, &joined));
