@@ -31,15 +31,15 @@ std::int64_t Input::count() const {
   return count;
 }
 
-Result<ConstView> Input::view() {
+ConstView Input::view() {
   const std::optional<DType> dtype = dtype_of(data_type());
-  if (!dtype) return Status(StatusCode::Unimplemented, "elements of this type cannot be moved");
+  if (!dtype) throwing::refuse({StatusCode::Unimplemented, "elements of this type cannot be moved"});
   const void* data = TF_TensorData(tensor_.get());
   if (data_type() == kString) {
     texts_ = read_strings(data, count());
     data = texts_.data();
   }
-  return ConstView::contiguous(data, *dtype, dims());
+  return unwrap(ConstView::contiguous(data, *dtype, dims()));
 }
 
 std::vector<std::int64_t> Input::integers() const {
@@ -52,55 +52,47 @@ std::vector<std::int64_t> Input::integers() const {
 OwnedTensor Call::tensor(int index) const {
   TF_Tensor* tensor = nullptr;
   TF_GetInput(context_, index, &tensor, status_.get());
-  if (tensor == nullptr) throw StatusException({StatusCode::Internal, TF_Message(status_.get())});
+  check(status_);
   return OwnedTensor(tensor);
 }
 
-Status Call::set_output(int index, int data_type, const Tensor& result) {
-  if (data_type == kString) return set_string_output(index, result);
+void Call::set_output(int index, int data_type, const Tensor& result) {
   const Shape& shape = result.shape();
-  if (shape.elements() == 0) return allocate_output(index, data_type, shape).status();
+  if (data_type == kString || shape.elements() == 0) {
+    const View out = allocate_output(index, data_type, shape);
+    if (data_type == kString)
+      write_strings(reinterpret_cast<const StringView*>(result.data()), shape.elements(), out.data);
+    return;
+  }
   auto buffer = std::make_unique<Buffer>(result.buffer());
   auto* data = const_cast<std::byte*>(result.data());
   const std::size_t bytes = bytes_of(shape, result.view().layout.item_size);
-  return set_output(index, OwnedTensor(TF_NewTensor(data_type, shape.begin(), shape.rank(), data, bytes, release_buffer,
-                                                    buffer.release())));
+  set_output(index, OwnedTensor(TF_NewTensor(data_type, shape.begin(), shape.rank(), data, bytes, release_buffer,
+                                             buffer.release())));
 }
 
-Status Call::share_input(int output, int input, const ConstView& part) {
+void Call::share_input(int output, int input, const ConstView& part) {
   OwnedTensor whole = tensor(input);
   auto* data = const_cast<std::byte*>(part.data);
   const std::size_t bytes = bytes_of(part.shape(), part.layout.item_size);
   const int data_type = TF_TensorType(whole.get());
-  return set_output(output, OwnedTensor(TF_NewTensor(data_type, part.shape().begin(), part.shape().rank(), data, bytes,
-                                                     release_tensor, whole.release())));
+  set_output(output, OwnedTensor(TF_NewTensor(data_type, part.shape().begin(), part.shape().rank(), data, bytes,
+                                              release_tensor, whole.release())));
 }
 
-Status Call::set_output(int index, OwnedTensor tensor) {
-  if (!tensor) return {StatusCode::Internal, "TensorFlow refused the result's memory"};
+void Call::set_output(int index, OwnedTensor tensor) {
+  if (!tensor) throwing::refuse({StatusCode::Internal, "TensorFlow refused the result's memory"});
   TF_SetOutput(context_, index, tensor.get(), status_.get());
-  return from_tensorflow(status_.get());
+  check(status_);
 }
 
-Status Call::set_output(int index, int data_type, const Result<Tensor>& result) {
-  return result ? set_output(index, data_type, *result) : result.status();
-}
-
-Status Call::set_string_output(int index, const Tensor& result) {
-  const Shape& shape = result.shape();
-  const OwnedTensor tensor(TF_AllocateOutput(context_, index, kString, shape.begin(), shape.rank(), 0, status_.get()));
-  if (!tensor) return from_tensorflow(status_.get());
-  const auto* texts = reinterpret_cast<const StringView*>(result.data());
-  write_strings(texts, shape.elements(), TF_TensorData(tensor.get()));
-  return {};
-}
-
-Result<View> Call::allocate_output(int index, int data_type, const Shape& shape) {
+View Call::allocate_output(int index, int data_type, const Shape& shape) {
   const std::optional<DType> dtype = dtype_of(data_type);
-  const OwnedTensor tensor(TF_AllocateOutput(context_, index, data_type, shape.begin(), shape.rank(),
-                                             bytes_of(shape, item_size(*dtype)), status_.get()));
-  if (!tensor) return from_tensorflow(status_.get());
-  return View::contiguous(TF_TensorData(tensor.get()), *dtype, shape);
+  const std::size_t bytes = data_type == kString ? 0 : bytes_of(shape, item_size(*dtype));
+  const OwnedTensor tensor(
+      TF_AllocateOutput(context_, index, data_type, shape.begin(), shape.rank(), bytes, status_.get()));
+  check(status_);
+  return unwrap(View::contiguous(TF_TensorData(tensor.get()), *dtype, shape));
 }
 
 }  // namespace backslice::tensorflow

@@ -27,8 +27,8 @@ class Input {
   int rank() const { return rank_; }
   Ints dims() const { return {dims_, static_cast<std::size_t>(rank_)}; }
 
-  /// InvalidArgument above 32 axes. Strings become DType::StringView.
-  Result<ConstView> view();
+  /// Throws above 32 axes. Strings become DType::StringView.
+  ConstView view();
 
   /// The elements of an integer tensor of any shape, in row-major order.
   std::vector<std::int64_t> integers() const;
@@ -44,7 +44,7 @@ class Input {
   std::vector<StringView> texts_;
 };
 
-/// One run of an op.
+/// One run of an op. What TensorFlow refuses is thrown.
 class Call {
  public:
   explicit Call(TF_OpKernelContext* context) : context_(context), status_(new_status()) {}
@@ -54,19 +54,17 @@ class Call {
   OwnedTensor tensor(int index) const;
 
   /// Makes a contiguous tensor an output. Its memory is handed over, not copied, unless its elements are strings.
-  Status set_output(int index, int data_type, const Tensor& result);
-  Status set_output(int index, int data_type, const Result<Tensor>& result);
+  void set_output(int index, int data_type, const Tensor& result);
 
   /// Makes part of an input, from an address that TensorFlow's alignment allows, an output: it is not copied, and stays
   /// alive as long as the output does.
-  Status share_input(int output, int input, const ConstView& part);
+  void share_input(int output, int input, const ConstView& part);
 
   /// An output in TensorFlow's own memory, which later ops can write into where they are its last reader.
-  Result<View> allocate_output(int index, int data_type, const Shape& shape);
+  View allocate_output(int index, int data_type, const Shape& shape);
 
  private:
-  Status set_output(int index, OwnedTensor tensor);
-  Status set_string_output(int index, const Tensor& result);
+  void set_output(int index, OwnedTensor tensor);
 
   TF_OpKernelContext* context_;
   OwnedStatus status_;  // what TensorFlow says of each of our calls

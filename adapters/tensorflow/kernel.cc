@@ -9,10 +9,6 @@ namespace {
 // one that no other library is likely to have.
 constexpr char kPriority = 117;
 
-void throw_unless_ok(const OwnedStatus& status) {
-  if (TF_GetCode(status.get()) != 0) throw StatusException({StatusCode::Internal, TF_Message(status.get())});
-}
-
 // Precondition: fewer than 128 bytes, so that their number is one byte.
 std::string field(int number, std::string_view content) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())}.append(content);
@@ -32,7 +28,7 @@ std::int32_t Attributes::integer(const char* name) const {
   const OwnedStatus status = new_status();
   std::int32_t value = 0;
   TF_OpKernelConstruction_GetAttrInt32(construction_, name, &value, status.get());
-  throw_unless_ok(status);
+  check(status);
   return value;
 }
 
@@ -40,10 +36,10 @@ std::vector<std::int32_t> Attributes::integers(const char* name) const {
   const OwnedStatus status = new_status();
   std::int32_t size = 0, bytes = 0;
   TF_OpKernelConstruction_GetAttrSize(construction_, name, &size, &bytes, status.get());
-  throw_unless_ok(status);
+  check(status);
   std::vector<std::int32_t> values(static_cast<std::size_t>(size));
   TF_OpKernelConstruction_GetAttrInt32List(construction_, name, values.data(), size, status.get());
-  throw_unless_ok(status);
+  check(status);
   return values;
 }
 
@@ -57,12 +53,12 @@ void report(TF_OpKernelContext* context, const Status& status) {
   TF_OpKernelContext_Failure(context, to_tensorflow(status).get());
 }
 
-Status register_builder(const std::string& op, const std::string& types, const std::string& label,
-                        TF_KernelBuilder* builder) {
+void register_builder(const std::string& op, const std::string& types, const std::string& label,
+                      TF_KernelBuilder* builder) {
   const OwnedStatus status = new_status();
   const std::string name = "Backslice" + op;
   TF_RegisterKernelBuilderWithKernelDef(kernel_def(op, types, label).c_str(), name.c_str(), builder, status.get());
-  return from_tensorflow(status.get());
+  check(status);
 }
 
 }  // namespace detail

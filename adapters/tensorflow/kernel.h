@@ -3,9 +3,9 @@
 //     class Doubled {
 //      public:
 //       explicit Doubled(const Attributes& attributes);      // may throw
-//       Status compute(Call& call) const;                    // may throw; several threads may run it at once
+//       void compute(Call& call) const;                      // may throw; several threads may run it at once
 //     };
-//     Status registered = register_kernel<Doubled>("Double", all_types());
+//     register_kernel<Doubled>("Double", all_types());
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ void report(TF_OpKernelConstruction* construction, const Status& status);
 void report(TF_OpKernelContext* context, const Status& status);
 
 /// Takes the builder.
-Status register_builder(const std::string& op, const std::string& types, const std::string& label,
-                        TF_KernelBuilder* builder);
+void register_builder(const std::string& op, const std::string& types, const std::string& label,
+                      TF_KernelBuilder* builder);
 
 template <class Kernel>
 void* create(TF_OpKernelConstruction* construction) {
@@ -53,8 +53,7 @@ template <class Kernel>
 void compute(void* kernel, TF_OpKernelContext* context) {
   try {
     Call call(context);
-    const Status status = static_cast<const Kernel*>(kernel)->compute(call);
-    if (!status.ok()) report(context, status);
+    static_cast<const Kernel*>(kernel)->compute(call);
   } catch (...) {
     report(context, status_of_current_exception());
   }
@@ -69,10 +68,10 @@ void destroy(void* kernel) {
 
 /// Registers a CPU kernel for nodes whose attribute T is one of `types`, a byte each. It comes before TensorFlow's own;
 /// with a label, TensorFlow takes it only for nodes whose attribute _kernel is that label. Holds until the process
-/// ends.
+/// ends. Throws if TensorFlow refuses it.
 template <class Kernel>
-Status register_kernel(const char* op, const std::string& types, const std::string& label = "") {
-  return detail::register_builder(
+void register_kernel(const char* op, const std::string& types, const std::string& label = "") {
+  detail::register_builder(
       op, types, label,
       TF_NewKernelBuilder(op, "CPU", detail::create<Kernel>, detail::compute<Kernel>, detail::destroy<Kernel>));
 }

@@ -24,10 +24,10 @@ class Switched : public Kernel {
  public:
   using Kernel::Kernel;
 
-  Status compute(Call& call) const {
+  void compute(Call& call) const {
     const bool is_fast = is_enabled.load(std::memory_order_relaxed);
     counts[is_fast].fetch_add(1, std::memory_order_relaxed);
-    return Kernel::compute(call, is_fast);
+    Kernel::compute(call, is_fast);
   }
 
   static inline std::array<std::atomic<std::int64_t>, 2> counts = {};  // plain, fast
@@ -36,7 +36,7 @@ class Switched : public Kernel {
 struct Replacement {
   std::string_view op;
   std::string (*types)();
-  Status (*add)(const char* op, const std::string& types, const std::string& label);
+  void (*add)(const char* op, const std::string& types, const std::string& label);
   std::array<std::atomic<std::int64_t>, 2>& counts;
 };
 
@@ -52,10 +52,9 @@ const Replacement kReplacements[] = {
     replacement<SparseSliceGrad>("SparseSliceGrad", all_types),
 };
 
-Status register_replacements(const char* label) {
-  for (const Replacement& kernel : kReplacements)
-    if (Status added = kernel.add(kernel.op.data(), kernel.types(), label); !added.ok()) return added;
-  return {};
+template <class Body>
+Status status_of(const Body& body) {
+  return without_throwing([&] { return body(), Status(); });
 }
 
 // NULL where there was no error. The text holds until the next call of this thread.
@@ -67,15 +66,17 @@ const char* reason(const Status& status) {
 }
 
 // Ops must be registered while TensorFlow loads the library, so that it makes Python functions for them.
-const Status loaded = without_throwing(register_multi_slice);
+const Status loaded = status_of(register_multi_slice);
 
 }  // namespace
 
 BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_load_error() { return reason(loaded); }
 
-// In front of TensorFlow's own, or under a label: see register_kernel. Once per label.
-BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* label) {
-  return reason(without_throwing([&] { return register_replacements(label); }));
+// In front of TensorFlow's own, or under a label: see register_kernel. Once per op and label.
+BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* op, const char* label) {
+  for (const Replacement& kernel : kReplacements)
+    if (kernel.op == op) return reason(status_of([&] { kernel.add(op, kernel.types(), label); }));
+  return "there is no kernel for this op";
 }
 
 // The fast implementations are off at first.

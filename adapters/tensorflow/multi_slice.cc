@@ -31,7 +31,7 @@ void unknown_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
   TF_ShapeInferenceContextSetUnknownShape(context, status);
 }
 
-Status define(const char* op, std::initializer_list<const char*> inputs, const char* output) {
+void define(const char* op, std::initializer_list<const char*> inputs, const char* output) {
   TF_OpDefinitionBuilder* builder = TF_NewOpDefinitionBuilder(op);
   for (const char* attr : {"T: type", "N: int >= 1", "sizes: list(int)", "masks: list(int)"})
     TF_OpDefinitionBuilderAddAttr(builder, attr);
@@ -40,7 +40,7 @@ Status define(const char* op, std::initializer_list<const char*> inputs, const c
   TF_OpDefinitionBuilderSetShapeInferenceFunction(builder, unknown_shape);
   const OwnedStatus status = new_status();
   TF_RegisterOpDefinition(builder, status.get());
-  return from_tensorflow(status.get());
+  check(status);
 }
 
 }  // namespace
@@ -49,58 +49,50 @@ MultiSlice::MultiSlice(const Attributes& attributes)
     : sizes_(attributes.integers("sizes")), masks_(attributes.integers("masks")) {
   const auto slices = static_cast<std::size_t>(attributes.integer("N"));
   if (sizes_.size() != slices || masks_.size() != kMasks * slices)
-    throw StatusException({StatusCode::Internal, "sizes must have N numbers and masks 5 * N"});
+    throwing::refuse({StatusCode::Internal, "sizes must have N numbers and masks 5 * N"});
 }
 
-Result<std::vector<Selection>> MultiSlice::selections(Ints shape, const Input& entries) const {
+std::vector<Selection> MultiSlice::selections(Ints shape, const Input& entries) const {
   const std::int64_t rows = std::accumulate(sizes_.begin(), sizes_.end(), std::int64_t{0});
   if (entries.rank() != 2 || entries.dims()[0] != rows || entries.dims()[1] != 3)
-    return invalid_argument("entries must have shape [", rows, ",3], got ", entries.dims());
+    refuse("entries must have shape [", rows, ",3], got ", entries.dims());
   const std::vector<std::int64_t> numbers = entries.integers();
   const std::int64_t* first = numbers.data();
   std::vector<Selection> selections;
   selections.reserve(sizes_.size());
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     const Result<Selection> selection = Selection::from_tf(shape, slice_of(first, sizes_[i], &masks_[kMasks * i]));
-    if (!selection) return invalid_argument("slice ", i, " of ", sizes_.size(), ": ", selection.status().message());
+    if (!selection) refuse("slice ", i, " of ", sizes_.size(), ": ", selection.status().message());
     selections.push_back(*selection);
     first += 3 * sizes_[i];
   }
   return selections;
 }
 
-Status MultiSlice::compute(Call& call) const {
+void MultiSlice::compute(Call& call) const {
   Input x = call.input(0);
-  const Result<ConstView> view = x.view();
-  if (!view) return view.status();
-  const Result<std::vector<Selection>> slices = selections(x.dims(), call.input(1));
-  if (!slices) return slices.status();
-  return set_slices(call, *slices, *view, x.data_type());
+  const ConstView view = x.view();
+  set_slices(call, selections(x.dims(), call.input(1)), view, x.data_type());
 }
 
-Status MultiSliceGrad::compute(Call& call) const {
+void MultiSliceGrad::compute(Call& call) const {
   const Input shape = call.input(0);
-  if (shape.rank() != 1) return invalid_argument("shape must be 1-D, got shape.shape = ", shape.dims());
+  if (shape.rank() != 1) refuse("shape must be 1-D, got shape.shape = ", shape.dims());
   const std::vector<std::int64_t> extents = shape.integers();
-  const Result<std::vector<Selection>> slices = selections(extents, call.input(1));
-  if (!slices) return slices.status();
   std::deque<Input> dys;  // views point into them
   std::vector<SliceGradient> gradients;
-  for (const Selection& selection : *slices) {
+  for (const Selection& selection : selections(extents, call.input(1))) {
     Input& dy = dys.emplace_back(call.tensor(static_cast<int>(2 + dys.size())));
-    const Result<ConstView> view = dy.view();
-    if (!view) return view.status();
-    gradients.push_back({selection, *view});
+    gradients.push_back({selection, dy.view()});
   }
-  return call.set_output(0, dys.front().data_type(), multi_slice_grad(extents, gradients));
+  call.set_output(0, dys.front().data_type(), unwrap(multi_slice_grad(extents, gradients)));
 }
 
-Status register_multi_slice() {
-  if (Status s = define("BacksliceMultiSlice", {"x: T", "entries: int64"}, "y: N * T"); !s.ok()) return s;
-  if (Status s = define("BacksliceMultiSliceGrad", {"shape: int64", "entries: int64", "dy: N * T"}, "dx: T"); !s.ok())
-    return s;
-  if (Status s = register_kernel<MultiSlice>("BacksliceMultiSlice", all_types()); !s.ok()) return s;
-  return register_kernel<MultiSliceGrad>("BacksliceMultiSliceGrad", all_types());
+void register_multi_slice() {
+  define("BacksliceMultiSlice", {"x: T", "entries: int64"}, "y: N * T");
+  define("BacksliceMultiSliceGrad", {"shape: int64", "entries: int64", "dy: N * T"}, "dx: T");
+  register_kernel<MultiSlice>("BacksliceMultiSlice", all_types());
+  register_kernel<MultiSliceGrad>("BacksliceMultiSliceGrad", all_types());
 }
 
 }  // namespace backslice::tensorflow

@@ -17,10 +17,10 @@ class MultiSlice {
  public:
   explicit MultiSlice(const Attributes& attributes);
 
-  Status compute(Call& call) const;  ///< ys of (x, entries)
+  void compute(Call& call) const;  ///< ys of (x, entries)
 
  protected:
-  Result<std::vector<Selection>> selections(Ints shape, const Input& entries) const;
+  std::vector<Selection> selections(Ints shape, const Input& entries) const;
 
  private:
   std::vector<std::int32_t> sizes_, masks_;
@@ -30,10 +30,10 @@ class MultiSliceGrad : public MultiSlice {
  public:
   using MultiSlice::MultiSlice;
 
-  Status compute(Call& call) const;  ///< dx of (shape, entries, dys...)
+  void compute(Call& call) const;  ///< dx of (shape, entries, dys...)
 };
 
 /// Registers both ops and their kernels.
-Status register_multi_slice();
+void register_multi_slice();
 
 }  // namespace backslice::tensorflow

@@ -14,11 +14,11 @@ class StridedSlice {
  public:
   explicit StridedSlice(const Attributes& attributes);
 
-  Status compute(Call& call, bool is_fast) const;  ///< y of (x, begin, end, strides)
+  void compute(Call& call, bool is_fast) const;  ///< y of (x, begin, end, strides)
 
  protected:
   /// The slice whose lists are the inputs from `first` on.
-  Result<TfSlice> slice(const Call& call, int first) const;
+  TfSlice slice(const Call& call, int first) const;
 
  private:
   TfSlice masks_;
@@ -28,26 +28,25 @@ class StridedSliceGrad : public StridedSlice {
  public:
   using StridedSlice::StridedSlice;
 
-  Status compute(Call& call, bool is_fast) const;  ///< dx of (shape, begin, end, strides, dy)
+  void compute(Call& call, bool is_fast) const;  ///< dx of (shape, begin, end, strides, dy)
 };
 
 class SparseSlice {
  public:
   explicit SparseSlice(const Attributes&) {}
 
-  Status compute(Call& call,
-                 bool is_fast) const;  ///< (indices, values, shape) of (indices, values, shape, start, size)
+  void compute(Call& call, bool is_fast) const;  ///< (indices, values, shape) of (indices, values, shape, start, size)
 };
 
 class SparseSliceGrad {
  public:
   explicit SparseSliceGrad(const Attributes&) {}
 
-  Status compute(Call& call, bool is_fast) const;  ///< dvalues of (grad, input_indices, input_start, output_indices)
+  void compute(Call& call, bool is_fast) const;  ///< dvalues of (grad, input_indices, input_start, output_indices)
 };
 
 /// Makes slices of x, which is input 0, the outputs of a call. Consecutive rows share its memory where TensorFlow's own
 /// StridedSlice would share it too, so that no slice keeps more memory alive than with TensorFlow.
-Status set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type);
+void set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type);
 
 }  // namespace backslice::tensorflow

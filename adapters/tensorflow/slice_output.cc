@@ -49,15 +49,15 @@ std::vector<Output> outputs_of(std::span<const Selection> selections, const Cons
 
 }  // namespace
 
-Status set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type) {
+void set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type) {
   int index = 0;
-  for (const Output& output : outputs_of(selections, x)) {
-    const Status set =
-        output.rows ? call.share_input(index, 0, *output.rows) : call.set_output(index, data_type, output.slice);
-    if (!set.ok()) return set;
-    ++index;
+  for (Output& output : outputs_of(selections, x)) {
+    if (output.rows) {
+      call.share_input(index++, 0, *output.rows);
+    } else {
+      call.set_output(index++, data_type, unwrap(std::move(output.slice)));
+    }
   }
-  return {};
 }
 
 }  // namespace backslice::tensorflow

@@ -2,18 +2,19 @@
 
 namespace backslice::tensorflow {
 
-Status from_tensorflow(const TF_Status* status) {
-  switch (const auto code = static_cast<StatusCode>(TF_GetCode(status))) {
-    case StatusCode::Ok: return {};
+void check(const OwnedStatus& status) {
+  const char* const message = TF_Message(status.get());
+  switch (const auto code = static_cast<StatusCode>(TF_GetCode(status.get()))) {
+    case StatusCode::Ok: return;
     case StatusCode::Cancelled:
     case StatusCode::InvalidArgument:
     case StatusCode::ResourceExhausted:
     case StatusCode::FailedPrecondition:
     case StatusCode::OutOfRange:
     case StatusCode::Unimplemented:
-    case StatusCode::Internal: return {code, TF_Message(status)};
+    case StatusCode::Internal: throwing::refuse({code, message});
   }
-  return {StatusCode::Internal, TF_Message(status)};
+  throwing::refuse({StatusCode::Internal, message});
 }
 
 OwnedStatus to_tensorflow(const Status& status) {

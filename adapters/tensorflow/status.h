@@ -7,8 +7,11 @@
 
 #include "backslice/status.h"
 #include "c_api.h"
+#include "core/boundary.h"
 
 namespace backslice::tensorflow {
+
+using throwing::unwrap;
 
 struct DeleteStatus {
   void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
@@ -17,15 +20,16 @@ using OwnedStatus = std::unique_ptr<TF_Status, DeleteStatus>;
 
 inline OwnedStatus new_status() { return OwnedStatus(TF_NewStatus()); }
 
-/// What TensorFlow said. Its codes that we do not have become Internal.
-Status from_tensorflow(const TF_Status* status);
+/// Throws what TensorFlow said, if that is an error. Its codes that we do not have become Internal.
+void check(const OwnedStatus& status);
 OwnedStatus to_tensorflow(const Status& status);
 
+/// Ends a kernel's run with an InvalidArgument.
 template <class... Parts>
-Status invalid_argument(const Parts&... parts) {
+[[noreturn]] void refuse(const Parts&... parts) {
   std::ostringstream message;
   (message << ... << parts);
-  return {StatusCode::InvalidArgument, std::move(message).str()};
+  throwing::refuse({StatusCode::InvalidArgument, std::move(message).str()});
 }
 
 }  // namespace backslice::tensorflow

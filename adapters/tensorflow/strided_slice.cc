@@ -8,12 +8,12 @@ namespace backslice::tensorflow {
 namespace {
 
 // TensorFlow's words: it checks this list before it looks at the slice.
-Status check_extents(Ints shape) {
+void check_extents(Ints shape) {
   for (const std::int64_t extent : shape)
-    if (extent < 0) return invalid_argument("Dimension ", extent, " must be >= 0");
-  const Result<Shape> checked = Shape::make(shape);
-  if (checked || shape.size() > kMaxRank) return checked.status();
-  return invalid_argument("Shape ", shape, " would have more than 2**63 - 1 elements");
+    if (extent < 0) refuse("Dimension ", extent, " must be >= 0");
+  Result<Shape> checked = Shape::make(shape);
+  if (!checked && shape.size() <= kMaxRank) refuse("Shape ", shape, " would have more than 2**63 - 1 elements");
+  unwrap(std::move(checked));
 }
 
 // Ours say the same and more, but for a scalar, which TensorFlow tells apart.
@@ -39,12 +39,12 @@ StridedSlice::StridedSlice(const Attributes& attributes) {
   masks_.shrink_axis_mask = attributes.integer("shrink_axis_mask");
 }
 
-Result<TfSlice> StridedSlice::slice(const Call& call, int first) const {
+TfSlice StridedSlice::slice(const Call& call, int first) const {
   const Input begin = call.input(first), end = call.input(first + 1), strides = call.input(first + 2);
   const bool are_vectors = begin.rank() == 1 && end.rank() == 1 && strides.rank() == 1;
   if (!are_vectors || begin.dims()[0] != end.dims()[0] || begin.dims()[0] != strides.dims()[0] || begin.dims()[0] >= 32)
-    return invalid_argument("Expected begin, end, and strides to be 1D equal size tensors, but got shapes ",
-                            begin.dims(), ", ", end.dims(), ", and ", strides.dims(), " instead.");
+    refuse("Expected begin, end, and strides to be 1D equal size tensors, but got shapes ", begin.dims(), ", ",
+           end.dims(), ", and ", strides.dims(), " instead.");
   TfSlice slice = masks_;
   slice.begin = begin.integers();
   slice.end = end.integers();
@@ -52,32 +52,28 @@ Result<TfSlice> StridedSlice::slice(const Call& call, int first) const {
   return slice;
 }
 
-Status StridedSlice::compute(Call& call, bool is_fast) const {
+void StridedSlice::compute(Call& call, bool is_fast) const {
   Input x = call.input(0);
-  const Result<ConstView> view = x.view();
-  if (!view) return view.status();
-  const Result<TfSlice> spec = slice(call, 1);
-  if (!spec) return spec.status();
-  const Result<Selection> selection = Selection::from_tf(view->shape(), *spec);
-  if (!selection) return in_tensorflow_words(selection.status());
-  if (!is_fast) return call.set_output(0, x.data_type(), reference::slice(*selection, *view));
-  return set_slices(call, {&*selection, 1}, *view, x.data_type());
+  const ConstView view = x.view();
+  const Result<Selection> selection = Selection::from_tf(view.shape(), slice(call, 1));
+  if (!selection) throwing::refuse(in_tensorflow_words(selection.status()));
+  if (is_fast) return set_slices(call, {&*selection, 1}, view, x.data_type());
+  call.set_output(0, x.data_type(), unwrap(reference::slice(*selection, view)));
 }
 
-Status StridedSliceGrad::compute(Call& call, bool is_fast) const {
+void StridedSliceGrad::compute(Call& call, bool is_fast) const {
   const Input shape = call.input(0);
-  if (shape.rank() != 1) return invalid_argument("shape must be 1-D, got shape.shape = ", shape.dims());
+  if (shape.rank() != 1) refuse("shape must be 1-D, got shape.shape = ", shape.dims());
   const std::vector<std::int64_t> extents = shape.integers();
-  if (Status valid = check_extents(extents); !valid.ok()) return valid;
-  const Result<TfSlice> spec = slice(call, 1);
-  if (!spec) return spec.status();
+  check_extents(extents);
+  const TfSlice spec = slice(call, 1);
   Input dy = call.input(4);
-  const Result<ConstView> view = dy.view();
-  if (!view) return view.status();
+  const ConstView view = dy.view();
   const Result<Tensor> dx =
-      is_fast ? strided_slice_grad(extents, *spec, *view) : reference::strided_slice_grad(extents, *spec, *view);
-  if (dx.status().code() == StatusCode::ResourceExhausted) return out_of_memory(extents, dy, dx.status());
-  return dx ? call.set_output(0, dy.data_type(), *dx) : in_tensorflow_words(dx.status());
+      is_fast ? strided_slice_grad(extents, spec, view) : reference::strided_slice_grad(extents, spec, view);
+  if (dx) return call.set_output(0, dy.data_type(), *dx);
+  const bool is_too_large = dx.status().code() == StatusCode::ResourceExhausted;
+  throwing::refuse(is_too_large ? out_of_memory(extents, dy, dx.status()) : in_tensorflow_words(dx.status()));
 }
 
 }  // namespace backslice::tensorflow

@@ -46,19 +46,13 @@ tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.zeros([1])
 """,
-    "a kernel of another library comes first": """
-import warnings
+    "a kernel of another library that came later": """
 import backslice.tensorflow as bst
 from backslice.tensorflow import checks
-checks.taken = bst.installing.taken = lambda: {"StridedSliceGrad", "SparseSliceGrad"}
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    bst.install()
-    bst.install()
-text = "backslice.tensorflow: another library's kernels come first for SparseSlice and stay in use"
-assert [str(warning.message) for warning in caught] == [text], caught
+bst.install()
+checks.taken = lambda: {"StridedSliceGrad", "SparseSliceGrad"}
 row = bst.status()["SparseSlice"]
-assert (row.kernel, row.reason) == ("TensorFlow", "another library's kernel comes first"), row
+assert (row.kernel, row.reason) == ("TensorFlow", "another library has replaced it"), row
 """,
     "a self-test that fails leaves TensorFlow as it is": """
 import warnings
@@ -114,3 +108,40 @@ assert not np.array_equal(without, np.arange(24.0).reshape(4, 6) / 24)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_in_a_process_of_its_own(program: str) -> None:
     run("-c", PROGRAMS[program])
+
+
+REPLACED = """
+import ctypes
+import sys
+import warnings
+import tensorflow as tf
+ctypes.CDLL(sys.argv[1]).register_kernel(int(sys.argv[2]))
+
+def gradient(begin):
+    return tf.raw_ops.StridedSliceGrad(shape=[3], begin=[begin], end=[2], strides=[1], dy=[5])
+
+assert gradient(1).numpy().tolist() == [7, 7, 7]
+import backslice.tensorflow as bst
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bst.install()
+    bst.install()
+text = "backslice.tensorflow: another library has replaced the kernels of StridedSliceGrad, which stay in use"
+assert [str(warning.message) for warning in caught] == [text], caught
+assert gradient(1).numpy().tolist() == [7, 7, 7]
+assert tf.function(gradient)(1).numpy().tolist() == [7, 7, 7]
+status = bst.status()
+assert (status["StridedSliceGrad"].kernel, status["SparseSlice"].kernel) == ("TensorFlow", "backslice"), status
+assert status["StridedSliceGrad"].reason == "another library has replaced it", status
+start, size = tf.constant([2], tf.int64), tf.constant([2**63 - 1], tf.int64)
+kept = tf.raw_ops.SparseSlice(indices=[[2], [3]], values=[1.0, 2.0], shape=[4], start=start, size=size)
+assert kept.output_values.shape == [2]  # as backslice's kernel
+"""
+
+
+@pytest.mark.parametrize("priority", [1, 117, 1000])
+def test_kernels_of_another_library_stay_in_use(tmp_path: Path, priority: int) -> None:
+    library = tmp_path / "foreign.so"
+    compiler = ["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", FOLDER / "foreign_kernel.c", "-o", library]
+    subprocess.run(compiler, check=True, timeout=120)
+    run("-c", REPLACED, str(library), str(priority))

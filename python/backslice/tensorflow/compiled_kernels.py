@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from ..self_test import SelfTest
-from . import compiling
+from . import compiling, other_libraries
 from .checks import LABEL, compare
 from .compiling import KERNELS, build
 
@@ -29,7 +29,9 @@ def install() -> bool:
             _register = compiling.load(path)
     except compiling.BuildError as error:
         _failure = str(error)
-    if _register is None or not CHECKS.passed():
+    if _register is not None and (replaced := other_libraries.replaced(KERNELS)):
+        _failure = f"another library has replaced the kernels of {', '.join(replaced)}"
+    if _register is None or _failure or not CHECKS.passed():
         return False
     _register("")
     _is_in_use = True

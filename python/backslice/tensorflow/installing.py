@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 
-from . import compiled_kernels, library
+from . import compiled_kernels, library, other_libraries
 from .checks import CASES, CHECKS, taken
 
 VARIABLE = "BACKSLICE_TENSORFLOW"
@@ -97,11 +97,16 @@ def _register() -> None:
     global _is_registered
     if _is_registered:
         return
-    library.register()
+    replaced = other_libraries.replaced(library.OPS)
+    for op in library.OPS:
+        if op not in replaced:
+            library.register(op)
     _is_registered = True
     _forget_choices()
     if others := sorted(CASES.keys() - taken()):
-        text = f"backslice.tensorflow: another library's kernels come first for {', '.join(others)} and stay in use"
+        text = (
+            f"backslice.tensorflow: another library has replaced the kernels of {', '.join(others)}, which stay in use"
+        )
         warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..frameworks import adapter_library, check_version, imported
 
-tf = imported("tensorflow", "backslice.tensorflow needs TensorFlow")
+tf = imported("tensorflow", "backslice.tensorflow needs TensorFlow", "__version__", "load_op_library", "errors")
 check_version(tf.__version__, "backslice.tensorflow needs TensorFlow", (2, 16))
 
+OPS = ("StridedSliceGrad", "StridedSlice", "SparseSlice", "SparseSliceGrad")
 PATH = Path(__file__).with_name("libbackslice_tensorflow.so")
 
 
@@ -29,7 +30,7 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
     return function
 
 
-_register = _function("register", ctypes.c_char_p, ctypes.c_char_p)
+_register = _function("register", ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p)
 _enable = _function("enable", None, ctypes.c_int)
 _calls = _function("calls", ctypes.c_int64, ctypes.c_char_p, ctypes.c_int)
 
@@ -37,10 +38,10 @@ if (_failure := _function("load_error", ctypes.c_char_p)()) is not None:
     raise ImportError(f"backslice's ops cannot be registered with TensorFlow {tf.__version__}: {_failure.decode()}")
 
 
-def register(label: str = "") -> None:
-    """Register the kernels in front of TensorFlow's own, or under a label. Once per label; it holds for the process."""
-    if (failure := _register(label.encode())) is not None:
-        raise RuntimeError(f"TensorFlow {tf.__version__} refused the kernels: {failure.decode()}")
+def register(op: str, label: str = "") -> None:
+    """Register a kernel in front of TensorFlow's own, or under a label. Once per label; it holds for the process."""
+    if (failure := _register(op.encode(), label.encode())) is not None:
+        raise RuntimeError(f"TensorFlow {tf.__version__} refused the kernel of {op}: {failure.decode()}")
 
 
 def enable(fast: bool) -> None:

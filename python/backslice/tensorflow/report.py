@@ -104,7 +104,7 @@ def _replaced(op: str, is_taken: bool) -> KernelStatus:
     if is_taken:
         return _of_backslice(op, "installed" if installing.is_fast() else "the plain implementation: see uninstall()")
     if installing.is_registered():
-        return _of_tensorflow(op, "another library's kernel comes first")
+        return _of_tensorflow(op, "another library has replaced it")
     return _of_tensorflow(op, _why_not())
 
 
