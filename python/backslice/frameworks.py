@@ -6,19 +6,23 @@ from pathlib import Path
 from typing import Any
 
 
-def imported(module: str, lead: str) -> Any:
-    """Return the module. `lead` is how the message begins where it cannot be imported: who needs what."""
+def imported(module: str, lead: str, *names: str) -> Any:
+    """Return the module. `lead` begins the message if it cannot be imported or lacks one of `names`: who needs what."""
     try:
         found = import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"{lead}, which cannot be imported here; `pip install {module}` installs it ({error})"
-        ) from error
-    if (
-        hasattr(found, "__path__") and getattr(found, "__file__", None) is None
-    ):  # a folder of that name is a package, too
-        repair = f"`pip install --force-reinstall {module}` repairs it"
+    except Exception as error:  # a module that is half installed may raise anything
+        reason = type(error).__name__ if "\n" in str(error) else error
+        text = f"{lead}, which cannot be imported here; `pip install {module}` installs it ({reason})"
+        raise ImportError(text) from error
+    repair = f"`pip install --force-reinstall {module}` repairs it"
+    is_folder = hasattr(found, "__path__") and getattr(found, "__file__", None) is None
+    if is_folder:  # a folder of that name is a package, too
         raise ImportError(f"{lead}, which is incomplete here ({list(found.__path__)}); {repair}")
+    for name in names:
+        if not hasattr(found, name):
+            raise ImportError(
+                f"{lead}, but the module {module} has no {name}: its installation is incomplete; {repair}"
+            )
     return found
 
 

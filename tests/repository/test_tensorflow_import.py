@@ -43,6 +43,20 @@ def test_with_a_folder_that_was_left_over(tmp_path: Path) -> None:
     assert "needs TensorFlow, which is incomplete here" in said and "--force-reinstall tensorflow" in said
 
 
+@pytest.mark.parametrize("name", ["__version__", "errors", "load_op_library"])
+def test_with_an_installation_that_is_not_complete(tmp_path: Path, name: str) -> None:
+    (tmp_path / "tensorflow.py").write_text(FAKE.format(version="2.21.0") + f"\ndel {name}\n")
+    text = f"needs TensorFlow, but the module tensorflow has no {name}: its installation is incomplete; `pip install"
+    assert text in imported(tmp_path)
+
+
+@pytest.mark.parametrize("error", ["ImportError", "AttributeError", "OSError"])
+def test_with_an_installation_that_cannot_be_imported(tmp_path: Path, error: str) -> None:
+    (tmp_path / "tensorflow.py").write_text(f"raise {error}('Traceback:\\n  of several lines')")
+    said = imported(tmp_path)
+    assert said.endswith(f"which cannot be imported here; `pip install tensorflow` installs it ({error})\n"), said
+
+
 def test_with_a_library_for_another_platform(tmp_path: Path) -> None:
     fake = FAKE.format(version="2.21.0").replace("undefined symbol: TF_NewKernelBuilder", "invalid ELF header")
     (tmp_path / "tensorflow.py").write_text(fake)

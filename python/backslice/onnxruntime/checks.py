@@ -6,6 +6,7 @@ import numpy as np
 
 from .model_format import MICROSOFT, float_tensor, int64_list, model, node
 
+RELU = model([node("Relu", ["x"], "y")], [float_tensor("x", [1])], [float_tensor("y", [1])])
 PLAIN = model(
     [node("Gemm", ["x", "x"], "y"), node("Relu", ["y"], "z")], [float_tensor("x", [2, 2])], [float_tensor("z", [2, 2])]
 )
@@ -36,10 +37,14 @@ def check_microsoft(runtime: Any, options: Any) -> None:
     check_gradient(runtime, options, MICROSOFT)
 
 
+def load(runtime: Any, options: Any, serialized: bytes) -> Any:
+    """Make a session without threads of its own."""
+    options.intra_op_num_threads = 1
+    return runtime.InferenceSession(serialized, options, providers=["CPUExecutionProvider"])
+
+
 def _run(runtime: Any, serialized: bytes, options: Any, **feeds: Any) -> Any:
-    options.intra_op_num_threads = 1  # no threads are made for it
-    session = runtime.InferenceSession(serialized, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)[0]
+    return load(runtime, options, serialized).run(None, feeds)[0]
 
 
 def _check(found: Any, expected: Any) -> None:

@@ -5,6 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from ..errors import FailedPreconditionError
 from ..frameworks import adapter_library, check_version, imported
 from ..self_test import SelfTest
 from ..suggestions import checked_keywords
@@ -102,21 +103,49 @@ def self_test(runtime: Any) -> SelfTest:
 
 
 def _registered(runtime: Any, with_microsoft: bool) -> Any:
-    options = runtime.SessionOptions()
+    options = _options_class(runtime)()
+    options.with_microsoft = with_microsoft
     if with_microsoft:
         options.add_session_config_entry("custom_op.SliceGrad.domain", MICROSOFT)
     options.register_custom_ops_library(library_path())
     return options
 
 
+@cache
+def _options_class(runtime: Any) -> Any:
+    class SessionOptions(runtime.SessionOptions):  # type: ignore[misc]
+        """ONNX Runtime's, which refuse a library whose operators ONNX Runtime does not accept beside backslice's.
+
+        ONNX Runtime itself notices that when a session is made, and names neither library.
+        """
+
+        with_microsoft = False
+
+        def register_custom_ops_library(self, path: str) -> None:
+            if path != library_path():
+                _check_beside(runtime, path, self.with_microsoft)
+            super().register_custom_ops_library(path)
+
+    return SessionOptions
+
+
+def _check_beside(runtime: Any, path: str, with_microsoft: bool) -> None:
+    both, alone = _registered(runtime, with_microsoft), runtime.SessionOptions()
+    for options in (both, alone):
+        runtime.SessionOptions.register_custom_ops_library(options, path)
+        options.log_severity_level = 4  # the exception says it
+    try:
+        checks.load(runtime, both, checks.RELU)
+    except Exception as error:
+        checks.load(runtime, alone, checks.RELU)  # if that fails too, the error is not about backslice
+        raise FailedPreconditionError(
+            f"ONNX Runtime does not accept {path} beside backslice's operators ({error}): "
+            "register it with onnxruntime.SessionOptions() instead"
+        ) from error
+
+
 def _runtime() -> Any:
     need = "backslice.onnxruntime.session_options() needs ONNX Runtime"
-    runtime = imported("onnxruntime", need)
-    for name in ("__version__", "InferenceSession", "SessionOptions"):
-        if not hasattr(runtime, name):
-            raise ImportError(
-                f"{need}, but the module onnxruntime has no {name}: its installation is incomplete; "
-                "`pip install --force-reinstall onnxruntime` repairs it"
-            )
+    runtime = imported("onnxruntime", need, "__version__", "InferenceSession", "SessionOptions")
     check_version(runtime.__version__, "backslice's operators need ONNX Runtime", OLDEST)
     return runtime

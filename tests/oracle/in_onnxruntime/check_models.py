@@ -1,6 +1,7 @@
 """Models without our operators load, compute and are optimised as without our session options, at every level."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from backslice import FailedPreconditionError
 from backslice.onnx import gradient_nodes
 from backslice.onnxruntime import library_path, session_options
 from onnx import TensorProto, helper
@@ -64,11 +66,25 @@ def test_the_optimiser_makes_nodes_of_com_microsoft(name: str, tmp_path: Path) -
     assert any(node.domain == "com.microsoft" for node in onnx.load(tmp_path / "optimised.onnx").graph.node)
 
 
+def model_with_gradients(name: str) -> bytes | None:
+    """A model and the gradients of its slices; None if it has no slices that have gradients."""
+    forward = onnx.shape_inference.infer_shapes(onnx.load_from_string(serialized(name)))
+    made = gradient_nodes(forward)
+    return bytes(made.added_to(forward).SerializeToString()) if made.nodes else None
+
+
+SLICED = [name for name in [*models.MODELS, *EXPORTED] if model_with_gradients(name) is not None]
+
+
+def test_there_are_models_with_slices() -> None:
+    assert {"lstm", "swin"} <= set(SLICED)
+    assert not EXPORTED or {"torch_swin", "torch_unet"} <= set(SLICED)
+
+
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
-@pytest.mark.parametrize("name", ["lstm", "swin"])
+@pytest.mark.parametrize("name", SLICED)
 def test_models_with_the_gradients_of_their_slices(name: str, level: Any) -> None:
-    forward = onnx.shape_inference.infer_shapes(models.MODELS[name]())
-    both = gradient_nodes(forward).added_to(forward).SerializeToString()
+    both = model_with_gradients(name)
     made, plain = (session(both, session_options(), chosen) for chosen in (level, LEVELS[0]))
     for found, expected in zip(made.run(None, feeds(made)), plain.run(None, feeds(made)), strict=True):
         assert np.allclose(found, expected, atol=1e-5)
@@ -120,6 +136,27 @@ def test_another_domain_is_refused() -> None:
     options.add_session_config_entry("custom_op.SliceGrad.domain", "microsoft")
     with pytest.raises(Exception, match=r'custom_op.SliceGrad.domain is "microsoft", expected "com.microsoft"'):
         options.register_custom_ops_library(library_path())
+
+
+def test_another_library_with_our_domain_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """A copy of ours is a library that registers the same domain and the same operators."""
+    other = tmp_path / "other.so"
+    shutil.copyfile(library_path(), other)
+    other.write_bytes(other.read_bytes().replace(b"backslice.registered.", b"somebody_.registered."))
+    options = session_options()
+    text = rf"^ONNX Runtime does not accept {other} beside backslice's operators \(.*Domain already set in registry.*\)"
+    with pytest.raises(FailedPreconditionError, match=text):
+        options.register_custom_ops_library(str(other))
+    session(with_slice_grad("backslice"), options)  # as before
+
+    without = ort.SessionOptions()
+    without.register_custom_ops_library(str(other))
+    session(with_slice_grad("backslice"), without)
+
+
+def test_another_library_that_cannot_be_loaded_gets_the_error_of_onnx_runtime() -> None:
+    with pytest.raises(Exception, match=r"cannot open shared object file"):
+        session_options().register_custom_ops_library("/nowhere/library.so")
 
 
 def test_registering_again_is_harmless() -> None:
