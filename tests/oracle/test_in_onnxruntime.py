@@ -22,11 +22,13 @@ def exported_models() -> dict[str, str]:
     """The folder of models from PyTorch, as an environment variable: made once, where PyTorch's environment is."""
     folder = cache_folder().with_name("models") / hashlib.sha256(EXPORT.read_bytes()).hexdigest()[:12]
     if not (folder / ".ready").exists():
-        if (python := find("exporter")) is None:
-            print("*** SKIPPED models from PyTorch: `python -m backslice.bench.venvs exporter` makes them possible ***")
+        if (python := find("torch")) is None:
+            print("*** SKIPPED models from PyTorch: `python -m backslice.bench.venvs torch` makes them possible ***")
             return {}
+        (packages,) = ensure("exporter").parents[1].glob("lib/python*/site-packages")
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([python, EXPORT, folder], check=True, timeout=600)
+        environment = os.environ | {"PYTHONPATH": str(packages)}
+        subprocess.run([python, EXPORT, folder], check=True, timeout=600, env=environment)
         (folder / ".ready").touch()
     return {"BACKSLICE_MODELS": str(folder)}
 

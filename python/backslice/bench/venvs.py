@@ -23,13 +23,13 @@ REQUIREMENTS = {
     "jax-newest": ["jax==0.11.2", "pytest", "scikit-build-core>=0.10", "nanobind>=2.12"],
     "torch": ["torch", "numpy"],
     "torch-oldest": ["torch==2.11.0", "numpy"],
-    # exports the models that tests run in ONNX Runtime; made on request only
-    "exporter": ["torch", "onnx", "onnxscript"],
+    # what the environment torch lacks to export the models that tests run in ONNX Runtime
+    "exporter": ["onnx", "onnxscript"],
 }
 # Peers that need a later Python than ours may be.
 PYTHONS = {"jax-newest": "3.12"}
 # PyTorch's wheel brings several GB of CUDA packages.
-DISK_NEEDED = dict.fromkeys(("torch", "torch-oldest", "exporter"), 15 * 10**9)
+DISK_NEEDED = dict.fromkeys(("torch", "torch-oldest"), 15 * 10**9)
 
 
 def cache_folder() -> Path:
@@ -97,5 +97,5 @@ def _make(name: str, folder: Path) -> Path | None:
 
 
 if __name__ == "__main__":
-    for peer in sys.argv[1:] or REQUIREMENTS.keys() - {"exporter"}:
+    for peer in sys.argv[1:] or REQUIREMENTS:
         ensure(peer)
