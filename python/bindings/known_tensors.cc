@@ -91,14 +91,6 @@ nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
 
 }  // namespace
 
-bool view_known_tensor(nb::handle object, dltensor& view) {
-  if (!may_be_tensor(object)) return false;
-  const ExchangeApi* api = find_api(object);
-  if (api != nullptr && api->view_of_object(object.ptr(), &view) == 0) return true;
-  PyErr_Clear();
-  return false;
-}
-
 nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, const Shape& shape, View& view) {
   const KnownClass& known = known_class();
   const bool is_known = known.type.is_valid() && like.type().is(known.type);

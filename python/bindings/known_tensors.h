@@ -12,10 +12,6 @@ namespace backslice::python {
 // which know what to say. May run code of PyTorch's.
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call);
 
-// What a plain tensor says of its memory, on any device; false where the object is no such tensor. `view` points into
-// the object. Whether there is more behind it than memory, the caller knows. May run code of PyTorch's.
-bool view_known_tensor(nb::handle object, nb::dlpack::dltensor& view);
-
 // A new contiguous tensor of a plain tensor's dtype and device, uninitialised, and its memory; not valid where this
 // way, which is the quickest, cannot be taken. Raises what PyTorch raises.
 nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, const Shape& shape, View& view);

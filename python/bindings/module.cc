@@ -56,8 +56,6 @@ NB_MODULE(_core, m) {
   backslice::python::bind_runtime(m);
   backslice::python::bind_bus_error(m);
   backslice::python::bind_device_arrays(m);
-  backslice::python::bind_addresses(m);
-  backslice::python::bind_slice_adder(m);
   backslice::python::bind_dlpack_export(m);
   backslice::python::bind_dtypes(m);
 #ifdef BACKSLICE_FAULT_INJECTION

@@ -15,7 +15,6 @@ namespace backslice::python {
 // How a notebook shows an object: the picture that the package draws of it, "svg" or "html".
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
-void bind_addresses(nanobind::module_& m);
 void bind_bus_error(nanobind::module_& m);
 void bind_device_arrays(nanobind::module_& m);
 void bind_dlpack_export(nanobind::module_& m);
@@ -28,7 +27,6 @@ void bind_prepared_slices(nanobind::module_& m);
 void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
-void bind_slice_adder(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);
 void bind_sparse_slices(nanobind::module_& m);
 void bind_tensor_arrays(nanobind::module_& m);

@@ -27,11 +27,7 @@ from .internal import _register as _register
 from .internal import _rows_picture as _rows_picture
 from .internal import _select_text as _select_text
 from .internal import _set_serial as _set_serial
-from .internal import _slice_at as _slice_at
 from .internal import _slice_grad_into_zeros as _slice_grad_into_zeros
-from .internal import _slice_grads_at as _slice_grads_at
-from .internal import _slice_grads_of as _slice_grads_of
-from .internal import _SliceAdder as _SliceAdder
 from .internal import _svg as _svg
 from .internal import _uninitialised as _uninitialised
 from .many_slices import *

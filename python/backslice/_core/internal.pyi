@@ -27,37 +27,6 @@ def _dlpack_capsule(array: NDArray[Any], versioned: bool, is_copy: bool) -> Any:
 def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -> None:
     """Compute ``slice_grad(dy, shape, index, out=out)`` where `out` is all zero already."""
 
-def _slice_grads_at(slices: list[Any], out: tuple[Any, ...], where: tuple[Any, ...], accumulate: bool) -> None:
-    """Write the sum of the gradients of slices, or add it, to memory that is given by its address."""
-
-def _slice_grads_of(
-    slices: Sequence[Any], dys: Sequence[Any], out: tuple[Any, ...], where: tuple[Any, ...], accumulate: bool
-) -> bool:
-    """Do the same with tensors that tell their memory to C; return whether all of them did, or nothing was done."""
-
-def _slice_at(x: tuple[Any, ...], slice: tuple[Any, ...], out: tuple[Any, ...], where: tuple[Any, ...]) -> None:
-    """Write a slice to memory that is given by its address."""
-
-class _SliceAdder:
-    """Adds gradients of slices to sums that wait for them in PyTorch's engine: see `backslice.torch.growing`."""
-
-    def __init__(self, op: str, key: str, kind: int, sizes: Any, asked: Any) -> None: ...
-    def add(self, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
-        """Add a gradient at once; return True, or what it may wait in, or None. Only kernels may call it."""
-
-    def add_at_once(self, waiting: Any, lazy: Any, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> bool:
-        """Add a gradient to the memory of a sum, by one kernel, if it has some, on this stream, and nothing waits."""
-
-    def count(self, waiting: Any) -> None:
-        """Count a slice that was added."""
-
-    def is_without_hooks(self, dy: Any, given: frozenset[int]) -> bool:
-        """Tell whether no hook will be shown what becomes of a gradient; `given` are ids of those the caller gave."""
-
-    @property
-    def added_at_once(self) -> int:
-        """How many gradients were added at once, for tests."""
-
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
 

@@ -7,11 +7,14 @@
 Nothing changes until :func:`install` is called. :func:`slice`, :func:`multi_slice` and :func:`pad_to` work without it.
 """
 
+from ..frameworks import imported as _imported
 from ..suggestions import check_keywords as _check_keywords
-from . import versions as _versions  # noqa: F401  first: it says what is missing
-from .installing import enabled, install, uninstall
-from .report import KernelStatus, Status, status
-from .slices import multi_slice, pad_to, slice
+
+_imported("torch", "backslice.torch needs PyTorch")
+
+from .installing import enabled, install, uninstall  # noqa: E402
+from .report import KernelStatus, Status, status  # noqa: E402
+from .slices import multi_slice, pad_to, slice  # noqa: E402
 
 __all__ = ["KernelStatus", "Status", "enabled", "install", "multi_slice", "pad_to", "slice", "status", "uninstall"]
 

@@ -1,6 +1,7 @@
 """Puts backslice's kernels in use, and PyTorch's own back."""
 
 import contextlib
+import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -8,27 +9,37 @@ from typing import Any
 
 import torch
 
-from . import capture, devices, kernels, trial, versions
+from . import internals, kernels, self_test
 from .kernels import KEYS, OPERATIONS
 
-_lock = threading.RLock()
 _library: Any = None  # what registered the kernels; they may be switched off
 _is_on = False
 _refusals: dict[tuple[str, str], str] = {}  # per op and where it runs: why it is left to PyTorch
 _is_asked_for = False  # by install()
 _blocks = 0  # of enabled() that have not ended
+_has_warned = False
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+_renew_lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)  # another thread may have held it
 
 
 def install() -> None:
-    """Keep the gradients of slices as lists until something reads them, from now on and in all threads.
+    """Add the gradients of slices to one sum per tensor, from now on and in all threads.
 
-    Installing twice is harmless. Where something is not as expected (a version of PyTorch that is not known, another
-    library's kernels), PyTorch's own kernels stay in use; :func:`status` tells why.
+    Installing twice is harmless. Where something is not as expected (PyTorch lacks an internal function, a self-test
+    fails, another library has replaced a kernel), PyTorch's own kernels stay in use; :func:`status` tells why.
 
     Warns
     -----
     RuntimeWarning
-        Nothing was put in use, since the version of PyTorch is not known.
+        Nothing was put in use. Given once per process.
 
     See Also
     --------
@@ -78,39 +89,47 @@ def is_installed() -> bool:
 
 
 def refusal(op: str, key: str) -> str | None:
-    """Why an op is left to PyTorch although `install()` was called."""
-    return _refusals.get((op, key)) if _is_on or _library is None else None
+    """Return why an op is left to PyTorch although `install()` was called."""
+    return _refusals.get((op, key))
 
 
 def _put_in_use() -> None:
     global _is_on
     if _is_on:
         return
-    if (reason := versions.why_not()) is not None:
-        _refusals.update(dict.fromkeys(_all(), reason))
-        warnings.warn(f"{reason}: its own kernels stay in use", RuntimeWarning, stacklevel=3)
-        return
     try:
         if _library is None:
             _register()
-            kernels.switch_on(_registered(), {"CPU": kernels.Sizes(trial.SMALLEST, trial.SMALLEST)})
-            trial.measure([name for name, key in _registered() if key == "CPU"])
-        kernels.switch_on(_registered(), kernels.as_shipped())
-    except BaseException:
-        kernels.switch_off()
-        _unregister()
-        raise
-    _is_on = True
+            self_test.run([name for name, key in _registered() if key == "CPU"])
+        kernels.switch_on({key: kernels.SHIPPED[key] for key in KEYS})
+        _is_on = True
+    except Exception as error:
+        _fall_back(f"{type(error).__name__}: {error}")
+    finally:
+        if not _is_on:
+            kernels.switch_off()
+
+
+def _fall_back(reason: str) -> None:
+    global _has_warned
+    _put_back()
+    _refusals.update(dict.fromkeys(_all(), reason))
+    if not _has_warned:
+        _has_warned = True
+        message = f"backslice leaves the gradients of slices to PyTorch {torch.__version__}: {reason}"
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
 def _put_back() -> None:
-    global _is_on
+    global _is_on, _library
     kernels.switch_off()
     _is_on = False
     if _library is None:
         _refusals.clear()
-    elif threading.active_count() == 1:
-        _unregister()  # which is not safe while another thread may be about to run them
+    elif threading.active_count() == 1:  # removing kernels is not safe while another thread may be about to run them
+        _library._destroy()
+        _library = None
+        _refusals.clear()
 
 
 def _all() -> list[tuple[str, str]]:
@@ -124,31 +143,29 @@ def _registered() -> list[tuple[str, str]]:
 def _register() -> None:
     global _library
     _refusals.clear()
-    _refusals.update(_overridden())
-    if (reason := devices.why_not_built()) is not None:
-        _refusals.update({(name, "CUDA"): reason for name in OPERATIONS})
-    _library = library = torch.library.Library("aten", "IMPL")
+    found = internals.resolve()
+    _refusals.update(_overridden(found))
+    if torch.version.cuda is None and torch.version.hip is None:
+        _refusals.update({(name, "CUDA"): "this PyTorch was built without CUDA" for name in OPERATIONS})
+    made = {(name, key): kernels.kernel(OPERATIONS[name], key, found) for name, key in _registered()}
+    _library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Overriding a previously registered kernel|.*Warning only once", UserWarning)
-        for name, key in _registered():
-            library.impl(name, kernels.kernel(name, key), key, allow_override=True)
+        for (name, key), kernel in made.items():
+            _library.impl(name, kernel, key, allow_override=True)
 
 
-def _unregister() -> None:
-    global _library
-    if _library is not None:
-        _library._destroy()
-        _library = None
-    _refusals.clear()
-    capture.trust_nothing()
-
-
-def _overridden() -> dict[tuple[str, str], str]:
-    """The ops that another library has a kernel for."""
-    found = {}
+def _overridden(found: internals.Internals) -> dict[tuple[str, str], str]:
+    """Return the ops that another library has a kernel for."""
+    others = {}
     for name, key in _all():
-        lines = torch._C._dispatch_dump(f"aten::{name}").splitlines()
-        kernels = [line for line in lines if line.startswith(f"{key}: ")]
-        if any(f"Register{key}" not in line for line in kernels):
-            found[name, key] = "another library has replaced PyTorch's kernel"
-    return found
+        lines = found.kernels_of(f"aten::{name}").splitlines()
+        if any(f"Register{key}" not in line for line in lines if line.startswith(f"{key}: ")):
+            others[name, key] = "another library has replaced PyTorch's kernel"
+    return others
+
+
+def is_registered(op: str, key: str) -> bool:
+    """Tell whether the kernel that PyTorch's dispatcher would call was registered here."""
+    lines = internals.resolve().kernels_of(f"aten::{op}").splitlines()
+    return any(line.startswith(f"{key}: ") and f"registered at {__file__}:" in line for line in lines)

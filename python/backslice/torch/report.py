@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 import torch
 
 from .. import __version__
-from . import counting, installing, kernels
-from .asking import is_registered, is_taken
+from . import counting, installing
 from .kernels import KEYS, OPERATIONS
 
 NOTES = (
     "Compiled functions, index tensors and masks are PyTorch's own.",
-    "Gradients of less than 3 MB, and single ones of less than 8 MB, are left to PyTorch and not counted; "
-    "on CUDA, those of less than 128 MB.",
+    "Gradients of less than 1 MiB, and those of the only slice of a tensor of less than 8 MiB, are left to PyTorch and "
+    "not counted; on CUDA, those of less than 32 MiB and of single slices.",
 )
 
 
@@ -32,7 +31,7 @@ class KernelStatus:
     reason : str
         Why it is that one.
     taken : int
-        How many gradients were kept as a list.
+        How many gradients backslice computed or added.
     left : mapping of str to int
         How many gradients that are large enough were left to PyTorch, per reason.
     device : str
@@ -57,20 +56,11 @@ class Status:
     rows : tuple of KernelStatus
         One per op and device. ``status["select_backward"]`` is that of the CPU, ``status["select_backward", "cuda"]``
         that of CUDA.
-    sums : int
-        How many lists were added up.
-    folds : int
-        How many of them because they had grown to their bound.
-    copies : int
-        How many gradients had to be copied at once, since others may write to their memory past PyTorch.
     notes : tuple of str
         What holds for all ops.
     """
 
     rows: tuple[KernelStatus, ...]
-    sums: int
-    folds: int
-    copies: int
     notes: tuple[str, ...] = NOTES
 
     def __getitem__(self, op: str | tuple[str, str]) -> KernelStatus:
@@ -87,14 +77,12 @@ class Status:
         table = [
             "  ".join([*(text.ljust(w) for text, w in zip(line, widths, strict=False)), line[6]]) for line in lines
         ]
-        sums = f"{self.sums} sums, {self.folds} of them at their bound"
-        table += ["", f"{sums}; {self.copies} gradients copied"]
         table += [
             f"{count} left by {row.op}{' on CUDA' if row.device == 'cuda' else ''}: {reason}"
             for row in self.rows
             for reason, count in row.left.items()
         ]
-        return "\n".join([*table, *self.notes])
+        return "\n".join([*table, "", *self.notes])
 
 
 def status() -> Status:
@@ -103,25 +91,17 @@ def status() -> Status:
     Returns
     -------
     Status
-        One row per op and device, and counts.
+        One row per op and device.
     """
-    events = counting.events
-    rows = tuple(_row(op, key) for key in KEYS for op in OPERATIONS)
-    return Status(rows, events["sums"], events["folds"], events["copies"])
-
-
-def _is_ours(op: str, key: str) -> bool:
-    if key == "CPU":
-        return is_taken(op, int(kernels.as_shipped()[key].small))
-    return is_registered(op, key, str(installing.__file__))
+    return Status(tuple(_row(op, key) for key in KEYS for op in OPERATIONS))
 
 
 def _row(op: str, key: str) -> KernelStatus:
-    taken, left = counting.taken_on[op, key], dict(counting.left.get((op, key), {}))
+    taken, left = counting.taken[op, key], dict(counting.left.get((op, key), {}))
     reason = installing.refusal(op, key)
     if reason is None and not installing.is_installed():
         reason = "install() has not been called, or was undone"
-    if reason is None and not _is_ours(op, key):
+    if reason is None and not installing.is_registered(op, key):
         reason = "another library's kernel came after backslice's"
     if reason is not None:
         return KernelStatus(op, "PyTorch", str(torch.__version__), reason, taken, left, key.lower())

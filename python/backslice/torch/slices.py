@@ -1,21 +1,12 @@
 """Slices whose gradient is one pass over the tensor, however many there are."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .. import Error, slice_grad
-from .. import slice as pooled_slice
-from . import counting, devices, pending
-from .arrays import DTYPES, MAX_RANK, as_array, as_tensor
-from .indexing import Entries, array_index, entries_of, flattened, forward_index, result_shape, with_batch
-from .operators import pad_sum, sum_on_device
-from .plainly import are_plain_kernels
-
-PLAIN = torch._C._dispatch_keys(torch.empty(0)).raw_repr()  # nothing but memory of the CPU is behind such a tensor
-POOLED = 2**24  # bytes of a copy from which on backslice's memory is faster
+from .indexing import Entries, entries_of, flattened, forward_index, result_shape, with_batch
+from .operators import pad_sum
 
 
 def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
@@ -102,11 +93,6 @@ def pad_to(dy: Any, shape: Sequence[int], index: Any) -> Any:
     >>> bt.pad_to(torch.tensor([1.0, 2.0]), (4,), np.s_[1:3])
     tensor([0., 1., 2., 0.])
     """
-    if not torch.compiler.is_compiling() and dy.is_cuda and _is_direct([dy]):
-        try:
-            return _padded(dy, tuple(shape), index)
-        except Error:  # said below, in words of this function
-            pass
     entries = entries_of(index, shape)
     expected = result_shape(entries)
     try:
@@ -118,43 +104,9 @@ def pad_to(dy: Any, shape: Sequence[int], index: Any) -> Any:
     return _sum(tuple(shape), (entries,), [dy])
 
 
-def _padded(dy: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """The same by one call, which reads the index too."""
-    dx = slice_grad(dy, shape, index)
-    counting.count_event("sums")
-    return dx
-
-
 def _taken(x: Any, entries: Entries) -> Any:
     index, turned = forward_index(entries)
     return x[index].flip(turned) if turned else x[index]
-
-
-def _values(x: Any, entries: Entries) -> Any:
-    """The same without history. What is to be turned around is copied by all cores if it is large, or on its device."""
-    if any(step < 0 for _, _, step, _ in entries) and not torch.compiler.is_compiling() and forward_index(entries)[1]:
-        if _is_plain(x) and math.prod(result_shape(entries)) * x.element_size() >= POOLED:
-            return as_tensor(pooled_slice(as_array(x), array_index(entries)))
-        if _is_seen_by_nobody() and devices.are_plain([x]):
-            return devices.values(x, entries)
-    return _taken(x, entries)
-
-
-def _is_plain(x: Any) -> bool:
-    is_exact = type(x) in (torch.Tensor, torch.nn.Parameter) and x.dtype in DTYPES and x.layout is torch.strided
-    return is_exact and x.dim() <= MAX_RANK and torch._C._dispatch_keys(x).raw_repr() == PLAIN
-
-
-def _is_seen_by_nobody() -> bool:
-    """Whether no mode or transform wants to see what is done to plain tensors."""
-    return are_plain_kernels() and not pending.is_in_forward_mode()
-
-
-def _is_direct(dys: Sequence[Any]) -> bool:
-    """Whether their sum needs neither a history nor PyTorch's dispatcher, which take longer than a small sum does."""
-    if torch.is_grad_enabled() and any(dy.requires_grad for dy in dys):
-        return False
-    return _is_seen_by_nobody() and devices.are_plain(dys)
 
 
 def _slices(x: Any, many: tuple[Entries, ...]) -> Any:
@@ -163,8 +115,6 @@ def _slices(x: Any, many: tuple[Entries, ...]) -> Any:
 
 
 def _sum(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> Any:
-    if not torch.compiler.is_compiling() and len(shape) <= MAX_RANK and _is_direct(dys):
-        return sum_on_device(dys, shape, many)
     return (_PadSum if torch.compiler.is_compiling() else _PadSumWithTangent).apply(shape, many, *dys)
 
 
@@ -179,10 +129,18 @@ def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> 
     return _sum(shape, many, dys)
 
 
+def _input_buffer(ctx: Any) -> Any:
+    """Return where autograd's engine adds up the gradient of `x`, if it may be changed: from PyTorch 2.15 on."""
+    try:
+        return ctx.input_grad_buffers[0]
+    except (AttributeError, IndexError, NotImplementedError, RuntimeError):
+        return None
+
+
 class _MultiSlice(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(x: Any, many: tuple[Entries, ...]) -> Any:
-        return tuple(_values(x, entries) for entries in many)
+        return tuple(_taken(x, entries) for entries in many)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -192,7 +150,14 @@ class _MultiSlice(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *dys: Any) -> Any:
-        return _sum_of_given(ctx.shape, ctx.many, dys), None
+        buffer = None if torch.compiler.is_compiling() else _input_buffer(ctx)
+        if buffer is None:
+            return _sum_of_given(ctx.shape, ctx.many, dys), None
+        for entries, dy in zip(ctx.many, dys, strict=True):
+            if dy is not None:
+                index, turned = forward_index(entries)
+                buffer[index].add_(dy.flip(turned) if turned else dy)
+        return None, None
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Any, many: Any) -> Any:

@@ -1,0 +1,48 @@
+"""The private names of PyTorch that `install()` needs, all of them. Nothing else in this package uses one.
+
+They are looked up by `install()`. Where one is missing, PyTorch's own kernels stay in use.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Internals:
+    """What `install()` asks of PyTorch."""
+
+    current_node: Callable[[], Any]  # the node that autograd's engine runs on this thread, or None
+    current_pass: Callable[[], int]  # the number of its backward pass
+    at_end_of_pass: Callable[[Any], None]
+    make_wrapper: Callable[..., Any]  # a tensor without memory
+    dispatch_modes: Callable[[], int]
+    transforms: Callable[[], Any]  # of torch.func, or None
+    forward_mode: Any  # the module, whose level is -1 outside
+    plain_functions: Any  # a context in which no mode sees functions of PyTorch
+    kernels_of: Callable[[str], str]  # text about the kernels of an op
+    stream: Callable[[int], int] | None  # the current one of a CUDA device
+    keys: dict[str, Any]  # what a kernel is called with
+
+
+def resolve() -> Internals:
+    """Look the names up. Raises AttributeError where one is missing."""
+    c = torch._C
+    keys = {key: c.DispatchKeySet(getattr(c.DispatchKey, key)) for key in ("CPU", "CUDA")}
+    torch.library.Library._destroy  # noqa: B018  uninstall() needs it
+    torch.autograd.forward_ad._current_level  # noqa: B018
+    return Internals(
+        c._current_autograd_node,
+        c._current_graph_task_id,
+        torch.autograd.Variable._execution_engine.queue_callback,
+        torch.Tensor._make_wrapper_subclass,
+        c._len_torch_dispatch_stack,
+        c._functorch.peek_interpreter_stack,
+        torch.autograd.forward_ad,
+        c.DisableTorchFunction,
+        c._dispatch_dump,
+        getattr(c, "_cuda_getCurrentRawStream", None),
+        keys,
+    )
