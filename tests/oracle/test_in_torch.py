@@ -13,31 +13,22 @@ FOLDER = Path(__file__).with_name("in_torch")
 ENVIRONMENT = beside.environment("ml_dtypes", OMP_NUM_THREADS="2")
 
 
-# Those that show what becomes of values. The way of CUDA devices is tried with memory of the CPU.
-OF_VALUES = (
-    "check_adversaries.py", "check_bounds.py", "check_changes.py", "check_interplay.py", "check_models.py",
-    "check_programs.py", "check_references.py", "check_results.py", "check_slices.py", "check_values.py",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize("venv", ["torch", "torch-oldest"])
-@pytest.mark.parametrize("checks", [(".",), OF_VALUES], ids=["on the CPU", "as on a device"])
-def test_the_checks_pass_inside_pytorch(venv: str, checks: tuple[str, ...]) -> None:
+def test_the_checks_pass_inside_pytorch(venv: str) -> None:
     python = ensure(venv)
     if python is None:
         pytest.skip(f"*** {venv} IS NOT INSTALLED: NOT ENOUGH DISK ***")
     quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:logging", "-W", "ignore", "-c", "pytest.ini", "--tb=short"]
-    way = {"BACKSLICE_TORCH_AS_ON_A_DEVICE": "1"} if checks is OF_VALUES else {}
     done = subprocess.run(
-        [python, "-m", "pytest", *quiet, *checks],
-        capture_output=True, text=True, timeout=1800, env=ENVIRONMENT | way, cwd=FOLDER,
+        [python, "-m", "pytest", *quiet, "."],
+        capture_output=True, text=True, timeout=1800, env=ENVIRONMENT, cwd=FOLDER,
     )  # fmt: skip
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "passed" in done.stdout and "skipped" not in done.stdout
 
 
-AT_LEAST = {"32 slices": 5, "512 slices": 50, "single slices": 5}
+AT_LEAST = {"32 slices": 5, "512 slices": 300, "single slices": 2.5}
 
 
 @pytest.mark.skipif(not os.environ.get("BACKSLICE_SPEED_TESTS"), reason="make oracle-torch-speed, on a quiet machine")
@@ -48,4 +39,4 @@ def test_the_backward_pass_is_fast() -> None:
     print(done.stdout)
     found = json.loads(done.stdout.splitlines()[-1])
     assert {what: found[what] for what, least in AT_LEAST.items() if found[what] < least} == {}
-    assert found["small slice, microseconds more"] <= 15
+    assert found["small slice, microseconds more"] <= 6

@@ -13,8 +13,10 @@ from . import internals, kernels, self_test
 from .kernels import KEYS, OPERATIONS
 
 _library: Any = None  # what registered the kernels; they may be switched off
+_is_tested = False  # and what they compute was compared with PyTorch
 _is_on = False
 _refusals: dict[tuple[str, str], str] = {}  # per op and where it runs: why it is left to PyTorch
+_failure: str | None = None  # why all of them are
 _is_asked_for = False  # by install()
 _blocks = 0  # of enabled() that have not ended
 _has_warned = False
@@ -90,30 +92,33 @@ def is_installed() -> bool:
 
 def refusal(op: str, key: str) -> str | None:
     """Return why an op is left to PyTorch although `install()` was called."""
-    return _refusals.get((op, key))
+    return _failure or _refusals.get((op, key))
 
 
 def _put_in_use() -> None:
-    global _is_on
+    global _is_on, _is_tested, _failure
     if _is_on:
         return
+    _failure = None
     try:
         if _library is None:
             _register()
+        if not _is_tested:
             self_test.run([name for name, key in _registered() if key == "CPU"])
-        kernels.switch_on({key: kernels.SHIPPED[key] for key in KEYS})
+            _is_tested = True
+        kernels.switch_on(kernels.SHIPPED)
         _is_on = True
     except Exception as error:
-        _fall_back(f"{type(error).__name__}: {error}")
+        _failure = f"{type(error).__name__}: {error}"
     finally:
         if not _is_on:
-            kernels.switch_off()
+            _remove_kernels()
+    if _failure is not None:
+        _warn(_failure)
 
 
-def _fall_back(reason: str) -> None:
+def _warn(reason: str) -> None:
     global _has_warned
-    _put_back()
-    _refusals.update(dict.fromkeys(_all(), reason))
     if not _has_warned:
         _has_warned = True
         message = f"backslice leaves the gradients of slices to PyTorch {torch.__version__}: {reason}"
@@ -121,14 +126,19 @@ def _fall_back(reason: str) -> None:
 
 
 def _put_back() -> None:
-    global _is_on, _library
+    global _is_on, _failure
+    _is_on, _failure = False, None
+    _remove_kernels()
+
+
+def _remove_kernels() -> None:
+    """Switch them off, and remove them where no other thread can be about to run them."""
+    global _library, _is_tested
     kernels.switch_off()
-    _is_on = False
-    if _library is None:
-        _refusals.clear()
-    elif threading.active_count() == 1:  # removing kernels is not safe while another thread may be about to run them
+    if _library is not None and threading.active_count() == 1:
         _library._destroy()
-        _library = None
+        _library, _is_tested = None, False
+    if _library is None:
         _refusals.clear()
 
 

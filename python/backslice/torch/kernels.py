@@ -1,5 +1,6 @@
 """The kernels that autograd runs for slices."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -87,9 +88,10 @@ class Bound:
     own: Callable[..., Any]
 
 
-def _own_kernel(operation: Operation, key: str, internals: Internals) -> Callable[..., Any]:
+def own_kernel(operation: Operation, key: str, internals: Internals) -> Callable[..., Any]:
+    """Return PyTorch's kernel, as it was before ours took its place."""
     call, keys = torch.library.get_kernel(operation.overload, key).call_boxed, internals.keys[key]
-    return lambda *arguments: call(keys, *arguments)
+    return functools.partial(call, keys)
 
 
 def _slice_nodes() -> frozenset[type]:
@@ -101,16 +103,13 @@ def _slice_nodes() -> frozenset[type]:
 
 def kernel(operation: Operation, key: str, internals: Internals) -> Callable[..., Any]:
     """Return a kernel for that op, for that key."""
-    own, limits = _own_kernel(operation, key, internals), sizes[key]
-    call, keys = torch.library.get_kernel(operation.overload, key).call_boxed, internals.keys[key]
+    own, limits, nodes = own_kernel(operation, key, internals), sizes[key], _slice_nodes()
     bound = Bound(operation.part, own)
-    nodes = _slice_nodes()
-    size_of = math.prod
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
-        size = size_of(shape) * dy.itemsize
+        size = math.prod(shape) * dy.itemsize
         if size < limits.many:
-            return call(keys, dy, shape, *arguments)
+            return own(dy, shape, *arguments)
         reason = _why_not(dy, nodes, internals)
         if reason is not None:
             counting.count_left(operation.name, key, reason)

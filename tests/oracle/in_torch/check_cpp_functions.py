@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from backslice.torch import kernels
 from compare import leaf, same_both_ways, slices_of
 from torch.utils import cpp_extension
 
@@ -88,17 +87,14 @@ def test_functions_that_read_memory_have_equal_gradients(between: str, tripled: 
     same_both_ways(run)
 
 
-@pytest.mark.parametrize("medium", [1, 2**62])
-def test_functions_that_call_the_ops_of_slices(medium: int, tripled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "MEDIUM", medium)
-
+def test_functions_that_call_the_ops_of_slices(tripled: Any) -> None:
     def run() -> Any:
         a, b = leaf(4, 7, 3), leaf(4, 7, 3)
         for _ in range(3):
             torch.ops.backslice_test.rows(a, b).sum().backward()
         return a.grad, b.grad
 
-    same_both_ways(run)
+    same_both_ways(run, is_taken=False)  # only PyTorch's own nodes are
 
 
 def test_functions_are_left_without_hooks(tripled: Any, installed: None) -> None:

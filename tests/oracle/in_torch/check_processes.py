@@ -42,7 +42,7 @@ def weights(rank, static):
 
 def main(rank, file):
     import backslice.torch.kernels as kernels
-    kernels.SMALL = kernels.MEDIUM = 1
+    kernels.SHIPPED["CPU"] = (0, 0)
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
     weights(rank, False)
@@ -96,7 +96,7 @@ watcher.join()
 size = x.numel() * 4
 assert dx[3, 7, 5] == 7 and dx.shape == x.shape
 print((peak - before) / size)
-assert peak - before + size < 1.1 * 3 * size  # x, which was there before, dx, the dy's, and ten per cent
+assert peak - before < 1.05 * 3 * size  # dx, the first slice's gradient that it is a copy of, and the dy's
 """
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from backslice.torch.lazy import LazySliceGrad
 from compare import leaf, same_both_ways, slices_of
 
 
@@ -68,7 +67,7 @@ def test_functional_transforms() -> None:
             torch.func.grad(lambda a: torch.func.grad(slices_of)(a)[:, 1].sum())(x),
         ]
 
-    same_both_ways(run)
+    same_both_ways(run, is_taken=False)  # they compute gradients of gradients
 
 
 def test_batched_gradients() -> None:
@@ -166,16 +165,6 @@ def test_gradients_that_grad_returned_can_be_assigned_and_stepped() -> None:
         return x.detach()
 
     same_both_ways(run)
-
-
-def test_lazy_gradients_do_not_outlive_their_pass(installed: None) -> None:
-    kept = []
-    x = leaf(4, 7, 3)
-    y = x * 1
-    y.register_hook(kept.append)
-    slices_of(y).backward()
-    assert isinstance(kept[0], LazySliceGrad) or type(kept[0]) is torch.Tensor
-    assert torch.Tensor.data_ptr(kept[0]) != 0
 
 
 def test_hooks_that_add_numbers() -> None:

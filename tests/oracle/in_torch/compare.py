@@ -28,9 +28,9 @@ def same_both_ways(run: Callable[[], Any], is_taken: bool = True, key: str | Non
     with bt.enabled():
         counting.reset()
         result = run()
-        taken = sum(count for (_, where), count in counting.taken_on.items() if key in (None, where))
+        taken = sum(count for (_, where), count in counting.taken.items() if key in (None, where))
     assert_equal(tree_leaves(result), without)
-    assert (taken > 0) == is_taken, (dict(counting.taken_on), counting.left)
+    assert (taken > 0) == is_taken, (dict(counting.taken), counting.left)
     return result
 
 

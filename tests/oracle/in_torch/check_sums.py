@@ -1,4 +1,4 @@
-"""Slices that are added to the sum that waits for them, and pass nothing on: nobody can tell."""
+"""Slices whose gradients are added to a sum in autograd's engine: with hooks, threads, failures and all kinds of dy."""
 
 import gc
 import signal
@@ -10,44 +10,9 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import capture, counting, devices, growing, kernels, pending, sums, trial
-from backslice.torch.plainly import plainly
+from backslice.torch import counting, terms
 from compare import leaf, same_both_ways, slices_of
 from torch.autograd import forward_ad
-
-WAYS = {"on the CPU": (False, 1), "as on a device": (True, 1), "as on a device, the first at once": (True, 2**62)}
-
-
-@pytest.fixture(autouse=True, params=WAYS)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    as_on_a_device, medium = WAYS[request.param]
-    monkeypatch.setattr(kernels, "MEDIUM", medium)
-    if as_on_a_device:
-        monkeypatch.setattr(devices, "takes", lambda device: device.type == "cpu")
-        monkeypatch.setattr(devices, "why_not", lambda device: None)
-    return str(request.param)
-
-
-@pytest.fixture
-def passed_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ops of slices that passed on what waits, but for those that `install()` tries."""
-    noted, found = kernels._noted, list[str]()
-
-    def note(name: str, dy: Any, references: int, shape: Any, *rest: Any) -> Any:
-        if shape == (4, 7, 3):
-            found.append(name)
-        return noted(name, dy, references, shape, *rest)
-
-    monkeypatch.setattr(kernels, "_noted", note)
-    return found
-
-
-@pytest.fixture
-def adders(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What adds slices to sums, of every op, from the next `install()` on."""
-    made, make = list[Any](), growing.adder
-    monkeypatch.setattr(growing, "adder", lambda *given: made.append(make(*given)) or made[-1])
-    return made
 
 
 def parts_of(x: Any) -> list[Any]:
@@ -60,118 +25,6 @@ def weighted(parts: list[Any]) -> Any:
 
 def gradients_of(parts: list[Any]) -> list[Any]:
     return [torch.full_like(part, i + 2) for i, part in enumerate(parts)]
-
-
-def test_slices_pass_nothing_on_but_the_first(passed_on: list[str]) -> None:
-    def run() -> Any:
-        x = leaf(4, 7, 3)
-        parts = parts_of(x)
-        given = torch.autograd.grad(parts, x, gradients_of(parts), retain_graph=True)[0]
-        weighted(parts).backward(retain_graph=True)
-        return x.grad, given, torch.autograd.grad(torch.stack(parts[:4]), x, torch.ones(4, 4, 3, dtype=x.dtype))
-
-    same_both_ways(run)
-    assert len(passed_on) == 3 and sum(counting.taken.values()) == 24
-
-
-def test_gradients_that_others_have_are_not_copied(way: str) -> None:
-    x = leaf(4, 7, 3)
-    parts = [x[:, t] for t in range(7)]
-    with bt.enabled():
-        counting.reset()
-        (dx,) = torch.autograd.grad(torch.stack(parts), x, torch.ones(7, 4, 3, dtype=x.dtype))
-    assert torch.equal(dx, torch.ones_like(dx))
-    if "at once" in way:
-        assert counting.events["copies"] == 1  # the second; the others are added to the first two
-
-
-@pytest.mark.parametrize("at_once", [0, 2**24])
-def test_small_gradients_on_a_device_are_added_at_once(
-    way: str, at_once: int, adders: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that nobody else has, too; larger ones wait as they are."""
-    monkeypatch.setattr(kernels, "AT_ONCE", at_once)
-
-    def run() -> Any:
-        x = leaf(4, 7, 3)
-        weighted([x[:, t] for t in range(7)]).backward()
-        return x.grad
-
-    same_both_ways(run)
-    added = sum(adder.added_at_once for adder in adders)
-    assert adders and added == (5 if "at once" in way and at_once else 0)  # all but the first two
-
-
-@pytest.mark.parametrize("are_given", [False, True])
-def test_what_was_added_to_at_once_is_the_result(are_given: bool, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not copied when it is read."""
-    made, evaluated = list[Any](), sums._evaluated
-    monkeypatch.setattr(sums, "_evaluated", lambda *given: made.append(given[0]) or evaluated(*given))
-    x = leaf(4, 7, 3)
-    with bt.enabled():
-        made.clear()  # what install() tried
-        parts = [x[:, t] for t in range(7)]
-        ys, dys = (parts, gradients_of(parts)) if are_given else (weighted(parts), None)
-        torch.autograd.grad(ys, x, dys)
-    assert len(made) == (0 if "at once" in way else 1)
-
-
-def test_sums_are_let_go_of_when_they_were_read(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not when the pass ends: a deep model would hold a gradient per layer."""
-    added, has_memory, alive = list[Any](), growing._has_memory, list[int]()
-
-    def noted(waiting: Any, lazy: Any) -> bool:
-        is_added = has_memory(waiting, lazy)
-        if is_added:
-            added.append(weakref.ref(lazy._sum.dy))
-        return is_added
-
-    monkeypatch.setattr(growing, "_has_memory", noted)
-    with bt.enabled():
-        h = leaf(4, 7, 3)
-        for _ in range(5):
-            y = h * 2
-            y.register_hook(lambda _: alive.append(sum(known() is not None for known in added)))
-            h = torch.stack([y[:, t] for t in range(7)], 1)
-        h.backward(torch.ones_like(h))
-    assert len(alive) == 5 and max(alive) <= 1 and bool(added) == ("at once" in way)
-
-
-def test_slices_are_placed_alike_wherever_they_are_added(way: str, adders: list[Any]) -> None:
-    """Also by what adds them at once, which reads their arguments itself."""
-    shape, random = (5, 6, 7), torch.Generator().manual_seed(3)
-    calls: list[Callable[[Any], Any]] = []
-    for _ in range(300):
-        dim, a, b, step = (int(torch.randint(-8, 9, (), generator=random)) for _ in range(4))
-        dim, step = dim % 3 - 3 * (a % 2), step % 4 + 1
-        index = a % shape[dim] - shape[dim] * (b % 2)
-        calls.append(lambda x, dim=dim, index=index: x.select(dim, index))
-        calls.append(lambda x, dim=dim, a=a, b=b, step=step: torch.ops.aten.slice.Tensor(x, dim, a, b, step))
-
-    def run() -> Any:
-        x = leaf(*shape)
-        parts = [call(x) for call in calls]
-        return torch.autograd.grad(parts, x, gradients_of(parts))
-
-    same_both_ways(run)
-    assert adders and (sum(adder.added_at_once for adder in adders) > 300) == ("at once" in way)
-
-
-@pytest.mark.parametrize("at_once", [0, 2**24])
-def test_gradients_that_are_shared_copy_on_write(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They stay so."""
-    monkeypatch.setattr(kernels, "AT_ONCE", at_once)
-
-    def run() -> Any:
-        x = leaf(4, 7, 3)
-        parts = parts_of(x)
-        originals = gradients_of(parts)
-        dys = [torch._lazy_clone(dy) for dy in originals]
-        found = torch.autograd.grad(parts, x, dys)
-        assert all(map(torch._C._is_cow_tensor, dys)) and all(map(torch._C._is_cow_tensor, originals))
-        return found
-
-    same_both_ways(run)
 
 
 WHICH: dict[str, Callable[[int], bool]] = {
@@ -247,31 +100,6 @@ def test_hessian_vector_products_by_forward_mode(is_leaf: bool) -> None:
             return tuple(forward_ad.unpack_dual(dx))
 
     same_both_ways(run, is_taken=False)  # forward mode is left to PyTorch
-
-
-def test_ctrl_c_leaves_autograd_as_it_was(way: str) -> None:
-    """Whenever it comes: a thread in which a guard of PyTorch's stayed entered computes no gradients any more."""
-    x, interrupts = leaf(4, 7, 3), 0
-    before = torch._C._dispatch_tls_local_exclude_set()
-    before_signal = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    kept = list[BaseException]()  # as a notebook keeps the last one
-    try:
-        for _ in range(4000):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 2e-4)
-                for _ in range(2000):
-                    plainly(len, ())
-            except KeyboardInterrupt as error:
-                interrupts += 1
-                kept = [error]
-                if torch._C._dispatch_tls_local_exclude_set() != before or interrupts == 800:
-                    break
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before_signal)
-    assert interrupts > 100 and kept
-    assert torch._C._dispatch_tls_local_exclude_set() == before
-    assert (x * 1).requires_grad
 
 
 @pytest.mark.parametrize("are_given", [False, True])
@@ -409,16 +237,6 @@ def test_hooks_that_add_and_slice_while_other_sums_wait() -> None:
     same_both_ways(run)
 
 
-def test_a_sum_that_somebody_finds_does_not_grow() -> None:
-    with bt.enabled():
-        x, kept = leaf(4, 7, 3), list[Any]()
-        parts = [x[:, t] for t in range(7)]
-        parts[3].register_hook(lambda _: kept.extend(w.lazy() for w in pending.current().waiting.values()))
-        (dx,) = torch.autograd.grad(parts, x, gradients_of(parts))
-        assert torch.equal(dx[0, :, 0], torch.arange(2, 9, dtype=x.dtype))
-        assert kept[0][0, :, 0].tolist() == [0, 0, 0, 0, 6, 7, 8]
-
-
 def test_a_pass_that_has_ended_leaves_no_graph_behind() -> None:
     def fail(_: Any) -> None:
         raise KeyError("no")
@@ -438,7 +256,7 @@ def test_a_pass_that_has_ended_leaves_no_graph_behind() -> None:
         with pytest.raises(KeyError):
             torch.autograd.grad(parts, x, gradients_of(parts))
         gc.collect()
-        assert not pending.latest.waiting
+        assert not terms._passes
 
 
 def test_nans_are_found_where_they_come_from() -> None:
@@ -545,7 +363,7 @@ def test_passes_in_threads_and_inside_one_another() -> None:
     same_both_ways(run)
 
 
-def test_a_pass_that_fails_in_the_middle(way: str) -> None:
+def test_a_pass_that_fails_in_the_middle() -> None:
     x = leaf(4, 7, 3)
     parts = [x[:, t] for t in range(7)]
 
@@ -562,23 +380,117 @@ def test_a_pass_that_fails_in_the_middle(way: str) -> None:
     assert torch.equal(x.grad[0, :, 0], torch.arange(2, 9, dtype=x.dtype))
 
 
-def test_hooks_are_told_from_how_often_a_gradient_is_held() -> None:
-    bt.install()
-    for op in kernels.OPERATIONS:
-        known = capture.known[op]
-        assert known.tells_hooks and known.alone[0] == 3 and known.given == 4
-    assert capture.known[capture.WAITING].alone == (2, 0)
+@pytest.mark.parametrize("seed", range(3))
+def test_ctrl_c_ends_the_pass_and_is_never_a_wrong_sum(seed: int, installed: None) -> None:
+    x = leaf(64, 200, 16)
+    expected, interrupts = torch.zeros_like(x), 0
+    for t in range(200):
+        expected[:, t] = t + 2
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for turn in range(60):
+            x.grad = None
+            total = weighted([x[:, t] for t in range(200)])
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-4 + (turn * 7 + seed) % 60 * 1e-4)
+                total.backward()
+            except KeyboardInterrupt:
+                interrupts += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert x.grad is None or torch.equal(x.grad, expected)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupts > 5
+    assert (x * 1).requires_grad
 
 
-def test_where_hooks_cannot_be_told_everything_is_passed_on(
-    passed_on: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trial, "_tells_hooks", lambda *_: False)
+def test_an_addition_that_fails_is_not_repeated(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a slice was added when it failed: the sum is given up, and the pass ends."""
+    x, done = leaf(4, 7, 3), []
+    copied = terms._sum
+
+    def fail(total: Any, term: Any) -> Any:
+        done.append(copied(total, term))
+        if len(done) == 4:
+            raise MemoryError
+        return done[-1]
+
+    parts = parts_of(x)
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(terms, "_sum", fail)
+        torch.autograd.backward(parts, gradients_of(parts), retain_graph=True)
+    assert x.grad is None
+    torch.autograd.backward(parts, gradients_of(parts))
+    assert torch.equal(x.grad, torch.autograd.grad(weighted(parts_of(x)), x)[0])
+
+
+def test_slices_are_added_to_memory_of_their_own() -> None:
+    """Whoever keeps the gradient of the first slice keeps that."""
 
     def run() -> Any:
-        x = leaf(4, 7, 3)
-        weighted(parts_of(x)).backward()
-        return x.grad
+        x, kept = leaf(4, 7, 3), []
+        parts = parts_of(x)
+        for part in parts:
+            part.grad_fn.register_hook(lambda gradients, _: kept.append(gradients[0]))
+        torch.autograd.backward(parts, gradients_of(parts))
+        assert len({gradient.data_ptr() for gradient in [*kept, x.grad]}) == len(parts) + 1
+        return x.grad, kept
 
     same_both_ways(run)
-    assert len(passed_on) >= 9
+
+
+def test_gradients_are_ordinary_tensors(installed: None) -> None:
+    x = leaf(4, 7, 3)
+    y = x * 1
+    y.retain_grad()
+    (captured,) = torch.autograd.grad(weighted(parts_of(y)), y, retain_graph=True)
+    weighted(parts_of(y)).backward()
+    for gradient in (captured, y.grad, x.grad):
+        assert type(gradient) is torch.Tensor and gradient.is_contiguous()
+        gradient.untyped_storage().resize_(0)
+
+
+def test_memory_is_that_of_the_gradient_and_one_copy(installed: None) -> None:
+    """The first gradient is copied once; from then on nothing of that size is made."""
+    x = leaf(64, 50, 16)
+    parts = [x[:, t] for t in range(50)]
+    made = []
+    empty_like = torch.empty_like
+    try:
+        torch.empty_like = lambda *a, **k: made.append(1) or empty_like(*a, **k)
+        torch.autograd.backward(parts, [torch.ones(64, 16, dtype=x.dtype)] * 50)
+    finally:
+        torch.empty_like = empty_like
+    assert len(made) == 1 and counting.taken["select_backward", "CPU"] == 50
+
+
+def test_mixed_layouts_at_the_sizes_as_shipped(as_shipped: None) -> None:
+    """Programs that once had wrong gradients or none."""
+    nn = torch.nn
+
+    def normalised() -> Any:
+        norm, conv = nn.GroupNorm(8, 64), nn.Conv2d(64, 8, 3, padding=1).to(memory_format=torch.channels_last)
+        x = torch.randn(8, 64, 72, 72, requires_grad=True)
+        y = norm(x)
+        (y[:, :, 4:-4, 4:-4].square().mean() + conv(y).square().mean()).backward()
+        return x.grad, norm.weight.grad, conv.weight.grad
+
+    def reshaped() -> Any:
+        x = torch.ones(2048 * 2048, requires_grad=True)
+        h = x.view(2048, 2048)
+        (h[0].sum() + (h * torch.ones(2048, 2048).t()).sum()).backward()
+        return x.grad
+
+    same_both_ways(normalised)
+    same_both_ways(reshaped)
+
+
+def test_a_default_device_and_other_modes_of_functions(installed: None) -> None:
+    x = leaf(4, 7, 3)
+    expected = torch.autograd.grad(weighted(parts_of(x)), x)[0]
+    torch.set_default_device("meta")
+    try:
+        assert torch.equal(torch.autograd.grad(weighted(parts_of(x)), x)[0], expected)
+    finally:
+        torch.set_default_device(None)
