@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import backslice.torch as bt
-import pytest
 import torch
-from backslice.torch import counting, lazy
+from backslice.torch import counting
 from tensors import leaf, slices_of, whole_numbers
 
 Step = Callable[[Any], Any]
@@ -36,28 +35,6 @@ def captured(x: Any, step: Step) -> torch.cuda.CUDAGraph:
     with torch.cuda.graph(graph):
         step(x).backward()
     return graph
-
-
-@pytest.mark.parametrize("step", [through_slices, through_many_slices])
-@pytest.mark.parametrize("bound", [1, 2**26])
-def test_a_step_is_captured_and_replayed(step: Step, bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy, "MAX_BYTES_ON_DEVICE", bound)
-    x = leaf(16, 24, 8)
-    with bt.enabled():
-        graph = captured(x, step)
-        assert step is not through_slices or counting.taken_on["select_backward", "CUDA"] > 0
-    for _ in range(3):
-        values = whole_numbers(16, 24, 8)
-        with torch.no_grad():
-            x.copy_(values)
-        graph.replay()
-        found = x.grad.clone()
-        plain = values.clone().requires_grad_()
-        (expected,) = torch.autograd.grad(
-            through_many_slices(plain) if step is not through_slices else step(plain), plain
-        )
-        torch.cuda.synchronize()
-        assert torch.equal(found, expected)
 
 
 def test_other_work_between_replays_does_not_disturb_the_graph() -> None:
@@ -95,5 +72,5 @@ def test_graphed_callables() -> None:
         counting.reset()
         graphed = torch.cuda.make_graphed_callables(Steps(), (x.detach().clone().requires_grad_(),))
         graphed(x).sum().backward()
-        assert counting.taken_on["select_backward", "CUDA"] > 0
+        assert counting.taken["select_backward", "CUDA"] > 0
     assert torch.allclose(x.grad, expected, rtol=1e-12)

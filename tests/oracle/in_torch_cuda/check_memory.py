@@ -21,7 +21,7 @@ def peak(run: Any) -> int:
     return int(torch.cuda.max_memory_allocated() - before)
 
 
-def test_a_backward_pass_holds_one_gradient_and_little_more(as_shipped: None) -> None:
+def test_a_backward_pass_holds_one_sum_and_the_first_gradient(as_shipped: None) -> None:
     x = torch.zeros(64, 512, 1024, device="cuda", requires_grad=True)  # 128 MiB
     weight = torch.ones(1024, device="cuda")
 
@@ -34,10 +34,10 @@ def test_a_backward_pass_holds_one_gradient_and_little_more(as_shipped: None) ->
         x.grad = None
         counting.reset()
         with_it = peak(step)
-        assert counting.taken_on["select_backward", "CUDA"] == 512
+        assert counting.taken["select_backward", "CUDA"] == 512
     x.grad = None
     without = peak(step)
-    assert with_it < 128 * MIB + 64 * MIB + 128 * MIB, with_it / MIB  # the gradient, what waits, what the forward keeps
+    assert with_it < 128 * MIB + 128 * MIB + 128 * MIB, with_it / MIB  # the sum, the first gradient, the forward pass
     assert with_it <= without, (with_it / MIB, without / MIB)
 
 
@@ -60,27 +60,4 @@ def test_no_memory_for_the_sum_is_an_ordinary_error_and_the_next_pass_works() ->
         (x[:5, 3] * 2).sum().backward()
         assert float(x.grad[:, 3].sum()) == 10
     del x
-    torch.cuda.empty_cache()
-
-
-def test_a_hook_that_waits_for_memory_reads_the_sum_later() -> None:
-    torch.cuda.empty_cache()
-    free, _ = torch.cuda.mem_get_info()
-    rows = int(free * 0.4) // 4096
-    x = torch.zeros(rows, 1024, device="cuda", requires_grad=True)
-    blocks = [torch.empty(int(free * 0.3), dtype=torch.uint8, device="cuda")]
-    found: list[Any] = []
-
-    def look(g: Any) -> None:
-        with pytest.raises(torch.OutOfMemoryError):
-            g.sum()
-        blocks.clear()
-        found.append(g[:, 3].sum().item())
-
-    with bt.enabled():
-        y = x.view_as(x)
-        y.register_hook(look)
-        (y[:, 3] * 2).sum().backward()
-    assert found == [2 * rows] and float(x.grad[:, 3].sum()) == 2 * rows
-    del x, y
     torch.cuda.empty_cache()

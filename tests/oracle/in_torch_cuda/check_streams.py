@@ -7,8 +7,6 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import counting, kernels, lazy
-from backslice.torch.lazy import LazySliceGrad
 from tensors import leaf, same_both_ways, slices_of, whole_numbers
 
 LONG = 20_000_000  # cycles: some milliseconds
@@ -96,29 +94,6 @@ def test_what_was_sliced_was_made_on_another_stream() -> None:
         same_both_ways(run)
 
 
-def test_a_lazy_gradient_that_is_kept_is_read_on_any_stream(installed: None) -> None:
-    """It is computed at the end of the pass, on the caller's stream; then others wait for that."""
-    for _ in range(3):
-        x, kept = leaf(64, 7, 512), []
-        side, other = torch.cuda.Stream(), torch.cuda.Stream()
-
-        def forward(x: Any = x, kept: list[Any] = kept) -> Any:
-            y = x * 1
-            y.register_hook(lambda g: kept.append(g))
-            return slow_slices(y)
-
-        loss = run_on(side, forward)
-        torch.cuda.current_stream().wait_stream(side)
-        loss.backward()
-        torch.cuda._sleep(LONG)
-        assert type(kept[0]) is LazySliceGrad
-        with torch.cuda.stream(other):  # which does not wait for anything
-            found = kept[0] * 1
-        other.synchronize()
-        expected = torch.arange(1, 8, device="cuda", dtype=x.dtype)[None, :, None].expand_as(x)
-        assert torch.equal(found, expected) and torch.equal(x.grad, expected)
-
-
 def test_gradients_given_on_a_side_stream() -> None:
     def run() -> Any:
         x = leaf(256, 16, 64)
@@ -137,26 +112,6 @@ def test_gradients_given_on_a_side_stream() -> None:
         return dx.clone()
 
     same_both_ways(run)
-
-
-def test_memory_that_is_freed_while_its_kernel_still_waits(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums that grow to their bound free gradients all the time, on streams that lag behind."""
-    monkeypatch.setattr(lazy, "MAX_BYTES", 1)
-    monkeypatch.setattr(lazy, "MAX_BYTES_ON_DEVICE", 1)
-    monkeypatch.setattr(kernels._sizes["CUDA"], "at_once", 0)  # else what is made is added to
-    expected = torch.arange(1, 41, dtype=torch.float64)[None, :, None].expand(64, 40, 32)
-    for turn in range(4):
-        x = leaf(64, 40, 32)
-        stream = torch.cuda.Stream() if turn % 2 else torch.cuda.current_stream()
-        loss = run_on(stream, lambda x=x: sum((x[:, t] * (t + 1)).sum() for t in range(40)))
-        torch.cuda.current_stream().wait_stream(stream)
-        torch.cuda._sleep(LONG)
-        loss.backward()
-        churn()
-        gc.collect()
-        run_on(torch.cuda.Stream(), churn)
-        assert torch.equal(x.grad.cpu(), expected)
-    assert counting.events["folds"] > 0
 
 
 def test_slices_that_say_what_they_are_on_a_side_stream() -> None:

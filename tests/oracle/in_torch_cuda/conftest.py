@@ -19,8 +19,7 @@ if not torch.cuda.is_available():
 def small_gradients_too(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that small tensors go the way of large ones."""
     if "as_shipped" not in request.fixturenames:
-        monkeypatch.setattr(kernels, "SMALL_ON_DEVICE", 1)
-        monkeypatch.setattr(kernels, "MEDIUM_ON_DEVICE", 1)
+        monkeypatch.setattr(kernels, "SHIPPED", {key: (0, 0) for key in kernels.KEYS})
 
 
 @pytest.fixture
