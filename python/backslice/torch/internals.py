@@ -21,6 +21,7 @@ class Internals:
     dispatch_modes: Callable[[], int]
     transforms: Callable[[], Any]  # of torch.func, or None
     forward_mode: Any  # the module, whose level is -1 outside
+    function_modes: Callable[[], int]
     plain_functions: Any  # a context in which no mode sees functions of PyTorch
     kernels_of: Callable[[str], str]  # text about the kernels of an op
     stream: Callable[[int], int] | None  # the current one of a CUDA device
@@ -41,6 +42,7 @@ def resolve() -> Internals:
         c._len_torch_dispatch_stack,
         c._functorch.peek_interpreter_stack,
         torch.autograd.forward_ad,
+        c._len_torch_function_stack,
         c.DisableTorchFunction,
         c._dispatch_dump,
         getattr(c, "_cuda_getCurrentRawStream", None),

@@ -96,37 +96,37 @@ def own_kernel(operation: Operation, key: str, internals: Internals) -> Callable
 
 def _slice_nodes() -> frozenset[type]:
     """Return the types of the nodes whose gradients these operations are."""
-    x = torch.ones(1, device="cpu", requires_grad=True)
     with torch.inference_mode(False), torch.enable_grad():
+        x = torch.ones(1, device="cpu", requires_grad=True)
         return frozenset({type(x[0].grad_fn), type(x[0:1].grad_fn)})
 
 
 def kernel(operation: Operation, key: str, internals: Internals) -> Callable[..., Any]:
-    """Return a kernel for that op, for that key."""
+    """Return a kernel for that op, for that key. What runs once per slice is written for speed."""
     own, limits, nodes = own_kernel(operation, key, internals), sizes[key], _slice_nodes()
-    bound = Bound(operation.part, own)
+    bound, where, taken = Bound(operation.part, own), (operation.name, key), counting.taken
+    current_node, is_on_device = internals.current_node, key == "CUDA"
 
     def run(dy: Any, shape: Any, *arguments: Any) -> Any:
         size = math.prod(shape) * dy.itemsize
         if size < limits.many:
             return own(dy, shape, *arguments)
-        reason = _why_not(dy, nodes, internals)
+        node = current_node()
+        reason = _why_not(node, dy, nodes, internals)
         if reason is not None:
             counting.count_left(operation.name, key, reason)
             return own(dy, shape, *arguments)
-        node = internals.current_node()
-        buffers = terms.current_buffers(internals)
-        target = node.next_functions[0]
+        buffers, target = terms.current_buffers(internals), node.next_functions[0]
         buffer = buffers.get(target)
         if buffer is not None and buffer.last is not node:
-            counting.count_taken(operation.name, key)
+            taken[where] += 1
             buffer.last = node
-            stream = internals.stream(dy.get_device()) if key == "CUDA" else None
+            stream = internals.stream(dy.get_device()) if is_on_device and internals.stream else None
             return terms.make(internals, buffer, dy, stream, bound, shape, arguments)
         if buffer is None:
             buffers[target] = terms.Buffer(node)
         if size >= limits.single and (dx := _computed(operation, dy, shape, arguments)) is not None:
-            counting.count_taken(operation.name, key)
+            taken[where] += 1
             return dx
         return own(dy, shape, *arguments)
 
@@ -135,7 +135,7 @@ def kernel(operation: Operation, key: str, internals: Internals) -> Callable[...
 
 def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
     """Return the gradient of one slice, written once; None where backslice cannot write it."""
-    if not memory.is_known(dy) or len(shape) > memory.MAX_RANK:
+    if dy.is_cuda or not memory.is_known(dy) or len(shape) > memory.MAX_RANK:
         return None
     try:
         return memory.gradient(dy, shape, operation.index(shape, *arguments))
@@ -143,9 +143,9 @@ def _computed(operation: Operation, dy: Any, shape: Any, arguments: tuple[Any, .
         return None
 
 
-def _why_not(dy: Any, nodes: frozenset[type], internals: Internals) -> str | None:
+def _why_not(node: Any, dy: Any, nodes: frozenset[type], internals: Internals) -> str | None:
     """Return why a gradient is left to PyTorch."""
-    if type(internals.current_node()) not in nodes:
+    if type(node) not in nodes:
         return "called by other code than autograd's engine"
     if torch.is_grad_enabled():
         return "create_graph=True"
@@ -155,6 +155,4 @@ def _why_not(dy: Any, nodes: frozenset[type], internals: Internals) -> str | Non
         return "inside a level of forward mode"
     if type(dy) is not torch.Tensor:
         return f"a tensor of class {type(dy).__name__}"
-    if dy.layout is not torch.strided or dy.is_inference():
-        return "a tensor without ordinary memory"
-    return None
+    return "a tensor made in inference mode" if dy.is_inference() else None

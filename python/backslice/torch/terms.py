@@ -41,13 +41,21 @@ class Pass:
 _passes: "weakref.WeakValueDictionary[int, Pass]" = weakref.WeakValueDictionary()
 
 
+_latest: tuple[int, Any] = (-1, lambda: None)  # the number of a pass, and a weak reference to it
+
+
 def current_buffers(internals: Internals) -> dict[Any, Buffer]:
     """Return those of the pass that this thread is inside."""
+    global _latest
     number = internals.current_pass()
+    latest = _latest
+    if latest[0] == number and (found := latest[1]()) is not None:
+        return found.buffers  # type: ignore[no-any-return]
     found = _passes.get(number)
     if found is None:
         found = _passes.setdefault(number, Pass())
         internals.at_end_of_pass(found.end)
+    _latest = number, weakref.ref(found)
     return found.buffers
 
 
@@ -103,20 +111,27 @@ def _computed(term: Any) -> Any:
 
 def _sum(total: Any, term: Any) -> Any:
     """Return `total + term`, in the memory of `total` if that is the sum that was made for this buffer."""
-    internals, buffer, dy, _, stream, operation, _, arguments = term._what
+    internals, buffer, *_ = term._what
     if internals.current_node() is not buffer.last:
         return ADD(total, ordinary(term))
+    if internals.function_modes():
+        with internals.plain_functions():
+            return _added(total, term)
+    return _added(total, term)
+
+
+def _added(total: Any, term: Any) -> Any:
+    internals, buffer, dy, _, stream, operation, _, arguments = term._what
     own, buffer.sum = buffer.sum, None  # until the addition is complete, the sum may not be changed again
-    with internals.plain_functions():
-        if own is None or own() is not total:
-            copy = _copied(total, dy)
-            if copy is None:
-                return _new_sum(total, term)
-            total = copy
-        if stream is not None and internals.stream(dy.get_device()) != stream:
-            dy.record_stream(torch.cuda.current_stream(dy.device))
-        operation.part(total, *arguments).add_(dy)
-        buffer.sum = weakref.ref(total)
+    if own is None or own() is not total:
+        copy = _copied(total, dy)
+        if copy is None:
+            return _new_sum(total, term)
+        total, own = copy, weakref.ref(copy)
+    if stream is not None and internals.stream(dy.get_device()) != stream:
+        dy.record_stream(torch.cuda.current_stream(dy.device))
+    operation.part(total, *arguments).add_(dy)
+    buffer.sum = own
     return total
 
 
