@@ -57,10 +57,13 @@ set(BACKSLICE_SOURCES
   src/kernels/cpu/add.cc
   src/kernels/cpu/expand.cc
   src/kernels/cpu/indices.cc
+  src/kernels/cpu/move.cc
   src/kernels/cpu/spread.cc
   src/kernels/cpu/stream.cc
   src/kernels/cpu/targets.cc
   src/kernels/cuda/addition.cc
+  src/kernels/nest/nest.cc
+  src/kernels/nest/run_nest.cc
   src/kernels/slice/cpu.cc
   src/kernels/slice/device_plan.cc
   src/kernels/slice/device_text.cc

@@ -23,7 +23,8 @@ BELOW = {
     "plan": ["memory", "select", "execute"],
     "kernels/cpu": ["plan"],
     "kernels/cuda": ["plan"],
-    "kernels/slice": ["kernels/cpu", "kernels/cuda"],
+    "kernels/nest": ["kernels/cpu"],
+    "kernels/slice": ["kernels/nest", "kernels/cuda"],
     "kernels/concat": ["kernels/cpu", "kernels/cuda"],
     "kernels/tiles": ["kernels/slice"],  # tiles and rows of values are composed of slices
     "kernels/sparse": ["kernels/slice"],

@@ -37,6 +37,24 @@ void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
   }
 }
 
+// Elements of any strides, of kParts numbers each.
+template <class T, int kParts = 1>
+void add_elements(std::byte* dst, const std::byte* src, const Plane& plane) {
+  for (std::int64_t row = 0; row < plane.rows; ++row) {
+    std::byte* to = dst + row * plane.row_dst;
+    const std::byte* from = src + row * plane.row_src;
+    for (std::int64_t i = 0; i < plane.count; ++i, to += plane.dst_stride, from += plane.src_stride) {
+      for (std::size_t part = 0; part < kParts * sizeof(T); part += sizeof(T)) {
+        T a, b;
+        std::memcpy(&a, to + part, sizeof(T));
+        std::memcpy(&b, from + part, sizeof(T));
+        a = static_cast<T>(a + b);
+        std::memcpy(to + part, &a, sizeof(T));
+      }
+    }
+  }
+}
+
 // Elements that are added in a wider form: Sum adds one vector of 16-bit patterns.
 template <class Element, class Sum>
 void add_in_float(std::byte* dst, const std::byte* src, std::int64_t count, Sum sum) {
@@ -139,6 +157,14 @@ void set_add(RowKernels& rows) {
   rows.add[index_of(DType::Float64)] = add_lanes<double>;
   rows.add[index_of(DType::Complex64)] = add_lanes<float, 2>;
   rows.add[index_of(DType::Complex128)] = add_lanes<double, 2>;
+  rows.add_plane[index_of(DType::Int8)] = rows.add_plane[index_of(DType::UInt8)] = add_elements<std::uint8_t>;
+  rows.add_plane[index_of(DType::Int16)] = rows.add_plane[index_of(DType::UInt16)] = add_elements<std::uint16_t>;
+  rows.add_plane[index_of(DType::Int32)] = rows.add_plane[index_of(DType::UInt32)] = add_elements<std::uint32_t>;
+  rows.add_plane[index_of(DType::Int64)] = rows.add_plane[index_of(DType::UInt64)] = add_elements<std::uint64_t>;
+  rows.add_plane[index_of(DType::Float32)] = add_elements<float>;
+  rows.add_plane[index_of(DType::Float64)] = add_elements<double>;
+  rows.add_plane[index_of(DType::Complex64)] = add_elements<float, 2>;
+  rows.add_plane[index_of(DType::Complex128)] = add_elements<double, 2>;
   rows.add[index_of(DType::Float16)] = add_float16;
   rows.add[index_of(DType::BFloat16)] = add_bfloat16;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backslice/dtype.h"
 #include "kernels/cpu/indices.h"
@@ -25,6 +26,22 @@ struct ShortRows {
   std::int64_t src_stride;            // bytes from one run to the next in the source
 };
 
+// Two axes of runs of bytes, on two sides.
+struct Plane {
+  std::int64_t rows = 1, row_dst = 0, row_src = 0;  // how many, and how many bytes apart they begin
+  std::int64_t count = 1, dst_stride = 0, src_stride = 0;  // the runs of a row
+};
+
+// One way to move the runs of a plane.
+struct MoveVariant {
+  const char* name;
+  bool (*can_run)(const Plane& plane, std::int64_t run);  // depends on strides alone, not on how many there are
+  void (*run)(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t run);
+};
+
+// Adds the elements of a plane to those of another.
+using AddPlane = void (*)(std::byte* dst, const std::byte* src, const Plane& plane);
+
 struct RowKernels {
   // Divides kLine, so that streaming stores, which write whole vectors, write whole lines.
   std::int64_t vector_bytes;
@@ -32,6 +49,9 @@ struct RowKernels {
   // For items of 1, 2, 4, 8 and 16 bytes: copies `count` items that lie src_stride bytes apart to every step-th item of
   // dst, and zeroes the items between. dst is dense; (count - 1) * step + 1 items are written, by ordinary stores.
   SpreadRow spread[5];
+
+  // For runs of 1, 2, 4, 8, 16 and other numbers of bytes, best first; the last one runs any plane.
+  std::span<const MoveVariant> moves[6];
 
   // For items of 4 and 8 bytes, where the target has a fast way, else null: writes `count` items, the next one of src
   // where a bit is set, else zero. Bit i % 64 of words[i / 64] is item i's; src has at least as many items as there are
@@ -58,6 +78,9 @@ struct RowKernels {
   // dst[i] += src[i] for dense rows, by the rule on sums. Null for dtypes that have no vector form.
   AddRow add[64];  // by DType
 
+  // The same for any strides.
+  AddPlane add_plane[64];
+
   IndexKernelTable indices32, indices64;  // of int32 and int64
 };
 
@@ -74,5 +97,8 @@ constexpr int width_index(std::int64_t item_size) {
     default: return -1;
   }
 }
+
+// The first variant that can run the plane.
+const MoveVariant& move_variant(const RowKernels& rows, const Plane& plane, std::int64_t run);
 
 }  // namespace backslice

@@ -29,6 +29,7 @@ const RowKernels* rows_of(const Candidate& candidate) {
   static std::deque<RowKernels> made;  // which targets point to
   RowKernels rows{};
   set_spread_rows(candidate.bit, rows);
+  set_move_rows(candidate.bit, rows);
   set_expand_rows(candidate.bit, rows);
   set_stream_rows(candidate.bit, rows);
   set_add_rows(candidate.bit, rows);

@@ -31,6 +31,7 @@ BACKSLICE_EXPORT Status check_target_variable();
 
 // Each sets its part of the table, where this build has the target.
 void set_spread_rows(std::int64_t target, RowKernels& rows);
+void set_move_rows(std::int64_t target, RowKernels& rows);
 void set_expand_rows(std::int64_t target, RowKernels& rows);
 void set_stream_rows(std::int64_t target, RowKernels& rows);
 void set_add_rows(std::int64_t target, RowKernels& rows);

@@ -1,5 +1,9 @@
-#include "kernels/cpu/addition.h"
+#include <algorithm>
+#include <optional>
+
+#include "core/items.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/nest/run_nest.h"
 #include "kernels/slice/kernel.h"
 #include "kernels/slice/reference.h"
 #include "plan/split.h"
@@ -9,89 +13,14 @@ namespace {
 
 using Loops = std::span<const Loop>;
 
-// Whether the items that a loop takes lie one after the other on both sides.
-bool is_run(const Loop& loop, std::int64_t item_size) {
-  return loop.step == 1 && loop.count > 0 && (loop.src_stride == item_size || loop.count == 1);
+bool take_all(Loops loops) {
+  return std::all_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.takes_all(); });
 }
 
-// Emits the loops of a dense destination to a writer, in the order of memory.
-template <class Writer>
-class Emitter {
- public:
-  Emitter(Writer& writer, const RowKernels& rows, std::int64_t item_size)
-      : writer_(writer), rows_(rows), item_size_(item_size), width_(width_index(item_size)) {
-    if (width_ >= 0) spread_ = rows.spread[width_];
-  }
-
-  void emit(Loops loops, const std::byte* src) {
-    if (loops.empty()) return writer_.copy(src, item_size_);
-    const Loop& loop = loops[0];
-    if (loop.count == 0) return writer_.zero(loop.extent * loop.dst_stride);
-    writer_.zero(loop.start * loop.dst_stride);
-    if (loops.size() == 1) {
-      row(loop, src);
-    } else if (loops.size() == 2 && is_short_run(loops[1]) && loop.step == 1) {
-      short_rows(loop, loops[1], src);
-    } else {
-      for (std::int64_t i = 0; i < loop.count; ++i) {
-        if (i > 0) writer_.zero((loop.step - 1) * loop.dst_stride);
-        emit(loops.subspan(1), src + i * loop.src_stride);
-      }
-    }
-    const std::int64_t last = loop.start + (loop.count - 1) * loop.step;
-    writer_.zero((loop.extent - 1 - last) * loop.dst_stride);
-  }
-
- private:
-  // The taken items of one loop and the gaps between them.
-  void row(const Loop& loop, const std::byte* src) {
-    if (loop.step == 1 && loop.src_stride == item_size_) return writer_.copy(src, loop.count * item_size_);
-    if (spread_ == nullptr) {
-      for (std::int64_t i = 0; i < loop.count; ++i) {
-        if (i > 0) writer_.zero((loop.step - 1) * item_size_);
-        writer_.copy(src + i * loop.src_stride, item_size_);
-      }
-      return;
-    }
-    if (writer_.spread(src, loop.count, loop.step, loop.src_stride, width_)) return;
-    const std::int64_t most = std::max<std::int64_t>(1, kMaxReserve / (loop.step * item_size_));
-    for (std::int64_t i = 0; i < loop.count;) {
-      const std::int64_t now = std::min(most, loop.count - i);
-      const std::int64_t bytes = ((now - 1) * loop.step + 1) * item_size_;
-      spread_(writer_.reserve(bytes), src + i * loop.src_stride, now, loop.step, loop.src_stride);
-      writer_.commit(bytes);
-      i += now;
-      if (i < loop.count) writer_.zero((loop.step - 1) * item_size_);
-    }
-  }
-
-  // Rows so short that a call each would cost more than the bytes.
-  bool is_short_run(const Loop& loop) const {
-    return loop.extent * item_size_ <= Writer::kShortRow && is_run(loop, item_size_);
-  }
-
-  void short_rows(const Loop& outer, const Loop& inner, const std::byte* src) {
-    ShortRows rows{.rows = outer.count,
-                   .row_bytes = inner.extent * item_size_,
-                   .run_start = inner.start * item_size_,
-                   .run_bytes = inner.count * item_size_,
-                   .src_stride = outer.src_stride};
-    if (writer_.short_rows(src, rows)) return;
-    const std::int64_t most = kMaxReserve / rows.row_bytes;
-    for (std::int64_t i = 0; i < outer.count; i += rows.rows) {
-      rows.rows = std::min(most, outer.count - i);
-      const std::int64_t bytes = rows.rows * rows.row_bytes;
-      rows_.short_rows(writer_.reserve(bytes), src + i * outer.src_stride, rows);
-      writer_.commit(bytes);
-    }
-  }
-
-  Writer& writer_;
-  const RowKernels& rows_;
-  std::int64_t item_size_;
-  int width_;                   // of the items in the tables of row kernels, or -1
-  SpreadRow spread_ = nullptr;  // null for items of other widths
-};
+// Some taken positions of a loop, from the first of them to the last.
+Loop taken_part(const Loop& loop, std::int64_t count) {
+  return {(count - 1) * loop.step + 1, 0, loop.step, count, loop.dst_stride, loop.src_stride};
+}
 
 // The first loop from which on the destination has no gaps.
 std::size_t first_dense_loop(Loops loops, std::int64_t item_size) {
@@ -104,51 +33,216 @@ std::size_t first_dense_loop(Loops loops, std::int64_t item_size) {
   return first;
 }
 
-template <class Writer>
-void fill_dense(Loops loops, std::int64_t item_size, std::byte* dst, const std::byte* src, bool taken,
-                const RowKernels& rows) {
-  Writer writer(dst, rows);
-  if (taken) {
-    Emitter<Writer>(writer, rows, item_size).emit(loops, src);
-  } else {
-    writer.zero(loops.empty() ? item_size : loops[0].extent * loops[0].dst_stride);
-  }
-  writer.finish();
+std::int64_t bytes_of(Loops loops, std::int64_t item_size) {
+  for (const Loop& loop : loops) item_size *= loop.extent;
+  return item_size;
 }
 
-// Walks the loops with gaps between their positions, down to the dense ones.
-template <class Writer>
-void fill_boxes(Loops outer, Loops dense, std::int64_t item_size, std::byte* dst, const std::byte* src, bool taken,
-                const RowKernels& rows) {
-  if (outer.empty()) return fill_dense<Writer>(dense, item_size, dst, src, taken, rows);
-  const Loop& loop = outer[0];
-  std::int64_t next = 0;
-  for (std::int64_t i = 0; i < loop.extent; ++i) {
-    const bool here = taken && next < loop.count && i == loop.start + next * loop.step;
-    fill_boxes<Writer>(outer.subspan(1), dense, item_size, dst + i * loop.dst_stride,
-                       here ? src + next * loop.src_stride : src, here, rows);
-    next += here;
+// The innermost loops of a plan, from which on a few kilobytes of the destination are zeroed together and written
+// again in part: in the L1 cache, both take less time than being careful.
+class Box {
+ public:
+  // `first` stands for the outermost of the loops.
+  Box(const Loop& first, Loops loops, std::int64_t item_size, const RowKernels& rows)
+      : Box(with_first(first, loops), item_size, rows) {}
+  Box(const InlineVector<Loop>& loops, std::int64_t item_size, const RowKernels& rows)
+      : moves_({loops.begin(), loops.end()}, item_size, rows), dst_offset_(0) {
+    const Loops all{loops.begin(), loops.end()};
+    if (!take_all(all)) zeros_.emplace(all, item_size, rows);
+    for (const Loop& loop : all) dst_offset_ += loop.start * loop.dst_stride;
   }
-}
+
+  void fill(std::byte* dst, const std::byte* src) const {
+    if (zeros_) zeros_->run(dst);
+    moves_.run(dst + dst_offset_, src);
+  }
+
+ private:
+  static InlineVector<Loop> with_first(const Loop& first, Loops loops) {
+    InlineVector<Loop> all(loops);
+    all[0] = first;
+    return all;
+  }
+
+  MoveNest moves_;
+  std::optional<ZeroNest> zeros_;
+  std::int64_t dst_offset_;
+};
+
+// The boxes along a loop: runs of taken positions. All but the last are alike.
+class Boxes {
+ public:
+  // At most that many bytes each, or one position.
+  Boxes(Loops loops, std::int64_t most_bytes, std::int64_t item_size, const RowKernels& rows)
+      : loops_(loops), item_size_(item_size), rows_(rows) {
+    const std::int64_t bytes = bytes_of(loops.subspan(1), item_size) * loops[0].step;
+    count_ = std::clamp<std::int64_t>(most_bytes / bytes, 1, loops[0].count);
+    box_.emplace(taken_part(loops[0], count_), loops, item_size, rows);
+  }
+
+  // Calls body(box, number of its first taken position, how many of them).
+  template <class Body>
+  void for_each(const Body& body) const {
+    std::int64_t i = 0;
+    for (; i + count_ <= loops_[0].count; i += count_) body(*box_, i, count_);
+    const std::int64_t left = loops_[0].count - i;
+    if (left > 0) body(Box(taken_part(loops_[0], left), loops_, item_size_, rows_), i, left);
+  }
+
+ private:
+  Loops loops_;
+  std::int64_t item_size_;
+  const RowKernels& rows_;
+  std::int64_t count_;
+  std::optional<Box> box_;
+};
+
+// Emits the loops of a dense destination to a writer, in the order of memory.
+template <class Writer>
+class Emitter {
+ public:
+  Emitter(Writer& writer, std::int64_t item_size, const RowKernels& rows)
+      : writer_(writer), rows_(rows), item_size_(item_size) {}
+
+  void emit(Loops loops, const std::byte* src) {
+    if (loops.empty()) return writer_.copy(src, item_size_);
+    const Loop& loop = loops[0];
+    if (loop.count == 0) return writer_.zero(loop.extent * loop.dst_stride);
+    writer_.zero(loop.start * loop.dst_stride);
+    taken(loops, src);
+    const std::int64_t last = loop.start + (loop.count - 1) * loop.step;
+    writer_.zero((loop.extent - 1 - last) * loop.dst_stride);
+  }
+
+ private:
+  static constexpr std::int64_t kComposed = 1024;  // rows up to this size are composed, several together
+
+  // From the first taken position to the last.
+  void taken(Loops loops, const std::byte* src) {
+    const Loop& loop = loops[0];
+    if (loops.size() == 1 && loop.step == 1 && loop.src_stride == item_size_) {
+      return writer_.copy(src, loop.count * item_size_);
+    }
+    if (loops.size() == 1 && spread(loop, src)) return;
+    if (loop.step * loop.dst_stride <= kComposed) return compose(loops, src);
+    for (std::int64_t i = 0; i < loop.count; ++i) {
+      if (i > 0) writer_.zero((loop.step - 1) * loop.dst_stride);
+      emit(loops.subspan(1), src + i * loop.src_stride);
+    }
+  }
+
+  // Rows with gaps, or reversed, for which there are row kernels that write every byte once.
+  bool spread(const Loop& loop, const std::byte* src) {
+    const int width = width_index(item_size_);
+    const bool is_near = loop.src_stride == item_size_ || loop.src_stride == -item_size_;
+    if (width < 0 || width > 3 || loop.step > 4 || !is_near) return false;
+    if (writer_.spread(src, loop.count, loop.step, loop.src_stride, width)) return true;
+    const std::int64_t most = kMaxReserve / (loop.step * item_size_);
+    for (std::int64_t i = 0; i < loop.count;) {
+      const std::int64_t now = std::min(most, loop.count - i);
+      const std::int64_t bytes = ((now - 1) * loop.step + 1) * item_size_;
+      rows_.spread[width](writer_.reserve(bytes), src + i * loop.src_stride, now, loop.step, loop.src_stride);
+      writer_.commit(bytes);
+      i += now;
+      if (i < loop.count) writer_.zero((loop.step - 1) * item_size_);
+    }
+    return true;
+  }
+
+  void compose(Loops loops, const std::byte* src) {
+    const Loop& loop = loops[0];
+    Boxes(loops, kMaxReserve, item_size_, rows_)
+        .for_each([&](const Box& box, std::int64_t first, std::int64_t count) {
+          if (first > 0) writer_.zero((loop.step - 1) * loop.dst_stride);
+          const std::int64_t bytes = ((count - 1) * loop.step + 1) * loop.dst_stride;
+          box.fill(writer_.reserve(bytes), src + first * loop.src_stride);
+          writer_.commit(bytes);
+        });
+  }
+
+  Writer& writer_;
+  const RowKernels& rows_;
+  std::int64_t item_size_;
+};
+
+// Fills a destination of any layout: dense rows by a writer, where they are long, the rest box by box.
+class Filler {
+ public:
+  Filler(Loops loops, std::int64_t item_size, const RowKernels& rows, Stores stores)
+      : item_size_(item_size), rows_(rows), stores_(stores) {
+    const std::size_t dense = first_dense_loop(loops, item_size);
+    is_transposed_ = Nest::taken(loops, item_size).is_transposed();
+    if (is_transposed_ || bytes_of(loops.subspan(dense), item_size) < kDenseRow) return;
+    if (stores == Stores::Streaming || !take_all(loops)) outer_ = dense;
+  }
+
+  void fill(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth = 0) const {
+    if (depth == outer_) return fill_dense(loops, dst, src);
+    if (outer_ == kNone && take_all(loops)) return MoveNest(loops, item_size_, rows_).run(dst, src);
+    const Loop& loop = loops[0];
+    const std::int64_t end = loop.start + (loop.count - 1) * loop.step + 1;
+    zero(loops, 0, loop.count == 0 ? loop.extent : loop.start, dst);
+    if (loop.count == 0) return;
+    taken(loops, dst + loop.start * loop.dst_stride, src, depth);
+    zero(loops, end, loop.extent, dst);
+  }
+
+ private:
+  static constexpr std::int64_t kDenseRow = 2048, kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10;
+
+  void taken(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth) const {
+    const Loop& loop = loops[0];
+    const auto gap = [&](std::int64_t next) {  // the positions before that taken one
+      if (next > 0) zero(loops, 0, loop.step - 1, dst + ((next - 1) * loop.step + 1) * loop.dst_stride);
+    };
+    const std::int64_t most = is_transposed_ ? kTransposedBytes : kBoxBytes;
+    if (outer_ == kNone && bytes_of(loops.subspan(1), item_size_) * loop.step <= most / 2) {
+      return Boxes(loops, most, item_size_, rows_)
+          .for_each([&](const Box& box, std::int64_t first, std::int64_t) {
+            gap(first);
+            box.fill(dst + first * loop.step * loop.dst_stride, src + first * loop.src_stride);
+          });
+    }
+    for (std::int64_t i = 0; i < loop.count; ++i) {
+      gap(i);
+      fill(loops.subspan(1), dst + i * loop.step * loop.dst_stride, src + i * loop.src_stride, depth + 1);
+    }
+  }
+
+  // Positions [lo, hi) of the outermost loop.
+  void zero(Loops loops, std::int64_t lo, std::int64_t hi, std::byte* dst) const {
+    if (lo >= hi) return;
+    InlineVector<Loop> part(loops);
+    part[0].extent = hi - lo;
+    const Loops all{part.begin(), part.end()};
+    dst += lo * loops[0].dst_stride;
+    ZeroNest(all, item_size_, rows_).run(dst);
+  }
+
+  void fill_dense(Loops loops, std::byte* dst, const std::byte* src) const {
+    if (stores_ == Stores::Streaming) return emit<StreamWriter>(loops, dst, src);
+    emit<DirectWriter>(loops, dst, src);
+  }
+
+  template <class Writer>
+  void emit(Loops loops, std::byte* dst, const std::byte* src) const {
+    Writer writer(dst, rows_);
+    Emitter<Writer>(writer, item_size_, rows_).emit(loops, src);
+    writer.finish();
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::int64_t item_size_;
+  const RowKernels& rows_;
+  Stores stores_;
+  bool is_transposed_;
+  std::size_t outer_ = kNone;  // how many loops there are around the long dense rows
+};
 
 void fill_piece(const Plan& plan, std::byte* dst, const std::byte* src, const RowKernels& rows, Stores stores) {
-  const Loops loops = plan.loops();
-  const std::size_t first = first_dense_loop(loops, plan.item_size());
-  const Loops outer = loops.subspan(0, first), dense = loops.subspan(first);
   dst += plan.dst_offset();
   src += plan.src_offset();
-  if (stores == Stores::Streaming) {
-    fill_boxes<StreamWriter>(outer, dense, plan.item_size(), dst, src, true, rows);
-  } else {
-    fill_boxes<DirectWriter>(outer, dense, plan.item_size(), dst, src, true, rows);
-  }
-}
-
-void add_rows(Loops loops, AddRow add_row, std::byte* dst, const std::byte* src) {
-  if (loops.size() == 1) return add_row(dst, src, loops[0].extent);
-  for (std::int64_t i = 0; i < loops[0].extent; ++i) {
-    add_rows(loops.subspan(1), add_row, dst + i * loops[0].dst_stride, src + i * loops[0].src_stride);
-  }
+  Filler(plan.loops(), plan.item_size(), rows, stores).fill(plan.loops(), dst, src);
 }
 
 template <class Body>
@@ -157,6 +251,11 @@ void for_each_piece(const Plan& plan, const KernelContext& context, const Body& 
   const std::vector<Plan> parts = split(plan, context.pieces);
   context.tasks.run(static_cast<std::int64_t>(parts.size()),
                     [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
+}
+
+// Whether the items that a loop takes lie one after the other on both sides.
+bool is_run(const Loop& loop, std::int64_t item_size) {
+  return loop.step == 1 && loop.count > 0 && (loop.src_stride == item_size || loop.count == 1);
 }
 
 }  // namespace
@@ -195,13 +294,9 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
 
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
   if (plan.is_empty()) return;
-  const AddRow add_row = addition_of(dtype, context.rows);
   for_each_piece(plan, context, [&](const Plan& piece) {
-    const Loops loops = piece.loops();
-    const bool dense_rows =
-        !loops.empty() && loops.back().dst_stride == piece.item_size() && loops.back().src_stride == piece.item_size();
-    if (!dense_rows) return reference::accumulate(piece, dtype, dst, src);
-    add_rows(loops, add_row, dst + piece.dst_offset(), src + piece.src_offset());
+    AddNest(piece.loops(), dtype, piece.item_size(), context.rows)
+        .run(dst + piece.dst_offset(), src + piece.src_offset());
   });
 }
 

@@ -1,0 +1,80 @@
+// Nest: the loops in which runs of bytes move between two tensors of any strides.
+//
+// A kernel moves a plane, two axes at once; a nest is the loops around it. Axes of one position are dropped, axes that
+// go on into each other on both sides merged, and what is contiguous on both sides becomes one longer run. The plane
+// has the two axes that matter most:
+//   - the innermost axis of the destination, and the one outside it;
+//   - where the source is contiguous along another axis, that one: both are cut into blocks of a cache line, so that
+//     each line of either side is used while it is in the cache;
+//   - where these are only a few positions, the longest axis, in blocks that stay in the L1 cache.
+//
+//     [1000, 2, 2, 2] items, reversed along the axes of two:   planes of 256 x 2, in 4 x (2 x 2) steps
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "kernels/cpu/rows.h"
+#include "plan/loop.h"
+
+namespace backslice {
+
+struct NestAxis {
+  std::int64_t extent, dst, src;  // strides in bytes, that of the destination positive
+};
+
+class Nest {
+ public:
+  // What the loops take from the source. Preconditions: none takes nothing; the offset is not part of a nest.
+  static Nest taken(std::span<const Loop> loops, std::int64_t item_size);
+
+  // All that the loops write: the source is laid out as the destination is.
+  static Nest written(std::span<const Loop> loops, std::int64_t item_size);
+
+  std::int64_t run() const { return run_; }       // bytes that are contiguous on both sides
+  const Plane& plane() const { return plane_; }   // the largest one
+  bool is_one_run() const { return steps_.empty() && plane_.rows * plane_.count == 1; }
+
+  // Whether the source is contiguous along another axis than the destination.
+  bool is_transposed() const { return is_transposed_; }
+
+  // Calls body(dst, src, plane) for all planes, whose first runs lie there.
+  template <class Body>
+  void for_each_plane(std::byte* dst, const std::byte* src, const Body& body) const {
+    Plane plane = plane_;
+    walk(0, dst, src, plane, body);
+  }
+
+ private:
+  // A loop around the plane. One over blocks says how many positions of the plane's rows or runs there are.
+  struct Step {
+    NestAxis axis;
+    std::int64_t Plane::*blocked;
+    std::int64_t block, total;
+  };
+  using Axes = InlineVector<NestAxis>;
+
+  Nest(const Axes& axes, std::int64_t run);
+  static Axes merged(const Axes& axes);
+  void arrange(const Axes& axes);
+  int choose_rows(const Axes& axes);
+  void add_blocks(const NestAxis& axis, std::int64_t Plane::*blocked, std::int64_t block);
+
+  template <class Body>
+  void walk(int depth, std::byte* dst, const std::byte* src, Plane& plane, const Body& body) const {
+    if (depth == steps_.size()) return body(dst, src, std::as_const(plane));
+    const Step& step = steps_[depth];
+    for (std::int64_t i = 0; i < step.axis.extent; ++i) {
+      if (step.blocked != nullptr) plane.*step.blocked = std::min(step.block, step.total - i * step.block);
+      walk(depth + 1, dst + i * step.axis.dst, src + i * step.axis.src, plane, body);
+    }
+  }
+
+  InlineVector<Step> steps_;  // outermost first
+  Plane plane_;
+  std::int64_t run_;
+  bool is_transposed_ = false;
+};
+
+}  // namespace backslice
