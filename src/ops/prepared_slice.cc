@@ -13,7 +13,7 @@ struct PreparedSlice::Impl {
   DType dtype;
   bool has_plain_gradient;  // x and y are contiguous, and the gradient depends on nothing but where they lie
   std::int64_t x_bytes, y_bytes;
-  std::optional<SmallFill> small_gradient;
+  std::optional<FillNest> small_gradient;
   Schedule gradient, forward, addition;
   Selection selection;
   Layout x, y;
@@ -139,13 +139,13 @@ Status PreparedSlice::gradient(const void* dy, void* out, const Context& context
   }
   const RowKernels* rows = slice.small_gradient && context.allocator == nullptr ? ready_rows() : nullptr;
   if (rows != nullptr) {
-    fill_small(*slice.small_gradient, to, from, *rows);
+    slice.small_gradient->run(to, from, *rows);
     return Status();
   }
   return without_throwing([&] {
     const Call call(context);
     if (slice.small_gradient) {
-      fill_small(*slice.small_gradient, to, from, call.rows);
+      slice.small_gradient->run(to, from, call.rows);
     } else {
       fill(slice.gradient.plan, slice.dtype, to, from, call.kernel(slice.gradient));
     }

@@ -18,15 +18,14 @@ class Planner {
     plan_.src_offset_ = src_offset;
   }
 
-  // Another plan, with its outermost loop cut.
-  Planner(const Plan& plan, Range positions) : plan_(plan) {
-    place(plan_.loops_[0], restricted(plan_.loops_[0], positions));
-  }
+  explicit Planner(const Plan& plan) : plan_(plan) {}
 
-  Plan cut() {
-    const Loop& cut = plan_.loops_[0];
+  // With that loop cut.
+  Plan cut(int loop, Range positions) {
+    place(plan_.loops_[loop], restricted(plan_.loops_[loop], positions));
+    const Loop cut = plan_.loops_[loop];
     if (cut.count == 0) take_nothing();
-    if (cut.extent == 1 && (cut.count == 1 || plan_.loops_.size() > 1)) plan_.loops_.erase_first();
+    if (cut.extent == 1 && (cut.count == 1 || plan_.loops_.size() > 1)) drop(loop);
     merge();
     return plan_;
   }
@@ -51,6 +50,11 @@ class Planner {
     loop = placed.loop;
     plan_.dst_offset_ += placed.dst_offset;
     plan_.src_offset_ += placed.src_offset;
+  }
+
+  void drop(int loop) {
+    std::copy(plan_.loops_.begin() + loop + 1, plan_.loops_.end(), plan_.loops_.begin() + loop);
+    plan_.loops_.resize_down(plan_.loops_.size() - 1);
   }
 
   void take_nothing() {
@@ -95,9 +99,9 @@ std::int64_t Plan::dst_bytes() const {
   return bytes;
 }
 
-Plan Plan::restrict(std::int64_t lo, std::int64_t hi) const {
-  assert(!loops_.empty() && 0 <= lo && lo < hi && hi <= loops_[0].extent);
-  return Planner(*this, {lo, hi}).cut();
+Plan Plan::restrict(int loop, std::int64_t lo, std::int64_t hi) const {
+  assert(loop < loops_.size() && 0 <= lo && lo < hi && hi <= loops_[loop].extent);
+  return Planner(*this).cut(loop, {lo, hi});
 }
 
 namespace {

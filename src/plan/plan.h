@@ -34,9 +34,8 @@ class Plan {
   // The size of the destination, gaps between its elements not counted.
   std::int64_t dst_bytes() const;
 
-  // The positions [lo, hi) of the outermost loop, and what the source gives them. Precondition: there is a loop, and
-  // 0 <= lo < hi <= its extent.
-  Plan restrict(std::int64_t lo, std::int64_t hi) const;
+  // The positions [lo, hi) of a loop, and what the source gives them. Precondition: 0 <= lo < hi <= its extent.
+  Plan restrict(int loop, std::int64_t lo, std::int64_t hi) const;
 
   // Whether its items are bytes, of which a run may be cut anywhere; else they are elements.
   bool moves_bytes() const { return moves_bytes_; }

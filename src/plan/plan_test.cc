@@ -67,11 +67,11 @@ TEST(Plan, EvenStepsRunOnAcrossRows) {
 
 TEST(Plan, RestrictKeepsWhatThePartTakes) {
   const Plan whole = scatter({10, 4}, "1::3, 1:3");  // rows 1, 4, 7
-  const Plan part = whole.restrict(3, 8);
+  const Plan part = whole.restrict(0, 3, 8);
   EXPECT_THAT(part.loops(), ElementsAre(Loop{5, 1, 3, 2, 16, 8}, Loop{4, 1, 1, 2, 4, 4}));
   EXPECT_EQ(part.dst_offset(), 3 * 16);
   EXPECT_EQ(part.src_offset(), 8);
-  EXPECT_THAT(whole.restrict(2, 4).loops(), ElementsAre(Loop{8, 0, 1, 0, 4, 0}));  // no rows: one run of zeros
+  EXPECT_THAT(whole.restrict(0, 2, 4).loops(), ElementsAre(Loop{8, 0, 1, 0, 4, 0}));  // no rows: one run of zeros
 }
 
 TEST(Plan, ReversedAxesWalkTheSourceBackwards) {

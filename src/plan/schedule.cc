@@ -19,17 +19,32 @@ Manner manner_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_p
   return {Strategy::Cached, Stores::Ordinary, work};
 }
 
+// How many bytes are copied in the time of one byte of an item that is moved alone: a short one takes as long as a
+// word.
+std::int64_t work_per_byte(const Plan& plan) {
+  constexpr std::int64_t kWord = 4;
+  return std::max<std::int64_t>(1, kWord / plan.item_size());
+}
+
+bool has_dense_rows(const Plan& plan) {
+  if (plan.loops().empty()) return true;
+  const Loop& row = plan.loops().back();
+  return row.dst_stride == plan.item_size() && row.src_stride == plan.item_size();
+}
+
 // The rest of a schedule, once it has its plan.
 void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
-  static_cast<Manner&>(schedule) = are_bytes(dtype) ? manner_within(whole, schedule.plan.dst_bytes(), 1) : kOneByOne;
+  static_cast<Manner&>(schedule) =
+      are_bytes(dtype) ? manner_within(whole, schedule.plan.dst_bytes(), work_per_byte(schedule.plan)) : kOneByOne;
 }
 
 // The same for sums, which are read before they are written: nothing is gained past the caches.
 void decide_sum(Schedule& schedule, DType dtype) {
   if (schedule.plan.is_empty()) return;
   schedule.strategy = Strategy::Cached;
-  schedule.work = work_of(schedule.plan.dst_bytes(), operations_of(dtype).addition_work);
+  const std::int64_t per_byte = has_dense_rows(schedule.plan) ? 1 : work_per_byte(schedule.plan);
+  schedule.work = work_of(schedule.plan.dst_bytes(), std::max(per_byte, operations_of(dtype).addition_work));
 }
 
 // Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats

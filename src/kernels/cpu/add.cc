@@ -37,20 +37,39 @@ void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
   }
 }
 
+// A complex number is a vector of two.
+template <class T, int kParts>
+struct Numbers {
+  typedef T Type __attribute__((vector_size(kParts * sizeof(T))));
+};
+template <class T>
+struct Numbers<T, 1> {
+  using Type = T;
+};
+
 // Elements of any strides, of kParts numbers each.
 template <class T, int kParts = 1>
 void add_elements(std::byte* dst, const std::byte* src, const Plane& plane) {
   for (std::int64_t row = 0; row < plane.rows; ++row) {
     std::byte* to = dst + row * plane.row_dst;
     const std::byte* from = src + row * plane.row_src;
-    for (std::int64_t i = 0; i < plane.count; ++i, to += plane.dst_stride, from += plane.src_stride) {
-      for (std::size_t part = 0; part < kParts * sizeof(T); part += sizeof(T)) {
-        T a, b;
-        std::memcpy(&a, to + part, sizeof(T));
-        std::memcpy(&b, from + part, sizeof(T));
-        a = static_cast<T>(a + b);
-        std::memcpy(to + part, &a, sizeof(T));
-      }
+    const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
+    using Element = typename Numbers<T, kParts>::Type;
+    constexpr std::size_t kSize = sizeof(Element);
+    std::int64_t i = 0;
+    for (; i + 4 <= plane.count; i += 4, to += 4 * to_step, from += 4 * from_step) {
+      Element a[4], b[4];
+      for (int k = 0; k < 4; ++k) std::memcpy(&a[k], to + k * to_step, kSize);
+      for (int k = 0; k < 4; ++k) std::memcpy(&b[k], from + k * from_step, kSize);
+      for (int k = 0; k < 4; ++k) a[k] = static_cast<Element>(a[k] + b[k]);
+      for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &a[k], kSize);
+    }
+    for (; i < plane.count; ++i, to += to_step, from += from_step) {
+      Element a, b;
+      std::memcpy(&a, to, kSize);
+      std::memcpy(&b, from, kSize);
+      a = static_cast<Element>(a + b);
+      std::memcpy(to, &a, kSize);
     }
   }
 }

@@ -98,6 +98,62 @@ void reverse_items(std::byte* dst, const std::byte* src, const Plane& plane, std
   });
 }
 
+// -- A source that is dense along the rows, to a destination that is dense across them
+
+bool is_transposed(const Plane& plane, std::int64_t width) {
+  return plane.dst_stride == width && (plane.row_src == width || plane.row_src == -width);
+}
+
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+// A square of as many items as 16 bytes hold. Interleaving the first half of the vectors with the second exchanges one
+// bit of the row number with one of the column number.
+template <class T>
+HWY_INLINE void transpose_square(std::byte* dst, const std::byte* src, const Plane& plane) {
+  constexpr int kItems = 16 / sizeof(T);
+  const hn::FixedTag<T, kItems> d;
+  hn::Vec<decltype(d)> in[kItems], out[kItems];
+  for (int i = 0; i < kItems; ++i) in[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * plane.src_stride));
+  for (int round = 1; round < kItems; round *= 2) {
+    for (int i = 0; i < kItems / 2; ++i) {
+      out[2 * i] = hn::InterleaveLower(d, in[i], in[i + kItems / 2]);
+      out[2 * i + 1] = hn::InterleaveUpper(d, in[i], in[i + kItems / 2]);
+    }
+    for (int i = 0; i < kItems; ++i) in[i] = out[i];
+  }
+  for (int i = 0; i < kItems; ++i) hn::StoreU(in[i], d, reinterpret_cast<T*>(dst + i * plane.row_dst));
+}
+
+template <class T>
+void transpose_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t width) {
+  constexpr std::int64_t kItems = 16 / sizeof(T);
+  Plane up = plane;  // with a source that is walked upwards
+  if (plane.row_src < 0) {
+    src += (plane.rows - 1) * plane.row_src, dst += (plane.rows - 1) * plane.row_dst;
+    up.row_src = -plane.row_src, up.row_dst = -plane.row_dst;
+  }
+  const std::int64_t rows = plane.rows / kItems * kItems, count = plane.count / kItems * kItems;
+  for (std::int64_t row = 0; row < rows; row += kItems) {
+    for (std::int64_t i = 0; i < count; i += kItems) {
+      transpose_square<T>(dst + row * up.row_dst + i * up.dst_stride, src + row * up.row_src + i * up.src_stride, up);
+    }
+  }
+  Plane rest = up;
+  if (count < plane.count) {
+    rest.rows = rows, rest.count = plane.count - count;
+    move_items<T>(dst + count * up.dst_stride, src + count * up.src_stride, rest, width);
+  }
+  if (rows < plane.rows) {
+    rest.rows = plane.rows - rows, rest.count = plane.count;
+    move_items<T>(dst + rows * up.row_dst, src + rows * up.row_src, rest, width);
+  }
+}
+#else
+template <class T>
+void transpose_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t width) {
+  move_items<T>(dst, src, plane, width);
+}
+#endif
+
 // -- Runs of bytes
 
 // Two pieces that overlap where the run is shorter than both. Precondition: kPiece <= bytes <= 2 * kPiece.
@@ -156,10 +212,11 @@ constexpr MoveVariant kMoves[] = {
     {"every_2nd", has_source_stride<2>, gather_items<T, 2>},
     {"every_3rd", has_source_stride<3>, gather_items<T, 3>},
     {"every_4th", has_source_stride<4>, gather_items<T, 4>},
-    {"items", any_plane, move_items<T>},
+    {"transposed", is_transposed, transpose_items<T>},
+    {"items", any_plane, move_items<T>, true},
 };
-constexpr MoveVariant kMoves16[] = {{"items", any_plane, move_items<Item16>}};
-constexpr MoveVariant kMoveRuns[] = {{"runs", any_plane, move_runs}};
+constexpr MoveVariant kMoves16[] = {{"items", any_plane, move_items<Item16>, true}};
+constexpr MoveVariant kMoveRuns[] = {{"runs", any_plane, move_runs, true}};
 
 }  // namespace
 

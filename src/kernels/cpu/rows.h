@@ -28,7 +28,7 @@ struct ShortRows {
 
 // Two axes of runs of bytes, on two sides.
 struct Plane {
-  std::int64_t rows = 1, row_dst = 0, row_src = 0;  // how many, and how many bytes apart they begin
+  std::int64_t rows = 1, row_dst = 0, row_src = 0;         // how many, and how many bytes apart they begin
   std::int64_t count = 1, dst_stride = 0, src_stride = 0;  // the runs of a row
 };
 
@@ -37,6 +37,7 @@ struct MoveVariant {
   const char* name;
   bool (*can_run)(const Plane& plane, std::int64_t run);  // depends on strides alone, not on how many there are
   void (*run)(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t run);
+  bool is_general = false;  // runs any plane, item by item
 };
 
 // Adds the elements of a plane to those of another.
@@ -61,13 +62,10 @@ struct RowKernels {
   // Zeros by ordinary vector stores: for some kilobytes faster than memset, which may use string instructions there.
   void (*zero)(std::byte* dst, std::int64_t bytes);
 
-  // Writes all of the rows, by ordinary stores.
-  void (*short_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
-
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
   void (*stream_zero)(std::byte* dst, std::int64_t bytes);
-  // As short_rows; row_bytes is a multiple of kLine.
+  // All of the rows, each line made in a register; row_bytes is a multiple of kLine.
   void (*stream_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
   // For items of 1, 2, 4, 8 and 16 bytes: src is where the first one is taken from, the others lie before it.
   StreamRow stream_reversed[5];

@@ -1,4 +1,4 @@
-// Rows by ordinary stores: items spread with zeros between, zeros, many short rows. Included once for each target by
+// Rows by ordinary stores: items spread with zeros between, zeros. Included once for each target by
 // foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/spread.cc"
@@ -139,25 +139,6 @@ void spread_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
   if (kStep > 1) copy_item<T>(dst + limit * kStep * kSize, src + limit * kSrcStride);
 }
 
-// Every kStride-th item of the source, densely: the forward slice of a step.
-template <class T, int kStride>
-void gather_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  std::int64_t i = 0;
-  // The items after the last one may not be there to read.
-  for (; i + lanes < count; i += lanes) {
-    const auto* from = reinterpret_cast<const T*>(src + i * kStride * kSize);
-    hn::Vec<decltype(d)> a, b, c, e;
-    if constexpr (kStride == 2) hn::LoadInterleaved2(d, from, a, b);
-    if constexpr (kStride == 3) hn::LoadInterleaved3(d, from, a, b, c);
-    if constexpr (kStride == 4) hn::LoadInterleaved4(d, from, a, b, c, e);
-    hn::StoreU(a, d, reinterpret_cast<T*>(dst + i * kSize));
-  }
-  spread_scalar<T>(dst + i * kSize, src + i * kStride * kSize, count - i, 1, kStride * kSize);
-}
-
 template <class T, bool kBackward>
 bool spread_dense_source(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step) {
   switch (step) {
@@ -174,37 +155,11 @@ void spread(std::byte* dst, const std::byte* src, std::int64_t count, std::int64
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if (src_stride == kSize && spread_dense_source<T, false>(dst, src, count, step)) return;
   if (src_stride == -kSize && spread_dense_source<T, true>(dst, src, count, step)) return;
-  if (step == 1 && src_stride == 2 * kSize) return gather_vectors<T, 2>(dst, src, count);
-  if (step == 1 && src_stride == 3 * kSize) return gather_vectors<T, 3>(dst, src, count);
-  if (step == 1 && src_stride == 4 * kSize) return gather_vectors<T, 4>(dst, src, count);
   spread_scalar<T>(dst, src, count, step, src_stride);
 }
 
 void spread16(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step, std::int64_t src_stride) {
   spread_scalar<Item16>(dst, src, count, step, src_stride);
-}
-
-// Copies at least one vector of bytes, the last one overlapping the one before.
-template <class D>
-void copy_run(D d, std::byte* dst, const std::byte* src, std::int64_t bytes) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  auto* to = reinterpret_cast<std::uint8_t*>(dst);
-  const auto* from = reinterpret_cast<const std::uint8_t*>(src);
-  for (std::int64_t i = 0; i + lanes < bytes; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  hn::StoreU(hn::LoadU(d, from + bytes - lanes), d, to + bytes - lanes);
-}
-
-// Fewer than 16 bytes.
-inline void copy_few(std::byte* dst, const std::byte* src, std::int64_t n) {
-  if (n >= 8) {
-    std::memcpy(dst, src, 8);
-    std::memcpy(dst + n - 8, src + n - 8, 8);
-  } else if (n >= 4) {
-    std::memcpy(dst, src, 4);
-    std::memcpy(dst + n - 4, src + n - 4, 4);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) dst[i] = src[i];
-  }
 }
 
 // The first and the last vector may overlap their neighbours; those between are aligned, so that no store splits a
@@ -224,43 +179,6 @@ void zero(std::byte* dst, std::int64_t bytes) {
   hn::StoreU(zero, d, to + bytes - lanes);
 }
 
-// Every byte once. Zeros may reach into the next run, which is written after them.
-void rows_in_order(std::byte* dst, const std::byte* src, const ShortRows& shape) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto none = hn::Zero(d);
-  const std::int64_t gap = shape.row_bytes - shape.run_bytes;
-  zero(dst, shape.run_start);
-  dst += shape.run_start;
-  for (std::int64_t row = 1; row < shape.rows; ++row, dst += gap, src += shape.src_stride) {
-    copy_run(d, dst, src, shape.run_bytes);
-    dst += shape.run_bytes;
-    for (std::int64_t i = 0; i < gap; i += lanes) hn::StoreU(none, d, reinterpret_cast<std::uint8_t*>(dst) + i);
-  }
-  copy_run(d, dst, src, shape.run_bytes);
-  zero(dst + shape.run_bytes, gap - shape.run_start);
-}
-
-void short_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  // Shorter ones are zeroed together and then written again in part, which is faster.
-  constexpr std::int64_t kInOrder = 512;
-  if (shape.row_bytes > kInOrder && shape.run_bytes >= lanes) return rows_in_order(dst, src, shape);
-  zero(dst, shape.rows * shape.row_bytes);
-  dst += shape.run_start;
-  const hn::CappedTag<std::uint8_t, 16> d16;
-  for (std::int64_t row = 0; row < shape.rows; ++row, dst += shape.row_bytes, src += shape.src_stride) {
-    if (shape.run_bytes >= lanes) {
-      copy_run(d, dst, src, shape.run_bytes);
-    } else if (shape.run_bytes >= 16) {
-      copy_run(d16, dst, src, shape.run_bytes);
-    } else {
-      copy_few(dst, src, shape.run_bytes);
-    }
-  }
-}
-
 }  // namespace
 
 void set_spread(RowKernels& rows) {
@@ -271,7 +189,6 @@ void set_spread(RowKernels& rows) {
   rows.spread[3] = spread<std::uint64_t>;
   rows.spread[4] = spread16;
   rows.zero = zero;
-  rows.short_rows = short_rows;
 }
 
 }  // namespace backslice::HWY_NAMESPACE

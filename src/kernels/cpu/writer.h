@@ -8,7 +8,7 @@
 //
 // Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills,
 // followed by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of
-// 2^width bytes, and short_rows(src, rows), which is RowKernels::short_rows, where the writer has a faster way than
+// 2^width bytes, and lines(src, rows), which is RowKernels::stream_rows, where the writer has a faster way than
 // reserve, and else return false; and finish().
 #pragma once
 
@@ -49,14 +49,7 @@ class DirectWriter {
     return true;
   }
 
-  static constexpr std::int64_t kShortRow = kMaxReserve;
-  bool short_rows(const std::byte* src, const ShortRows& shape) {
-    if (shape.rows * shape.row_bytes <= kMaxReserve || shape.row_bytes <= 512) return false;
-    write_zeros();
-    rows_.short_rows(dst_, src, shape);
-    dst_ += shape.rows * shape.row_bytes;
-    return true;
-  }
+  bool lines(const std::byte*, const ShortRows&) { return false; }
   std::byte* reserve(std::int64_t) {
     write_zeros();
     return dst_;
@@ -119,9 +112,8 @@ class StreamWriter {
     return true;
   }
 
-  // Lines of one row only, which need not be composed.
-  static constexpr std::int64_t kShortRow = 512;
-  bool short_rows(const std::byte* src, const ShortRows& shape) {
+  // Rows of whole lines, which need not be composed.
+  bool lines(const std::byte* src, const ShortRows& shape) {
     if (shape.row_bytes % kLine != 0) return false;
     write_zeros();
     if (end_ % kLine != 0) return false;

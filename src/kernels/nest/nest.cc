@@ -19,9 +19,9 @@ int closest_in_source(const InlineVector<NestAxis>& axes) {
   return best;
 }
 
-constexpr std::int64_t kFewRuns = 32;        // fewer than these in a plane, and calling the kernel takes longer than they do
-constexpr std::int64_t kShortRow = 16;       // a shorter row is walked across
-constexpr std::int64_t kRowsInCache = 256;   // whose lines stay in the L1 cache
+constexpr std::int64_t kFewRuns = 32;  // fewer than these in a plane, and calling the kernel takes longer than they do
+constexpr std::int64_t kShortRow = 4;  // a shorter row is walked across
+constexpr std::int64_t kRowsInCache = 128;  // whose lines stay in the L1 cache
 
 }  // namespace
 
@@ -70,8 +70,8 @@ Nest::Axes Nest::merged(const Axes& all) {
 // Which axis is walked together with the innermost.
 int Nest::choose_rows(const Axes& axes) {
   const int inner = axes.size() - 1, closest = closest_in_source(axes);
-  is_transposed_ = closest != inner && run_ < kLine && std::abs(axes[inner].src) >= 2 * run_ &&
-                   axes[inner].extent >= kLine / 16;
+  is_transposed_ =
+      closest != inner && run_ < kLine && std::abs(axes[inner].src) >= 2 * run_ && axes[inner].extent >= kLine / 16;
   if (is_transposed_) return closest;
   if (axes[inner].extent * axes[inner - 1].extent >= kFewRuns) return inner - 1;
   int longest = inner - 1;
@@ -81,7 +81,7 @@ int Nest::choose_rows(const Axes& axes) {
   return longest;
 }
 
-void Nest::add_blocks(const NestAxis& axis, std::int64_t Plane::*blocked, std::int64_t block) {
+void Nest::add_blocks(const NestAxis& axis, std::int64_t Plane::* blocked, std::int64_t block) {
   if (axis.extent <= block) return;
   const std::int64_t blocks = (axis.extent - 1) / block + 1;
   steps_.push_back({{blocks, block * axis.dst, block * axis.src}, blocked, block, axis.extent});
@@ -109,9 +109,10 @@ void Nest::arrange(const Axes& axes) {
     }
   }
   if (is_transposed_) {
-    const std::int64_t block = std::clamp<std::int64_t>(kLine / run_, 8, kLine);
-    add_blocks(across, &Plane::rows, block);
+    // The source is walked along its lines, which are few enough at a time for its pages and their prefetching.
+    const std::int64_t block = std::clamp<std::int64_t>(2 * kLine / run_, 16, kLine);
     add_blocks(items, &Plane::count, block);
+    add_blocks(across, &Plane::rows, block);
   }
 }
 

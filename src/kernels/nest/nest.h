@@ -32,8 +32,8 @@ class Nest {
   // All that the loops write: the source is laid out as the destination is.
   static Nest written(std::span<const Loop> loops, std::int64_t item_size);
 
-  std::int64_t run() const { return run_; }       // bytes that are contiguous on both sides
-  const Plane& plane() const { return plane_; }   // the largest one
+  std::int64_t run() const { return run_; }      // bytes that are contiguous on both sides
+  const Plane& plane() const { return plane_; }  // the largest one
   bool is_one_run() const { return steps_.empty() && plane_.rows * plane_.count == 1; }
 
   // Whether the source is contiguous along another axis than the destination.
@@ -50,7 +50,7 @@ class Nest {
   // A loop around the plane. One over blocks says how many positions of the plane's rows or runs there are.
   struct Step {
     NestAxis axis;
-    std::int64_t Plane::*blocked;
+    std::int64_t Plane::* blocked;
     std::int64_t block, total;
   };
   using Axes = InlineVector<NestAxis>;
@@ -59,7 +59,7 @@ class Nest {
   static Axes merged(const Axes& axes);
   void arrange(const Axes& axes);
   int choose_rows(const Axes& axes);
-  void add_blocks(const NestAxis& axis, std::int64_t Plane::*blocked, std::int64_t block);
+  void add_blocks(const NestAxis& axis, std::int64_t Plane::* blocked, std::int64_t block);
 
   template <class Body>
   void walk(int depth, std::byte* dst, const std::byte* src, Plane& plane, const Body& body) const {

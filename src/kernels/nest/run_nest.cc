@@ -1,24 +1,55 @@
+#include "kernels/nest/run_nest.h"
+
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/addition.h"
-#include "kernels/nest/run_nest.h"
 
 namespace backslice {
+namespace {
 
-void ZeroNest::run(std::byte* dst) const {
+// Some kilobytes are faster by vectors, more by memset.
+void write_zeros(std::byte* dst, std::int64_t bytes, const RowKernels& rows) {
+  constexpr std::int64_t kByVectors = 32 << 10;
+  if (bytes <= kByVectors) return rows.zero(dst, bytes);
+  std::memset(dst, 0, static_cast<std::size_t>(bytes));
+}
+
+// A source that stays at one item.
+Plane without_source(Plane plane) {
+  plane.row_src = plane.src_stride = 0;
+  return plane;
+}
+
+}  // namespace
+
+void ZeroNest::run(std::byte* dst, const RowKernels& rows) const {
   static constexpr std::byte kZeros[16] = {};
   const std::int64_t run = nest_.run();
-  if (nest_.is_one_run()) return write_zeros(dst, run, rows_);
-  const bool are_items = width_index(run) >= 0;
-  nest_.for_each_plane(dst, kZeros, [&](std::byte* to, const std::byte*, Plane plane) {
-    plane.row_src = plane.src_stride = 0;
-    if (are_items) return move_variant(rows_, plane, run).run(to, kZeros, plane, run);
+  if (nest_.is_one_run()) return write_zeros(dst, run, rows);
+  if (width_index(run) >= 0) {
+    const auto move = move_variant(rows, without_source(nest_.plane()), run).run;
+    return nest_.for_each_plane(dst, kZeros, [&](std::byte* to, const std::byte*, const Plane& plane) {
+      move(to, kZeros, without_source(plane), run);
+    });
+  }
+  nest_.for_each_plane(dst, kZeros, [&](std::byte* to, const std::byte*, const Plane& plane) {
     for (std::int64_t row = 0; row < plane.rows; ++row) {
       for (std::int64_t i = 0; i < plane.count; ++i) {
-        write_zeros(to + row * plane.row_dst + i * plane.dst_stride, run, rows_);
+        write_zeros(to + row * plane.row_dst + i * plane.dst_stride, run, rows);
       }
     }
   });
+}
+
+FillNest::FillNest(std::span<const Loop> loops, std::int64_t item_size) : moves_(loops, item_size) {
+  bool takes_all = true;
+  for (const Loop& loop : loops) {
+    takes_all &= loop.takes_all();
+    takes_any_ &= loop.count > 0;
+    dst_offset_ += loop.start * loop.dst_stride;
+  }
+  if (!takes_all) zeros_.emplace(loops, item_size);
 }
 
 AddNest::AddNest(std::span<const Loop> loops, DType dtype, std::int64_t item_size, const RowKernels& rows)
@@ -30,9 +61,10 @@ AddNest::AddNest(std::span<const Loop> loops, DType dtype, std::int64_t item_siz
 
 void AddNest::run(std::byte* dst, const std::byte* src) const {
   const std::int64_t items = nest_.run() / item_size_;
+  const bool packs_planes = packs();
   nest_.for_each_plane(dst, src, [&](std::byte* to, const std::byte* from, const Plane& plane) {
+    if (packs_planes) return add_packed(to, from, plane);
     if (items == 1 && add_plane_ != nullptr) return add_plane_(to, from, plane);
-    if (items == 1 && plane.count > 1) return add_packed(to, from, plane);
     for (std::int64_t row = 0; row < plane.rows; ++row) {
       for (std::int64_t i = 0; i < plane.count; ++i) {
         add_row_(to + row * plane.row_dst + i * plane.dst_stride, from + row * plane.row_src + i * plane.src_stride,
@@ -42,25 +74,40 @@ void AddNest::run(std::byte* dst, const std::byte* src) const {
   });
 }
 
-// Both sides are made dense, added, and put back.
+// Whether terms are made dense first: where sums are dense, and vectors make the terms so; or where only rows are
+// added.
+bool AddNest::packs() const {
+  const Plane& plane = nest_.plane();
+  if (nest_.run() != item_size_ || plane.count == 1) return false;
+  if (add_plane_ == nullptr) return true;
+  const bool by_vectors = !move_variant(rows_, plane, item_size_).is_general;
+  return by_vectors && plane.dst_stride == item_size_ && plane.count >= 8;
+}
+
+void AddNest::move(std::byte* dst, const std::byte* src, const Plane& plane) const {
+  move_variant(rows_, plane, item_size_).run(dst, src, plane, item_size_);
+}
+
+// A few kilobytes at a time. Sums that are not dense are made so too, and put back.
 void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plane) const {
   constexpr std::int64_t kMostItems = 256;
   alignas(kLine) std::byte sums[16 * kMostItems], terms[16 * kMostItems];
-  const std::int64_t size = item_size_;
-  const auto move = [&](std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
-                        std::int64_t count) {
-    const Plane row{1, 0, 0, count, to_stride, from_stride};
-    move_variant(rows_, row, size).run(to, from, row, size);
-  };
-  for (std::int64_t row = 0; row < plane.rows; ++row) {
-    for (std::int64_t i = 0; i < plane.count; i += kMostItems) {
-      std::byte* to = dst + row * plane.row_dst + i * plane.dst_stride;
-      const std::byte* from = src + row * plane.row_src + i * plane.src_stride;
-      const std::int64_t count = std::min(kMostItems, plane.count - i);
-      move(sums, size, to, plane.dst_stride, count);
-      move(terms, size, from, plane.src_stride, count);
-      add_row_(sums, terms, count);
-      move(to, plane.dst_stride, sums, size, count);
+  const std::int64_t size = item_size_, most_count = std::min(plane.count, kMostItems);
+  const std::int64_t most_rows = kMostItems / most_count;
+  const std::int64_t dst_stride = plane.dst_stride, src_stride = plane.src_stride;
+  for (std::int64_t row = 0; row < plane.rows; row += most_rows) {
+    for (std::int64_t i = 0; i < plane.count; i += most_count) {
+      const std::int64_t rows = std::min(most_rows, plane.rows - row), count = std::min(most_count, plane.count - i);
+      const std::int64_t dense = count * size;
+      std::byte* to = dst + row * plane.row_dst + i * dst_stride;
+      move(terms, src + row * plane.row_src + i * src_stride, {rows, dense, plane.row_src, count, size, src_stride});
+      if (dst_stride == size) {
+        for (std::int64_t r = 0; r < rows; ++r) add_row_(to + r * plane.row_dst, terms + r * dense, count);
+      } else {
+        move(sums, to, {rows, dense, plane.row_dst, count, size, dst_stride});
+        add_row_(sums, terms, rows * count);
+        move(to, sums, {rows, plane.row_dst, dense, count, dst_stride, size});
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 
 #include "backslice/dtype.h"
 #include "kernels/nest/nest.h"
@@ -11,32 +12,46 @@ namespace backslice {
 // Moves what the loops take.
 class MoveNest {
  public:
-  MoveNest(std::span<const Loop> loops, std::int64_t item_size, const RowKernels& rows)
-      : nest_(Nest::taken(loops, item_size)), move_(move_variant(rows, nest_.plane(), nest_.run()).run) {}
+  MoveNest(std::span<const Loop> loops, std::int64_t item_size) : nest_(Nest::taken(loops, item_size)) {}
 
-  const Nest& nest() const { return nest_; }
-  void run(std::byte* dst, const std::byte* src) const {
+  void run(std::byte* dst, const std::byte* src, const RowKernels& rows) const {
+    const auto move = move_variant(rows, nest_.plane(), nest_.run()).run;
     nest_.for_each_plane(dst, src, [&](std::byte* to, const std::byte* from, const Plane& plane) {
-      move_(to, from, plane, nest_.run());
+      move(to, from, plane, nest_.run());
     });
   }
 
  private:
   Nest nest_;
-  void (*move_)(std::byte*, const std::byte*, const Plane&, std::int64_t);
 };
 
 // Zeroes all that the loops write.
 class ZeroNest {
  public:
-  ZeroNest(std::span<const Loop> loops, std::int64_t item_size, const RowKernels& rows)
-      : nest_(Nest::written(loops, item_size)), rows_(rows) {}
+  ZeroNest(std::span<const Loop> loops, std::int64_t item_size) : nest_(Nest::written(loops, item_size)) {}
 
-  void run(std::byte* dst) const;
+  void run(std::byte* dst, const RowKernels& rows) const;
 
  private:
   Nest nest_;
-  const RowKernels& rows_;
+};
+
+// Zeroes what the loops write and moves what they take: for so little of a destination that it stays in the cache,
+// where both together take less time than being careful.
+class FillNest {
+ public:
+  FillNest(std::span<const Loop> loops, std::int64_t item_size);
+
+  void run(std::byte* dst, const std::byte* src, const RowKernels& rows) const {
+    if (zeros_) zeros_->run(dst, rows);
+    if (takes_any_) moves_.run(dst + dst_offset_, src, rows);
+  }
+
+ private:
+  MoveNest moves_;
+  std::optional<ZeroNest> zeros_;  // where the loops do not take all
+  bool takes_any_ = true;
+  std::int64_t dst_offset_ = 0;
 };
 
 // Adds what the loops take to what is there. Precondition: can_add(dtype).
@@ -48,6 +63,8 @@ class AddNest {
 
  private:
   void add_packed(std::byte* dst, const std::byte* src, const Plane& plane) const;
+  void move(std::byte* dst, const std::byte* src, const Plane& plane) const;
+  bool packs() const;
 
   Nest nest_;
   const RowKernels& rows_;
@@ -55,11 +72,5 @@ class AddNest {
   AddRow add_row_;
   AddPlane add_plane_;
 };
-
-// Zeros of some kilobytes are faster by vectors, more by memset.
-inline void write_zeros(std::byte* dst, std::int64_t bytes, const RowKernels& rows) {
-  constexpr std::int64_t kByVectors = 32 << 10;
-  bytes <= kByVectors ? rows.zero(dst, bytes) : static_cast<void>(std::memset(dst, 0, static_cast<std::size_t>(bytes)));
-}
 
 }  // namespace backslice

@@ -8,6 +8,7 @@
 
 #include "backslice/dtype.h"
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/nest/run_nest.h"
 #include "plan/plan.h"
 
 namespace backslice {
@@ -15,19 +16,9 @@ namespace backslice {
 // Writes every item of the destination once: from the source where the plan takes one, zero elsewhere.
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
 
-// A fill of a few kilobytes that is one call of a row kernel, with zeros around it: without loops, pieces and tasks,
-// which would take longer than the bytes.
-struct SmallFill {
-  std::int64_t src_offset;
-  std::int64_t before, after;  // bytes of zeros
-  ShortRows rows;
-};
-
-// Nothing where the plan is none. Precondition: its items are bytes.
-std::optional<SmallFill> small_fill(const Plan& plan);
-
-// The same as fill() of the plan that it was made from.
-void fill_small(const SmallFill& small, std::byte* dst, const std::byte* src, const RowKernels& rows);
+// A fill of a few kilobytes without pieces and tasks, which would take longer than the bytes; nullopt where the plan
+// is none. Precondition: its items are bytes.
+std::optional<FillNest> small_fill(const Plan& plan);
 
 // Adds the source to the destination. The plan takes every item and is not widened. Precondition: can_add(dtype).
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);

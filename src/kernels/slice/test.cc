@@ -83,7 +83,7 @@ std::vector<Kernel> all_kernels() {
     kernels.push_back({way.name + "_small",
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) {
                          const auto small = small_fill(p);
-                         small ? fill_small(*small, d, s, context->rows) : fill(p, t, d, s, *context);
+                         small ? small->run(d, s, context->rows) : fill(p, t, d, s, *context);
                        },
                        kernels.back().accumulate});
   }

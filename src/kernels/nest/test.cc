@@ -1,0 +1,176 @@
+// Nests of random loops against the loops as they stand, and every variant of the moves against moving one by one.
+#include "core/items.h"
+#include "kernels/cpu/targets.h"
+#include "kernels/nest/run_nest.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using Loops = std::vector<Loop>;
+using Bytes = std::vector<std::byte>;
+
+std::int64_t random_below(std::mt19937& random, std::int64_t bound) {
+  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(bound));
+}
+
+// Strides of axes with these extents, in a random order, with padding between some of them.
+std::vector<std::int64_t> random_strides(std::mt19937& random, const std::vector<std::int64_t>& extents,
+                                         std::int64_t item_size) {
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<std::int64_t> strides(extents.size());
+  std::int64_t next = item_size * (random() % 3 == 0 ? 1 + random_below(random, 4) : 1);
+  for (const std::size_t axis : order) {
+    strides[axis] = next;
+    next = next * extents[axis] + (random() % 3 == 0 ? random_below(random, 5) : 0);
+  }
+  return strides;
+}
+
+// A destination, a source, and loops between them; the source's strides may be negative.
+struct RandomNest {
+  Loops loops;
+  std::int64_t item_size, dst_bytes, src_bytes, src_offset;
+};
+
+RandomNest random_nest(std::mt19937& random, std::int64_t item_size, bool takes_all) {
+  const auto rank = static_cast<std::size_t>(random_below(random, 7));
+  RandomNest nest{Loops(rank), item_size, item_size, item_size, 0};
+  std::vector<std::int64_t> extents(rank), counts(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    Loop& loop = nest.loops[i];
+    extents[i] = loop.extent =
+        random() % 4 == 0 ? 1 + random_below(random, rank < 3 ? 90 : 20) : 1 + random_below(random, 4);
+    loop.count = loop.extent;
+    if (!takes_all && random() % 2 == 0) {
+      loop.count = 1 + random_below(random, loop.extent);
+      loop.step = loop.count == 1 ? 1 : 1 + random_below(random, (loop.extent - 1) / (loop.count - 1));
+      loop.start = random_below(random, loop.extent - (loop.count - 1) * loop.step);
+    }
+    counts[i] = loop.count;
+  }
+  const auto dst = random_strides(random, extents, item_size), src = random_strides(random, counts, item_size);
+  for (std::size_t i = 0; i < rank; ++i) {
+    Loop& loop = nest.loops[i];
+    loop.dst_stride = dst[i], loop.src_stride = random() % 3 == 0 ? -src[i] : src[i];
+    nest.dst_bytes += (loop.extent - 1) * dst[i];
+    nest.src_bytes += (loop.count - 1) * src[i];
+    if (loop.src_stride < 0) nest.src_offset += (loop.count - 1) * src[i];
+  }
+  return nest;
+}
+
+// Calls body(offset in the destination, offset in the source, or -1 where nothing is taken) for every position.
+template <class Body>
+void for_each_position(const RandomNest& nest, const Body& body, std::size_t depth = 0, std::int64_t dst = 0,
+                       std::int64_t src = 0, bool taken = true) {
+  if (depth == nest.loops.size()) return body(dst, taken ? src + nest.src_offset : -1);
+  const Loop& loop = nest.loops[depth];
+  for (std::int64_t i = 0; i < loop.extent; ++i) {
+    const std::int64_t from_start = i - loop.start, index = from_start / loop.step;
+    const bool here = taken && from_start >= 0 && from_start % loop.step == 0 && index < loop.count;
+    for_each_position(nest, body, depth + 1, dst + i * loop.dst_stride, here ? src + index * loop.src_stride : 0, here);
+  }
+}
+
+Bytes random_bytes(std::mt19937& random, std::int64_t count) {
+  Bytes bytes(static_cast<std::size_t>(count));
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random() % 64);  // no NaNs, of which sums may be others
+  return bytes;
+}
+
+class Nests : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Nests, FillEveryPositionAndNothingBetween) {
+  std::mt19937 random(21);
+  for (int i = 0; i < 400; ++i) {
+    const RandomNest nest = random_nest(random, GetParam(), random() % 3 == 0);
+    const Bytes src = random_bytes(random, nest.src_bytes), before = random_bytes(random, nest.dst_bytes);
+    Bytes expected = before, taken = before;
+    const auto size = static_cast<std::size_t>(nest.item_size);
+    for_each_position(nest, [&](std::int64_t to, std::int64_t from) {
+      if (from < 0) return static_cast<void>(std::memset(expected.data() + to, 0, size));
+      std::memcpy(expected.data() + to, src.data() + from, size);
+      std::memcpy(taken.data() + to, src.data() + from, size);
+    });
+    for (const Target& target : available_targets()) {
+      Bytes filled = before;
+      FillNest(nest.loops, nest.item_size).run(filled.data(), src.data() + nest.src_offset, *target.rows);
+      ASSERT_EQ(filled, expected) << target.name << ", case " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ItemSizes, Nests, ::testing::Values(1, 2, 3, 4, 8, 12, 16, 24, 40, 100, 1500));
+
+class SumNests : public ::testing::TestWithParam<DType> {};
+
+TEST_P(SumNests, AddToEveryPositionAndNothingBetween) {
+  std::mt19937 random(22);
+  const DType dtype = GetParam();
+  for (int i = 0; i < 400; ++i) {
+    const RandomNest nest = random_nest(random, item_size(dtype), true);
+    const Bytes src = random_bytes(random, nest.src_bytes), before = random_bytes(random, nest.dst_bytes);
+    Bytes expected = before;
+    for_each_position(nest, [&](std::int64_t to, std::int64_t from) {
+      operations_of(dtype).add(expected.data() + to, src.data() + from, 1);
+    });
+    for (const Target& target : available_targets()) {
+      Bytes sums = before;
+      AddNest(nest.loops, dtype, nest.item_size, *target.rows).run(sums.data(), src.data() + nest.src_offset);
+      ASSERT_EQ(sums, expected) << target.name << ", case " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, SumNests,
+                         ::testing::Values(DType::Int8, DType::UInt16, DType::Float16, DType::BFloat16, DType::Float32,
+                                           DType::Float64, DType::Float8E4M3FN, DType::Complex64, DType::Complex128),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+// -- Variants
+
+void expect_moved(const Target& target, const MoveVariant& variant, const Plane& plane, std::int64_t run) {
+  constexpr std::int64_t kMiddle = 1 << 14;
+  std::mt19937 random(23);
+  const Bytes src = random_bytes(random, 2 * kMiddle), before(2 * kMiddle, std::byte{99});
+  Bytes expected = before, moved = before;
+  for (std::int64_t row = 0; row < plane.rows; ++row) {
+    for (std::int64_t i = 0; i < plane.count; ++i) {
+      std::memcpy(expected.data() + kMiddle + row * plane.row_dst + i * plane.dst_stride,
+                  src.data() + kMiddle + row * plane.row_src + i * plane.src_stride, static_cast<std::size_t>(run));
+    }
+  }
+  variant.run(moved.data() + kMiddle, src.data() + kMiddle, plane, run);
+  EXPECT_EQ(moved, expected) << target.name << " " << variant.name << ", runs of " << run << ", " << plane.rows << " x "
+                             << plane.count;
+}
+
+TEST(MoveVariants, MoveEveryRunAndNothingBetween) {
+  for (const Target& target : available_targets()) {
+    for (const std::int64_t run : {1, 2, 3, 4, 7, 8, 13, 16, 33}) {
+      const int width = width_index(run);
+      for (const MoveVariant& variant : target.rows->moves[width < 0 ? 5 : width]) {
+        for (const std::int64_t stride : {1, -1, 2, 3, 4, 5, 37}) {
+          for (const std::int64_t row_stride : {1, -1, 20, 60}) {
+            for (const std::int64_t count : {1, 2, 5, 16, 17, 33}) {
+              const std::int64_t rows = 1 + count % 19;
+              const Plane dense{rows, count * run, row_stride * run, count, run, stride * run};
+              const Plane apart{rows, count * 2 * run + 1, row_stride * run, count, 2 * run, stride * run};
+              for (const Plane& plane : {dense, apart}) {
+                const bool fits = std::abs(plane.row_src * rows) + std::abs(plane.src_stride * count) < (1 << 13) &&
+                                  plane.row_dst * rows < (1 << 13);
+                if (fits && variant.can_run(plane, run)) expect_moved(target, variant, plane, run);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace backslice
