@@ -53,7 +53,7 @@ class FreshZeros {
  public:
   explicit FreshZeros(const Layout& out) : out_(out) {
     constexpr std::int64_t kWorthIt = 1 << 20;
-    constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
+    constexpr std::int64_t kFirstTouch = 16;  // how much slower a first touch is than zeroing warm memory
     const std::int64_t bytes = out.shape.elements() * out.item_size;
     if (bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
   }
