@@ -1,4 +1,4 @@
-# The library's sources, relative to the project: the one list of them, for the library and for the explorer's WebAssembly.
+# The only list of the library's sources, relative to the project. The library and the explorer's WebAssembly use it.
 set(BACKSLICE_SOURCES
   src/core/boundary.cc
   src/core/broadcast.cc
@@ -89,7 +89,7 @@ set(BACKSLICE_SOURCES
   src/ops/slice.cc
   src/ops/strided_slice.cc
   src/sparse/checks.cc
-  src/sparse/parts.cc
+  src/sparse/pieces.cc
   src/sparse/slice.cc
   src/sparse/slice_grad.cc
   src/ragged/decode.cc
@@ -97,11 +97,11 @@ set(BACKSLICE_SOURCES
   src/ragged/ragged_tensor.cc
   src/ragged/row_splits.cc
   src/ragged/ragged_selection.cc
+  src/ragged/selected_source.cc
   src/ragged/slice.cc
   src/ragged/slice_gradient.cc
   src/ragged/source.cc
   src/ragged/stack_source.cc
-  src/ragged/taken_source.cc
   src/ragged/variant_array.cc
   src/ragged/variant_gradient.cc
   src/tensor_array/block_rows.cc
@@ -135,5 +135,5 @@ set(BACKSLICE_SOURCES
   src/capi/tensor_array_write.cc
   src/capi/views.cc)
 
-# What takes the place of the kernels for CUDA devices in builds without them (cuda.cmake).
+# The stub that replaces the CUDA kernels in builds without them (cuda.cmake).
 set(BACKSLICE_CUDA_STUBS src/kernels/cuda/stub.cc src/kernels/concat/cuda_stub.cc src/kernels/sparse/cuda_stub.cc)

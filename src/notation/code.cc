@@ -1,4 +1,4 @@
-// Selection -> code of each notation, ready to paste.
+// Writes a Selection as code of each notation, ready to paste.
 #include <limits>
 
 #include "backslice/notation.h"
@@ -18,7 +18,7 @@ struct NamedList {
 
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
 
-// One slice without the bounds that are the defaults.
+// Returns one slice without the bounds that equal the defaults.
 std::string shortest(const SliceRange& range, std::int64_t extent) {
   const std::int64_t step = range.step.value_or(1);
   const auto taken = [&](const SliceRange& r) {
@@ -43,14 +43,14 @@ bool is_narrow(const std::vector<NamedList>& lists) {
   return true;
 }
 
-// An empty list says nothing of its type.
+// An empty list does not determine a type.
 std::string tf_list(const List& values, bool narrow) {
   if (narrow && !values.empty()) return python_list(values);
   return "tf.constant(" + python_list(values) + ", tf.int" + (narrow ? "32" : "64") + ")";
 }
 
 std::string tf_arguments(const Selection& selection, TfSlice slice, bool with_shape) {
-  if (slice.begin.empty()) {  // TensorFlow takes an empty list for floats
+  if (slice.begin.empty()) {  // TensorFlow reads an empty list as floats
     slice.begin = slice.end = {0};
     slice.strides = {1};
     slice.ellipsis_mask = 1;
@@ -72,7 +72,7 @@ std::string tf_arguments(const Selection& selection, TfSlice slice, bool with_sh
   return text.substr(0, text.size() - 2);
 }
 
-// Nodes and the initializers that they read, as a list of each.
+// The nodes and the initializers that they read.
 std::string onnx_lists(std::string_view prefix, const std::vector<std::string>& nodes,
                        const std::vector<NamedList>& read) {
   std::string text =

@@ -1,4 +1,4 @@
-// The axes of a slice as they were written, and what each notation takes them to mean.
+// The axes of a slice as written, and the meaning of each in every notation.
 #include <algorithm>
 #include <limits>
 
@@ -26,8 +26,9 @@ struct SlicedAxis {
   int axis;
 };
 
-// Which positions of a slice take a range of which axis: the one that goes from the result when the position becomes an
-// integer index. with_indices(mask) is the selection, of extents of 1, in which the positions of the mask are such.
+// Finds the positions of a slice that take a range of an axis, and the axis of each. Such an axis leaves the result
+// when its position becomes an integer index. with_indices(mask) returns the selection, of extents of 1, in which the
+// positions of the mask are integer indices.
 template <class WithIndices>
 Result<std::vector<SlicedAxis>> sliced_axes(std::size_t count, const WithIndices& with_indices) {
   const Result<Selection> all = with_indices(0);
@@ -54,7 +55,7 @@ std::vector<Entry> onnx_entries(Ints shape, const OnnxSlice& slice) {
   return entries;
 }
 
-// The positions that slice an axis: no new axes, no integer indices.
+// Returns the positions that slice an axis: no new axes and no integer indices.
 Result<std::vector<Entry>> tf_entries(Ints shape, const TfSlice& slice) {
   const std::size_t count = slice.begin.size();
   TfSlice plain = slice;
@@ -101,7 +102,7 @@ Result<std::vector<Entry>> entries_of(Ints shape, const SliceArguments& argument
   return index_entries(shape, std::get<Index>(arguments));
 }
 
-// The indices that these numbers mean; bounds that are left out mean the far ends.
+// Returns the indices that these numbers mean. Bounds that are not given mean the far ends.
 Result<Selection::Axis> read(Dialect dialect, const Entry& entry) {
   if (dialect != Dialect::Onnx) return axis_of_slice(entry.range, entry.axis, entry.extent);
   const bool forward = entry.step() > 0;

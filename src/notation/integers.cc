@@ -1,4 +1,4 @@
-// Lists of integers as people write them.
+// Reads lists of integers as people write them.
 #include "notation/integers.h"
 
 #include <charconv>
@@ -32,7 +32,7 @@ std::optional<std::int64_t> named_integer(std::string_view text) {
   return std::nullopt;
 }
 
-// The digits without the underscores that Python allows between them; empty where they stand elsewhere.
+// Returns the digits without the underscores that Python allows between them; empty if an underscore is elsewhere.
 std::string without_underscores(std::string_view digits) {
   std::string plain;
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -52,14 +52,14 @@ int take_base(std::string_view& digits) {
   return base;
 }
 
-// As Python's int(text, 0) reads it, in 64 bits.
+// Reads an integer of 64 bits as Python's int(text, 0) does.
 ReadInteger read_digits(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
   const int base = take_base(text);
   const std::string digits = without_underscores(text);
   const bool is_octal_of_c = base == 10 && digits.size() > 1 && digits[0] == '0' &&
-                             digits.find_first_not_of('0') != std::string::npos;  // 010: Python refuses it
+                             digits.find_first_not_of('0') != std::string::npos;  // Python refuses 010
   std::uint64_t magnitude = 0;
   const char* end = digits.data() + digits.size();
   const auto [stopped, error] = std::from_chars(digits.data(), end, magnitude, base);
@@ -83,7 +83,7 @@ TextSpan without_brackets(std::string_view text, TextSpan span) {
   return trimmed(text, span);
 }
 
-// Entries end at a comma with blanks around it, or at blanks.
+// Entries end at a comma, with or without blanks around it, or at blanks.
 std::size_t end_of_entry(std::string_view text, TextSpan rest) {
   std::size_t at = rest.begin;
   while (at < rest.end && text[at] != ',' && !is_blank(text[at])) ++at;

@@ -1,4 +1,4 @@
-// Reads one integer of a text.
+// Reads one integer from text.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct ReadInteger {
   Read outcome = Read::Nothing;
 };
 
-// As Python reads it, or by name: INT_MAX.
+// Reads an integer in Python's notation, or a name such as INT_MAX.
 ReadInteger read_integer(std::string_view text);
 
-// What to say about text that is none.
+// Returns the error for text that is not an integer.
 Status not_an_integer(const ReadInteger& read, std::string_view text, std::string_view argument,
                       std::optional<std::int64_t> position, TextSpan span);
 
-// A mask of TensorFlow's: one integer of 32 bits. `span` is that of the text, for the error.
+// Reads a mask of TensorFlow: one integer of 32 bits. `span` is the span of the text, for the error.
 Result<std::int32_t> read_mask(std::string_view text, std::string_view argument, TextSpan span);
 
 }  // namespace backslice

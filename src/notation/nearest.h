@@ -1,4 +1,4 @@
-// The nearest right name, for errors about a wrong one.
+// Finds the name nearest to a wrong one, for error messages.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace backslice {
 
-// How many letters must be added, removed or replaced to make one name of the other.
+// Returns the edit distance: how many letters must be added, removed or replaced.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -26,9 +26,9 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// "; did you mean 'begin'?", or nothing where no name is near.
+// Returns "; did you mean 'begin'?", or nothing if no name is near.
 inline std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
-  constexpr std::size_t kLongest = 40;  // no name is: what is longer is no slip of the pen
+  constexpr std::size_t kLongest = 40;  // longer text is not a misspelt name
   if (name.empty() || name.size() > kLongest) return "";
   const auto nearest = std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);

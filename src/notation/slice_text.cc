@@ -1,4 +1,4 @@
-// Slices in the notations of TensorFlow and ONNX, as people write them: begin=1,0 end=3,5 begin_mask=1.
+// Reads slices in the notations of TensorFlow and ONNX, as people write them: begin=1,0 end=3,5 begin_mask=1.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -22,7 +22,7 @@ Names names_of(Dialect dialect) { return dialect == Dialect::Tf ? Names(kTfNames
 bool is_mask(std::string_view name) { return name.ends_with("_mask"); }
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || c == '_'; }
 
-// A text without what means nothing in it, which still knows where each letter stood.
+// A text without brackets and meaningless blanks, which knows the original position of each letter.
 class PlainText {
  public:
   explicit PlainText(std::string_view text) : text_(text) {
@@ -32,7 +32,7 @@ class PlainText {
     drop_blanks_around_equals();
   }
 
-  // The next word, as a range of letters; nothing at the end.
+  // Returns the next word as a range of letters, or nullopt at the end.
   std::optional<TextSpan> next_word(std::size_t from) const {
     while (from < text_.size() && is_blank(text_[from])) ++from;
     std::size_t end = from;
@@ -43,7 +43,7 @@ class PlainText {
   std::string_view letters(TextSpan word) const {
     return std::string_view(text_).substr(word.begin, word.end - word.begin);
   }
-  // Where the letters stood.
+  // Returns the span of the letters in the original text.
   TextSpan original(TextSpan word) const {
     if (word.begin < word.end) return {from_[word.begin], from_[word.end - 1] + 1};
     const std::size_t at = word.begin < from_.size() ? from_[word.begin] : from_.empty() ? 0 : from_.back();
@@ -65,8 +65,8 @@ class PlainText {
     text_ = std::move(kept);
     from_ = std::move(kept_from);
   }
-  // Notes which letter, that is no blank, comes first from each place on, and last before it: once for all blanks, of
-  // which there may be millions.
+  // Finds, for each position, the first letter from there on that is not blank, and the last one before it. There may
+  // be millions of blanks, so both are found in one pass.
   void find_letters() {
     first_from_.assign(text_.size() + 1, text_.size());
     for (std::size_t i = text_.size(); i > 0; --i) first_from_[i - 1] = is_blank(text_[i - 1]) ? first_from_[i] : i - 1;
@@ -81,7 +81,7 @@ class PlainText {
     return at < text_.size() ? text_[at] : '\0';
   }
   char letter_before(std::size_t i) const { return last_before_[i]; }
-  // Whether an argument begins there: name=
+  // Returns whether an argument (name=) begins at this position.
   bool begins_argument(std::size_t i) const {
     std::size_t end = i;
     while (end < text_.size() && is_name_letter(text_[end])) ++end;
@@ -112,7 +112,7 @@ class PlainText {
   std::string last_before_;
 };
 
-// What was read so far, by name.
+// The arguments read so far, by name.
 struct Arguments {
   std::vector<std::pair<std::string_view, std::vector<std::int64_t>>> lists;
   std::vector<ArgumentText> places;
@@ -135,7 +135,7 @@ Status unknown_argument(std::string_view word, std::string_view name, Names know
   return invalid_argument("'", word, "' is not one of ", expected, did_you_mean(name, known)).at("", {}, span);
 }
 
-// An error of a value, whose span is one of the plain text from `first` on, with the span that it has in the text.
+// Moves an error's span from the plain text, where the value begins at `first`, to the original text.
 Status moved(Status error, const PlainText& text, std::size_t first) {
   const auto span = error.span();
   if (!span) return error;

@@ -1,4 +1,4 @@
-// Axes cut into as many blocks as a picture has room for.
+// Cuts axes into as many blocks as a picture has room for.
 #include <algorithm>
 #include <bit>
 
@@ -8,13 +8,14 @@
 namespace backslice {
 namespace {
 
-// The least power of two of which `most` reach the extent. Up to 2^63, which no int64_t holds.
+// Returns the least power of two of which at most `most` cover the extent. It is up to 2^63, which int64_t does not
+// hold.
 std::uint64_t block_size(std::int64_t extent, std::int64_t most) {
   const std::int64_t needed = extent == 0 ? 1 : (extent - 1) / std::max<std::int64_t>(most, 1) + 1;
   return std::bit_ceil(static_cast<std::uint64_t>(needed));
 }
 
-// How many blocks each axis may have: the last two are a grid, those before them share the panels.
+// Returns the most blocks of each axis: the last two axes are a grid, the axes before them share the panels.
 std::vector<std::int64_t> most_blocks(const Shape& shape, const PictureLimits& limits) {
   const int rank = shape.rank();
   std::vector<std::int64_t> most(static_cast<std::size_t>(rank));

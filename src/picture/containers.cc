@@ -10,7 +10,7 @@
 namespace backslice {
 namespace {
 
-// The cell that an entry is in, as the places of its blocks, which are all of one size along an axis but the last.
+// Returns the cell of an entry, as the positions of its blocks. Along an axis, all blocks but the last have one size.
 std::optional<std::vector<std::size_t>> place_of(const PictureEntry& entry, const Shape& shape, const Grid& grid) {
   const std::size_t padding = grid.axes.size() - entry.index.size();
   std::vector<std::size_t> place(grid.axes.size(), 0);
@@ -24,7 +24,7 @@ std::optional<std::vector<std::size_t>> place_of(const PictureEntry& entry, cons
 
 using Splits = std::vector<std::int64_t>;
 
-// "2.0.1": row 1 of row 0 of row 2.
+// Names a row: "2.0.1" is row 1 of row 0 of row 2.
 std::string row_label(std::span<const Splits> outer, std::int64_t row) {
   std::string path;
   for (std::size_t i = outer.size(); i > 0; --i) {
@@ -56,7 +56,7 @@ Picture picture_of_entries(const Shape& shape, std::span<const PictureEntry> ent
     const auto place = place_of(entry, shape, grid);
     if (!place) continue;
     Cell& cell = cells[*place];
-    if (!picture.are_elements && cell.kind == CellKind::Taken) continue;  // one entry that is taken colours a block
+    if (!picture.are_elements && cell.kind == CellKind::Taken) continue;  // one selected entry colours the whole block
     cell = {entry.is_taken ? CellKind::Taken : CellKind::Left, picture.are_elements ? entry.text : "", 1,
             static_cast<std::int64_t>(i)};
   }

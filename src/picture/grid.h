@@ -1,4 +1,4 @@
-// Grid: the blocks that a picture of a tensor has for cells, axis by axis, and the panels that are made of them.
+// Grid: the blocks of each axis that become the cells of a picture, and the panels made of them.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace backslice {
 
-// The axes of a picture: the last two are rows and columns, those before them the panels. A vector is drawn as a matrix
-// of one row, a scalar as one of one element.
+// The axes of a picture. The last two are rows and columns, the axes before them the panels. A vector is drawn as a
+// matrix of one row, a scalar as a matrix of one element.
 struct Grid {
   using Axis = std::vector<AxisBlock>;
 
@@ -21,18 +21,18 @@ struct Grid {
   const Axis& columns() const { return axes.back(); }
   std::span<const Axis> slabs() const { return {axes.data(), axes.size() - 2}; }
 
-  bool are_elements() const;       // one per cell
-  std::string block_text() const;  // "2 x 4": the size of a cell
+  bool are_elements() const;       // whether each cell is one element
+  std::string block_text() const;  // the size of a cell, as "2 x 4"
 
   int rank;  // of the tensor
   std::vector<Axis> axes;
-  std::vector<std::int64_t> counts;  // how many indices of each axis are taken
+  std::vector<std::int64_t> counts;  // how many indices of each axis are selected
 };
 
-// An empty panel for these slabs, with its title and its labels.
+// Returns an empty panel for these slabs, with its title and its labels.
 Panel panel_at(const Grid& grid, std::span<const std::size_t> place);
 
-// A panel for each slab, with the cells that make(places of its blocks) returns.
+// Returns a panel for each slab, with the cells that make(positions of its blocks) returns.
 template <class MakeCell>
 std::vector<Panel> panels_of(const Grid& grid, bool is_dense, const MakeCell& make) {
   std::vector<Panel> panels;

@@ -1,4 +1,4 @@
-// Pictures of selections: one cell per element while they fit, beyond that one per block; one panel per slab.
+// Pictures of selections: one cell per element if they fit, else one per block; one panel per slab.
 #include <algorithm>
 
 #include "backslice/notation.h"

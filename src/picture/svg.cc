@@ -1,4 +1,4 @@
-// Pictures as SVG. Everything about their style is here.
+// Draws pictures as SVG. Everything about their style is here.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kCellWidth = 30, kCellHeight = 22, kGap = 2;
 constexpr int kLabel = 11, kTitle = 13, kLine = 18, kMargin = 12;
-constexpr std::size_t kLongestLabel = 4;  // that fits over a column
+constexpr std::size_t kLongestLabel = 4;  // the longest label that fits over a column
 constexpr double kLetter = 6.8, kTitleLetter = 8.0;
 
 constexpr std::string_view kClasses[] = {"empty", "left", "part", "taken", "often"};
@@ -30,7 +30,7 @@ std::string_view fill(CellKind kind) {
 
 bool is_printed(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; }
 
-// Characters that XML has no place for are question marks.
+// Writes question marks for characters that XML does not allow.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (char c : text) {
@@ -67,10 +67,11 @@ void add_text(std::string& out, int x, int y, std::string_view text, const TextS
               style.is_bold ? " font-weight=\"bold\"" : "", ">", escaped(text), "</text>\n");
 }
 
-// Where a range begins: 256 of "256:512".
+// Returns the beginning of a range: 256 of "256:512".
 std::string beginning(const std::string& label) { return label.substr(0, label.find(':')); }
 
-// The label over each column, or, where ranges would run into each other, the beginning of every third or more.
+// Writes the label over each column. If the labels would touch each other, it writes only the beginning of every third
+// or a later one.
 std::map<std::size_t, std::string> column_labels(const std::vector<std::string>& labels) {
   std::size_t longest = 0, longest_begin = 0;
   for (const std::string& label : labels) {
@@ -78,7 +79,7 @@ std::map<std::size_t, std::string> column_labels(const std::vector<std::string>&
     longest_begin = std::max(longest_begin, beginning(label).size());
   }
   const bool fit = longest <= kLongestLabel;
-  const std::size_t gap = kLongestLabel - 1;  // one letter less, which is between them
+  const std::size_t gap = kLongestLabel - 1;  // one letter less, as space between labels
   const std::size_t every = fit ? 1 : std::max<std::size_t>(3, (longest_begin + gap - 1) / gap);
   std::map<std::size_t, std::string> shown;
   for (std::size_t i = 0; i < labels.size(); i += every) shown[i] = fit ? labels[i] : beginning(labels[i]);

@@ -1,4 +1,4 @@
-// What a Context gives to operations on ragged tensors: a test that ends them, and their memory.
+// A Context's effect on ragged operations: the test that cancels them, and the memory they use.
 #include "backslice/ragged_variant.h"
 #include "ragged_tensors.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-// Rows without values are work all the same.
+// Rows without values are work, too.
 TEST(RaggedCancellation, IsAskedForWhileRowsAreCounted) {
   constexpr std::int64_t kRows = 100'000;
   const Tensor zeros = Tensor::make(DType::Int64, *Shape::make({kRows + 1}), 0, Contents::Zero).value();
@@ -30,7 +30,7 @@ TEST(RaggedCancellation, IsAskedForWhileRowsAreCounted) {
   expect_cancelled(ragged_tensor_from_variant_size(batch, 0, 1, {.splits = DType::Int32}, context).status());
 }
 
-// Each ask may be the one that says yes: rows are asked for while they are counted, and while they are written.
+// Cancels at each possible check: rows are checked while they are counted and while they are written.
 TEST(RaggedCancellation, CanComeAtEveryAsk) {
   const RaggedTensor rt = RaggedTensor::make(vector_of(counting<float>(5000)), {splits_of([] {
                                                auto list = counting<std::int64_t>(5001);
@@ -47,10 +47,10 @@ TEST(RaggedCancellation, CanComeAtEveryAsk) {
     asks = 0;
     ASSERT_LT(++allowed, 1000);
   }
-  EXPECT_GE(allowed, 8);  // 5,000 rows counted and 5,000 put in order, asked at every 1024th
+  EXPECT_GE(allowed, 8);  // 5,000 rows counted and 5,000 put in order, checked at every 1024th
 }
 
-// Only what is made one by one counts: results, splits among them.
+// Only results are allocated one by one, splits among them.
 class CountingAllocator final : public Allocator {
  public:
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
@@ -91,7 +91,7 @@ TEST(RaggedAllocations, SplitsComeFromTheContextsAllocator) {
             0);
 }
 
-// Rows whose splits are not those asked for are made before that is found.
+// Rows whose splits have the wrong dtype are made before the error is found.
 TEST(RaggedAllocations, CountingTakesItsMemoryFromTheContextsAllocatorToo) {
   CountingAllocator allocator;
   const VariantArray batch = ragged_tensor_to_variant(deep()).value();

@@ -1,4 +1,4 @@
-// Ragged tensors with values on a CUDA device, beside those on the CPU.
+// Ragged tensors with values on a CUDA device, compared with ragged tensors on the CPU.
 #include "backslice/ragged_slice.h"
 #include "backslice/ragged_variant.h"
 #include "on_device.h"
@@ -28,7 +28,7 @@ RaggedTensor on_cpu(const RaggedTensor& rt) {
   return RaggedTensor::make(to_cpu(rt.values()), rt.nested_row_splits()).value();
 }
 
-// A ragged tensor on both.
+// One ragged tensor on both devices.
 struct Pair {
   RaggedTensor cpu, device;
 };
@@ -54,7 +54,7 @@ TEST(RaggedCuda, EncodesAndDecodes) {
     const int inner = rt.cpu.ragged_rank() - 1;
     EXPECT_EQ(on_cpu(ragged_tensor_from_variant(encoded, inner, inner + 1).value()),
               ragged_tensor_from_variant(ragged_tensor_to_variant(rt.cpu).value(), inner, inner + 1).value());
-    // Rows one by one, in another order: nothing is adjacent.
+    // Takes rows one by one in another order, so that none are adjacent.
     std::vector<std::optional<RaggedTensor>> device, cpu;
     for (std::int64_t row = rt.cpu.rows(); row-- > 0;) {
       device.push_back(rt.device.row(row).value());
@@ -100,7 +100,8 @@ TEST(RaggedCuda, GradientsOfPiecesAreThoseOfTheCpu) {
     ASSERT_EQ(downloaded(made->view()), downloaded(to_device(expected).view()));
     for (Write write : {Write::Overwrite, Write::IntoZeros, Write::Accumulate}) {
       RandomTensor out = (random() % 2 == 0 ? contiguous_tensor : random_tensor)(random, dtype, shape);
-      if (rows > 1000) out = contiguous_tensor(random, dtype, shape);  // others are added piece by piece
+      // in other layouts, segments are added one by one
+      if (rows > 1000) out = contiguous_tensor(random, dtype, shape);
       remove_nans(out.memory);
       const DeviceTwin device_out(out);
       const Status status = ragged_tensor_to_variant_gradient_into(on_gpu, lists, shape, device_out.view(), write);
@@ -111,7 +112,7 @@ TEST(RaggedCuda, GradientsOfPiecesAreThoseOfTheCpu) {
   }
 }
 
-// Pieces at any address, of any length that is not much longer than others, some missing.
+// Segments at any address, of similar lengths, some of them missing.
 void expect_joined(std::mt19937& random, DType dtype, std::int64_t pieces) {
   constexpr std::int64_t kItems = 50'000;
   const Tensor values = random_values(random, dtype, {kItems}), on_gpu = to_device(values);
@@ -152,7 +153,7 @@ void expect_joined(std::mt19937& random, DType dtype, std::int64_t pieces) {
   }
 }
 
-// So many that a tile of the kernel has dozens of them.
+// Enough segments that a tile of the kernel has dozens of them.
 TEST(RaggedCuda, ShortPiecesAreJoinedFromAnywhere) {
   std::mt19937 random(86);
   for (std::size_t i = 0; i < 60; ++i) {
@@ -161,7 +162,7 @@ TEST(RaggedCuda, ShortPiecesAreJoinedFromAnywhere) {
   }
 }
 
-// Their tables are larger than 1 MiB, and copied instead of passed to kernels.
+// Their tables are larger than 1 MiB, and so are copied instead of passed to kernels.
 TEST(RaggedCudaLarge, SeventyThousandPiecesAreJoined) {
   std::mt19937 random(87);
   for (DType dtype : {DType::Float32, DType::BFloat16}) {

@@ -1,4 +1,4 @@
-// Arrays of variants to ragged tensors: the elements, as the rows of one.
+// Decodes arrays of variants to ragged tensors, whose rows are the elements.
 #include "backslice/ragged_variant.h"
 #include "core/errors.h"
 #include "ragged/stack_source.h"
@@ -8,9 +8,9 @@ namespace backslice {
 namespace {
 
 constexpr int kMaxRaggedRank = 1000;
-constexpr std::int64_t kMostRows = 1 << 27;  // of no elements there may be more than memory holds
+constexpr std::int64_t kMostRows = 1 << 27;  // rows without values may outnumber what memory holds
 
-// The ranks that were asked for, once they fit the array and each other.
+// The requested ranks, once they are known to fit the array and each other.
 struct Ranks {
   int input, output;
   bool dense;  // dense elements, stacked
@@ -31,7 +31,7 @@ struct Ranks {
   }
 };
 
-// What is asked for, or else what the first element has that has splits.
+// Returns the requested dtype, or that of the first element with splits.
 Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked) {
   if (asked && *asked != DType::Int32 && *asked != DType::Int64) {
     return dtype_error("Tsplits is ", name(*asked), ", expected int64 or int32");
@@ -50,7 +50,7 @@ class Decoder {
   Decoder(const VariantArray& encoded, const Ranks& ranks, const ValuesType& type, DType splits_dtype, const Call& call)
       : encoded_(encoded), ranks_(ranks), type_(type), splits_dtype_(splits_dtype), call_(call) {}
 
-  // What is decoded, which lives as long as this.
+  // Returns the source of the result, which lives as long as the Decoder.
   Result<std::unique_ptr<RaggedSource>> source() {
     if (encoded_.shape().rank() == 0) {
       const auto all = elements();
@@ -68,7 +68,7 @@ class Decoder {
 
  private:
   Result<std::unique_ptr<RaggedSource>> rows_source() {
-    // The rows of one tensor, as they are: they need not be taken apart to be put together again.
+    // An array that holds all rows of one tensor is used as it is, without taking the rows apart.
     if (is_as_encoded()) return std::unique_ptr<RaggedSource>(std::make_unique<WholeSource>(*encoded_.batch()));
     auto all = elements();
     if (!all.ok()) return all.status();
@@ -106,7 +106,7 @@ class Decoder {
                        name(splits_dtype_));
   }
 
-  // The rows of a batch one by one.
+  // Makes the rows of a batch one by one.
   Status make_rows() {
     if (encoded_.size() > kMostRows) {
       return resource_exhausted("encoded has ", encoded_.size(), " rows, too many to join one by one");
@@ -121,7 +121,7 @@ class Decoder {
     return Status();
   }
 
-  // The elements, all there and of the right kind.
+  // Returns the elements, after checking that all exist and fit.
   Result<StackSource::Elements> elements() {
     if (encoded_.batch() != nullptr) BACKSLICE_RETURN_IF_ERROR(make_rows());
     StackSource::Elements all;
@@ -143,7 +143,7 @@ class Decoder {
   std::vector<RaggedTensor> rows_;
 };
 
-// Checks everything, then returns body(source). `otherwise`: where values are of which there are none.
+// Checks everything, then returns body(source). `otherwise` is the device if there are no values.
 template <class Body>
 auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank, const FromVariantTypes& types,
             const Context& context, Device otherwise, const Body& body)

@@ -1,4 +1,4 @@
-// Ragged tensors to arrays of variants, and the gradient of the way back, which is the same. Nothing is copied.
+// Encodes ragged tensors as arrays of variants. The gradient of decoding is the same operation. Nothing is copied.
 #include "backslice/ragged_variant.h"
 #include "core/errors.h"
 #include "ragged/ragged_parts.h"
@@ -21,12 +21,12 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
       return invalid_argument("encoded_shape ", encoded_shape, " has ", d,
                               " axes, but what was decoded has ragged rank ", decoded.ragged_rank());
     }
-    if (decoded.ragged_rank() == 0 || d == 1) {  // all rows, also those of a dense stack
+    if (decoded.ragged_rank() == 0 || d == 1) {  // all rows, including the rows of a dense stack
       auto rows = ragged_tensor_to_variant(decoded, true);
       if (!rows.ok()) return rows;
       return rows->reshape(encoded_shape);
     }
-    // The array's own axes but the last are splits of one length, and of no more use.
+    // The array's own axes but the last are splits of one length, and are no longer needed.
     std::vector<Tensor> splits(decoded.nested_row_splits().begin() + (d - 1), decoded.nested_row_splits().end());
     auto rows = ragged_tensor_to_variant(RaggedParts::join(decoded.values(), std::move(splits)), true);
     if (!rows.ok()) return rows;

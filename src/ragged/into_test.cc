@@ -1,4 +1,4 @@
-// Ragged tensors in memory of the caller's: the same as those that are made, and nothing is written when it fails.
+// Ragged tensors written into the caller's memory: equal to new tensors, and nothing is written on failure.
 #include <deque>
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Memory for a result, filled: with splits of T.
+// Filled memory for a result, with splits of T.
 template <class T, class Values = float>
 struct Filled {
   template <class Fill>
@@ -21,7 +21,7 @@ struct Filled {
     for (const auto& list : splits) out.splits.push_back(list.view);
     status = fill(out);
   }
-  std::deque<Gaps<T>> splits;  // which views point into
+  std::deque<Gaps<T>> splits;  // that views point into
   Gaps<Values> values;
   Status status;
 };
@@ -141,7 +141,7 @@ TEST(RaggedInto, RefusesOtherMemoryAndWritesNothing) {
   EXPECT_THAT(splits, ElementsAre(0, 3, 4));
 }
 
-// A copy of a handle is writable, and so are the splits that it shows.
+// A copy of a handle is writable, and so are its splits.
 TEST(RaggedInto, RefusesMemoryOfTheSplitsThatAreRead) {
   RaggedTensor rt = RaggedTensor::make(tensor_of<std::int64_t>({1LL << 40, 2, 3}, {3}),
                                        {splits_of({0, 1, 3}), splits_of({0, 1, 2, 3})})

@@ -7,8 +7,8 @@
 
 namespace backslice {
 
-// The tensor itself where it is the CPU's; else a copy, for which it waits, behind what is queued on the stream. Throws
-// a StatusException where that fails.
+// Returns a tensor of the CPU itself. Else it copies the tensor, after the work queued on the stream, and waits for the
+// copy. Throws a StatusException on failure.
 inline Tensor on_cpu(const Tensor& tensor, CudaStream stream = nullptr) {
   if (tensor.device().is_cpu()) return tensor;
   const auto unwrap = [](Result<Tensor> made) {

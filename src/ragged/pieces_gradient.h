@@ -1,5 +1,5 @@
-// The gradient of a ragged tensor that was encoded row by row, from pieces that are dense and lie in memory of the
-// caller's: as ragged_tensor_to_variant_gradient_into, without an object per piece.
+// The gradient of a ragged tensor that was encoded row by row, from dense segments in the caller's memory. It does what
+// ragged_tensor_to_variant_gradient_into does, without an object per segment.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace backslice {
 
-// A piece that is missing says nothing but that.
+// A missing piece has no shape and no dtype, only the mark that it is missing.
 Status ragged_pieces_gradient_into(std::span<const VariantArray::Piece> pieces, const std::vector<Tensor>& row_splits,
                                    Ints dense_values_shape, const View& out, Write write, const Context& context);
 

@@ -7,7 +7,7 @@ namespace backslice {
 
 class RaggedParts {
  public:
-  // Preconditions: the values are dense; the splits are the library's own memory, were checked or built, and fit the
+  // Preconditions: the values are dense. The splits lie in the library's own memory, are checked or built, and fit the
   // values and each other.
   static RaggedTensor join(Tensor values, std::vector<Tensor> splits) {
     return RaggedTensor(std::move(values), std::move(splits));

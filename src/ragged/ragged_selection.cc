@@ -15,7 +15,7 @@ bool takes_all(const SliceRange& range) {
   return range.start.value_or(0) == 0 && !range.stop && range.step.value_or(1) == 1;
 }
 
-// What the items take of the values' rows, and of the axes after them.
+// Returns the Selection that the items make of the values' rows and of the axes after them.
 Result<Selection> selection_of_values(const RaggedTensor& rt, Range rows, std::span<const IndexItem> items) {
   const Shape& shape = rt.values().shape();
   Selection::Axes axes;
@@ -36,7 +36,7 @@ Result<Selection> selection_of_values(const RaggedTensor& rt, Range rows, std::s
   return Selection::make(shape, axes, result_axes);
 }
 
-// The row of a level that an integer takes.
+// Returns the row of a level that an integer selects.
 Result<std::int64_t> row_at(std::int64_t index, int level, Range rows) {
   const std::int64_t count = rows.hi - rows.lo;
   const auto taken = axis_of_item(index, level, count);
@@ -51,7 +51,7 @@ Status refuse_integer(const IndexItem& item, int axis) {
                           "integer where integers have taken one row on every axis before it");
 }
 
-// So many that a result has no room for them, or that following them down would take too much of the stack.
+// Refuses more levels than a result has room for, or than recursion could follow on the stack.
 Status refuse_more_than(std::size_t most, std::size_t count, const char* what) {
   if (count <= most) return Status();
   return invalid_argument("the index ", what, " ", count, " ragged axes; at most ", most, " are supported");
@@ -106,14 +106,14 @@ Result<RaggedSelection> RaggedSelection::ragged(const RaggedTensor& rt, Index& i
     const auto* slice = std::get_if<SliceRange>(&items[at]);
     if (slice == nullptr) return refuse_integer(items[at], level + 1);
     if (const auto possible = axis_of_slice(*slice, level + 1, 0); !possible.ok()) return possible.status();
-    levels.push_back({Level::Rows::Taken, level});
+    levels.push_back({Level::Rows::Selected, level});
     if (takes_all(*slice)) continue;
     slices[static_cast<std::size_t>(level)] = *slice;
     ++sliced;
   }
   BACKSLICE_RETURN_IF_ERROR(refuse_more_than(kMaxRank, new_axes, "adds"));
   BACKSLICE_RETURN_IF_ERROR(refuse_more_than(kMaxRank, sliced, "slices"));
-  // The slice of the innermost ragged axis is that of the values' rows, and known row by row.
+  // The slice of the innermost ragged axis selects among the values' rows, and differs per row.
   items[at - 1] = SliceRange{};
   const Range all{0, rt.values().shape()[0]};
   auto values = selection_of_values(rt, all, std::span(items).subspan(at - 1));
@@ -142,7 +142,7 @@ Selection RaggedSelection::of_values(const Shape& shape, const Rows& rows) const
   return *Selection::make(shape, axes, values_.result_axes());
 }
 
-bool RaggedSelection::takes_whole_values() const {
+bool RaggedSelection::selects_whole_values() const {
   for (int axis = 1; axis < values_.shape().rank(); ++axis) {
     if (!values_.is_whole(axis)) return false;
   }
@@ -151,7 +151,7 @@ bool RaggedSelection::takes_whole_values() const {
 
 RaggedSelection::Rows RaggedSelection::sliced(int level, const Rows& items) const {
   Rows taken =
-      *axis_of_slice(*slices_[static_cast<std::size_t>(level)], level + 1, items.count);  // its step was checked
+      *axis_of_slice(*slices_[static_cast<std::size_t>(level)], level + 1, items.count);  // its step is already checked
   taken.start += items.start;
   return taken;
 }

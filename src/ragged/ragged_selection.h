@@ -1,8 +1,8 @@
-// RaggedSelection: what an index takes of a ragged tensor.
+// RaggedSelection: the elements that an index selects from a ragged tensor.
 //
-// A slice of a ragged axis means other items in every row, so it cannot be one Selection::Axis. What it means is a map:
-// rows of one level that are taken, start, start + step, ..., become such runs of the level below, one per row. Rows
-// that are neighbours and taken whole stay one run, so that nothing is kept or done per row unless rows differ.
+// A slice of a ragged axis selects different items in every row, so it cannot be one Selection::Axis. Its meaning is a
+// map. The selected rows of one level, start, start + step, ..., become such runs of the level below, one per row.
+// Adjacent rows that are selected whole stay one run, so nothing is stored or done per row unless rows differ.
 //
 //     [[1, 2], [], [3, 4, 5]], rt[::2, ::-1]:   rows 0, 2 of level 0;   values 1, 0 and then 4, 3, 2
 //
@@ -23,62 +23,62 @@ class RaggedSelection {
 
   // One list of splits of the result.
   struct Level {
-    enum class Rows { Taken, OneWithAll, OneEach };  // those of a level of the tensor, or of a new axis
+    enum class Rows { Selected, OneWithAll, OneEach };  // rows of a level of the tensor, or of a new axis
     Rows rows;
-    int source = 0;  // that level of the tensor; of a new axis, the level whose rows it holds
+    int source = 0;  // the level of the tensor; for a new axis, the level whose rows it holds
   };
 
-  // Of an index as TensorFlow reads it. rt must outlive this, as it must in the next.
+  // Reads an index as TensorFlow does. rt must outlive the result, here and in from_rows.
   static Result<RaggedSelection> from_index(const RaggedTensor& rt, const Index& index);
 
-  // Of a row, or of a range of rows.
+  // Selects a row, or a range of rows.
   static Result<RaggedSelection> from_rows(const RaggedTensor& rt, const Selection& rows);
 
   const RaggedTensor& tensor() const { return *rt_; }
 
-  // These rows of values of that shape, and of each what the index takes of it. Precondition: the shape is that of the
-  // tensor's values but for the number of rows.
+  // Returns the Selection of these rows from values of that shape. Precondition: the shape is that of the tensor's
+  // values but for the number of rows.
   Selection of_values(const Shape& shape, const Rows& rows) const;
 
-  // Whether rows of the values are taken whole, and in their order.
-  bool takes_whole_values() const;
+  // Returns whether all selected rows of the values are whole and in their order.
+  bool selects_whole_values() const;
 
-  // None where integers took one row of every ragged axis.
+  // Returns the result's levels. It has none if integers selected one row of every ragged axis.
   const std::vector<Level>& levels() const { return levels_; }
-  int first_level() const { return first_level_; }  // of the tensor: integers took one row of each before it
-  bool takes_whole_rows(int level) const { return !slices_[static_cast<std::size_t>(level)]; }
+  int first_level() const { return first_level_; }  // of the tensor: integers selected one row of each level before it
+  bool selects_whole_rows(int level) const { return !slices_[static_cast<std::size_t>(level)]; }
 
-  // The rows of a level, or of the values, where they are one run.
+  // Returns the rows of a level, or of the values, if they are one run.
   std::optional<Rows> one_run(int level) const {
     Position at{first_level_, rows_};
     return reaches(at, level) ? std::optional(at.rows) : std::nullopt;
   }
 
-  // Calls visit(rows) for what is taken of a level, or of the values, run by run, in the order of the result.
+  // Calls visit(rows) for each run of selected rows of a level, or of the values, in the order of the result.
   template <class Visit>
   void for_each_run(int level, const TaskRunner& tasks, const Visit& visit) const {
     Steps steps{tasks};
     descend({first_level_, rows_}, level, steps, visit);
   }
 
-  // How many rows of a level, or of the values, are taken.
+  // Returns how many rows of a level, or of the values, are selected.
   std::int64_t count(int level, const TaskRunner& tasks) const {
     Steps steps{tasks};
     return count_below({first_level_, rows_}, level, steps);
   }
 
-  // Calls visit(rows, at) for the runs of the values in the order of memory; their rows of the result begin at `at`.
-  // `count` is that of the values.
+  // Calls visit(rows, at) for the runs of the values in memory order. Their rows of the result begin at `at`. `count`
+  // is the number of selected rows of the values.
   template <class Visit>
   void in_memory_order(std::int64_t count, const TaskRunner& tasks, const Visit& visit) const {
     Steps steps{tasks};
     ascend({first_level_, rows_}, {0, count}, steps, visit);
   }
 
-  // The items that are taken of a row of a level, as rows of the level below.
-  Rows items_of(int level, std::int64_t row) const { return items_of(level, row, takes_whole_rows(level)); }
+  // Returns the selected items of a row of a level, as rows of the level below.
+  Rows items_of(int level, std::int64_t row) const { return items_of(level, row, selects_whole_rows(level)); }
 
-  // The same where that is known, as loops over many rows know it.
+  // The same for loops over many rows, which have looked up selects_whole_rows(level) once.
   Rows items_of(int level, std::int64_t row, bool are_whole) const {
     const std::int64_t lo = rt_->split(level, row), count = rt_->split(level, row + 1) - lo;
     return are_whole ? Rows{lo, 1, count} : sliced(level, {lo, 1, count});
@@ -90,32 +90,33 @@ class RaggedSelection {
     Rows rows;
   };
 
-  // Where cancellation is asked for.
+  // Counts steps and checks for cancellation.
   struct Steps {
     const TaskRunner& tasks;
     std::int64_t taken = 0;
     void next() { tasks.throw_if_cancelled_at(taken++); }
   };
 
-  // All of the rows of the values that `values` takes.
+  // Selects the rows of the values that `values` selects.
   RaggedSelection(const RaggedTensor& rt, Selection values);
 
-  // Where the slices of a ragged result begin: at an item, for a level, of which integers have left these rows.
+  // The point from which the result is ragged: the index item, the level, and the rows that integers have selected
+  // there.
   struct Start {
     std::size_t at;
     int level;
     Range rows;
-    int new_axes;  // before it
+    int new_axes;  // before this item
   };
   static Result<RaggedSelection> ragged(const RaggedTensor& rt, Index& items, const Start& start);
 
-  // What the slice of a level's rows takes of these items, which are one row.
+  // Returns the items that the slice of a level's rows selects from these, which are one row.
   Rows sliced(int level, const Rows& items) const;
 
-  // One level down, where that is one run again.
+  // Goes one level down if the rows below are one run again.
   bool step_down(Position& at) const {
     const Rows& rows = at.rows;
-    if (rows.step == 1 && takes_whole_rows(at.level)) {
+    if (rows.step == 1 && selects_whole_rows(at.level)) {
       const std::int64_t lo = rt_->split(at.level, rows.start), hi = rt_->split(at.level, rows.start + rows.count);
       at = {at.level + 1, {lo, 1, hi - lo}};
       return true;
@@ -129,7 +130,7 @@ class RaggedSelection {
     return {at.level + 1, items_of(at.level, at.rows.start + i * at.rows.step, are_whole)};
   }
 
-  // Down to that level, or as far as there is one run.
+  // Goes down to that level, or as far as there is one run.
   bool reaches(Position& at, int level) const {
     while (at.level < level) {
       if (!step_down(at)) return false;
@@ -137,11 +138,11 @@ class RaggedSelection {
     return true;
   }
 
-  // Neither of these calls itself where the rows below are one run: there may be millions of rows.
+  // Neither of these recurses if the rows below are one run: there may be millions of rows.
   template <class Visit>
   void descend(Position at, int level, Steps& steps, const Visit& visit) const {
     if (reaches(at, level)) return visit(at.rows);
-    const bool are_whole = takes_whole_rows(at.level);
+    const bool are_whole = selects_whole_rows(at.level);
     const std::int64_t count = at.rows.count;
     for (std::int64_t i = 0; i < count; ++i) {
       steps.next();
@@ -164,7 +165,7 @@ class RaggedSelection {
   void ascend(Position at, Range result, Steps& steps, const Visit& visit) const {
     const int values = rt_->ragged_rank();
     if (reaches(at, values)) return visit(at.rows, result.lo);
-    const bool forward = at.rows.step > 0, are_whole = takes_whole_rows(at.level);
+    const bool forward = at.rows.step > 0, are_whole = selects_whole_rows(at.level);
     const std::int64_t last = at.rows.count - 1;
     for (std::int64_t i = 0; i <= last; ++i) {
       steps.next();
@@ -182,10 +183,10 @@ class RaggedSelection {
   }
 
   const RaggedTensor* rt_;
-  Selection values_;  // of all rows of the values, where they are not one run
+  Selection values_;  // of all rows of the values, if they are not one run
   int first_level_;
   Rows rows_;                                      // of that level
-  std::vector<std::optional<SliceRange>> slices_;  // of the rows of each level; nothing where they are taken whole
+  std::vector<std::optional<SliceRange>> slices_;  // per level, of its rows; nullopt if they are whole
   std::vector<Level> levels_;
 };
 

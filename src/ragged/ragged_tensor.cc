@@ -19,7 +19,7 @@ Result<Tensor> without_gaps(const Tensor& tensor, const Call& call) {
   return copy_of(tensor.view(), call);
 }
 
-// splits[lo..hi] with the first subtracted.
+// Returns splits[lo..hi] with the first subtracted.
 Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::int64_t hi, const Call& call) {
   const Tensor& splits = rt.nested_row_splits()[static_cast<std::size_t>(level)];
   if (lo == 0) return rows_of(splits, 0, hi + 1);
@@ -35,7 +35,7 @@ Status check_has_rows(const Tensor& values) {
   return invalid_argument("values must have at least one axis when there are row splits, got a scalar");
 }
 
-// Of memory on a device, that it is there: a ragged tensor that exists is valid.
+// Checks that memory on a device is there: every existing ragged tensor is valid.
 Status check_memory(const Tensor& values) {
   return values.device().is_cpu() ? Status() : check_input(values.view(), "values", RunsOn::AnyDevice);
 }

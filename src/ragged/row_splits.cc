@@ -30,7 +30,7 @@ Status check_list(const Tensor& list, const char* argument, std::size_t level, D
   return list.device().is_cpu() ? Status() : check_input(list.view(), argument, RunsOn::AnyDevice);
 }
 
-// `count` items of a vector of any stride, from item `first` on.
+// Copies `count` items of a vector of any stride, beginning at item `first`.
 template <class T>
 void copy_items(const ConstView& from, std::int64_t first, std::int64_t count, T* to) {
   const std::int64_t stride = from.layout.strides[0];
@@ -44,12 +44,12 @@ void copy_items(const ConstView& from, std::int64_t first, std::int64_t count, T
 
 template <class T>
 bool is_ascending(std::span<const T> items, T before) {
-  bool ascending = before <= items[0];  // without a branch in the loop
+  bool ascending = before <= items[0];  // keeps branches out of the loop
   for (std::size_t i = 1; i < items.size(); ++i) ascending &= items[i - 1] <= items[i];
   return ascending;
 }
 
-// Items [first, first + items.size()) of a list, after one that was `before`. Nobody else changes them.
+// Checks that items [first, first + items.size()) of a list ascend after `before`. No other thread changes them.
 template <class T>
 Status check_order(std::span<const T> items, std::int64_t first, T before) {
   if (first == 0 && items[0] != 0) {
@@ -64,7 +64,7 @@ Status check_order(std::span<const T> items, std::int64_t first, T before) {
                           "]=", i == 0 ? before : items[i - 1]);
 }
 
-// The items of a vector where they are, if they lie side by side as an array does.
+// Returns a pointer to the items of a vector if they are contiguous and aligned, else null.
 template <class T>
 const T* in_place(const ConstView& view) {
   const bool is_array = view.layout.strides[0] == static_cast<std::int64_t>(sizeof(T)) &&
@@ -72,7 +72,7 @@ const T* in_place(const ConstView& view) {
   return is_array ? reinterpret_cast<const T*>(view.data) : nullptr;
 }
 
-// Whether a list looks as it should: begins with 0 and never decreases. Long ones are looked at by several threads.
+// Returns whether a list begins with 0 and never decreases. Several threads read a long list.
 template <class T>
 bool looks_right(const T* items, std::int64_t count, const Call& call) {
   const std::int64_t pieces = call.kernel(count * static_cast<std::int64_t>(sizeof(T))).pieces;
@@ -85,8 +85,9 @@ bool looks_right(const T* items, std::int64_t count, const Call& call) {
   return is_right;
 }
 
-// Copies one list to `copy`, or nowhere, and returns what it ends at. Where no copy is kept, one is made only of a list
-// that looks wrong, block by block: others may change it, and an error must be told of items that stay what they are.
+// Checks one list and returns its last item. It copies the list to `copy` unless that is null. Without a copy to keep,
+// it copies only a list that looks wrong, block by block: other threads may change the list, and the error must name
+// items that no longer change.
 template <class T>
 Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) {
   const ConstView view = list.view();
@@ -108,7 +109,7 @@ Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) 
   return last;
 }
 
-// One list: its copy goes to `kept`, unless that is null.
+// Checks one list, and puts a copy into `kept` unless that is null.
 Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept, const Call& call) {
   if (list.shape()[0] == 0) {
     return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
@@ -139,7 +140,7 @@ bool are_on_cpu(const std::vector<Tensor>& lists) {
   return std::all_of(lists.begin(), lists.end(), [](const Tensor& list) { return list.device().is_cpu(); });
 }
 
-// Lists that are on a device, copied from it.
+// Copies lists on a device to the CPU.
 std::vector<Tensor> copied_from_device(const std::vector<Tensor>& lists, const Call& call) {
   std::vector<Tensor> copies;
   for (const Tensor& list : lists) copies.push_back(on_cpu(list, call.stream));
@@ -158,7 +159,7 @@ Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::option
   RowSplits splits;
   if (keep == Keep::Yes) splits.lists = given;  // each is replaced by its copy
   std::optional<std::int64_t> expected = values;
-  for (std::size_t level = given.size(); level-- > 0;) {  // innermost first, each fully
+  for (std::size_t level = given.size(); level-- > 0;) {  // innermost first, each one completely
     const bool innermost = level + 1 == given.size();
     const auto last = check_one(given[level], level, keep == Keep::Yes ? &splits.lists : nullptr, call);
     if (!last.ok()) return last.status();
@@ -171,7 +172,7 @@ Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::option
 
 namespace {
 
-// The splits of one list of lengths. Each length is read once.
+// Returns the splits of one list of lengths, reading each length once.
 template <class T>
 Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& call) {
   const ConstView view = lengths.view();

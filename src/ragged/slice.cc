@@ -5,22 +5,22 @@
 #include "core/overlap.h"
 #include "memory/tensor_rows.h"
 #include "ragged/ragged_parts.h"
-#include "ragged/taken_source.h"
+#include "ragged/selected_source.h"
 
 namespace backslice {
 namespace {
 
-// The elements as a view of the tensor where they lie one after the other, else as a copy.
+// Returns the elements as a view of the tensor if they are contiguous, else as a copy.
 Result<Tensor> taken_of(const Tensor& tensor, const Selection& selection, const Context& context) {
   Tensor shared = select(selection, tensor);
   if (is_contiguous(shared.view().layout)) return shared;
   return slice(selection, tensor, context);
 }
 
-Result<Tensor> make_values(const RaggedSelection& selection, const TakenSource& source, const Call& call,
+Result<Tensor> make_values(const RaggedSelection& selection, const SelectedSource& source, const Call& call,
                            const Context& context) {
   if (source.one_slice()) return taken_of(selection.tensor().values(), *source.one_slice(), context);
-  if (selection.takes_whole_values()) return joiner_of(source).join(source.size().values, call);
+  if (selection.selects_whole_values()) return joiner_of(source).join(source.size().values, call);
   const auto rows = joiner_of(source).join(source.rows_shape(), call);
   if (!rows.ok()) return rows;
   return slice(source.of_rows(), rows->view(), context);
@@ -29,7 +29,7 @@ Result<Tensor> make_values(const RaggedSelection& selection, const TakenSource& 
 Result<RaggedTensor> make(const Result<RaggedSelection>& selection, const Context& context) {
   if (!selection.ok()) return selection.status();
   const Call call(context, selection->tensor().device());
-  const TakenSource source(*selection, call);
+  const SelectedSource source(*selection, call);
   auto splits = make_splits(source, call);
   if (!splits.ok()) return splits.status();
   auto values = make_values(*selection, source, call, context);
@@ -39,17 +39,19 @@ Result<RaggedTensor> make(const Result<RaggedSelection>& selection, const Contex
 
 Result<RaggedSize> size_of(const Result<RaggedSelection>& selection, const Context& context) {
   if (!selection.ok()) return selection.status();
-  return TakenSource(*selection, Call(context, selection->tensor().device())).size();
+  return SelectedSource(*selection, Call(context, selection->tensor().device())).size();
 }
 
-Status fill_one_slice(const TakenSource& source, const Tensor& tensor, const RaggedView& out, const Context& context) {
+Status fill_one_slice(const SelectedSource& source, const Tensor& tensor, const RaggedView& out,
+                      const Context& context) {
   const ConstView values = tensor.view();
   const auto shares_values = [&](const ConstView& view) { return overlap(view, values); };
   BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
   return slice_into(*source.one_slice(), values, out.values, context);
 }
 
-Status fill_parts_of_rows(const TakenSource& source, const RaggedView& out, const Call& call, const Context& context) {
+Status fill_slices_of_rows(const SelectedSource& source, const RaggedView& out, const Call& call,
+                           const Context& context) {
   const Joiner joiner = joiner_of(source);
   const auto shares_values = [&](const ConstView& view) { return joiner.shares_memory_with(view); };
   BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
@@ -61,10 +63,10 @@ Status fill_parts_of_rows(const TakenSource& source, const RaggedView& out, cons
 Status fill(const Result<RaggedSelection>& selection, const RaggedView& out, const Context& context) {
   if (!selection.ok()) return selection.status();
   const Call call(context, selection->tensor().device());
-  const TakenSource source(*selection, call);
-  if (!source.one_slice() && selection->takes_whole_values()) return fill_ragged(source, out, call);
+  const SelectedSource source(*selection, call);
+  if (!source.one_slice() && selection->selects_whole_values()) return fill_ragged(source, out, call);
   BACKSLICE_RETURN_IF_ERROR(source.one_slice() ? fill_one_slice(source, selection->tensor().values(), out, context)
-                                               : fill_parts_of_rows(source, out, call, context));
+                                               : fill_slices_of_rows(source, out, call, context));
   fill_splits(source, out);
   return Status();
 }

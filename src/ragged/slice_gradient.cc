@@ -5,7 +5,7 @@
 #include "memory/tensor_rows.h"
 #include "ops/checks.h"
 #include "ops/move.h"
-#include "ragged/taken_source.h"
+#include "ragged/selected_source.h"
 
 namespace backslice {
 namespace {
@@ -22,7 +22,7 @@ Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
   return Status();
 }
 
-// Some rows of a view.
+// Returns some rows of a view.
 ConstView rows_of(const ConstView& view, std::int64_t first, std::int64_t count) {
   ConstView rows = view;
   rows.layout.shape = with_rows(view.shape(), count);
@@ -30,9 +30,9 @@ ConstView rows_of(const ConstView& view, std::int64_t first, std::int64_t count)
   return rows;
 }
 
-class SliceGradient {
+class GradientWriter {
  public:
-  SliceGradient(const RaggedSelection& selection, const Context& context)
+  GradientWriter(const RaggedSelection& selection, const Context& context)
       : selection_(selection),
         rt_(selection.tensor()),
         context_(context),
@@ -66,7 +66,7 @@ class SliceGradient {
 
   Status write(const ConstView& grad, const View& out, Write write) const {
     if (source_.one_slice()) return slice_grad_into(*source_.one_slice(), grad, out, write, context_);
-    if (selection_.takes_whole_values()) return write_rows(grad, out, write);
+    if (selection_.selects_whole_values()) return write_rows(grad, out, write);
     if (write == Write::Accumulate) return add_run_by_run(grad, out);
     const auto rows = slice_grad(source_.of_rows(), grad, context_);
     if (!rows.ok()) return rows.status();
@@ -81,7 +81,7 @@ class SliceGradient {
     return in_memory_order(dense->view()).join_into(out, write, call_);
   }
 
-  // Whole rows of the values would add zeros to elements that the slice does not take, and -0.0 + 0.0 is not -0.0.
+  // Adds only selected elements. Adding whole rows would add zeros to the others, and -0.0 + 0.0 is 0.0.
   Status add_run_by_run(const ConstView& grad, const View& out) const {
     std::int64_t at = 0;
     Status status;
@@ -94,15 +94,15 @@ class SliceGradient {
     return status;
   }
 
-  // The rows of the values, and the gaps between them.
+  // Lists the rows of the values, and the gaps between them, in memory order.
   Joiner in_memory_order(const ConstView& grad) const {
     const Shape& shape = rt_.values().shape();
     const std::int64_t item_size = grad.layout.item_size, inner = elements_per_row(shape);
-    Joiner pieces(grad.dtype, item_size, 2 * source_.parts() + 1);
+    Joiner segments(grad.dtype, item_size, 2 * source_.segments() + 1);
     std::int64_t written = 0, steps = 0;
     const auto push = [&](std::int64_t row, std::int64_t from, std::int64_t count) {
-      pieces.push_zeros((row - written) * inner);
-      pieces.push_borrowed(grad.data + from * inner * item_size, count * inner);
+      segments.push_zeros((row - written) * inner);
+      segments.push_borrowed(grad.data + from * inner * item_size, count * inner);
       written = row + count;
     };
     const auto push_run = [&](const RaggedSelection::Rows& run, std::int64_t from) {
@@ -115,20 +115,20 @@ class SliceGradient {
       }
     };
     selection_.in_memory_order(source_.rows_shape()[0], call_.tasks, push_run);
-    pieces.push_zeros((shape[0] - written) * inner);
-    return pieces;
+    segments.push_zeros((shape[0] - written) * inner);
+    return segments;
   }
 
   const RaggedSelection& selection_;
   const RaggedTensor& rt_;
   const Context& context_;
   const Call call_;
-  const TakenSource source_;
+  const SelectedSource source_;
 };
 
 Result<Tensor> make_gradient(const Result<RaggedSelection>& selection, const ConstView& grad, const Context& context) {
   if (!selection.ok()) return selection.status();
-  const SliceGradient gradient(*selection, context);
+  const GradientWriter gradient(*selection, context);
   BACKSLICE_RETURN_IF_ERROR(gradient.check(grad, Write::Overwrite));
   return gradient.make(grad);
 }
@@ -136,7 +136,7 @@ Result<Tensor> make_gradient(const Result<RaggedSelection>& selection, const Con
 Status fill_gradient(const Result<RaggedSelection>& selection, const ConstView& grad, const View& out, Write write,
                      const Context& context) {
   if (!selection.ok()) return selection.status();
-  const SliceGradient gradient(*selection, context);
+  const GradientWriter gradient(*selection, context);
   BACKSLICE_RETURN_IF_ERROR(gradient.check(grad, write));
   BACKSLICE_RETURN_IF_ERROR(gradient.check_output(grad, out));
   return gradient.write(grad, out, write);

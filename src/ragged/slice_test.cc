@@ -1,4 +1,4 @@
-// Slices of ragged tensors and their gradients against nested vectors, which are indexed one axis at a time.
+// Slices of ragged tensors and their gradients, compared with nested vectors that are indexed one axis at a time.
 #include <cmath>
 #include <random>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// The values of the tensors here count from 1: they tell where they lie.
+// Values count from 1, so that each tells its position.
 NestedList nested(const RaggedTensor& rt) {
   const auto values = values_of(rt);
   return nested_list(rt, std::vector<std::int64_t>(values.begin(), values.end()));
@@ -23,7 +23,7 @@ class Random {
   std::int64_t within(std::int64_t lo, std::int64_t hi) { return std::uniform_int_distribution(lo, hi)(engine_); }
   bool chance(int percent) { return within(0, 99) < percent; }
 
-  // Its values count from 1, so that each can be told from the others.
+  // Returns a tensor whose values count from 1, so that all differ.
   RaggedTensor ragged(int rank, const Dims& inner) {
     std::vector<Tensor> lists;
     std::int64_t count = within(0, 4);
@@ -60,7 +60,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-// Both ways to make the slice.
+// Makes the slice in both ways.
 void expect_slice(const RaggedTensor& rt, const Index& index, const NestedList& expected) {
   const RaggedTensor made = ragged_slice(rt, index).value();
   EXPECT_EQ(nested(made), expected);
@@ -79,7 +79,7 @@ void expect_slice(const RaggedTensor& rt, const Index& index, const NestedList& 
   }
 }
 
-// Values are their positions plus one, so what was taken says where the gradient goes.
+// Values are their positions plus one, so the slice's values say where the gradient goes.
 void expect_gradient(const RaggedTensor& rt, const Index& index, const std::vector<std::int64_t>& taken) {
   const Shape shape = ragged_slice_size(rt, index).value().values;
   std::vector<float> dy(taken.size()), expected(static_cast<std::size_t>(rt.values().shape().elements()));
@@ -112,7 +112,7 @@ TEST(RaggedSlice, TakesAndGivesBackWhatNestedVectorsDo) {
     const auto expected = is_allowed(index, rank) ? indexed(nested(rt), index) : std::nullopt;
     ASSERT_TRUE(expected || !made.ok());
     if (!made.ok()) {
-      // An integer of an inner axis is out of bounds also where no row is left to ask.
+      // An integer of an inner axis is out of bounds even if no row is left.
       ASSERT_TRUE(!expected || made.status().code() == StatusCode::OutOfRange) << made.status().message();
       ++refused;
       continue;

@@ -33,7 +33,7 @@ Status check_splits_list(const RaggedSize& size, const View& list, std::size_t l
   return check_splits_fit(end_of_splits(size, level), dtype);
 }
 
-// Whether a list of out lies apart from out's values and the lists before it.
+// Returns whether a list of out is disjoint from out's values and the lists before it.
 Status check_apart(const RaggedView& out, std::size_t level, const std::string& argument) {
   if (overlap(out.splits[level], out.values)) return invalid_argument(argument, " shares memory with out.values");
   for (std::size_t before = 0; before < level; ++before) {
@@ -46,7 +46,7 @@ Status check_apart(const RaggedView& out, std::size_t level, const std::string& 
 }  // namespace
 
 Joiner joiner_of(const RaggedSource& source) {
-  Joiner joiner(source.size().dtype, source.size().item_size, source.parts());
+  Joiner joiner(source.size().dtype, source.size().item_size, source.segments());
   source.push_values(joiner);
   return joiner;
 }
@@ -112,7 +112,7 @@ Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call
   const Joiner values = joiner_of(source);
   const auto shares_values = [&](const ConstView& view) { return values.shares_memory_with(view); };
   BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
-  // The values first: only they need memory, and can fail.
+  // Makes the values first: only they allocate and can fail.
   BACKSLICE_RETURN_IF_ERROR(values.join_into(out.values, Write::Overwrite, call));
   fill_splits(source, out);
   return Status();

@@ -20,7 +20,7 @@ Status check_like_first(const Shape& shape, const Shape& first, std::size_t i) {
                           Ints(first), "; they must agree but for their first dim");
 }
 
-// The shape of all values together; they agree but for their first dim.
+// Returns the shape of all values together. They agree but for their first dim.
 Result<Shape> joined_values(const StackSource::Elements& elements) {
   const Shape& first = elements[0]->values().shape();
   std::int64_t rows = 0;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<RaggedSource>> StackSource::rows(Elements elements, DType
   RaggedSize size = size_like(*elements[0], *values, splits_dtype);
   size.splits.push_back(static_cast<std::int64_t>(elements.size()) + 1);
   for (int level = 0; level < elements[0]->ragged_rank(); ++level) {
-    std::int64_t rows = 0;  // no more than there are items of splits in memory
+    std::int64_t rows = 0;  // at most as many as there are splits in memory
     for (const RaggedTensor* rt : elements) rows += rows_at(*rt, level);
     size.splits.push_back(rows + 1);
   }

@@ -11,16 +11,16 @@ class StackSource final : public RaggedSource {
  public:
   using Elements = std::vector<const RaggedTensor*>;
 
-  // One row per element, of their ragged rank and one more. There is an element, all are of one ragged rank and type,
-  // and outlive this.
+  // Stacks elements as rows, one ragged rank higher. Preconditions: there is an element; all have one ragged rank and
+  // one dtype, and outlive this.
   static Result<std::unique_ptr<RaggedSource>> rows(Elements elements, DType splits_dtype);
 
-  // The same of dense elements of one shape, as one dense tensor.
+  // Stacks dense elements of one shape into one dense tensor.
   static Result<std::unique_ptr<RaggedSource>> dense(Elements elements);
 
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
-  std::size_t parts() const override { return elements_.size(); }
+  std::size_t segments() const override { return elements_.size(); }
   bool shares_splits(const ConstView& view) const override;
 
  private:
@@ -29,14 +29,14 @@ class StackSource final : public RaggedSource {
   Elements elements_;
 };
 
-// The axes of an array of variants but the last, which become splits of one length each, above those of its elements.
+// The axes of an array of variants but the last. They become splits of one length each, above those of its elements.
 class UniformAxes final : public RaggedSource {
  public:
   static Result<std::unique_ptr<RaggedSource>> above(std::unique_ptr<RaggedSource> rows, const Shape& array);
 
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override { rows_->push_values(to); }
-  std::size_t parts() const override { return rows_->parts(); }
+  std::size_t segments() const override { return rows_->segments(); }
   bool shares_splits(const ConstView& view) const override { return rows_->shares_splits(view); }
   std::optional<Tensor> existing_splits(int level) const override {
     return level < axes_ ? std::nullopt : rows_->existing_splits(level - axes_);
@@ -51,7 +51,7 @@ class UniformAxes final : public RaggedSource {
   int axes_;
 };
 
-// No rows, of that many levels.
+// No rows, with that many levels.
 class EmptySource final : public RaggedSource {
  public:
   EmptySource(int levels, DType dtype, std::int64_t item_size, DType splits_dtype, Device device)
@@ -59,7 +59,7 @@ class EmptySource final : public RaggedSource {
                       item_size, splits_dtype, device}) {}
   void write_splits(int, SplitsWriter&) const override {}
   void push_values(Joiner&) const override {}
-  std::size_t parts() const override { return 0; }
+  std::size_t segments() const override { return 0; }
   bool shares_splits(const ConstView&) const override { return false; }
 };
 

@@ -8,7 +8,8 @@
 
 namespace backslice {
 
-// The first piece that is not missing, for its dtype; of no rows of a ragged tensor, an empty one of its dtype.
+// Returns the first piece that is not missing, for its dtype. For a ragged tensor without rows, it is an empty piece of
+// its dtype.
 inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encoded) {
   if (encoded.batch() != nullptr && encoded.size() == 0) {
     const ConstView view = encoded.batch()->values().view();
@@ -20,18 +21,18 @@ inline std::optional<VariantArray::Piece> first_piece(const VariantArray& encode
   return std::nullopt;
 }
 
-// Where the values are, or `otherwise` where there are none.
+// Returns the device of the values, or `otherwise` if there are none.
 inline Device device_of(const VariantArray& encoded, Device otherwise) {
   const auto first = first_piece(encoded);
   return first ? first->device : otherwise;
 }
 
-// Where the caller's memory is.
+// Returns the device of the caller's memory.
 inline Device device_of(const Context& context) {
   return context.allocator != nullptr ? context.allocator->device() : Device();
 }
 
-// What is asked for, or else what the pieces have, with the size of its items.
+// Returns the requested dtype, or that of the pieces, with the size of its items.
 inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked) {
   const auto first = first_piece(encoded);
   if (!asked && !first) return invalid_argument("Tvalues must be given: there is no element to take it from");

@@ -1,7 +1,7 @@
 #include "backslice/variant_array.h"
 
 #include "core/errors.h"
-#include "ragged/taken_source.h"
+#include "ragged/selected_source.h"
 
 namespace backslice {
 
@@ -64,7 +64,7 @@ Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Conte
 
 namespace {
 
-// Of an element's values; a missing one has none.
+// Returns the values of an element; a missing element has none.
 Device device_of(const VariantArray& array, std::int64_t i) { return array.piece(i).device; }
 
 // Calls body(source) with an element.
@@ -73,7 +73,7 @@ auto with_element(const VariantArray& array, std::int64_t i, const Call& call, c
     -> decltype(body(std::declval<const RaggedSource&>())) {
   if (const RaggedTensor* batch = array.batch()) {
     const RaggedSelection row = *RaggedSelection::from_index(*batch, {i});
-    return body(TakenSource(row, call));
+    return body(SelectedSource(row, call));
   }
   const RaggedTensor* rt = array.listed(i);
   if (rt == nullptr) return invalid_argument("element ", i, " is missing");

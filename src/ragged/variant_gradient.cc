@@ -15,7 +15,7 @@
 namespace backslice {
 namespace {
 
-// The elements of an array, as far as their values go.
+// The elements of an array, reduced to their values.
 struct EncodedPieces {
   const VariantArray& encoded;
 
@@ -27,7 +27,7 @@ struct EncodedPieces {
   }
 };
 
-// Pieces in somebody else's memory.
+// Pieces in the caller's memory.
 struct BorrowedPieces {
   std::span<const VariantArray::Piece> pieces;
   bool is_any_missing;
@@ -40,7 +40,7 @@ struct BorrowedPieces {
   }
 };
 
-// The splits of what was encoded, as far as they are known: enough to size the pieces that are missing.
+// The known splits of the encoded tensor: enough to compute the sizes of missing pieces.
 class KnownSplits {
  public:
   template <class Pieces>
@@ -52,7 +52,7 @@ class KnownSplits {
       if (!encoded.has_missing()) return known;
       return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits");
     }
-    // Checked as those of a ragged tensor are, with as many values as the last list says.
+    // Checks the splits like those of a ragged tensor. The last list says how many values there are.
     auto splits = check_row_splits(given, std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No, call);
     if (!splits.ok()) return Status(splits.status().code(), "row_splits: " + splits.status().message());
     if (splits->rows < encoded.size()) {
@@ -66,7 +66,7 @@ class KnownSplits {
     return known;
   }
 
-  // How many values piece i has, along the first axis. Precondition: a piece is missing.
+  // Returns the number of values of piece i, along the first axis. Precondition: a piece is missing.
   std::int64_t values_of(std::int64_t i) const {
     std::int64_t lo = i, hi = i + 1;
     for (const Tensor& list : splits_) {
@@ -85,7 +85,8 @@ class KnownSplits {
   std::vector<Tensor> splits_;
 };
 
-// The elements of a missing piece: its rows times those of a row. Of no rows there are none, however large a row is.
+// Returns the number of elements of a missing piece: its rows times the elements of a row. Without rows it is 0,
+// however large a row is.
 class MissingPieces {
  public:
   MissingPieces(const KnownSplits& splits, const Shape& shape) : splits_(splits), shape_(shape) {
@@ -107,7 +108,7 @@ class MissingPieces {
  private:
   const KnownSplits& splits_;
   const Shape& shape_;
-  std::optional<std::int64_t> row_;  // nothing where it does not fit
+  std::optional<std::int64_t> row_;  // nullopt if it does not fit
 };
 
 Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) {
@@ -131,7 +132,7 @@ Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const Value
   return invalid_argument("piece ", i, " is on ", to_string(piece.device), ", expected ", to_string(device));
 }
 
-// The rows of one ragged tensor: what holds for all of them is looked at once.
+// The rows of one ragged tensor: checks that hold for all rows are done once.
 Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type, Device device) {
   const Tensor& values = encoded.batch()->values();
   const ConstView view = values.view();
@@ -143,11 +144,11 @@ Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, cons
   return pieces;
 }
 
-// Sizes first: every piece, then their total.
+// Computes the sizes first: each piece, then their total.
 template <class Pieces>
 Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits, const Shape& shape,
                                const ValuesType& type, Write write, const Call& call) {
-  const auto bytes = size_in_bytes(shape, type.item_size);  // no piece that fits the shape has more
+  const auto bytes = size_in_bytes(shape, type.item_size);  // no piece of this shape has more
   if (!bytes.ok()) return bytes.status();
   const MissingPieces missing(splits, shape);
   Joiner pieces(type.dtype, type.item_size, static_cast<std::size_t>(encoded.size()));
@@ -178,7 +179,7 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
   return pieces;
 }
 
-// The pieces, all checked, as they will be joined to a tensor of that shape.
+// Returns the checked pieces, ready to be joined to a tensor of that shape.
 template <class Pieces>
 Result<Joiner> checked_pieces(const Pieces& pieces, const VariantArray* encoded, const std::vector<Tensor>& row_splits,
                               const Shape& shape, const ValuesType& type, Write write, const Call& call) {
@@ -222,7 +223,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
 
 namespace {
 
-// `first` is the type of the pieces; where all are missing, out says what they would be.
+// `first` is the type of the pieces. If all are missing, out gives the type.
 template <class Pieces>
 Status gradient_into(const Pieces& given, const VariantArray* encoded, const std::optional<ValuesType>& first,
                      const std::vector<Tensor>& row_splits, Ints dense_values_shape, const View& out, Write write,

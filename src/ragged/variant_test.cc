@@ -104,7 +104,7 @@ TEST(RaggedFromVariant, PutsRowsTogether) {
   const RaggedTensor back = ragged_tensor_from_variant(v, 1, 2).value();
   EXPECT_EQ(back.values().view().data, rt.values().view().data);  // the same memory
   EXPECT_THAT(splits_at(back, 0), ElementsAre(0, 1, 3));
-  // One by one, in another order, with another memory.
+  // Rows one by one, in another order and in other memory.
   const RaggedTensor mixed = ragged_tensor_from_variant(array({*v.at(1), *v.at(0)}), -1, 2).value();
   EXPECT_THAT(splits_at(mixed, 0), ElementsAre(0, 2, 3));
   EXPECT_THAT(splits_at(mixed, 1), ElementsAre(0, 0, 4, 6));

@@ -1,4 +1,4 @@
-// The way back from a Selection to each dialect, and forth again.
+// Converts a Selection to each dialect and back.
 #include <limits>
 
 #include "testing.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// Around as many entries as TensorFlow takes: dropped, whole, sliced and new axes in random order.
+// Random indexes of about as many entries as TensorFlow allows: dropped, whole, sliced and new axes.
 Selection long_selection(std::mt19937& random) {
   std::vector<std::int64_t> shape;
   Index index;
@@ -30,7 +30,7 @@ Selection long_selection(std::mt19937& random) {
   return selection.ok() ? *selection : long_selection(random);  // more than 32 axes in the result
 }
 
-// ONNX Runtime takes the greatest int32 as an end for "all the way".
+// ONNX Runtime reads the greatest int32 as an end for "all the way".
 TEST(Convert, AStopAtTheGreatestInt32IsNotTheEnd) {
   constexpr std::int64_t kStop = std::numeric_limits<std::int32_t>::max();
   for (const char* text : {"0:2147483647", "5:2147483647:3", "2147483650:2147483647:-1", "2147483646:2147483647"}) {
@@ -48,7 +48,7 @@ TEST(Convert, RoundTripsThroughEveryDialect) {
     EXPECT_EQ(*Selection::from_index(s.shape(), s.to_index()), s) << s.explain();
     EXPECT_EQ(*Selection::from_index(s.shape(), *parse_index(to_string(s.to_index()))), s) << s.explain();
     EXPECT_EQ(*Selection::from_tf(s.shape(), *s.to_tf()), s) << s.explain();
-    // ONNX's Slice keeps every axis: the same elements in the same order.
+    // ONNX's Slice keeps every axis and selects the same elements in the same order.
     EXPECT_EQ(positions(*Selection::from_onnx(s.shape(), s.to_onnx().slice)), positions(s)) << s.explain();
   }
 }
@@ -81,13 +81,13 @@ TEST(Convert, TensorFlowGetsAnEllipsisWhereEntriesRunOut) {
 
 TEST(Convert, AnEllipsisAndWholeAxesAtTheEndAreNotBothLeftOut) {
   const std::vector<std::int64_t> shape{2, 3, 4, 5};
-  // Two whole axes, an index, 29 new axes, a whole axis: 32 entries with the ellipsis, and another slice without the
-  // last.
+  // Two whole axes, an index, 29 new axes, a whole axis: 32 entries with the ellipsis. Without the last one it is
+  // another slice.
   Index index{SliceRange{}, SliceRange{}, std::int64_t{0}};
   index.insert(index.end(), 29, NewAxis{});
   index.push_back(SliceRange{});
   EXPECT_TRUE(is_error(Selection::from_index(shape, index)->to_tf(), StatusCode::Unimplemented, "fewer than 32", "32"));
-  index.erase(index.begin() + 3);  // one new axis fewer: it fits
+  index.erase(index.begin() + 3);  // one new axis fewer fits
   const Selection s = *Selection::from_index(shape, index);
   EXPECT_EQ(*Selection::from_tf(shape, *s.to_tf()), s);
 }

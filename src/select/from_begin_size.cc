@@ -6,9 +6,9 @@
 namespace backslice {
 namespace {
 
-constexpr std::int64_t kRest = -1;  // a size: up to the end of the axis
+constexpr std::int64_t kRest = -1;  // as a size: up to the end of the axis
 
-// Nothing counts from the end and nothing is clamped.
+// No bound counts from the end, and none is clamped.
 Result<Selection::Axis> explicit_window_axis(std::int64_t begin, std::int64_t size, int axis, std::int64_t extent) {
   if (begin < 0 || begin > extent) {
     return invalid_argument("Expected begin[", axis, "] in [0, ", extent, "], but got ", begin).at("begin", axis);

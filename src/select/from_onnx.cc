@@ -27,9 +27,9 @@ Status check_onnx_lengths(const OnnxSlice& slice) {
 Selection::Axis explicit_onnx_axis(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
   if (extent == 0) return {0, 1, 0};
   step = std::clamp(step, -extent, extent);
-  // Unlike in TensorFlow, a start before the beginning is the beginning for negative steps too.
+  // Unlike in TensorFlow, a start before the beginning means the beginning, also for negative steps.
   start = std::clamp<std::int64_t>(from_end(start, extent), 0, step > 0 ? extent : extent - 1);
-  // Either greatest integer means "all the way", in the direction of the step.
+  // The greatest integer of either type means "all the way" in the direction of the step.
   end = end == kInt32Max || end == kInt64Max
             ? default_stop(extent, step)
             : std::clamp<std::int64_t>(from_end(end, extent), step > 0 ? 0 : -1, extent);

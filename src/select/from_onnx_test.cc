@@ -1,4 +1,4 @@
-// The rules of ONNX Slice as ONNX Runtime has them, one named test each.
+// The rules of ONNX Slice as ONNX Runtime implements them, one named test each.
 #include "testing.h"
 
 namespace backslice {

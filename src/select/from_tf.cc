@@ -1,7 +1,7 @@
 // TensorFlow's StridedSlice arguments -> Selection.
 //
-// Two steps, as TensorFlow's document has them: the masks are expanded so that each input axis knows which entry of
-// begin, end and strides speaks of it, if any; then each axis is made explicit by itself.
+// It takes two steps, like TensorFlow's specification. First the masks are expanded, so that each input axis knows its
+// entry of begin, end and strides, if any. Then each axis is resolved on its own.
 #include <bit>
 
 #include "backslice/selection.h"
@@ -18,7 +18,7 @@ constexpr int kNoEntry = -1;  // the axis lies under the ellipsis
 
 bool has(std::int32_t mask, int entry) { return (static_cast<std::uint32_t>(mask) >> entry & 1) != 0; }
 
-// Which entry speaks of each input axis, and what each result axis comes from.
+// The entry of each input axis, and the origin of each result axis.
 struct Expanded {
   PerAxis<int> entry_of;
   ResultAxes result_axes;
@@ -43,7 +43,7 @@ Status expand(const Shape& shape, const TfLists& slice, Expanded& expanded) {
   const auto is_ellipsis = [&](int e) { return has(slice.ellipsis_mask, e); };
   const auto is_new_axis = [&](int e) { return has(slice.new_axis_mask, e) && !is_ellipsis(e); };
 
-  int named = 0;  // entries that each speak of one input axis
+  int named = 0;  // entries that each name one input axis
   int first_too_many = 0;
   bool seen_ellipsis = false;
   for (int e = 0; e < entries; ++e) {
@@ -103,7 +103,7 @@ Result<Selection::Axis> explicit_tf_axis(const TfLists& slice, int entry, int ax
       has(slice.end_mask, entry) ? default_stop(extent, stride) : clamp_bound(end, extent, stride), stride);
 }
 
-// Hands the shape, the axes and the axes of the result to `finish`, which makes a selection of them.
+// Passes the shape, the axes and the axes of the result to `finish`, which makes a selection of them.
 template <class Finish>
 Result<Selection> lower(Ints dims, const TfLists& slice, const Finish& finish) {
   return without_throwing([&]() -> Result<Selection> {

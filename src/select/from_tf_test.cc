@@ -8,7 +8,7 @@ using namespace testing;
 
 Result<Selection> tf(Ints shape, TfSlice slice) { return Selection::from_tf(shape, slice); }
 
-// Every test says what NumPy index the specification is the same as.
+// Every test compares the specification with an equal NumPy index.
 void expect_tf(Ints shape, const TfSlice& slice, std::string_view index) {
   const auto selection = tf(shape, slice);
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();

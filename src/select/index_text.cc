@@ -17,7 +17,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// The text up to the next `separator`, which is removed from `rest`; the whole rest when there is none.
+// Returns the text up to the next `separator`, and removes both from `rest`. Without a separator it is all of the rest.
 std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);
@@ -68,14 +68,14 @@ bool is_name(std::string_view text) {
          });
 }
 
-// What stands in the brackets of x[1:3] or np.s_[1:3]; any other text as it is.
+// Returns the text in the brackets of x[1:3] or np.s_[1:3]; any other text unchanged.
 std::string_view without_name(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos || !text.ends_with(']') || !is_name(trim(text.substr(0, open)))) return text;
   return trim(text.substr(open + 1, text.size() - open - 2));
 }
 
-// Without brackets and what surrounds them: the index that somebody meant who put a list around it.
+// Removes brackets and blanks, for an index that somebody put into a list.
 std::string without_brackets(std::string_view text) {
   std::string flat(text);
   std::erase_if(flat, [](char c) { return c == '[' || c == ']'; });
@@ -83,13 +83,13 @@ std::string without_brackets(std::string_view text) {
   return trimmed.empty() ? "..." : std::string(trimmed);
 }
 
-// Where a part of a text stands in it.
+// Returns the span of a part of a text.
 TextSpan span_of(std::string_view part, std::string_view text) {
   const auto begin = static_cast<std::size_t>(part.data() - text.data());
   return {begin, begin + part.size()};
 }
 
-// `rest` begins with the list.
+// Reads the list at the beginning of `rest`.
 std::string_view list_at(std::string_view rest) {
   const std::size_t close = rest.find(']');
   return rest.substr(0, close == std::string_view::npos ? close : close + 1);
@@ -123,7 +123,8 @@ Result<IndexText> parse_index_text(std::string_view text) {
       };
       if (rest.starts_with('[')) return refused(list_refused(number, list_at(rest), whole), list_at(rest));
       const std::string_view before = rest, part = take_until(rest, ',');
-      const std::string_view blamed = part.empty() ? before.substr(0, 1) : part;  // an item that is not there: its comma
+      // an empty item is blamed on its comma
+      const std::string_view blamed = part.empty() ? before.substr(0, 1) : part;
       const auto item = parse_item(part);
       if (!item) {
         return refused(invalid_argument("index item ", number, ", \"", part, "\", of \"", text,

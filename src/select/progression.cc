@@ -12,9 +12,9 @@ struct Common {
   Wide first, period;
 };
 
-// The smallest x >= low that both progressions would reach if they went on forever, and how often that happens.
+// Finds the smallest x >= low that both infinite progressions reach, and the period at which that repeats.
 std::optional<Common> common(const Progression& a, const Progression& b, std::int64_t low) {
-  // a.start + a.step * k = b.start (mod b.step), solved for k by the extended Euclidean algorithm
+  // Solves a.start + a.step * k = b.start (mod b.step) for k by the extended Euclidean algorithm.
   std::int64_t divisor = a.step, rest = b.step;
   Wide factor = 1, next_factor = 0;
   while (rest != 0) {

@@ -1,4 +1,4 @@
-// Ascending arithmetic progressions: what an axis takes, when the order does not matter.
+// Ascending arithmetic progressions: the positions of an axis, if their order does not matter.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct Progression {
   std::int64_t last() const { return start + (count - 1) * step; }
 };
 
-// The positions of an axis, from the lowest. Precondition: count > 0.
+// Returns the positions of an axis in ascending order. Precondition: count > 0.
 Progression ascending(const Selection::Axis& axis);
 
-// The positions in both, if there are any; exact for all steps.
+// Returns the positions in both, or nullopt; exact for all steps.
 std::optional<Progression> intersect(const Progression& a, const Progression& b);
 
 }  // namespace backslice

@@ -1,7 +1,7 @@
-// Regions: sets of elements, as selections that take them in ascending order and keep every axis.
+// Regions: sets of elements, as selections that select them in ascending order and keep every axis.
 //
-// A selection says which elements, in which order, in which shape. Where only "which" matters, its region does: regions
-// are equal when they hold the same elements.
+// A selection says which elements, in which order and in which shape. Its region says only which elements: regions are
+// equal if they hold the same elements.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,21 @@
 
 namespace backslice {
 
-// The same positions as the selection's.
+// Returns the region of a selection.
 Selection region_of(const Selection& selection);
 
-// What is in both regions, if anything is; exact for all steps.
+// Returns the elements in both regions, or nullopt if there are none; exact for all steps.
 std::optional<Selection> intersection(const Selection& a, const Selection& b);
 
-// The union of two regions, where that is a region too: they agree on all axes but one, and there one continues the
-// other.
+// Returns the union of two regions if it is a region: they agree on all axes but one, and continue each other there.
 std::optional<Selection> joined(const Selection& a, const Selection& b);
 
 bool contains(const Selection& outer, const Selection& inner);
 
-// A region inside another, in the coordinates of the other's elements.
+// Returns an inner region in the coordinates of the outer one.
 Selection relative_to(const Selection& inner, const Selection& outer);
 
-// The slice whose result is `selection`'s, of a tensor that holds its region alone.
+// Returns the slice that has the result of `selection`, for a tensor that holds only `region`.
 Selection within_region(const Selection& selection, const Selection& region);
 
 }  // namespace backslice

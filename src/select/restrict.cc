@@ -1,6 +1,6 @@
-// The part of a selection inside a box of its input.
+// Restricts a selection to a box of its input.
 //
-// This one function splits work: a box is a thread's share, a tile, a chunk or a shard.
+// This one function divides all work: a box is a thread's piece, a tile, a chunk or a shard.
 #include "backslice/selection.h"
 #include "core/errors.h"
 #include "core/per_axis.h"

@@ -8,7 +8,7 @@ using namespace testing;
 TEST(Restrict, SaysWhatFallsInsideInBothCoordinates) {
   const auto part = at({10, 8}, "::-3, 2").restrict(std::vector<Range>{{2, 7}, {1, 5}});
   ASSERT_TRUE(part->has_value());
-  // 9, 6, 3, 0 within [2, 7): 6 and 3, the second and third of dy
+  // 9, 6, 3, 0 within [2, 7) leave 6 and 3, the second and third element of dy
   EXPECT_EQ((*part)->selection, at({5, 4}, "4::-3, 1"));
   EXPECT_EQ(to_string((*part)->dy.to_index()), "1:3");
 }
@@ -33,7 +33,7 @@ TEST(Restrict, RefusesBoxesThatDoNotFit) {
   }
 }
 
-// A grid of boxes that tile the input: every selected element turns up in exactly one, from the right place in dy.
+// A grid of boxes tiles the input. Every selected element is in exactly one box, with the right position in dy.
 TEST(Restrict, TilesAddUpToTheWhole) {
   std::mt19937 random(5);
   const auto pick = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };

@@ -1,4 +1,4 @@
-// The axes of a result while they are being collected: there may be more than a Selection has room for.
+// Collects the axes of a result, of which there may be more than a Selection has room for.
 #pragma once
 
 #include <array>

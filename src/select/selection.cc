@@ -9,7 +9,7 @@
 namespace backslice {
 namespace {
 
-// Puts an axis into the canonical form, or says what is wrong with it.
+// Puts an axis into the canonical form, or returns an error.
 Result<Selection::Axis> canonical_axis(Selection::Axis axis, std::int64_t extent, int number) {
   if (axis.count < 0) return invalid_argument("axis ", number, ": count ", axis.count, " must be >= 0");
   if (axis.count == 0) return Selection::Axis{0, 1, 0};
@@ -49,7 +49,7 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
       if (!axis.ok()) return axis.status();
       canonical.push_back(*axis);
     }
-    std::int64_t next = 0;  // the first input axis not yet passed
+    std::int64_t next = 0;  // the first input axis not yet visited
     const auto pass_dropped = [&](std::int64_t until) -> Status {
       for (; next < until; ++next) {
         if (canonical[next].count != 1) {

@@ -8,8 +8,9 @@ namespace backslice {
 
 namespace {
 
-// In range, or the least integer for "down to the beginning": what ONNX and TensorFlow read differently is never
-// written. ONNX Runtime takes the greatest int32 for "all the way", also on longer axes: it is counted from the end.
+// Returns a stop in range, or the least integer for "down to the beginning". Values that ONNX and TensorFlow read
+// differently are never written. ONNX Runtime reads the greatest int32 as "all the way", also on longer axes; so this
+// stop is counted from the end.
 std::int64_t end_of(const Selection::Axis& axis, std::int64_t extent) {
   const std::int64_t stop = stop_of(axis);
   if (stop < 0) return std::numeric_limits<std::int64_t>::min();
@@ -18,7 +19,7 @@ std::int64_t end_of(const Selection::Axis& axis, std::int64_t extent) {
 
 }  // namespace
 
-// Axes that stay whole are left out.
+// Whole axes are not listed.
 OnnxNodes Selection::to_onnx() const {
   OnnxNodes nodes;
   nodes.slice.axes.emplace();

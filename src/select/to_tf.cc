@@ -11,7 +11,7 @@ bool takes_whole_axis(const IndexItem& item) {
   return range != nullptr && *range == SliceRange{};
 }
 
-// The longest run of entries that select whole axes: what an ellipsis can stand for.
+// Finds the longest run of entries that select whole axes, which an ellipsis can replace.
 struct Run {
   std::size_t begin = 0, size = 0;
 };
@@ -64,8 +64,8 @@ void append(TfSlice& slice, const IndexItem& item) {
 
 }  // namespace
 
-// NumPy's index already says the same thing entry by entry, and whole axes at the end go without saying. What is too
-// long even so may fit with an ellipsis for the longest run of whole axes; those at the end must then be said.
+// NumPy's index is converted entry by entry, without whole axes at the end. If that is too long, an ellipsis may
+// replace the longest run of whole axes; then whole axes at the end must be written.
 Result<TfSlice> Selection::to_tf() const {
   return without_throwing([&]() -> Result<TfSlice> {
     Index index = without_whole_axes_at_the_end(to_index());

@@ -1,4 +1,4 @@
-// The checks that the sparse operations share.
+// Checks that the sparse operations share.
 #pragma once
 
 #include "backslice/context.h"
@@ -9,29 +9,29 @@
 
 namespace backslice {
 
-// Values have an axis of entries.
+// Checks that values have an axis of entries.
 Status check_rows(const ConstView& values, const char* argument);
 
-// A list with one item for each of the `rank` things that `of` names.
+// Checks that a list has one item for each of the `rank` things that `of` names.
 Status check_length(Ints list, const char* argument, int rank, const char* of);
 
-// A size for each column, none negative.
+// Checks that there is a size for each column, and that none is negative.
 Status check_size(Ints size, int rank);
 
-// An output shares no memory with a list of indices.
+// Checks that an output shares no memory with a list of indices.
 Status check_apart(const View& out, const char* argument, const CooIndices& indices, const char* indices_argument);
 
-// Indices on the device of the values, and, where that is not the CPU, in its memory.
+// Checks that indices are on the device of the values and, unless that is the CPU, in its memory.
 Status check_indices(const CooIndices& indices, const char* argument, Device device, const char* values_argument);
 
-// A status that the device is to write is in its memory.
+// Checks that a status that the device will write is in the device's memory.
 Status check_device_status(const Context& context, Device device);
 
-// A call on a device waits for what was found there, unless it has a status to leave that in. Refuses a stream that is
-// being captured where the call would wait. For calls that have queued nothing yet: the capture stays valid.
+// Refuses a stream that is being captured if the call would wait. A call on a device waits for its outcome, unless it
+// has a device status to store it in. Precondition: the call has queued nothing yet, so the capture stays valid.
 void refuse_captured_wait(const DeviceStatus* status, const Call& call);
 
-// The bytes that one row of indices and values takes, if there are any.
+// Returns the bytes that one row of indices and values takes.
 std::int64_t row_bytes(const CooIndices& indices, const ConstView& values);
 
 }  // namespace backslice

@@ -1,4 +1,4 @@
-// Sparse slices and their gradients on a CUDA device, beside those on the CPU: the same bytes, the same errors.
+// Sparse slices and their gradients on a CUDA device, compared with the CPU: the same bytes, the same errors.
 #include <cuda_runtime_api.h>
 
 #include "on_device.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-// A list of indices on both, at an offset from where memory is aligned.
+// A list of indices on both devices, at an unaligned offset.
 template <class Index>
 class DeviceList {
  public:
@@ -55,7 +55,7 @@ constexpr DType kTypes[] = {DType::Float32, DType::Int8,   DType::BFloat16,     
                             DType::Float16, DType::UInt32, DType::Float8E4M3FN, DType::Complex64, DType::Int4};
 const std::vector<std::vector<std::int64_t>> kRowShapes = {{}, {}, {3}, {2, 5}, {16}, {0}};
 
-// One call into memory of the caller's, on both.
+// Writes into the caller's memory on both devices.
 template <class Call>
 void expect_same(const RandomTensor& out, const RandomTensor& grad, const Call& call) {
   RandomTensor expected = out;
@@ -70,7 +70,7 @@ void expect_same(const RandomTensor& out, const RandomTensor& grad, const Call& 
 
 using Case = SparseCase;
 
-// Slices of a window, parts of them, and lists that have little to do with each other.
+// Lists that are slices of a window, parts of one, or nearly unrelated.
 Case random_case(std::mt19937& random, std::int64_t rows, int extent) {
   Case c = random_input(random, rows, static_cast<int>(random() % 5), extent);
   for (auto& s : c.size) s = static_cast<int>(random() % static_cast<unsigned>(extent + 1));
@@ -126,8 +126,7 @@ TEST(SparseCuda, GradientsOfManyRowsAreThoseOfTheCpu) {
   }
 }
 
-// So many that there are thousands of tiles; as a slice of a window, and with rows left out of it, so that it is
-// walked.
+// Enough rows for thousands of tiles: as a slice of a window, and with rows removed so that the list is walked.
 TEST(SparseCudaLarge, TwentyMillionRowsOfOneColumnAreThoseOfTheCpu) {
   constexpr std::int64_t kRows = 20'000'000, kStart = 3;
   std::mt19937 random(77);
@@ -153,7 +152,7 @@ TEST(SparseCudaLarge, TwentyMillionRowsOfOneColumnAreThoseOfTheCpu) {
   }
 }
 
-// Neither sorted nor a window: guesses are wrong, and parts are walked again.
+// Neither sorted nor a window: guesses are wrong, and pieces are walked again.
 TEST(SparseCuda, ListsWithoutOrderAreWalked) {
   std::mt19937 random(73);
   for (int extent : {3, 1000, 1'000'000}) {
@@ -185,7 +184,7 @@ TEST(SparseCuda, ExtremeIndicesMatchOnlyWhatTheyAre) {
     for (std::size_t n = random() % 30; n > 0; --n) c.input.push_back(row());
     c.start = row();
     c.size = Row(static_cast<std::size_t>(c.rank), random() % 2 == 0 ? kMax : 3);
-    for (const Row& in : c.input) {  // those that have a row of the slice
+    for (const Row& in : c.input) {  // rows that have a row of the slice
       Row out;
       for (std::size_t axis = 0; axis < in.size(); ++axis) {
         std::int64_t index;
@@ -220,7 +219,7 @@ TEST(SparseCuda, SlicesAreThoseOfTheCpu) {
     EXPECT_EQ(downloaded(got->values.view()), downloaded(to_device(expected.values).view()));
     const std::int64_t count = sparse_slice_count(list.device(), c.start, c.size).value();
     ASSERT_EQ(count, expected.values.shape()[0]);
-    // Into memory of the caller's; one row too many is refused, and nothing is written.
+    // Writes into the caller's memory. One row too many is refused, and nothing is written.
     for (std::int64_t more : {0, 1}) {
       if (count + more > rows) continue;
       std::vector<std::int64_t> out_shape(expected.values.shape().begin(), expected.values.shape().end());
@@ -267,7 +266,7 @@ struct Stream {
   cudaStream_t stream = nullptr;
 };
 
-// Any values may come out, but nothing around the output is touched, and no kernel reads or writes out of bounds.
+// Any values may result, but the memory around the output is not written, and no kernel accesses memory out of bounds.
 TEST(SparseCuda, ChangingIndicesTouchNothingElse) {
   std::mt19937 random(76);
   constexpr std::int64_t kRows = 60'000;
@@ -352,7 +351,7 @@ TEST(SparseCuda, CapturesGoOnWhenACallThatWaitsIsRefused) {
 TEST(SparseCuda, ErrorsThatOthersLeftBehindAreNotTheirs) {
   const DeviceList<std::int64_t> in(Rows{{0}, {1}, {2}}, 1, false, 0), out(Rows{{0}, {2}}, 1, false, 0);
   const Tensor grad = to_device(tensor_of<float>({1, 2}, {2}));
-  EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // which the thread remembers
+  EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // the thread remembers this error
   const auto dx = sparse_slice_grad(grad.view(), in.device(), {0}, out.device());
   EXPECT_TRUE(dx.ok()) << dx.status().to_string();
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);

@@ -1,4 +1,4 @@
-// Slices of sparse tensors into memory of the caller's: count, then fill.
+// Slices of sparse tensors into the caller's memory: count, then fill.
 #include "testing.h"
 
 namespace backslice {

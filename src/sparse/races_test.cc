@@ -1,5 +1,5 @@
-// Index lists that another thread changes during a call: any values may come out, but nothing outside the arrays is
-// touched, and what is returned holds nothing that was in the memory before.
+// Another thread changes index lists during a call. Any values may result, but no memory outside the arrays is
+// accessed, and results contain no earlier contents of their memory.
 #include <atomic>
 #include <thread>
 
@@ -11,9 +11,9 @@ namespace {
 
 using namespace testing;
 
-#ifndef __SANITIZE_THREAD__  // the races are the point
+#ifndef __SANITIZE_THREAD__  // the races are intended
 
-// Writes other indices into the list for as long as it lives.
+// Writes other indices into the list during its lifetime.
 class Changer {
  public:
   explicit Changer(std::vector<std::int64_t>& list)

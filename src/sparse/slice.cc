@@ -10,18 +10,19 @@
 #include "ops/call.h"
 #include "ops/checks.h"
 #include "sparse/checks.h"
-#include "sparse/parts.h"
+#include "sparse/pieces.h"
 
 namespace backslice {
 namespace {
 
-// On an axis of n: size where start + size < n, else what is left from start on.
+// Returns the size along an axis of n: size if start + size < n, else the rest from start on.
 Result<Shape> result_shape(const Shape& shape, Ints start, Ints size) {
   Dims dims;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const auto i = static_cast<std::size_t>(axis);
     std::int64_t end;
-    const bool past_int64 = __builtin_add_overflow(start[i], size[i], &end);  // upwards: size is not negative
+    // overflows only upwards, since size is not negative
+    const bool past_int64 = __builtin_add_overflow(start[i], size[i], &end);
     if (!past_int64 && end < shape[axis]) {
       dims.push_back(size[i]);
     } else {
@@ -31,7 +32,7 @@ Result<Shape> result_shape(const Shape& shape, Ints start, Ints size) {
   return Shape::make(dims, "the result's shape");
 }
 
-// Indices of the result are below size; with a negative start they may be larger than those of the input.
+// Indices of the result are below size. With a negative start they may be larger than the input's indices.
 Status check_indices_fit(const CooIndices& indices, Ints start, Ints size) {
   if (indices.dtype() == DType::Int64) return Status();
   for (std::size_t axis = 0; axis < start.size(); ++axis) {
@@ -43,7 +44,7 @@ Status check_indices_fit(const CooIndices& indices, Ints start, Ints size) {
   return Status();
 }
 
-// [rows, rank], the columns one after the other where the input's are.
+// Returns the shape [rows, rank], with contiguous columns if the input's columns are contiguous.
 Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows, const Call& call) {
   if (!like.is_columns()) return call.allocate(like.dtype(), *Shape::make({rows, like.rank()}), 0);
   auto columns = call.allocate(like.dtype(), *Shape::make({like.rank(), rows}), 0);
@@ -60,7 +61,7 @@ Status check_window(const CooIndices& indices, Ints start, Ints size) {
   return check_indices_fit(indices, start, size);
 }
 
-// Checks the arguments, in TensorFlow's order; the shape of the result.
+// Checks the arguments in TensorFlow's order and returns the shape of the result.
 Result<Shape> check_slice_arguments(const CooIndices& indices, const ConstView& values, Ints shape, Ints start,
                                     Ints size) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(values, "values"));
@@ -80,7 +81,7 @@ Result<Shape> check_slice_arguments(const CooIndices& indices, const ConstView& 
   return result_shape(*dense_shape, start, size);
 }
 
-// An output of that shape, apart from all that is read.
+// Checks that an output has that shape and shares no memory with the inputs.
 Status check_slice_out(const View& out, const char* argument, DType dtype, std::int64_t item_size,
                        const Shape& expected, const CooIndices& indices, const ConstView& values) {
   if (out.dtype != dtype || out.layout.item_size != item_size) {
@@ -105,28 +106,28 @@ Status check_outputs(const View& out_indices, const View& out_values, std::int64
   return check_apart(out_indices, "out_indices", out_values, "out_values");
 }
 
-// The entries in the window, counted: what both ways to make a slice begin with.
+// The counted entries in the window, with which both ways of making a slice begin.
 struct Window {
   Window(const CooIndices& indices, Ints start, Ints size, std::int64_t bytes_per_row, const Call& call)
       : matcher(match_window(indices, start, size, call.rows)),
-        parts(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
-    count_parts(*matcher, parts, call.tasks);
+        pieces(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
+    count_pieces(*matcher, pieces, call.tasks);
   }
 
-  std::int64_t entries() const { return parts.back().end; }
+  std::int64_t entries() const { return pieces.back().end; }
 
   void write(const CooIndices& indices, Ints start, const ConstView& values, const View& out_indices,
              const View& out_values, const Call& call) {
-    run_parts(parts, call.tasks, [&](SparsePart& part) {
-      write_slice(*matcher, part.rows, part.slice_rows(), indices, start, values, out_indices, out_values);
+    run_pieces(pieces, call.tasks, [&](SparsePiece& piece) {
+      write_slice(*matcher, piece.rows, piece.slice_rows(), indices, start, values, out_indices, out_values);
     });
   }
 
   std::unique_ptr<Matcher> matcher;
-  SparseParts parts;
+  SparsePieces pieces;
 };
 
-// On a device: found and counted there, in memory that stays as it is until the entries are moved.
+// Finds and counts the entries on a device. Their memory must not change until the entries are moved.
 cuda::DeviceFound find_window(const CooIndices& indices, Ints start, Ints size, std::int64_t expected,
                               DeviceStatus* status, const Call& call) {
   return cuda::DeviceFound::in_window(indices, start, size, expected, {call.queue(), call.allocator}, status);
@@ -144,7 +145,7 @@ Result<SparseTensor> slice_on_device(const CooIndices& indices, const ConstView&
   return SparseTensor{*std::move(out_indices), *std::move(out_values), shape};
 }
 
-// As many entries as out_values has rows: another number is found out on the device.
+// Moves as many entries as out_values has rows. The device detects another number.
 Status slice_into_on_device(const CooIndices& indices, const ConstView& values, Ints start, Ints size,
                             const View& out_indices, const View& out_values, DeviceStatus* status, const Call& call) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(out_values, "out_values"));

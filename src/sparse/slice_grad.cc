@@ -1,4 +1,4 @@
-// SparseSliceGrad: from the values of a slice back to those of the tensor.
+// SparseSliceGrad: the gradient of the tensor's values from that of the slice's.
 #include <limits>
 
 #include "backslice/sparse_slice.h"
@@ -10,7 +10,7 @@
 #include "ops/call.h"
 #include "ops/checks.h"
 #include "sparse/checks.h"
-#include "sparse/parts.h"
+#include "sparse/pieces.h"
 
 namespace backslice {
 namespace {
@@ -23,7 +23,7 @@ Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write wr
                      " rows that the slice does not hold");
 }
 
-// In TensorFlow's order.
+// Checks in TensorFlow's order.
 Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                             MatchOrder order, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "backprop_val_grad"));
@@ -48,7 +48,7 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
   if (order == MatchOrder::Any && output.rows() > std::numeric_limits<std::int32_t>::max()) {
     return unimplemented("order \"any\" takes at most 2**31 - 1 rows of output_indices, got ", output.rows());
   }
-  // Its rows are sorted by numbers of 32 bits.
+  // The device sorts rows by numbers of 32 bits.
   if (order == MatchOrder::Any && !grad.device.is_cpu() && input.rows() > std::numeric_limits<std::uint32_t>::max()) {
     return unimplemented("order \"any\" takes at most 2**32 - 1 rows of input_indices on ", to_string(grad.device),
                          ", got ", input.rows());
@@ -111,43 +111,44 @@ KernelContext kernel_for(const View& out, const Call& call) {
   return call.kernel(out.elements() * out.layout.item_size);
 }
 
-// The second pass, when the parts are known.
-void write_parts(const Matcher& matcher, SparseParts& parts, const ConstView& grad, const View& out, Write write,
-                 const Call& call) {
+// Writes the gradient in a second pass, when the pieces are known.
+void write_pieces(const Matcher& matcher, SparsePieces& pieces, const ConstView& grad, const View& out, Write write,
+                  const Call& call) {
   const KernelContext context = kernel_for(out, call);
-  run_parts(parts, call.tasks, [&](SparsePart& part) {
+  run_pieces(pieces, call.tasks, [&](SparsePiece& piece) {
     switch (write) {
-      case Write::Accumulate: return add_gradient(matcher, part.rows, part.slice_rows(), grad, out, context);
-      case Write::IntoZeros: return write_taken(matcher, part.rows, part.slice_rows(), grad, out);
-      case Write::Overwrite: write_gradient(matcher, part.rows, part.slice_rows(), grad, out, context);
+      case Write::Accumulate: return add_gradient(matcher, piece.rows, piece.slice_rows(), grad, out, context);
+      case Write::IntoZeros: return write_taken(matcher, piece.rows, piece.slice_rows(), grad, out);
+      case Write::Overwrite: write_gradient(matcher, piece.rows, piece.slice_rows(), grad, out, context);
     }
   });
 }
 
-SparseParts cut_for(const CooIndices& input, const ConstView& grad, const Call& call) {
+SparsePieces cut_for(const CooIndices& input, const ConstView& grad, const Call& call) {
   return cut_rows(input.rows(), row_bytes(input, grad), call.threads());
 }
 
-// One pass: checks while writing, into memory that is not visible to anyone else.
+// Checks and writes in one pass, into memory that is not visible to anyone else.
 Status write_and_check_in_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                                 const View& out, Write, const Call& call) {
   const auto matcher = match_in_order(input, start, output, call.rows);
-  SparseParts parts = cut_for(input, grad, call);
+  SparsePieces pieces = cut_for(input, grad, call);
   const KernelContext context = kernel_for(out, call);
-  run_guessed(*matcher, parts, call.tasks, [&](SparsePart& part) {
-    part.end = write_gradient(*matcher, part.rows, {part.first, output.rows()}, grad, out, context);
+  run_guessed(*matcher, pieces, call.tasks, [&](SparsePiece& piece) {
+    piece.end = write_gradient(*matcher, piece.rows, {piece.first, output.rows()}, grad, out, context);
   });
-  return parts.back().end == output.rows() ? Status() : left_over(output.rows(), parts.back().end);
+  return pieces.back().end == output.rows() ? Status() : left_over(output.rows(), pieces.back().end);
 }
 
-// Two passes: nothing is written before all is checked.
+// Checks everything in a first pass and writes in a second.
 Status check_then_write_in_order(const ConstView& grad, const CooIndices& input, Ints start, const CooIndices& output,
                                  const View& out, Write write, const Call& call) {
   const auto matcher = match_in_order(input, start, output, call.rows);
-  SparseParts parts = cut_for(input, grad, call);
-  run_guessed(*matcher, parts, call.tasks, [&](SparsePart& part) { part.end = matcher->count(part.rows, part.first); });
-  if (parts.back().end != output.rows()) return left_over(output.rows(), parts.back().end);
-  write_parts(*matcher, parts, grad, out, write, call);
+  SparsePieces pieces = cut_for(input, grad, call);
+  run_guessed(*matcher, pieces, call.tasks,
+              [&](SparsePiece& piece) { piece.end = matcher->count(piece.rows, piece.first); });
+  if (pieces.back().end != output.rows()) return left_over(output.rows(), pieces.back().end);
+  write_pieces(*matcher, pieces, grad, out, write, call);
   return Status();
 }
 
@@ -158,31 +159,31 @@ Status write_in_any_order(const ConstView& grad, const CooIndices& input, Ints s
     return left_over_in_any_order(output.rows(), joined.found);
   }
   const auto matcher = match_as_found(joined.rows(), call.rows);
-  SparseParts parts = cut_for(input, grad, call);
-  write_parts(*matcher, parts, grad, out, write, call);
+  SparsePieces pieces = cut_for(input, grad, call);
+  write_pieces(*matcher, pieces, grad, out, write, call);
   return Status();
 }
 
 Status write_window(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out, Write write,
                     const Call& call) {
   const auto matcher = match_window(input, start, size, call.rows);
-  SparseParts parts = cut_for(input, grad, call);
-  count_parts(*matcher, parts, call.tasks);
-  if (parts.back().end != grad.shape()[0]) {
-    return other_window(grad.shape()[0], parts.back().end, start, size);
+  SparsePieces pieces = cut_for(input, grad, call);
+  count_pieces(*matcher, pieces, call.tasks);
+  if (pieces.back().end != grad.shape()[0]) {
+    return other_window(grad.shape()[0], pieces.back().end, start, size);
   }
-  write_parts(*matcher, parts, grad, out, write, call);
+  write_pieces(*matcher, pieces, grad, out, write, call);
   return Status();
 }
 
-// The same for gradients, of which one waits in any case.
+// The same for gradients; order "any" always waits.
 void refuse_captured_wait(MatchOrder order, const DeviceStatus* status, const Call& call) {
   if (call.device.is_cpu()) return;
   if (order == MatchOrder::Any) cuda::refuse_capture("order \"any\" waits for the device", call.queue());
   refuse_captured_wait(status, call);
 }
 
-// On a device. Rows are moved only where all were found, so that whoever waits may do so at the end.
+// Writes the gradient on a device. Rows are moved only if all were found, so a caller that waits can do so at the end.
 template <class Refusal>
 Status write_on_device(const cuda::DeviceFound& found, const ConstView& grad, const View& out, Write write, bool waits,
                        const Call& call, const Refusal& refusal) {

@@ -21,9 +21,10 @@ TEST(SparseSliceGrad, MatchesInOrderAlsoWhereListsAreNotSorted) {
     return elements<float>(
         sparse_slice_grad(view_of(grad, {2}), List(input, 1).indices(), {0}, List(output, 1).indices()).value());
   };
-  EXPECT_THAT(run({{4}, {9}, {4}}, {{9}, {4}}), ElementsAre(0, 1, 2));          // A, B, A with B, A
-  EXPECT_THAT(run({{4}, {4}, {4}}, {{4}, {4}}), ElementsAre(1, 2, 0));          // duplicates in both: one each
-  EXPECT_THAT(run({{9}, {4}, {4}, {2}}, {{9}, {4}}), ElementsAre(1, 2, 0, 0));  // in the input only: the first
+  EXPECT_THAT(run({{4}, {9}, {4}}, {{9}, {4}}), ElementsAre(0, 1, 2));  // A, B, A with B, A
+  EXPECT_THAT(run({{4}, {4}, {4}}, {{4}, {4}}), ElementsAre(1, 2, 0));  // duplicates in both: one each
+  // duplicates in the input only: the first gets it
+  EXPECT_THAT(run({{9}, {4}, {4}, {2}}, {{9}, {4}}), ElementsAre(1, 2, 0, 0));
 }
 
 TEST(SparseSliceGrad, RankZeroGivesTheFirstRows) {
@@ -59,12 +60,13 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnRandomLists) {
   }
 }
 
-// Many parts and threads: sorted lists, where guesses are right; lists sorted in places, where some are; and others.
+// Many pieces and threads: sorted lists, whose guesses are right; partly sorted lists, with some right guesses; and
+// others.
 TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
   std::mt19937 random(2);
   const auto pool = make_thread_executor(3);
   for (int i = 0; i < 12; ++i) {
-    const int extent = i % 3 == 0 ? 40 : 3000;  // with many duplicates, with few
+    const int extent = i % 3 == 0 ? 40 : 3000;  // with many or few duplicates
     Rows input = random_rows(random, 120'000, 2, extent, i % 4 != 3);
     if (i % 4 == 2) std::rotate(input.begin(), input.begin() + 50'000, input.end());
     const Row start = {extent / 4, 1}, size = {extent / 2, extent / 2};
@@ -113,7 +115,7 @@ TEST(SparseSliceGrad, AnyOrderMatchesShuffledRows) {
   }
 }
 
-// Indices so far apart that their positions do not fit 64 bits: the join goes by hashes and compares.
+// Indices so far apart that their positions do not fit 64 bits: the join hashes and compares.
 TEST(SparseSliceGrad, AnyOrderTakesIndicesOfAnySize) {
   const Rows input = {{kMax, kMin, 5}, {0, 0, 0}, {kMin, kMax, 5}, {kMax, kMin, 5}, {1, 2, 3}};
   const Rows output = {{kMin, kMax, 5}, {1, 2, 3}, {kMax, kMin, 5}};
@@ -213,7 +215,7 @@ TEST(SparseSliceGrad, MovesRowsOfValuesOfEveryDTypeAndLayout) {
   }
 }
 
-// Rows whose elements run backwards in memory on both sides are one run of bytes that ends at the row's first element.
+// Rows whose elements run backwards in memory on both sides are one run of bytes, beginning at the row's last element.
 TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   const List input(Rows{{0}, {1}}, 1), output(Rows{{1}}, 1);
   constexpr std::int64_t kN = 4, kSize = sizeof(float);
@@ -224,7 +226,7 @@ TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   const std::vector<float> grad = counting<float>(kN);
   const ConstView dy = backwards(grad, 1, 0);
   for (bool accumulate : {false, true}) {
-    std::vector<float> out(4 * kN, 9);  // a row before and a row after it that nobody may touch
+    std::vector<float> out(4 * kN, 9);  // one guard row before and one after
     const Write write = accumulate ? Write::Accumulate : Write::Overwrite;
     ASSERT_TRUE(sparse_slice_grad_into(dy, input.indices(), {0}, output.indices(), backwards(out, 2, 1),
                                        MatchOrder::InOrder, write)
@@ -239,7 +241,7 @@ TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   EXPECT_FALSE(y.ok());  // two entries, one row of values
 }
 
-// Values without elements may have no memory; the rows are matched all the same.
+// Values without elements may have no memory; the rows are matched anyway.
 TEST(SparseSliceGrad, RowsOfNoElementsAreMatched) {
   const List input(Rows{{0}, {1}, {2}}, 1), output(Rows{{0}, {2}}, 1), other(Rows{{0}, {5}}, 1);
   const ConstView grad = ConstView::contiguous(nullptr, DType::Float32, {2, 0}).value();

@@ -1,7 +1,7 @@
-// TakenSource: the ragged tensor that a RaggedSelection takes out of another.
+// SelectedSource: the ragged tensor that a RaggedSelection selects from another.
 //
-// Where the values that are taken are one run of rows, they are a dense slice. Otherwise their rows are joined, and
-// what is taken of each row is a dense slice of that.
+// If the selected values are one run of rows, they are a dense slice. Otherwise their rows are joined, and the selected
+// part of each row is a dense slice of that.
 #pragma once
 
 #include "core/row_layout.h"
@@ -10,22 +10,23 @@
 
 namespace backslice {
 
-class TakenSource final : public RaggedSource {
+class SelectedSource final : public RaggedSource {
  public:
-  // The selection must outlive this, as the call must.
-  TakenSource(const RaggedSelection& selection, const Call& call);
+  // The selection and the call must outlive this.
+  SelectedSource(const RaggedSelection& selection, const Call& call);
 
-  // The values as one dense slice of the tensor's, where they are.
+  // Returns the values as one dense slice of the tensor's values, if they are one.
   const std::optional<Selection>& one_slice() const { return one_slice_; }
 
-  // The rows that are taken of the values, as a shape, and what of it the result has. Not for one slice.
+  // Returns the shape of the selected rows of the values, and the dense slice of it that is the result. Precondition:
+  // it is not one slice.
   Shape rows_shape() const { return with_rows(rt_.values().shape(), rows_.back()); }
   Selection of_rows() const { return selection_.of_values(rows_shape(), {0, 1, rows_.back()}); }
 
-  // The rows of the values, whole.
+  // Returns the selected rows of the values, whole.
   void write_splits(int level, SplitsWriter& to) const override;
   void push_values(Joiner& to) const override;
-  std::size_t parts() const override { return parts_; }
+  std::size_t segments() const override { return segments_; }
   bool shares_splits(const ConstView& view) const override { return splits_share_memory(rt_, view); }
   std::optional<Tensor> existing_splits(int level) const override;
 
@@ -39,8 +40,8 @@ class TakenSource final : public RaggedSource {
   const RaggedTensor& rt_;
   const TaskRunner& tasks_;
   std::optional<Selection> one_slice_;
-  std::size_t parts_ = 0;
-  std::vector<std::int64_t> rows_;  // how many are taken of each level of the tensor, and of the values
+  std::size_t segments_ = 0;
+  std::vector<std::int64_t> rows_;  // how many rows of each level, and of the values, are selected
 };
 
 }  // namespace backslice

@@ -1,23 +1,23 @@
-#include "ragged/taken_source.h"
+#include "ragged/selected_source.h"
 
 #include "memory/tensor_rows.h"
 
 namespace backslice {
 
-TakenSource::TakenSource(const RaggedSelection& selection, const Call& call)
+SelectedSource::SelectedSource(const RaggedSelection& selection, const Call& call)
     : selection_(selection), rt_(selection.tensor()), tasks_(call.tasks) {
   const int rank = rt_.ragged_rank();
   rows_.resize(static_cast<std::size_t>(rank) + 1);
   for (int source = selection.first_level(); source < rank; ++source) {
     rows_[static_cast<std::size_t>(source)] = selection.count(source, tasks_);
   }
-  std::int64_t count = 0, parts = 0;
+  std::int64_t count = 0, segments = 0;
   selection.for_each_run(rank, tasks_, [&](const RaggedSelection::Rows& rows) {
     count += rows.count;
-    parts += rows.step == 1 ? 1 : rows.count;
+    segments += rows.step == 1 ? 1 : rows.count;
   });
   rows_.back() = count;
-  parts_ = static_cast<std::size_t>(parts);
+  segments_ = static_cast<std::size_t>(segments);
   size_.dtype = rt_.dtype();
   size_.item_size = rt_.values().view().layout.item_size;
   size_.splits_dtype = rt_.splits_dtype();
@@ -31,7 +31,7 @@ TakenSource::TakenSource(const RaggedSelection& selection, const Call& call)
   }
 }
 
-void TakenSource::write_splits(int i, SplitsWriter& to) const {
+void SelectedSource::write_splits(int i, SplitsWriter& to) const {
   const int source = level(i).source;
   if (level(i).rows == Level::Rows::OneWithAll) return to.push(end_of_splits(size_, static_cast<std::size_t>(i)));
   std::int64_t sum = 0;
@@ -40,7 +40,7 @@ void TakenSource::write_splits(int i, SplitsWriter& to) const {
     return;
   }
   std::int64_t steps = 0;
-  const bool are_whole = selection_.takes_whole_rows(source);
+  const bool are_whole = selection_.selects_whole_rows(source);
   selection_.for_each_run(source, tasks_, [&](const RaggedSelection::Rows& rows) {
     for (std::int64_t k = 0; k < rows.count; ++k) {
       tasks_.throw_if_cancelled_at(steps++);
@@ -49,7 +49,7 @@ void TakenSource::write_splits(int i, SplitsWriter& to) const {
   });
 }
 
-void TakenSource::push_values(Joiner& to) const {
+void SelectedSource::push_values(Joiner& to) const {
   const Tensor& values = rt_.values();
   const std::int64_t inner = elements_per_row(values.shape());
   const auto push = [&](std::int64_t row, std::int64_t count) {
@@ -66,9 +66,9 @@ void TakenSource::push_values(Joiner& to) const {
   });
 }
 
-// Those of whole rows from the first on.
-std::optional<Tensor> TakenSource::existing_splits(int i) const {
-  if (level(i).rows != Level::Rows::Taken || !selection_.takes_whole_rows(level(i).source)) return std::nullopt;
+// Returns the tensor's own splits if whole rows are selected, from the first on.
+std::optional<Tensor> SelectedSource::existing_splits(int i) const {
+  if (level(i).rows != Level::Rows::Selected || !selection_.selects_whole_rows(level(i).source)) return std::nullopt;
   const auto rows = selection_.one_run(level(i).source);
   if (!rows || rows->start != 0 || rows->step != 1) return std::nullopt;
   return backslice::rows_of(rt_.nested_row_splits()[static_cast<std::size_t>(level(i).source)], 0, rows->count + 1);
