@@ -76,9 +76,9 @@ def from_arrow(array: Any) -> RaggedTensor:
     ----------
     array : pyarrow.Array or pyarrow.ChunkedArray
         Lists, nested or not, without nulls: ListArray, LargeListArray, ListViewArray, LargeListViewArray or
-        FixedSizeListArray. The values are shared. Lists of fixed size that hold no list of another kind become axes
+        FixedSizeListArray. The values are shared. Lists of fixed size that contain no list of another kind become axes
         of the values; the outermost list is always ragged. Sliced lists, which do not start at 0, get new splits.
-        Several chunks are joined first, and list views are put in order, which both copy.
+        Several chunks are joined first, and list views are put in order; both copy.
 
     Returns
     -------
@@ -134,12 +134,12 @@ def _is_list(array: Any) -> bool:
 
 
 def _level(array: Any) -> tuple[NDArray[Any] | int, Any]:
-    """The splits of the outermost lists, or their size where it is fixed, and what they hold."""
+    """Return the splits of the outermost lists, or their size if it is fixed, and their content."""
     import pyarrow as pa
 
     if isinstance(array, pa.FixedSizeListArray):
         return array.type.list_size, array.flatten()
-    if not isinstance(array, pa.ListArray | pa.LargeListArray):  # views of lists, in any order
+    if not isinstance(array, pa.ListArray | pa.LargeListArray):  # list views, in any order
         sizes = np.asarray(array.sizes)
         return np.concatenate([np.zeros(1, sizes.dtype), np.cumsum(sizes, dtype=sizes.dtype)]), array.flatten()
     offsets = np.asarray(array.offsets)

@@ -82,9 +82,9 @@ def from_awkward(array: Any) -> RaggedTensor:
     Parameters
     ----------
     array : ak.Array
-        Lists of numbers, which are shared, or of strings, which are copied. Regular lists that hold no list of another
-        kind become axes of the values; the outermost list is always ragged. Offsets of several types become int64.
-        Lists that do not start at 0 or are not in order, as after slicing, are packed first, which copies too.
+        Lists of numbers, which are shared, or of strings, which are copied. Regular lists that contain no list of
+        another kind become axes of the values; the outermost list is always ragged. Offsets of several types become
+        int64. Lists that do not start at 0 or are not in order, as after slicing, are packed first, which copies too.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def _values(layout: Any) -> NDArray[Any]:
         values = np.empty(len(items), object)
         values[:] = items
         return values
-    if isinstance(layout, ak.contents.EmptyArray):  # of no type
+    if isinstance(layout, ak.contents.EmptyArray):  # an array without a type
         return np.empty(0)
     if not isinstance(layout, ak.contents.NumpyArray):
         hint = "; ak.fill_none replaces missing values" if layout.is_option else ""

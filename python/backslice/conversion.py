@@ -24,13 +24,13 @@ if TYPE_CHECKING:  # the package is imported without it
 
     from ._core import RaggedTensor
 
-# What may become what: integers become floats and complex numbers, floats become complex numbers.
+# The accepted conversions: integers to floats and complex numbers, floats to complex numbers.
 _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc", "U": "U", "S": "S"}
 _NAMES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex", "U": "str", "S": "bytes"}
 
 
 def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
-    """`value`, which is no array, as an array of that dtype. Raises DTypeError where it is of another kind."""
+    """Convert `value`, which is not an array, to an array of that dtype. Raise DTypeError if it is of another kind."""
     refuse_masked(value, argument)
     try:
         if dtype.kind == "O":
@@ -55,16 +55,16 @@ def as_array(value: Any, dtype: np.dtype[Any], argument: str) -> NDArray[Any]:
 
 
 def refuse_device(rt: RaggedTensor) -> None:
-    """Raises InvalidArgumentError where the values are on a device: they are not copied without being asked."""
+    """Raise InvalidArgumentError if the values are on a device: copies to the CPU are only explicit."""
     if rt.device != "cpu":
         raise InvalidArgumentError(f"rt is on {rt.device}, expected one on the CPU; rt.cpu() copies it there")
 
 
 def refuse_masked(value: Any, argument: str) -> None:
-    """Raises DTypeError where `value` is a masked array, or a list that holds one: NumPy would drop the mask."""
+    """Raise DTypeError if `value` is a masked array, or a list that contains one: NumPy would drop the mask."""
     if "numpy.ma" not in sys.modules:
-        return  # then there are none
-    seen: set[int] = set()  # a list may hold itself
+        return  # no masked array exists
+    seen: set[int] = set()  # a list may contain itself
     left = [value]
     while left:
         item = left.pop()
@@ -76,7 +76,7 @@ def refuse_masked(value: Any, argument: str) -> None:
 
 
 def without_loss(dtype: np.dtype[Any]) -> str:
-    """What to write to have values of that dtype, which a neighbour does not have, as what every library has."""
+    """Return code that converts values of that dtype, for libraries that do not have it, to a common dtype."""
     if dtype.kind == "c" and dtype.isnative:
         return "rt.values.real and rt.values.imag, each in its own RaggedTensor"
     if dtype.names is not None:
@@ -99,7 +99,7 @@ def _as_objects(value: Any) -> NDArray[Any]:
 def _kind(dtype: np.dtype[Any]) -> str:
     if dtype.names is not None and len(dtype.names) == 1:  # TensorFlow's quantised types hold integers
         return dtype[0].kind
-    if dtype.kind == "V" or dtype.isbuiltin == 2:  # those of ml_dtypes
+    if dtype.kind == "V" or dtype.isbuiltin == 2:  # dtypes of ml_dtypes
         return "i" if "int" in dtype.name else "f" if "float" in dtype.name else "V"
     return dtype.kind
 

@@ -28,7 +28,7 @@ NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
 
 @dataclass(frozen=True)
 class Spec:
-    """A slice in the notation it was written in.
+    """A slice in its original notation.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Spec:
     arguments : dict
         The arguments of that notation's slice.
     text : str
-        What it was read from, which errors show; empty if it was not read.
+        The text that it was read from, which errors show; empty if there is none.
     """
 
     dialect: str
@@ -45,7 +45,7 @@ class Spec:
     text: str = field(default="", compare=False, repr=False)
 
     def selection(self, shape: tuple[int, ...]) -> Selection:
-        """The normal form of this slice of a tensor.
+        """Return the normal form of this slice of a tensor.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Spec:
         return Selection.from_index(shape, self.arguments["index"])
 
     def disagreements(self, shape: tuple[int, ...], others: tuple[str, ...] = DIALECTS) -> list[str]:
-        """Where the same numbers would select something else in another dialect.
+        """Return the axes on which the same numbers select other elements in another dialect.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ def parse(dialect: str, text: str) -> Spec:
     if dialect not in DIALECTS:
         raise InvalidArgumentError(f"{dialect!r} is not a dialect; choose one of {', '.join(DIALECTS)}")
     if dialect == "python":
-        parse_index(text)  # what it refuses is refused before a shape is known
+        parse_index(text)  # refuses wrong text before a shape is known
         return Spec(dialect, {"index": text}, text)
     read = _core._parse_slice(dialect, text).items()
     return Spec(dialect, {name: value for name, value in read if value or not name.endswith("_mask")}, text)
@@ -125,7 +125,7 @@ def integers(text: str, name: str) -> list[int]:
     text : str
         Written as ``1,2``, ``[1, 2]``, ``(1, 2)`` or ``1 2``; also hexadecimal, binary, and ``INT_MAX``.
     name : str
-        What an error message calls the list.
+        The name of the list in error messages.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def integers(text: str, name: str) -> list[int]:
 
 
 def index_text(selection: Selection) -> str:
-    """The selection in Python's notation, as short as possible.
+    """Return the selection in Python's notation, as short as possible.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def index_text(selection: Selection) -> str:
 
 
 def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
-    """The selection as the arguments of a dialect's slice.
+    """Return the selection as the arguments of a dialect's slice.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def arguments(selection: Selection, dialect: str) -> dict[str, Any]:
 
 
 def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
-    """The slice, or its gradient, as code of a dialect.
+    """Return the slice, or its gradient, as code of a dialect.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
 
 
 def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
-    """What a dialect's slice alone cannot express of a selection, and what to do about it.
+    """Return the parts of a selection that a dialect's slice alone cannot express, and what to do about each.
 
     Parameters
     ----------

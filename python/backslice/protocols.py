@@ -1,4 +1,4 @@
-"""How containers become NumPy arrays, and how copy and pickle make them again."""
+"""Conversion of containers to NumPy arrays, and support for copy and pickle."""
 
 import operator
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Reduced = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def array_as(array: np.ndarray[Any, Any], dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
-    """What `__array__` returns: `array` itself wherever NumPy does not ask for a copy."""
+    """Return the result of `__array__`: `array` itself unless NumPy asks for a copy."""
     if dtype is None or np.dtype(dtype) == array.dtype:
         return array.copy() if copy else array
     if copy is False:
@@ -25,7 +25,7 @@ def array_as(array: np.ndarray[Any, Any], dtype: Any, copy: bool | None) -> np.n
 
 
 def reduced(container: Any) -> Reduced:
-    """What `__reduce__` returns. It is the same at every protocol of pickle's."""
+    """Return the result of `__reduce__`, which is the same for every pickle protocol."""
     device = getattr(container, "device", "cpu")
     if device != "cpu":
         kind = type(container).__name__
@@ -41,7 +41,8 @@ def _selection(shape: tuple[int, ...], index: str) -> _core.Selection:
 
 
 def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same bytes in the machine's byte order, which NumPy's pickles have before protocol 5 whatever was given."""
+    """Return the same bytes in the machine's byte order. Before protocol 5, NumPy's pickles have that order in any
+    case."""
     return array if array.dtype.isnative else array.view(array.dtype.newbyteorder("="))
 
 
@@ -78,7 +79,7 @@ def _parts_of_ragged(rt: _core.RaggedTensor) -> Reduced:
 
 
 def _parts_of_grad_buffer(buffer: _core.GradBuffer) -> Reduced:
-    """One region is kept alone. Several may overlap: then everything counts as written."""
+    """Keep a single region alone. Several may overlap, so then everything counts as written."""
     regions = buffer._regions
     if not regions:
         return _core.GradBuffer, (buffer.shape, buffer.dtype)

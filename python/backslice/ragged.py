@@ -32,7 +32,7 @@ def from_row_lengths(values: ArrayLike, *nested_row_lengths: Any) -> RaggedTenso
     Parameters
     ----------
     values : array_like
-        The values of all rows, one after the other. They are not copied.
+        The values of all rows, concatenated. They are not copied.
     *nested_row_lengths : sequence of int
         The lengths of the rows, one list per level, the outermost first.
 
@@ -87,8 +87,8 @@ def from_list(rows: Sequence[Any], dtype: DType | None = None, ragged_rank: int 
     dtype : dtype, optional
         The dtype of the values. Numbers are converted only if nothing is lost. By default NumPy chooses it.
     ragged_rank : int, optional
-        How many levels of lists may have different lengths; what lies below must be regular and becomes inner axes
-        of the values. By default all levels but the innermost, whose items are the values.
+        The number of list levels that may have different lengths. Lists below them must be regular and become inner
+        axes of the values. By default all levels but the innermost, whose items are the values.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def from_list(rows: Sequence[Any], dtype: DType | None = None, ragged_rank: int 
 
 
 def _levels(rows: Any, ragged_rank: Any) -> int:
-    """How many levels of lists become splits."""
+    """Return how many levels of lists become splits."""
     if ragged_rank is None:
         try:
             levels = max(_depth(rows) - 1, 0)
@@ -159,7 +159,7 @@ def _values(items: list[Any], dtype: np.dtype[Any] | None, levels: int) -> NDArr
 
 
 def _check_strings(items: list[Any]) -> None:
-    """NumPy writes numbers among strings as strings."""
+    """Refuse numbers among strings, which NumPy would turn into strings."""
     kinds = {type(item) for item in np.array([*items, None], object)[:-1].flat if not isinstance(item, list | tuple)}
     if len(kinds) > 1:
         names = " and ".join(sorted(kind.__name__ for kind in kinds))

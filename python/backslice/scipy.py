@@ -18,7 +18,7 @@ _FORMATS = ("coo", "csr", "csc")
 
 
 def _coo(a: Any, argument: str) -> Any:
-    """The entries of `a` with all their coordinates, in the order in which it holds them."""
+    """Return the entries of `a` with all their coordinates, in the order of `a`."""
     import scipy.sparse
 
     if not (scipy.sparse.issparse(a) and a.format in _FORMATS):
@@ -34,7 +34,8 @@ def _coords(a: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: tuple[int, ...]) -> Any:
-    """An array of the class of `a`, of entries in the order of that class. (SciPy's own conversions add duplicates.)"""
+    """Return an array of the class of `a`, with entries in the order of that class. (SciPy's own conversions add
+    duplicates.)"""
     if a.format == "coo":
         return type(a)((data, coords), shape=shape)
     *rows, columns = coords if a.format == "csr" else coords[::-1]
@@ -45,7 +46,7 @@ def _like(a: Any, data: NDArray[Any], coords: tuple[NDArray[Any], ...], shape: t
 
 
 def _with_data(a: Any, data: NDArray[Any]) -> Any:
-    """The entries of `a` with other values."""
+    """Return the entries of `a` with other values."""
     if a.format == "coo":
         return _like(a, data, _coords(a), a.shape)
     return type(a)((data, a.indices, a.indptr), shape=a.shape)
@@ -88,7 +89,7 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
 def sparse_slice_grad(
     grad: Any, a: Any, start: Sequence[int], *, order: Literal["in_order", "any"] = "in_order"
 ) -> Any:
-    """The gradient of :func:`sparse_slice` with respect to `a`.
+    """Compute the gradient of :func:`sparse_slice` with respect to `a`.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def sparse_slice_grad(
     Returns
     -------
     sparse array or matrix
-        The gradient, of the class of `a` and with all of its entries: those outside the window are stored zeros.
+        The gradient, of the class of `a` and with all of its entries. Entries outside the window are stored zeros.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def sparse_slice_grad(
 
 @checked_keywords
 def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
-    """The gradient of :func:`sparse_slice`, from the gradients of the slice's values alone.
+    """Compute the gradient of :func:`sparse_slice` from the gradients of the slice's values alone.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
 
 @checked_keywords
 def ragged_from_csr(a: Any) -> RaggedTensor:
-    """The rows of a CSR array as a ragged tensor over the same data.
+    """Return the rows of a CSR array as a ragged tensor over the same data.
 
     Parameters
     ----------
@@ -191,12 +192,12 @@ def ragged_from_csr(a: Any) -> RaggedTensor:
 
 @checked_keywords
 def csr_from_ragged(rt: RaggedTensor, indices: NDArray[Any], shape: tuple[int, int]) -> Any:
-    """A CSR array over the values of a ragged tensor.
+    """Return a CSR array over the values of a ragged tensor.
 
     Parameters
     ----------
     rt : RaggedTensor
-        Of ragged rank 1. Its values are shared.
+        A tensor of ragged rank 1. Its values are shared.
     indices : ndarray
         The column of each value.
     shape : tuple of int

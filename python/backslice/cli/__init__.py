@@ -1,5 +1,5 @@
-"""The command line. `main` runs a command and turns whatever goes wrong into one line and an exit code. Where text was
-misread, that line is followed by the text, with carets under the part that is to blame."""
+"""The command line. `main` runs a command and turns every error into one line and an exit code. An error in text is
+followed by that text, with carets under the wrong part."""
 
 import errno
 import sys
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
-class Failure(Exception):  # noqa: N818  (it is shown to people, and is often theirs to mend)
-    """Something that went wrong, in words that say what to do."""
+class Failure(Exception):  # noqa: N818 (shown to users, who can often fix the cause)
+    """An error with a message that says what to do."""
 
     exit_code = FAILED
-    marks = ""  # the text that was misread, and carets under it
+    marks = ""  # the wrong text, with carets under the error
 
     @classmethod
     def of(cls, error: Exception, before: str = "", after: str = "") -> "Failure":
-        """An error of the library, between other words."""
+        """Return a failure that wraps an error of the library in other words."""
         message, marks = _without_marks(error)
         failure = cls(f"{before}{message}{after}")
         failure.marks = marks
@@ -24,13 +24,13 @@ class Failure(Exception):  # noqa: N818  (it is shown to people, and is often th
 
 
 class Usage(Failure):
-    """A command that cannot be understood."""
+    """A command line that cannot be understood."""
 
     exit_code = MISUSED
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code of a command."""
+    """Run the command line and returns its exit code."""
     from . import leaving, streams
 
     try:
@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _without_marks(error: BaseException) -> tuple[str, str]:
-    """What an error says, and the two lines of text and carets at its end, if it has any."""
+    """Return an error's message without its text and carets, and those two lines, if it has any."""
     if getattr(error, "span", None) is None:
         return str(error), ""
     message, text, carets = str(error).rsplit("\n", 2)
@@ -59,7 +59,7 @@ def _without_marks(error: BaseException) -> tuple[str, str]:
 
 
 def describe(error: BaseException) -> tuple[int, str]:
-    """The exit code and the one line for an error; errors of the program itself keep their traceback."""
+    """Return the exit code and the one-line message for an error. Internal errors keep their traceback."""
     import typer
 
     from .. import errors
@@ -71,14 +71,14 @@ def describe(error: BaseException) -> tuple[int, str]:
         return (error.code, "") if isinstance(error.code, int) else (FAILED if error.code else 0, str(error.code or ""))
     if isinstance(error, Failure):
         return error.exit_code, f"error: {error}"
-    if isinstance(error, BrokenPipeError):  # of text: whoever read it has had enough
+    if isinstance(error, BrokenPipeError):  # the reader of text output closed the pipe
         return FAILED, ""
     if isinstance(error, errors.Error):
         return FAILED, f"error: {_without_marks(error)[0]}"
     if isinstance(error, MemoryError):
         return FAILED, f"error: out of memory: {one_line(error) or 'a smaller input or more memory is needed'}"
     if isinstance(error, OSError):
-        return FAILED, f"error: {_said_by_the_system(error)}"
+        return FAILED, f"error: {_system_message(error)}"
     if hasattr(error, "format_message"):  # the usage errors of Typer's parser
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "backslice"
@@ -86,26 +86,26 @@ def describe(error: BaseException) -> tuple[int, str]:
     raise error
 
 
-def _said_by_the_system(error: OSError) -> str:
+def _system_message(error: OSError) -> str:
     if error.errno == errno.ENOMEM:
         limits = (
             "a limit on address space (ulimit -v) counts mapped files too, one on private memory (ulimit -d) does not"
         )
         return f"{error.strerror}: {limits}"
-    full = "standard output" if error.errno == errno.ENOSPC else None  # files say so themselves
+    full = "standard output" if error.errno == errno.ENOSPC else None  # errors about files name the file themselves
     where = error.filename or full
     return f"{where}: {error.strerror or error}" if where else str(error.strerror or error)
 
 
 def one_line(message: object) -> str:
-    """Without line breaks, and without characters that a terminal would obey."""
+    """Return text without line breaks and without characters that control terminals."""
     words = " ".join(str(message).split())
     shown = words if len(words) <= 2000 else words[:2000] + " ..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
 
 
 def quoted(name: object) -> str:
-    """A name from a file or an argument, as messages show it: of any length and content, in a few words."""
+    """Return a name from a file or an argument for messages: shortened, whatever its length and content."""
     try:
         text = repr(name)
     except ValueError:  # an integer of thousands of digits
@@ -114,7 +114,7 @@ def quoted(name: object) -> str:
 
 
 def check_text(text: str, what: str) -> None:
-    """Refuses arguments that are not UTF-8. (Names of files may be any bytes.)"""
+    """Refuse arguments that are not UTF-8. (File names may be any bytes.)"""
     if any("\ud800" <= c <= "\udfff" for c in text):
         raise Usage(f"{what} is {quoted(text)}, which is not UTF-8: check the encoding of your terminal or script")
 
@@ -122,6 +122,6 @@ def check_text(text: str, what: str) -> None:
 def main() -> None:
     from . import leaving, streams
 
-    streams.mend()
+    streams.prepare()
     leaving.answer_signals()
     sys.exit(streams.flush(run(sys.argv[1:])))

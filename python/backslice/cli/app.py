@@ -13,7 +13,7 @@ from .arguments import SliceCommand
 
 
 class Commands(typer.core.TyperGroup):
-    """Its help fits a screen: of the options for completion it shows the one that most people use."""
+    """A group of commands whose help fits a screen: it shows only the most used option for completion."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params = super().get_params(ctx)
@@ -33,7 +33,7 @@ app = typer.Typer(
 
 
 def among(*names: str) -> Callable[[], list[str]]:
-    """What the shell completes the value of an option with."""
+    """Return the shell's completions for the value of an option."""
     return lambda: list(names)
 
 
@@ -89,7 +89,7 @@ def grad(
 ) -> None:
     """Compute the gradient of a slice.
 
-    The result is DY where the slice takes from x, and zero elsewhere.
+    The result is DY at the selected elements of x, and zero elsewhere.
 
     Example: backslice grad dy.npy --shape 4,6 --index "1:3, ::2" -o dx.npy
     """
@@ -187,7 +187,7 @@ def explain(
     force: bool = FORCE,
     as_json: bool = JSON,
 ) -> None:
-    """Show what a slice selects and what its gradient costs.
+    """Show the selected elements and the cost of the gradient.
 
     Example: backslice explain 4,6 "1:3, ::2" --svg slice.svg
     """
@@ -203,11 +203,11 @@ def explain(
     for path in (svg, png):
         if path is not None:
             check_target(path, force)
-    for path, form in ((svg, "svg"), (png, "png")):  # before printing, which ends where `head` has had enough
+    for path, form in ((svg, "svg"), (png, "png")):  # before printing, which ends early if `head` closes the pipe
         if path is not None:
             _draw(selection, form, path, force)
-    told = command.facts(selection, kind, cuda)
-    _tell(told, as_json, lambda: command.show(selection, told, console(), everything))
+    info = command.facts(selection, kind, cuda)
+    _print_result(info, as_json, lambda: command.show(selection, info, console(), everything))
 
 
 @app.command("convert", cls=SliceCommand)
@@ -224,7 +224,7 @@ def convert(
 ) -> None:
     """Translate a slice into another dialect.
 
-    Warns where the same numbers would select something else.
+    Warns if the same numbers would select other elements.
 
     Example: backslice convert 5 --onnx starts=-10 ends=INT_MIN steps=-1 --to python
     """
@@ -237,7 +237,7 @@ def convert(
         raise Usage(f"--to is {to!r}, expected one of {', '.join(DIALECTS)}{did_you_mean(to, DIALECTS)}")
     wanted = DIALECTS[:-1] if to == "all" else (to,)
     result = command.convert(read_shape(shape), read_spec(index, tf, onnx, positional), wanted)
-    _tell(result, as_json, lambda: command.show(result, wanted, console(), console(stderr=True)))
+    _print_result(result, as_json, lambda: command.show(result, wanted, console(), console(stderr=True)))
 
 
 @app.command("explore", cls=SliceCommand)
@@ -250,9 +250,9 @@ def explore(
     from_disk: bool = typer.Option(False, "--file", help="Open the page from disk, without a server."),
     browser: bool = typer.Option(True, "--browser/--no-browser", help="Open it, or only print its address."),
 ) -> None:
-    """Explore slices in the browser, while you type.
+    """Explore slices in the browser while you type.
 
-    The page is on this machine and sends nothing anywhere. It is served on 127.0.0.1 until Ctrl-C.
+    The page is served from this machine on 127.0.0.1 until Ctrl-C, and sends no data.
 
     Example: backslice explore 4,6 "1:3, ::2"
     """
@@ -301,7 +301,7 @@ def check(
         raise Usage("--dy is missing: name the file of the dy that this gradient was computed from")
     command.check_size(selection)
     result = command.check(given, selection, command.read_dy(dy, selection, dtype), dtype, rtol, forward)
-    _tell(result, as_json, lambda: command.show(result, console()))
+    _print_result(result, as_json, lambda: command.show(result, console()))
     if not result["agrees"]:
         raise typer.Exit(1)
 
@@ -313,15 +313,15 @@ def onnx_model(
 ) -> None:
     """List the slices of an ONNX model.
 
-    With pictures, and what their gradients cost.
+    Shows pictures of them and the costs of their gradients.
 
     Example: backslice onnx model.onnx
     """
     from . import onnx_models as command
     from .console import console
 
-    told = command.facts(model)
-    _tell(command.for_json(told) if as_json else {}, as_json, lambda: command.show(told, console()))
+    info = command.facts(model)
+    _print_result(command.for_json(info) if as_json else {}, as_json, lambda: command.show(info, console()))
 
 
 @app.command("doctor")
@@ -337,7 +337,7 @@ def doctor(as_json: bool = JSON) -> None:
 
     _warn_of_variables()
     found = command.facts()
-    _tell(found, as_json, lambda: command.show(found, console()))
+    _print_result(found, as_json, lambda: command.show(found, console()))
 
 
 @app.command("demo")
@@ -359,7 +359,7 @@ def demo() -> None:
 def targets(as_json: bool = JSON) -> None:
     """List the SIMD targets of this machine.
 
-    The best comes first; * marks the one in use.
+    The best is first; * marks the one in use.
 
     Example: BACKSLICE_FORCE_TARGET=AVX2 backslice targets
     """
@@ -368,11 +368,11 @@ def targets(as_json: bool = JSON) -> None:
     names, used = simd_targets(), simd_target()
     lines = [f"{'*' if name == used else ' '} {name}" for name in names]
     _warn_of_variables()
-    _tell({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
+    _print_result({"targets": names, "in_use": used}, as_json, lambda: typer.echo("\n".join(lines)))
 
 
 def _warn_of_variables() -> None:
-    """BACKSLICE_... that have a value without a meaning."""
+    """Return the BACKSLICE_... variables with invalid values."""
     from .._core import environment_problems
     from .streams import say
 
@@ -402,7 +402,7 @@ def bench(
 ) -> None:
     """Compare the speed of backslice with other libraries.
 
-    Those that are not installed are left out; make bench installs them.
+    Skips libraries that are not installed; make bench installs them.
 
     Example: backslice bench --peer numpy --only 4096
     """
@@ -418,7 +418,7 @@ def _check_device(device: str) -> None:
 
 
 def _bandwidth(device: str, given: float | None) -> float | None:
-    """Bytes per second of a CUDA device; None for the CPU, whose memory is measured."""
+    """Return a CUDA device's bytes per second; None for the CPU, whose memory is measured."""
     from .explain import H200
 
     _check_device(device)
@@ -439,10 +439,10 @@ def _output(text: str, force: bool, name: str, as_json: bool) -> Any:
     return output_at(text, force, name)
 
 
-def _tell(found: dict[str, Any], as_json: bool, show: Callable[[], None]) -> None:
-    """A command's result: as JSON, or as the command shows it to people."""
+def _print_result(result: dict[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+    """Print a command's result as JSON, or in the command's own form for people."""
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(result))
     else:
         show()
 
@@ -451,8 +451,8 @@ def _report(done: dict[str, Any], as_json: bool) -> None:
     from ..units import human_bytes, human_seconds
 
     cost = f"{human_bytes(done['bytes'])} in {human_seconds(done['seconds'])}"
-    said = f"{done['output']}: {done['dtype']} {done['shape']}, {cost}"
-    _tell(done, as_json, lambda: typer.echo(one_line(said), err=True))
+    line = f"{done['output']}: {done['dtype']} {done['shape']}, {cost}"
+    _print_result(done, as_json, lambda: typer.echo(one_line(line), err=True))
 
 
 def _draw(selection: Any, form: str, path: Path, force: bool) -> None:

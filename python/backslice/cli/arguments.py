@@ -1,4 +1,4 @@
-"""What the commands have in common on the command line: slices in any dialect, shapes, and how tokens are read."""
+"""Command-line arguments that the commands share: slices in any dialect, shapes, and how tokens are read."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ TIMES = re.compile(r"(?<=\d)\s*x\s*(?=\d)")  # 4x6
 
 
 def join_pairs(tokens: list[str]) -> list[str]:
-    """--tf begin=1 end=3 becomes --tf "begin=1 end=3"; an index that starts with a minus gets a space before it."""
+    """Turn --tf begin=1 end=3 into --tf "begin=1 end=3", and puts a space before an index that starts with a minus."""
     joined: list[str] = []
     after_pairs = False
     for token in tokens:
@@ -29,14 +29,14 @@ def join_pairs(tokens: list[str]) -> list[str]:
 
 
 class SliceCommand(TyperCommand):
-    """A command that takes slices."""
+    """A command with slices among its arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, join_pairs(args))
 
 
 def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: str | None = None) -> dialects.Spec:
-    """The one slice that the options, or an argument without one, give."""
+    """Return the one slice given by the options or by an argument without an option."""
     said = (("python", index), ("tf", tf), ("onnx", onnx), ("python", positional))
     given = [(dialect, text) for dialect, text in said if text is not None]
     if len(given) != 1:

@@ -1,4 +1,4 @@
-"""A result that is filled box by box, so that neither it nor what it is made from need fit in memory."""
+"""A result that is filled box by box, so that neither it nor its input must fit in memory."""
 
 import math
 import sys
@@ -18,7 +18,7 @@ Box = list[tuple[int, int]]
 
 
 def boxes(shape: tuple[int, ...], item_size: int, most: int) -> Iterator[Box]:
-    """The array cut into boxes of at most that many bytes (or one element), in row-major order."""
+    """Divide the array into boxes of at most that many bytes (or one element), in row-major order."""
     tails = [item_size * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     cut = next((axis for axis, tail in enumerate(tails) if tail <= most), len(shape) - 1)
     if not shape or math.prod(shape) == 0:
@@ -32,17 +32,17 @@ def boxes(shape: tuple[int, ...], item_size: int, most: int) -> Iterator[Box]:
 
 
 def index_of(box: Box) -> Any:
-    """A NumPy index, of a 0-d array too."""
+    """Return the box as a NumPy index, also for a 0-d array."""
     return (*(slice(lo, hi) for lo, hi in box), ...)
 
 
 def write_gradient(selection: bs.Selection, dy: NDArray[Any], out: NDArray[Any]) -> None:
-    """Writes dy where `out`, which is zero, is selected. Boxes that the selection does not meet are not touched."""
+    """Write dy to the selected elements of `out`, which is zero. Boxes without selected elements are not accessed."""
     for box in progress(out, "gradient"):
         part = selection.restrict(box)
         if part is not None:
             inside, index = part
-            of_dy: Any = (*index, ...)  # a view also where all axes are dropped
+            of_dy: Any = (*index, ...)  # also a view if all axes are dropped
             _slice_grad_into_zeros(dy[of_dy], inside.shape, inside, out[index_of(box)])
 
 
@@ -53,7 +53,7 @@ def write_slice(selection: bs.Selection, x: NDArray[Any], out: NDArray[Any]) -> 
 
 
 def progress(out: NDArray[Any], what: str) -> Iterator[Box]:
-    """The boxes of `out`, with a bar on a terminal where there are several."""
+    """Yield the boxes of `out`. On a terminal, several boxes come with a progress bar."""
     every = list(boxes(out.shape, out.dtype.itemsize, BOX_BYTES))
     if len(every) < 3 or not sys.stderr.isatty():
         yield from every

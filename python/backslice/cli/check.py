@@ -16,8 +16,8 @@ from .inputs import FORMATS, is_array_file, read_array
 from .memory import must_fit
 
 MOST_SHOWN = 10  # in the table
-MOST_TOLD = 1000  # with --json
-BYTES_PER_ELEMENT = 64  # the gradient twice, x, both in double precision, and what comparing them takes
+MOST_LISTED = 1000  # with --json
+BYTES_PER_ELEMENT = 64  # for the gradient twice and x, each in double precision, and temporary arrays of the comparison
 
 
 def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | None, rtol: float,
@@ -34,7 +34,7 @@ def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | No
     slopes = _finite_differences(selection, dy, _probed(selection, wrong), forward)
     allowed = max(rtol, _precision(found.dtype))
     disagree = [at for at, slope in slopes.items() if not _close(np.asarray(found[at]), np.asarray(slope), allowed)]
-    told = dict.fromkeys([*(tuple(int(i) for i in at) for at in wrong[:MOST_TOLD]), *disagree])
+    listed = dict.fromkeys([*(tuple(int(i) for i in at) for at in wrong[:MOST_LISTED]), *disagree])
     return {
         "agrees": len(wrong) == 0 and not disagree,
         "elements": int(found.size),
@@ -47,29 +47,30 @@ def check(given: str, selection: bs.Selection, dy: NDArray[Any], dtype: str | No
                 "expected": _plain(ours[at]),
                 "finite_difference": _plain(slopes.get(at)),
             }
-            for at in told
+            for at in listed
         ],
         "hint": _hint(found, ours, selection) if len(wrong) else "",
     }
 
 
 def read_dy(file: str | None, selection: bs.Selection, dtype: str | None) -> NDArray[Any]:
-    """The file's, or random numbers where any will do."""
+    """Return the file's array, or random numbers if there is no file."""
     if file is not None:
         dy = read_array(file, dtype)
         if dy.shape != selection.result_shape:
             raise Failure(f"{file} has shape {list(dy.shape)}, but the slice has shape {list(selection.result_shape)}")
         return dy
-    return np.random.default_rng(0).integers(1, 1000, selection.result_shape).astype(np.float64)  # exact in any float
+    # exact in any float dtype
+    return np.random.default_rng(0).integers(1, 1000, selection.result_shape).astype(np.float64)
 
 
 def check_size(selection: bs.Selection) -> None:
-    """Before anything is read or made: x and its slice must be arrays that NumPy and the machine can hold."""
+    """Check, before any work, that NumPy and the machine can hold arrays of the shapes of x and its slice."""
     for shape in (selection.shape, selection.result_shape):
         must_fit(BYTES_PER_ELEMENT * math.prod(shape), f"checking a gradient of shape {list(shape)}",
                  "check a smaller shape")  # fmt: skip
         try:
-            np.empty(shape if 0 in shape else 0)  # of no elements, but of extents that may be any
+            np.empty(shape if 0 in shape else 0)  # an empty array checks the extents without taking memory
         except ValueError as error:
             raise Failure(
                 f"NumPy cannot make an array of shape {list(shape)}: {error}; check a smaller shape"
@@ -86,31 +87,31 @@ def _gradient(given: str, dy: NDArray[Any], dtype: str | None) -> NDArray[Any]:
 
 
 def _probed(selection: bs.Selection, wrong: NDArray[Any]) -> list[tuple[int, ...]]:
-    """Where finite differences are taken: everywhere in a small input, else at what differs and at random."""
+    """Choose elements for finite differences: all in a small input, else wrong, random and selected ones."""
     size = math.prod(selection.shape)
-    most = min(400, 30 + 10**9 // max(size, 1))  # each needs two slices, and a large one takes its time
+    most = min(400, 30 + 10**9 // max(size, 1))  # each needs two slices, which are slow if large
     if size <= most:
         return list(np.ndindex(*selection.shape))
     random = np.random.default_rng(0)
     chosen = {tuple(int(i) for i in at) for at in wrong[: most // 3]}
     chosen |= {tuple(int(random.integers(n)) for n in selection.shape) for _ in range(most // 3)}
-    if 0 not in selection.result_shape:  # and where the slice takes from
+    if 0 not in selection.result_shape:  # and selected elements
         chosen |= {tuple(int(s + t * random.integers(c)) for s, t, c in selection.axes) for _ in range(most // 3)}
     return sorted(chosen)
 
 
 def _finite_differences(selection: bs.Selection, dy: NDArray[Any], probed: list[tuple[int, ...]],
                         forward: str | None) -> dict[tuple[int, ...], float]:  # fmt: skip
-    """How the loss sum(dy * y) moves with each element of x. A slice is linear, so that a step of 1 is exact."""
+    """Return the change of the loss sum(dy * y) with each element of x. A slice is linear, so a step of 1 is exact."""
     index = (*selection.to_index(), ...)
     weights = dy.astype(np.complex128 if dy.dtype.kind == "c" else np.float64)
     x = np.zeros(selection.shape)
 
-    def loss() -> Any:  # complex where dy is
+    def loss() -> Any:  # complex if dy is
         y = x[index] if forward is None else call(forward, x)
         if y.shape != weights.shape:
             raise Failure(f"{forward} gives shape {list(y.shape)}, but dy has shape {list(weights.shape)}")
-        moved = np.nonzero(y)  # so that an infinite dy counts only where y moves
+        moved = np.nonzero(y)  # an infinite dy counts only at elements where y changes
         return np.sum(weights[moved] * y[moved])
 
     slopes = {}
@@ -150,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _hint(found: NDArray[Any], ours: NDArray[Any], selection: bs.Selection) -> str:
-    """What kind of mistake it looks like."""
+    """Return a guess at the kind of mistake."""
     index = (*selection.to_index(), ...)
     inside, expected = found[index], ours[index]
     outside = found.copy()

@@ -1,4 +1,5 @@
-"""The consoles that commands print to. On a terminal they have colours; a pipe or a file gets no trailing blanks."""
+"""The consoles that commands print to. They are coloured on a terminal, and print no trailing blanks to a pipe or a
+file."""
 
 import io
 import sys
@@ -8,11 +9,12 @@ from rich.console import Console
 
 
 class WithoutTrailingBlanks(io.TextIOBase):
-    """Rich fills lines up to the width of the terminal. In a file that is noise, and diffs show it."""
+    """A stream that drops the blanks with which Rich fills lines up to the width of the terminal. They would show up in
+    files and diffs."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.blanks = ""  # at the end of what was written, dropped where the line ends
+        self.blanks = ""  # at the end of the written text; dropped at the end of the line
 
     @property
     def encoding(self) -> str:  # type: ignore[override]

@@ -11,7 +11,7 @@ from .arguments import read_selection
 
 
 def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) -> dict[str, Any]:
-    """The slice in the dialects asked for, as arguments and as code, with what to beware of."""
+    """Return the slice in the requested dialects, as arguments and as code, with warnings."""
     selection = read_selection(spec, shape)
     warnings = spec.disagreements(shape, to)
     result: dict[str, Any] = {"shape": list(shape), "from": spec.dialect}
@@ -32,13 +32,13 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
 
 
 def _refuse_if_alone(to: tuple[str, ...], problems: list[str]) -> None:
-    """Where nothing else was asked for, there is nothing to print: a script that goes on would paste nothing."""
+    """Fail if the slice cannot be written in the only requested dialect: a script would go on with empty output."""
     if len(to) == 1:
         raise Failure("; ".join(problems))
 
 
 def show(result: dict[str, Any], to: tuple[str, ...], console: Console, notes: Console) -> None:
-    """Code to standard output, to paste or pipe; warnings beside it."""
+    """Print code to standard output, to paste or pipe, and warnings to standard error."""
     for dialect in to:
         if dialect in result:
             if len(to) > 1:

@@ -16,7 +16,7 @@ def grad(
 ) -> dict[str, Any]:
     selection = read_selection(spec, shape)
     dy = read_array(dy_file, dtype)
-    selection.cost(dy.dtype)  # refuses what cannot be computed, before anything is made
+    selection.cost(dy.dtype)  # refuses unsupported gradients before any work
     if spec.dialect == "onnx" and dy.shape != selection.result_shape and dy.size == math.prod(selection.result_shape):
         dy = dy.reshape(selection.result_shape)  # as ONNX Runtime reads it
     if dy.shape != selection.result_shape:

@@ -1,4 +1,4 @@
-"""backslice doctor: what a bug report needs."""
+"""backslice doctor: the information that a bug report needs."""
 
 import importlib.metadata
 import os
@@ -72,7 +72,7 @@ def version(package: str) -> str | None:
 
 
 def peer(name: str, packages: tuple[str, ...]) -> str:
-    """In this environment, or in one that the benchmark made."""
+    """Return the version in this environment, or in one that the benchmark made."""
     found = next((f"{package} {v}" for package in packages if (v := version(package))), None)
     made = [kind for kind in venvs.REQUIREMENTS if kind.startswith(name) and venvs.find(kind)]
     places = ([f"{found} here"] if found else []) + ([f"for the benchmark: {', '.join(made)}"] if made else [])
@@ -86,7 +86,7 @@ def cpu_model() -> str:
 
 
 def caches() -> dict[str, str]:
-    """L1d, L2, L3 as the system tells them."""
+    """Return the L1d, L2 and L3 caches as the system reports them."""
     found = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         with suppress(OSError):
@@ -97,26 +97,26 @@ def caches() -> dict[str, str]:
 
 
 def chosen(path: str) -> str:
-    """The choice in brackets of a file such as "always [madvise] never"."""
+    """Return the choice in brackets of a file such as "always [madvise] never"."""
     with suppress(OSError):
         return next((w.strip("[]") for w in Path(path).read_text().split() if w.startswith("[")), "unknown")
     return "unknown"
 
 
 def cuda() -> dict[str, str]:
-    """Versions and devices, or why there are none."""
+    """Return versions and devices, or the reason why there are none."""
     try:
         versions = bs.cuda.versions()
     except bs.UnimplementedError:
         return {"part of this build": "no"}
     except bs.Error as error:
         return {"part of this build": "yes", "devices": f"none: {error}"}
-    told = {"part of this build": "yes", "runtime": dotted(versions["runtime"]),
+    info = {"part of this build": "yes", "runtime": dotted(versions["runtime"]),
             "driver": dotted(versions["driver"]) if versions["driver"] else "not found"}  # fmt: skip
     try:
-        return told | {f"cuda:{device['ordinal']}": described(device) for device in bs.cuda.devices()}
+        return info | {f"cuda:{device['ordinal']}": described(device) for device in bs.cuda.devices()}
     except bs.Error as error:
-        return told | {"devices": f"none: {error}"}
+        return info | {"devices": f"none: {error}"}
 
 
 def dotted(version: tuple[int, int]) -> str:

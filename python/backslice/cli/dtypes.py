@@ -1,4 +1,4 @@
-"""dtypes by name, and raw bytes that get one."""
+"""dtypes by name, and dtypes for raw bytes."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ QUANTISED = {"qint8": "i1", "quint8": "u1", "qint16": "i2", "quint16": "u2", "qi
 
 
 def dtype_of_name(name: str) -> np.dtype[Any]:
-    """A dtype of NumPy, of ml_dtypes, or a quantised one of TensorFlow."""
+    """Return a dtype of NumPy, of ml_dtypes, or a quantised dtype of TensorFlow."""
     if name in QUANTISED:
         return np.dtype([(name, QUANTISED[name])])
     kind = getattr(ml_dtypes, name, None)
     try:
         return np.dtype(kind if isinstance(kind, type) and issubclass(kind, np.generic) else name)
-    except Exception:  # NumPy raises whatever its parser meets
+    except Exception:  # NumPy raises whatever error its parser runs into
         raise Usage(
             f"--dtype {quoted(name)} is not a dtype such as float32, int8, bfloat16, float8_e4m3fn or qint8"
             + did_you_mean(name, _known_names())
@@ -34,7 +34,7 @@ def _known_names() -> list[str]:
 
 
 def movable_dtype(name: str) -> np.dtype[Any]:
-    """A dtype that has gradients, be they only those that need no zeros."""
+    """Return a dtype that has gradients, even if only gradients without zeros."""
     dtype = dtype_of_name(name)
     try:
         bs.Selection.from_index((1,), ...).cost(dtype)
@@ -49,7 +49,7 @@ def movable_dtype(name: str) -> np.dtype[Any]:
 
 
 def item_dtype(name: str) -> np.dtype[Any]:
-    """A dtype that the items of a file can have: of a size, and without Python objects."""
+    """Return a dtype that the items of a file can have: of a fixed size, and without Python objects."""
     dtype = dtype_of_name(name)
     if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize == 0:
         raise Usage(f"--dtype {quoted(name)}: files hold items of a fixed size, such as float32, int8 or bfloat16")
@@ -61,7 +61,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 def named(array: NDArray[Any], name: str | None, where: str) -> NDArray[Any]:
-    """Gives raw bytes the dtype that the user names; anything else must have it already."""
+    """Give raw bytes the dtype that the user names. Other arrays must have it already."""
     is_raw = array.dtype.type is np.void and array.dtype.names is None
     if name is None:
         if is_raw:

@@ -15,7 +15,7 @@ from ..units import human_bytes, human_seconds
 from .memory import measure
 from .peers import peers_on
 
-LARGE = 1 << 20  # what is smaller stays in the caches, and memory is not its limit
+LARGE = 1 << 20  # smaller arrays stay in the caches, so memory bandwidth does not limit them
 WHY = {
     "nothing": "the gradient has no elements",
     "fresh zeros": "the slice takes little of a large tensor; fresh memory from the system is already zero, so only "
@@ -29,7 +29,8 @@ H200 = 4.2e12  # bytes per second that a copy within its memory reads and writes
 
 
 def facts(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None = None) -> dict[str, Any]:
-    """Everything that explain tells, for programs; of a CUDA device that moves so many bytes per second, or the CPU."""
+    """Return the facts that explain shows, for programs. `cuda` is the bandwidth of a CUDA device; None means the
+    CPU."""
     return {
         "shape": list(selection.shape),
         "result_shape": list(selection.result_shape),
@@ -46,7 +47,7 @@ def facts(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None = No
 
 
 def cost_of(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None) -> dict[str, Any]:
-    """What the gradient costs, or why there is none."""
+    """Return the cost of the gradient, or the reason why there is none."""
     try:
         cost = selection.cost(dtype, device="cpu" if cuda is None else "cuda")
     except bs.Error as error:
@@ -63,9 +64,9 @@ def cpu_limit(read: int, written: int) -> float:
     return measure(size=min(written, 128 << 20), rounds=3).seconds(read, written)
 
 
-def show(selection: bs.Selection, told: dict[str, Any], console: Console, everything: bool) -> None:
-    """One screen, or everything."""
-    around = 12 + len(selection.shape)  # lines besides the picture's, with those for the command and the prompt
+def show(selection: bs.Selection, info: dict[str, Any], console: Console, everything: bool) -> None:
+    """Print one screen, or all facts."""
+    around = 12 + len(selection.shape)  # lines besides the picture, including the command and the prompt
     drawing = for_terminal(selection, console.width, max(6, min(17, console.height - around)))
     console.print(drawing.title, style="bold", markup=False, highlight=False)
     console.print()
@@ -75,26 +76,26 @@ def show(selection: bs.Selection, told: dict[str, Any], console: Console, everyt
     console.print()
     console.print(Text(selection.explain().strip().replace("takes", "Takes", 1)))
     if everything:
-        show_everything(selection, told, console)
+        show_everything(selection, info, console)
         return
-    console.print(Text(cost_in_short(told)))
+    console.print(Text(cost_in_short(info)))
     console.print(Text("--all adds TensorFlow and ONNX code, cost details and other libraries.", "dim"))
 
 
-def show_everything(selection: bs.Selection, told: dict[str, Any], console: Console) -> None:
+def show_everything(selection: bs.Selection, info: dict[str, Any], console: Console) -> None:
     heading(console, "The same slice in other dialects")
     for dialect in ("tf", "onnx"):
         console.print(Text(f"  # {dialects.NAMES[dialect]}", style="dim"))
         show_code(selection, dialect, console, "  ")
-    heading(console, f"The gradient, {told['dtype']}")
-    show_cost(told["cost"], console)
+    heading(console, f"The gradient, {info['dtype']}")
+    show_cost(info["cost"], console)
     heading(console, "What other libraries do")
-    for peer, said in told["peers"].items():
-        console.print(Padding(Text.assemble((f"{peer}: ", "bold"), said), (0, 0, 0, 2)))
+    for peer, sentence in info["peers"].items():
+        console.print(Padding(Text.assemble((f"{peer}: ", "bold"), sentence), (0, 0, 0, 2)))
 
 
-def cost_in_short(told: dict[str, Any]) -> str:
-    cost, name = told["cost"], f"Gradient ({told['dtype']}{', CUDA' if told['device'] == 'cuda' else ''})"
+def cost_in_short(info: dict[str, Any]) -> str:
+    cost, name = info["cost"], f"Gradient ({info['dtype']}{', CUDA' if info['device'] == 'cuda' else ''})"
     if "error" in cost:
         return f"{name}: cannot be computed: {cost['error']}"
     moved = f"reads {human_bytes(cost['bytes_read'])}, writes {human_bytes(cost['bytes_written'])}"
@@ -114,7 +115,7 @@ def show_cost(cost: dict[str, Any], console: Console) -> None:
     if cost["memory_limit_seconds"] is None:
         lines.append("too small to be limited by memory bandwidth")
     else:
-        lines.append(f"{time_limit(cost)}: {what_limits(cost)}")
+        lines.append(f"{time_limit(cost)}: {limiting_factor(cost)}")
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
 
@@ -126,24 +127,24 @@ def on_threads(cost: dict[str, Any]) -> list[str]:
 
 
 def on_device(cost: dict[str, Any]) -> list[str]:
-    """The kernels that run, each once however often it is launched, without their loops."""
+    """List the kernels that run, each once even if launched often, without their loops."""
     return list(dict.fromkeys(line for line in cost["plan"].splitlines() if line.startswith("kernel ")))
 
 
 def time_limit(cost: dict[str, Any]) -> str:
-    """Of a device, what a copy takes: zeros alone are written a tenth faster."""
+    """Return the time limit as text. On a device it is the time of a copy; writing only zeros is a tenth faster."""
     how = "in about" if "bytes_per_second" in cost else "at best in"
     return f"{how} {human_seconds(cost['memory_limit_seconds'])}"
 
 
-def what_limits(cost: dict[str, Any]) -> str:
+def limiting_factor(cost: dict[str, Any]) -> str:
     if "bytes_per_second" in cost:
         return f"what is read and written, at a copy's {cost['bytes_per_second'] / 1e9:.4g} GB/s"
     return "the memory bandwidth of this machine, measured just now"
 
 
 def show_code(selection: bs.Selection, dialect: str, console: Console, indent: str = "") -> None:
-    """The slice and its gradient, unwrapped, so that they can be pasted."""
+    """Print the slice and its gradient as unwrapped code, to paste."""
     for problem in dialects.cannot_be_said(selection, dialect):
         console.print(Text(indent + problem, style="yellow"))
         if dialect == "tf":

@@ -1,4 +1,4 @@
-"""backslice explore: the slice explorer, which ships with the package as one HTML file, in the user's browser."""
+"""backslice explore: opens the slice explorer, one HTML file of the package, in the user's browser."""
 
 import secrets
 import threading
@@ -26,7 +26,7 @@ def page() -> Path:
 
 
 def fragment(shape: tuple[int, ...] | None, spec: dialects.Spec | None) -> str:
-    """What the page is to show, as the part of its address that browsers send nowhere."""
+    """Return the arguments for the page as an address fragment, which browsers send nowhere."""
     if shape is None:
         return ""
     fields: dict[str, Any] = {"tab": "slice", "shape": _listed(shape)}
@@ -41,13 +41,13 @@ def _listed(value: Any) -> str:
 
 
 def serve(opens: bool, what: str) -> None:
-    """Shows the page at a free port of this machine until Ctrl-C. Its address has a token, which nobody else knows."""
+    """Serve the page at a free port of this machine until Ctrl-C. Its address has a secret token."""
     content = page().read_bytes()
     path = f"/{secrets.token_urlsafe(16)}/"
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(path, content)) as server:
         address = f"http://127.0.0.1:{server.server_port}{path}{what}"
         typer.echo(f"The explorer is at {address}\nCtrl-C ends it.")
-        # In a thread, since some browsers return only when they are left.
+        # It runs in a thread, since some browsers return only when the user closes them.
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             if opens:
@@ -60,7 +60,7 @@ def serve(opens: bool, what: str) -> None:
 
 
 def open_file(opens: bool, what: str) -> None:
-    """Shows the page from disk, without a server. Some desktops drop what follows the # when they open a file."""
+    """Open the page from disk, without a server. Some desktops drop the fragment (#...) when they open a file."""
     address = page().as_uri() + what
     typer.echo(f"The explorer is at {address}")
     if opens:
@@ -74,7 +74,7 @@ def _open(address: str) -> None:
 
 def _handler(path: str, content: bytes) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = 10  # of a connection that says nothing
+        timeout = 10  # seconds until a silent connection is closed
 
         def do_GET(self) -> None:
             self._answer(with_body=True)
@@ -83,7 +83,7 @@ def _handler(path: str, content: bytes) -> type[BaseHTTPRequestHandler]:
             self._answer(with_body=False)
 
         def _answer(self, with_body: bool) -> None:
-            # Another Host is a page elsewhere that had its name resolved to this machine.
+            # Another Host means DNS rebinding: a page elsewhere had its name resolved to this machine.
             port = self.connection.getsockname()[1]
             found = self.path == path and self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
             body = content if found else b"not found\n"

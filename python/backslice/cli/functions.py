@@ -1,5 +1,4 @@
-"""Functions of the user's, named as file.py:function or module:function. Whatever they do, short of ending the process,
-is one line."""
+"""User functions, named as file.py:function or module:function. Any error in them is reported in one line."""
 
 import importlib
 import importlib.util
@@ -21,7 +20,7 @@ from .leaving import Ended
 
 @cache
 def load(where: str) -> Callable[..., Any]:
-    """The function, from a file, a module in the current folder, or anything installed."""
+    """Return the function from a file, from a module in the current folder, or from an installed module."""
     module, _, name = where.rpartition(":")
     if not module or not name:
         raise Usage(f"{quoted(where)} names no function: write file.py:function or module:function")
@@ -37,7 +36,7 @@ def load(where: str) -> Callable[..., Any]:
 
 def _load_module(name: str, where: str) -> ModuleType:
     _import_from("")
-    with _told(f"{where}: importing {name!r}"):
+    with _described_errors(f"{where}: importing {name!r}"):
         try:
             return importlib.import_module(name)
         except ImportError as error:
@@ -50,8 +49,8 @@ def _load_file(path: Path, where: str) -> ModuleType:
     if not path.is_file():
         nearest = did_you_mean(path.name, (other.name for other in path.parent.glob("*.py")))
         raise Failure(f"{where}: the file {path} does not exist{nearest}")
-    _import_from(str(path.resolve().parent))  # what it imports lies beside it
-    with _told(f"{where}: running {path}"):
+    _import_from(str(path.resolve().parent))  # the file's own imports are in its folder
+    with _described_errors(f"{where}: running {path}"):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec and spec.loader
         module = importlib.util.module_from_spec(spec)
@@ -66,9 +65,9 @@ def _import_from(folder: str) -> None:
 
 
 def call(where: str, *arguments: Any) -> NDArray[Any]:
-    """The array of numbers that a function returns."""
+    """Call a function and return its result as an array of numbers."""
     function = load(where)
-    with _told(where):
+    with _described_errors(where):
         array = np.asarray(function(*arguments))
     check_numbers(array, where)
     return array
@@ -80,8 +79,8 @@ def check_numbers(array: NDArray[Any], what: str) -> None:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """sys.exit() among the errors: it would end the check without a result, and with a code that means something."""
+def _described_errors(what: str) -> Iterator[None]:
+    """Treat sys.exit() as an error: it would end the check without a result, and with a misleading exit code."""
     try:
         yield
     except (KeyboardInterrupt, Ended, Failure):

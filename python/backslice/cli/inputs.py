@@ -13,7 +13,7 @@ FORMATS = (".npy", ".npz", ".safetensors")
 
 
 def split_name(text: str) -> tuple[Path, str | None]:
-    """file.npz:name into its two parts. A colon elsewhere belongs to the file."""
+    """Split file.npz:name into its two parts. Any other colon belongs to the file name."""
     for suffix in FORMATS:
         head, colon, name = text.rpartition(suffix + ":")
         if colon:
@@ -22,7 +22,7 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_array(text: str, dtype: str | None = None) -> NDArray[Any]:
-    """One array, with the dtype that the user names where the file cannot."""
+    """Read one array. It gets the user's dtype if the file cannot store dtypes."""
     if text == "-":
         with standard_input() as stream:
             return named(npy_files.read_stream(stream, "standard input"), dtype, "standard input")
@@ -41,7 +41,7 @@ def read_array(text: str, dtype: str | None = None) -> NDArray[Any]:
 
 
 def is_array_file(text: str) -> bool:
-    """Whether this names an array that `read_array` reads, as opposed to a function or a folder."""
+    """Return whether this names an array that `read_array` reads, rather than a function or a folder."""
     return text == "-" or split_name(text)[0].suffix in FORMATS
 
 
@@ -59,7 +59,7 @@ def check_format(path: Path, name: str | None) -> None:
 
 
 def read_arrays(text: str) -> dict[str, NDArray[Any]]:
-    """All arrays of an .npz file, or of one on standard input."""
+    """Read all arrays of an .npz file, or of one on standard input."""
     path = Path(text)
     if text != "-":
         check_file(path)

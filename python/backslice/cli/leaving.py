@@ -1,7 +1,7 @@
-"""How the process ends before its time: by Ctrl-C, SIGTERM, SIGHUP, or SIGBUS where a mapped file becomes shorter.
+"""How the process ends early: by Ctrl-C, SIGTERM, SIGHUP, or by SIGBUS if a mapped file becomes shorter.
 
-Whichever it is, the unfinished output is removed and one line says what happened. A signal unwinds the command, so that
-the terminal is restored too; before and after the command, and the second time, it ends the process at once.
+In each case the unfinished output is removed and one line says what happened. The first signal during a command unwinds
+it, so that the terminal is restored too. Any other signal ends the process at once.
 """
 
 import os
@@ -19,14 +19,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(SystemExit):
-    """By a signal. (A plain SystemExit is somebody's sys.exit().)"""
+    """The end by a signal. (A plain SystemExit comes from a call of sys.exit().)"""
 
 
 @dataclass
 class State:
-    """What a signal finds."""
+    """The state that signal handlers read."""
 
-    is_command_line: bool = False  # as opposed to a program that calls `run`
+    is_command_line: bool = False  # False if a program calls `run`
     can_unwind: bool = False
     mapped: list[str] = field(default_factory=list)
     unfinished: str = ""
@@ -37,7 +37,8 @@ _state = State()
 
 
 def answer_signals() -> None:
-    """For the process that is the command line. What the shell told it to ignore (nohup) stays ignored."""
+    """Handle signals in the process of the command line. Signals that the shell told it to ignore (nohup) stay
+    ignored."""
     _state.is_command_line = True
     for signum in SIGNALS:
         if signal.getsignal(signum) is not signal.SIG_IGN:
@@ -47,7 +48,7 @@ def answer_signals() -> None:
 
 @contextmanager
 def unwound() -> Iterator[None]:
-    """A command: what runs inside is ended by an exception."""
+    """Run a command, which signals end by an exception."""
     _state.mapped, _state.unfinished, _state.written = [], "", ""
     _state.can_unwind = True
     try:
@@ -74,7 +75,7 @@ def interrupted() -> str:
 
 
 def unfinished(path: Path | None) -> None:
-    """The temporary file that is being written, if any."""
+    """Record the temporary file that is being written, if any."""
     _state.unfinished = str(path or "")
     _prepare_for_bus_error()
 
@@ -84,7 +85,7 @@ def written(path: Path) -> None:
 
 
 def mapped(name: str) -> None:
-    """A file that is read where it lies, and that others may shorten meanwhile."""
+    """Record a mapped input file, which others may shorten while it is read."""
     _state.mapped.append(name)
     _prepare_for_bus_error()
 

@@ -1,4 +1,4 @@
-"""Memory: how much is free, and how fast it is, which no gradient can beat."""
+"""Free memory, and the speed of memory, which limits every gradient."""
 
 import resource
 import time
@@ -14,7 +14,7 @@ from . import Failure
 
 
 def available_memory() -> int:
-    """What the system has free, within the limits of this process."""
+    """Return the system's free memory, within the limits of this process."""
     free = 1 << 62
     with suppress(OSError), open("/proc/meminfo") as file:
         free = next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable"))
@@ -26,7 +26,7 @@ MAPPED = "which is memory-mapped and may be larger than memory"  # an .npy file
 
 
 def must_fit(needed: int, what: str, instead: str) -> None:
-    """Refuses what does not fit: the system would promise more memory than it has."""
+    """Refuse sizes that do not fit: the system would promise more memory than it has."""
     free = available_memory()
     if needed > free:
         raise Failure(f"{what} takes {human_bytes(needed)} of memory, but only {human_bytes(free)} is free: {instead}")
@@ -34,13 +34,13 @@ def must_fit(needed: int, what: str, instead: str) -> None:
 
 @dataclass(frozen=True)
 class MemorySpeed:
-    """Bytes per second with all threads: writing zeros, and copying (counted once)."""
+    """Bytes per second with all threads: of writing zeros, and of copying (counted once)."""
 
     zero: float
     copy: float
 
     def seconds(self, bytes_read: int, bytes_written: int) -> float:
-        """The least time to write that much, of which so much is copied from elsewhere."""
+        """Return the least time to write that many bytes, of which min(bytes_read, bytes_written) are copied."""
         copied = min(bytes_read, bytes_written)
         return copied / self.copy + (bytes_written - copied) / self.zero
 
@@ -52,7 +52,7 @@ def measure(size: int = 128 << 20, rounds: int = 5) -> MemorySpeed:
 
     def best(source: NDArray[np.uint8] | None) -> float:
         times = []
-        for _ in range(rounds + 1):  # the first touches the pages
+        for _ in range(rounds + 1):  # the first round touches the pages
             began = time.perf_counter()
             probe_memory(dst, source, streaming)
             times.append(time.perf_counter() - began)

@@ -1,4 +1,5 @@
-"""The .npy format by its document and nothing besides: what NumPy's reader would guess at, or pass over, is refused."""
+"""The .npy format, strictly by its specification. Files on which NumPy's reader would guess, or which it would accept
+by oversight, are refused."""
 
 import ast
 import math
@@ -19,12 +20,12 @@ LENGTH_BYTES_AND_ENCODING: dict[tuple[int, ...], tuple[int, str]] = {
     (2, 0): (4, "latin1"),
     (3, 0): (4, "utf8"),
 }
-MAX_HEADER = 10_000  # as NumPy has it: longer ones could be made to crash the parser
+MAX_HEADER = 10_000  # NumPy's own limit: its parser could crash on longer ones
 SMALL = 1 << 16  # mapping a page costs more than reading it
 
 
 class Layout(NamedTuple):
-    """What the header of an .npy file says."""
+    """The content of an .npy file's header."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -36,15 +37,15 @@ class Layout(NamedTuple):
 
 
 class Malformed(Exception):  # noqa: N818  (the reason of a Failure, before the file's name is known)
-    """What is wrong with a file."""
+    """A defect of a file."""
 
 
 class Foreign(Malformed):
-    """It is another kind of file."""
+    """The file is of another kind."""
 
 
 def read_path(path: Path) -> NDArray[Any]:
-    """The array of a file: mapped, unless it is small."""
+    """Return the array of a file: mapped, unless it is small."""
     with path.open("rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
@@ -61,8 +62,8 @@ def read_path(path: Path) -> NDArray[Any]:
 
 
 def read_stream(file: IO[bytes], where: str, size: int | None = None) -> NDArray[Any]:
-    """The array in a stream that ends with it, of `size` bytes where that is known. The header is judged before the
-    rest is read, which may be gigabytes, or have no end."""
+    """Read the array of a stream, which must end with it. `size` is in bytes, if known. The header is checked first,
+    since the rest may be gigabytes, or endless."""
     try:
         layout = _read_header(file)
         _check_extents(layout)
@@ -80,7 +81,7 @@ def read_stream(file: IO[bytes], where: str, size: int | None = None) -> NDArray
 
 
 def write_stream(file: IO[bytes], array: NDArray[Any]) -> None:
-    """In plain writes, whose errors say what is wrong, to files and pipes alike."""
+    """Write to files and pipes alike by plain writes, whose errors say what is wrong."""
     items = np.ascontiguousarray(array).view(file_dtype(array.dtype))
     npy.write_array_header_1_0(file, header(array.shape, array.dtype))
     file.write(items.reshape(-1).view(np.uint8).data if items.size else b"")
@@ -91,7 +92,7 @@ def header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
 
 
 def file_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What stands in an .npy file: raw items for the dtypes that NumPy itself does not have."""
+    """Return the array as stored in an .npy file: as raw items if NumPy itself does not have the dtype."""
     return dtype if dtype.isbuiltin != 2 else np.dtype((np.void, dtype.itemsize))
 
 
@@ -100,7 +101,7 @@ def _failure(where: str, error: Exception) -> Failure:
 
 
 def _check_extents(layout: Layout) -> None:
-    """Raises ValueError for ranks and extents that NumPy does not have."""
+    """Raise ValueError for ranks and extents that NumPy does not support."""
     np.ndarray(layout.shape, layout.dtype, bytes(layout.dtype.itemsize), strides=(0,) * len(layout.shape))
     if 0 in layout.shape:
         np.empty(layout.shape, layout.dtype)
@@ -132,7 +133,7 @@ def _read_fields(file: IO[bytes]) -> Any:
     if version not in LENGTH_BYTES_AND_ENCODING:
         raise Malformed(f"its version is {'.'.join(map(str, version))}, expected 1.0, 2.0 or 3.0")
     length_bytes, encoding = LENGTH_BYTES_AND_ENCODING[version]
-    length = int.from_bytes(file.read(length_bytes), "little")  # too small where it is cut, and so is what follows
+    length = int.from_bytes(file.read(length_bytes), "little")  # wrong in a truncated file, which the next check finds
     if length > MAX_HEADER:
         raise Malformed(f"its header has {length} bytes, more than any array needs")
     header = file.read(length)

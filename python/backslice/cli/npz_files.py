@@ -17,11 +17,11 @@ from .memory import MAPPED, available_memory, must_fit
 from .streams import standard_input
 
 PIECE = 1 << 20
-MAX_NAME = 65_535 - len(".npy")  # a zip archive has two bytes for the length of a name
+MAX_NAME = 65_535 - len(".npy")  # a zip archive stores the length of a name in two bytes
 
 
 def check_name(name: str) -> None:
-    """Refuses what cannot be a member, or would be another's when the archive is unpacked."""
+    """Refuse names that cannot be members, or would overwrite other files when the archive is unpacked."""
     if any(part in name for part in ("/", "\\", "\0")) or name == "..":
         raise Usage(f"{quoted(name)} cannot be the name of an array in an .npz file: leave out / \\ and ..")
     if len(name.encode()) > MAX_NAME:
@@ -34,7 +34,7 @@ def write(path: Path, name: str, array: NDArray[Any]) -> None:
 
 
 def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
-    """The arrays by their names, all or those that are wanted (None: the only one); - is a pipe."""
+    """Read arrays by their names: all, or only the wanted ones (None: the only array); - is standard input."""
     if str(path) == "-":
         with standard_input() as stream:
             return _read(_whole(stream), Path("standard input"), *wanted)
@@ -42,9 +42,10 @@ def read(path: Path, *wanted: str | None) -> dict[str, NDArray[Any]]:
 
 
 def _whole(stream: IO[bytes]) -> IO[bytes]:
-    """All of an archive, since its table of contents comes last; but not of anything else, nor more than fits."""
+    """Read all of an archive, since its table of contents comes last. Refuse other input early, and input that does not
+    fit."""
     start, most = stream.read(4), available_memory()
-    if start not in (b"PK\3\4", b"PK\5\6"):  # the latter: an archive of nothing
+    if start not in (b"PK\3\4", b"PK\5\6"):  # the second one starts an empty archive
         raise Failure("standard input is not an .npz file: it does not start as a zip archive does")
     too_much = Failure(
         f"standard input has more bytes than fit in memory, {human_bytes(most)}: save them in a file and name that"
@@ -56,7 +57,7 @@ def _whole(stream: IO[bytes]) -> IO[bytes]:
             if archive.tell() + len(piece) > most:
                 raise too_much
             archive.write(piece)
-    except MemoryError:  # it moves while it grows
+    except MemoryError:  # the buffer is moved while it grows
         raise too_much from None
     return archive
 
@@ -91,7 +92,7 @@ def the_one(path: Path, names: list[str], name: str | None) -> str:
 
 @contextmanager
 def _archive_errors(path: Path) -> Iterator[None]:
-    """Python's reader raises almost anything on a damaged archive, and all of it is the archive's fault."""
+    """Report errors of Python's reader as a damaged archive: it raises almost any exception on one."""
     try:
         yield
     except (Failure, MemoryError):
@@ -100,7 +101,7 @@ def _archive_errors(path: Path) -> Iterator[None]:
         if error.errno not in (None, errno.EINVAL):  # EINVAL: a seek to before the start
             raise
         raise Failure(f"{path} is not a complete .npz file: {error}") from None
-    except (RuntimeError, NotImplementedError) as error:  # a password, a compression that Python does not have
+    except (RuntimeError, NotImplementedError) as error:  # a password, or an unknown compression
         raise Failure(f"{path} is not an .npz file that NumPy would write: {error}") from None
     except Exception as error:
         raise Failure(f"{path} is not a complete .npz file: {error}") from None

@@ -1,4 +1,4 @@
-"""backslice onnx: the slices of a model, and what their gradients cost."""
+"""backslice onnx: the slices of a model and the costs of their gradients."""
 
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from ..errors import InvalidArgumentError
 from ..picture.terminal import for_terminal, terminal
 from ..units import human_bytes
 
-PER_BYTE = {"int4": 2, "float4": 2, "int2": 4}  # how many elements ONNX packs into a byte, by the name of the type
+# the number of elements that ONNX packs into a byte, by the name of the type
+PER_BYTE = {"int4": 2, "float4": 2, "int2": 4}
 
 
 def facts(path: Path) -> dict[str, Any]:
-    """Everything that is known of the slices before the model runs, for programs."""
+    """Return all facts about the slices that are known before the model runs, for programs."""
     model = _model(path)
     from ..onnx.bodies import inner_slices
     from ..onnx.slices import slice_nodes
@@ -39,16 +40,16 @@ def _model(path: Path) -> Any:
         model = onnx.load(str(path), load_external_data=False)
     except OSError:
         raise
-    except Exception as error:  # protocol buffers have errors of their own, which depend on how they are installed
+    except Exception as error:  # protocol buffers raise errors of their own, depending on the installation
         raise InvalidArgumentError(f"{path} is no ONNX model: {error}") from error
-    if not model.HasField("graph"):  # any empty file
+    if not model.HasField("graph"):  # parses, as any empty file does
         raise InvalidArgumentError(f"{path} is no ONNX model: it has no graph")
     load_short_lists(model, path.parent)
     return model
 
 
 def _facts(node: Any) -> dict[str, Any]:
-    told = {
+    info = {
         "name": node.name,
         "data": node.data,
         "output": node.output,
@@ -59,9 +60,9 @@ def _facts(node: Any) -> dict[str, Any]:
     }
     try:
         selection = node.selection()
-        return told if selection is None else {**told, "selection": selection, "cost": _cost(selection, told["dtype"])}
+        return info if selection is None else {**info, "selection": selection, "cost": _cost(selection, info["dtype"])}
     except bs.Error as error:
-        return {**told, "error": str(error)}
+        return {**info, "error": str(error)}
 
 
 def _dtype(elem_type: int) -> str | None:
@@ -71,7 +72,7 @@ def _dtype(elem_type: int) -> str | None:
         return "string"
     try:
         return str(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
-    except KeyError:  # not told, or newer than the package
+    except KeyError:  # not given, or newer than the package
         return None
 
 
@@ -83,26 +84,26 @@ def _cost(selection: bs.Selection, dtype: str | None) -> dict[str, Any] | None:
     return {name: -(-value // packed) if name.startswith("bytes_") else value for name, value in cost.items()}
 
 
-def for_json(told: dict[str, Any]) -> dict[str, Any]:
-    """The same, with the index in place of the selection."""
+def for_json(info: dict[str, Any]) -> dict[str, Any]:
+    """Return the same facts, with the index in place of the selection."""
 
     def plain(name: str, value: Any) -> tuple[str, Any]:
         return ("index", index_text(value)) if name == "selection" else (name, value)
 
-    return {**told, "slices": [dict(plain(*item) for item in one.items()) for one in told["slices"]]}
+    return {**info, "slices": [dict(plain(*item) for item in one.items()) for one in info["slices"]]}
 
 
-def show(told: dict[str, Any], console: Console) -> None:
-    count = len(told["slices"])
-    console.print(Text(f"{told['model']}: {count} slice{'' if count == 1 else 's'}", "bold"), soft_wrap=True)
-    for one in told["slices"]:
+def show(info: dict[str, Any], console: Console) -> None:
+    count = len(info["slices"])
+    console.print(Text(f"{info['model']}: {count} slice{'' if count == 1 else 's'}", "bold"), soft_wrap=True)
+    for one in info["slices"]:
         console.print()
         console.print(Text.assemble((_printable(one["name"]), "bold"), ": ", _formula(one)), soft_wrap=True)
         if "selection" in one:
             drawing = for_terminal(one["selection"], console.width, 12)
             console.print(terminal(drawing, console))
-        console.print(Text(_in_words(one)), soft_wrap=True)
-    if inner := told["not_listed"]:
+        console.print(Text(_described(one)), soft_wrap=True)
+    if inner := info["not_listed"]:
         where = "inside functions and the bodies of If, Loop and Scan"
         console.print(Text(f"\nNot listed: {inner} slice{'' if inner == 1 else 's'} {where}"), soft_wrap=True)
 
@@ -122,7 +123,7 @@ def _extents(one: dict[str, Any]) -> str:
     return "of shape [" + ", ".join("?" if n is None else str(n) for n in one["shape"]) + "]"
 
 
-def _in_words(one: dict[str, Any]) -> str:
+def _described(one: dict[str, Any]) -> str:
     if "error" in one:
         return f"Refused: {one['error']}"
     if "selection" not in one:

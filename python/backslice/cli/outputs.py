@@ -1,7 +1,7 @@
-"""Writing arrays: to a temporary file beside the target, renamed when it is whole. A failed run leaves what was there.
+"""Writing arrays: to a temporary file beside the target, renamed when it is complete. A failed run keeps the old file.
 
-An .npy result is a memory-mapped file whose space is reserved first, so that it may be larger than memory, and so that
-a full disk is an error before anything is computed. The others are made in memory and must fit.
+An .npy result is a memory-mapped file whose space is reserved first. So it may be larger than memory, and a full disk
+is an error before any computation. Other formats are made in memory and must fit.
 """
 
 import errno
@@ -28,7 +28,7 @@ Fill = Callable[[NDArray[Any]], None]
 
 
 class Stopwatch:
-    """Times a with block."""
+    """Measures the time of a with block."""
 
     def __enter__(self) -> "Stopwatch":
         self.began = time.perf_counter()
@@ -40,7 +40,7 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Output:
-    """Where a result goes."""
+    """The destination of a result."""
 
     path: Path | None  # None: standard output
     name: str  # of the array, in formats that name them
@@ -51,7 +51,7 @@ class Output:
         return "standard output" if self.path is None else str(self.path)
 
     def write(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Fill) -> None:
-        """Makes an array of zeros and lets `fill` write it."""
+        """Make an array of zeros and let `fill` write it."""
         if self.path is not None and self.path.suffix == ".npy":
             with replacing(self.path, self.force) as path:
                 _write_npy(path, shape, dtype, fill)
@@ -62,7 +62,7 @@ class Output:
         self.write_array(array)
 
     def write_array(self, array: NDArray[Any]) -> None:
-        """An array that is in memory already."""
+        """Write an array that is already in memory."""
         if self.path is None:
             _write_to_standard_output(array)
             return
@@ -77,7 +77,7 @@ class Output:
                 safetensors_files.write(path, self.name, array)
 
     def report(self, shape: Sequence[int], dtype: np.dtype[Any], selected: int, seconds: float) -> dict[str, Any]:
-        """What was done, for --json and for people."""
+        """Return what was done, for --json and for people."""
         return {
             "output": self.text,
             "shape": list(shape),
@@ -89,7 +89,7 @@ class Output:
 
 
 def output_at(text: str, force: bool, name: str) -> Output:
-    """Checks what can be checked before any work: format, folder, and that nothing is overwritten."""
+    """Check everything possible before any work: format, folder, and that nothing is overwritten."""
     if text == "-":
         standard_output()
         return Output(None, name, force)
@@ -121,9 +121,9 @@ def _exists(path: Path) -> Failure:
 
 @contextmanager
 def replacing(path: Path, force: bool) -> Iterator[Path]:
-    """A temporary file beside the target, which takes its place at the end; it is removed if anything goes wrong."""
+    """Yield a temporary file beside the target. It replaces the target at the end, and is removed after any error."""
     check_target(path, force)
-    target = Path(os.path.realpath(path))  # through a link, the file it points to is replaced
+    target = Path(os.path.realpath(path))  # a link is followed: its file is replaced
     temporary.remove_stale(target)
     try:
         with temporary.beside(target) as made:
@@ -148,10 +148,10 @@ def _move(made: Path, target: Path, force: bool) -> None:
         os.replace(made, target)
         return
     try:
-        os.link(made, target)  # unlike a rename, this fails where somebody made the file meanwhile
+        os.link(made, target)  # unlike a rename, this fails if the file has been made meanwhile
     except FileExistsError:
         raise _exists(target) from None
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         if target.exists():
             raise _exists(target) from None
         os.replace(made, target)

@@ -1,4 +1,4 @@
-"""What other libraries do with the gradient of a slice, as measured on them."""
+"""How other libraries compute the gradient of a slice, as measured on them."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ import backslice as bs
 
 from .dtypes import dtype_name
 
-# of the dtypes that backslice moves, those that TensorFlow's kernel on the CPU does
+# the dtypes of backslice that TensorFlow's CPU kernel supports
 TENSORFLOW = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
               "float32", "float64", "complex64", "complex128", "float8_e5m2", "float8_e4m3fn", "qint8", "quint8",
               "qint32", "object"}  # fmt: skip
 
 
 def peers_on(selection: bs.Selection, dtype: np.dtype[Any]) -> dict[str, str]:
-    """A sentence for each peer."""
+    """Return a sentence for each peer."""
     name = dtype_name(dtype)
     full = "fills the whole gradient with zeros, then copies dy into it"
     negative = any(step < 0 for _, step, _ in selection.axes)
-    # trailing axes of extent 1 do not count: it merges them away
+    # ONNX Runtime merges trailing axes of extent 1
     innermost = [axis for extent, axis in zip(selection.shape, selection.axes, strict=True) if extent > 1][-1:]
     reversed_rows = any(step < 0 for _, step, _ in innermost)
     return {

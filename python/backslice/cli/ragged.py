@@ -12,8 +12,8 @@ from .outputs import Output, Stopwatch
 
 
 def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
-    """The file holds row_splits (or row_splits_0, row_splits_1, ...: outermost first), dense_values_shape, and
-    piece_<i>, the gradient of row i, for the rows that have one."""
+    """Read a file with row_splits (or row_splits_0, row_splits_1, ...: outermost first), dense_values_shape, and
+    piece_<i>, the gradient of row i, for each row that has one."""
     arrays = read_arrays(file)
     splits = _row_splits(arrays, file)
     if "dense_values_shape" not in arrays:
@@ -42,13 +42,13 @@ def ragged_grad(file: str, dtype: str | None, output: Output) -> dict[str, Any]:
 
 
 def _row(name: str) -> int | None:
-    """i of piece_<i>; rows beyond any that a tensor can have are all one."""
+    """Return i of piece_<i>. Rows beyond those of any tensor share one number."""
     match = re.fullmatch(r"piece_(0|[1-9][0-9]*)", name)
     return int(match[1][:20]) if match else None
 
 
 def _row_splits(arrays: dict[str, Any], file: str) -> list[Any]:
-    """row_splits alone, or row_splits_0, row_splits_1, ... without gaps."""
+    """Return row_splits alone, or row_splits_0, row_splits_1, ... without gaps."""
     given = sorted(name for name in arrays if name.startswith("row_splits"))
     nested = [f"row_splits_{i}" for i in range(len(given))]
     if not given:

@@ -1,4 +1,4 @@
-"""Tensors in safetensors files, also of the dtypes that NumPy does not have: those are read as bytes and viewed."""
+"""Tensors in safetensors files. dtypes that NumPy does not have are read as bytes and viewed."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import Failure, leaving
 
-# The format's name, the dtype, and the bits of an element in the file.
+# The dtype's name in the format, the dtype, and the bits of an element in the file.
 DTYPES: list[tuple[str, Any, int]] = [
     ("BOOL", np.bool_, 8),
     ("U8", np.uint8, 8),
@@ -41,7 +41,7 @@ OF_DTYPE = {np.dtype(row[1]): row for row in DTYPES}
 
 
 def unpack(data: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
-    """Elements of less than a byte, lowest bits first, one to a byte."""
+    """Unpack elements of less than a byte, lowest bits first, into one byte each."""
     stream = np.unpackbits(data, bitorder="little")[: count * bits].reshape(count, bits)
     return np.packbits(stream, axis=1, bitorder="little").reshape(count)
 
@@ -65,7 +65,8 @@ def names_in(path: Path) -> list[str]:
 
 
 def read(path: Path, name: str) -> NDArray[Any]:
-    """One tensor, mapped: a slice of a large model reads only what it takes. The library has checked the file."""
+    """Return one tensor as a mapped array, so a slice of a large model reads only selected elements. The library has
+    checked the file."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -73,7 +74,8 @@ def read(path: Path, name: str) -> NDArray[Any]:
             return _mapped(file, 8 + length, tensor["dtype"], tensor["shape"], tensor["data_offsets"])
     except (LookupError, TypeError) as error:
         raise Failure(f"{path} changed while it was read: {type(error).__name__}") from None
-    except (ValueError, OverflowError) as error:  # ranks and extents that NumPy does not have; a file cut meanwhile
+    # ranks and extents that NumPy does not support, or a file truncated meanwhile
+    except (ValueError, OverflowError) as error:
         raise Failure(f"{path}:{name} cannot be read: {error}") from None
 
 
@@ -91,7 +93,7 @@ def _mapped(file: IO[bytes], start: int, dtype: str, shape: list[int], data_offs
 
 
 def write(path: Path, name: str, array: NDArray[Any]) -> None:
-    """Into the file that is given. The library would make another, without a lock, and leave it when it is killed."""
+    """Write into the given file. The library would make another without a lock, and leave it behind when killed."""
     dtype = array.dtype.newbyteorder("=")
     if dtype not in OF_DTYPE:
         raise Failure(f"safetensors files cannot hold {array.dtype}: write a .npy file instead")

@@ -1,4 +1,4 @@
-"""Standard input, output and error, where the shell has closed them, nobody reads them, or the disk is full."""
+"""Standard input, output and error: closed by the shell, without a reader, or on a full disk."""
 
 import io
 import os
@@ -12,15 +12,15 @@ from . import FAILED, Failure, Usage, one_line
 
 
 class ClosedOutput(io.TextIOBase):
-    """What stands for a standard output that was closed: a result that cannot be told is an error."""
+    """Replaces a closed standard output: a result that cannot be printed is an error."""
 
     def write(self, _: str) -> NoReturn:
         raise Failure("standard output is closed")
 
 
-def mend() -> None:
-    """Makes the streams usable: for the process that is the command line."""
-    for number in (0, 1, 2):  # else the next file opened would take the number, and with it what others print
+def prepare() -> None:
+    """Make the streams of the command-line process usable."""
+    for number in (0, 1, 2):  # else the next opened file would get the number, and output meant for the stream
         try:
             os.fstat(number)
         except OSError:
@@ -31,23 +31,23 @@ def mend() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # terminals without µ or ■, arguments that are not UTF-8
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # NumPy's remarks on a strange file would be lines beside the one
+        warnings.simplefilter("ignore")  # NumPy's warnings would be lines beside the one error
 
 
 def say(message: str, marks: str = "") -> None:
-    """One line on standard error, and below it what was misread, if that is known."""
+    """Print one line to standard error, followed by the wrong text, if that is known."""
     lines = [f"backslice: {one_line(message)}", *("".join(map(_harmless, line)) for line in marks.split("\n") if marks)]
     with suppress(OSError):
         print("\n".join(lines), file=sys.stderr)
 
 
 def _harmless(character: str) -> str:
-    """What a terminal would obey is shown as a question mark, which is as wide."""
+    """Replace terminal control characters with question marks, which are as wide."""
     return character if character.isprintable() else "?"
 
 
 def flush(code: int) -> int:
-    """Writes what is left, and gives the exit code."""
+    """Flush the streams and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -61,7 +61,7 @@ def flush(code: int) -> int:
 
 @contextmanager
 def standard_input() -> Iterator[IO[bytes]]:
-    """To be read in parts: whoever reads it knows when it has had enough."""
+    """Open standard input to be read in pieces, until its reader has enough."""
     if sys.stdin is None:
         raise Failure("standard input is closed: pipe a file into it, or name one")
     if sys.stdin.isatty():
@@ -73,7 +73,7 @@ def standard_input() -> Iterator[IO[bytes]]:
 
 
 def standard_output() -> IO[bytes]:
-    """For an array: asked for before anything is computed."""
+    """Open standard output for an array. Called before any computation, so that errors come first."""
     if isinstance(sys.stdout, ClosedOutput):
         raise Failure("standard output is closed: redirect it, or write to a file with -o dx.npy")
     if sys.stdout.isatty():

@@ -1,5 +1,5 @@
-"""The temporary file in which a result is made, beside its target. Its maker holds a lock on it, so that what a killed
-command has left behind can be told from what another is writing."""
+"""The temporary file for a result, beside its target. Its process holds a lock on it. So files of killed commands
+differ from files that another command is writing."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ from . import leaving, streams
 
 @contextmanager
 def beside(target: Path) -> Iterator[Path]:
-    """An empty file, which is removed in the end unless it was renamed."""
+    """Yield an empty file, which is removed at the end unless it was renamed."""
     path, handle = _made(target)
     try:
         yield path
@@ -28,27 +28,27 @@ def beside(target: Path) -> Iterator[Path]:
 
 
 def remove_stale(target: Path) -> None:
-    """Removes, and mentions, what commands that were killed have left of this target."""
+    """Remove, and report, temporary files that killed commands left for this target."""
     stale = re.compile(rf"\.{re.escape(_stem(target))}\.[0-9a-f]{{8}}\.part")
     with os.scandir(target.parent) as entries:
         found = sorted(entry.path for entry in entries if stale.fullmatch(entry.name))
     for path in found:
-        with suppress(OSError):  # it is locked, or somebody else's, or gone, or locks are not to be had
+        with suppress(OSError):  # it is locked, gone, or another user's, or there are no locks
             if _remove_unless_locked(path):
                 streams.say(f"removed {path}, which a command that was killed had left behind")
 
 
 def _made(target: Path) -> tuple[Path, int]:
-    """A new file and the handle that holds its lock."""
+    """Return a new file and the handle that holds its lock."""
     while True:
         path = target.parent / f".{_stem(target)}.{secrets.token_hex(4)}.part"
-        leaving.unfinished(path)  # first, so that a signal cannot come between
+        leaving.unfinished(path)  # before the file exists, so that no signal comes in between
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return path, handle
-        os.close(handle)  # another command took it for stale before it was locked
+        os.close(handle)  # another command removed it as stale before it was locked
 
 
 def _remove_unless_locked(path: str) -> bool:
@@ -69,5 +69,5 @@ def _may_be_about_to_be_locked(found: os.stat_result) -> bool:
 
 
 def _stem(target: Path) -> str:
-    """The target's name, so short that the temporary one is not too long for the file system."""
+    """Return the target's name, shortened so that the temporary name is not too long for the file system."""
     return os.fsdecode(os.fsencode(target.name)[:200])

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: what is computed, how it is called, and what shows that it is right."""
+    """One operation: its computation, its call, and the proof that it is right."""
 
     operation: str
     says: str
@@ -34,7 +34,7 @@ class Step:
 
 
 def brute_force(step: Step) -> Array:
-    """dx[i] is the sum over all j of dy[j] times how much y[j] moves when x[i] moves by one."""
+    """Compute dx[i] as the sum over all j of dy[j] times the change of y[j] when x[i] changes by one."""
     moves = np.eye(step.found.size)
     return np.array([np.sum(step.dy * step.forward(one)) for one in moves])
 
@@ -146,7 +146,7 @@ def steps() -> Iterator[Step]:
 
 
 def run(console: Console) -> bool:
-    """Shows every step; returns whether all agree with brute force."""
+    """Show every step and return whether all agree with brute force."""
     console.print(f"backslice {bs.__version__}: the backward pass of slicing, in five steps.", highlight=False)
     all_agree = True
     for number, step in enumerate(steps(), 1):

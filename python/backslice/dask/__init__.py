@@ -1,6 +1,6 @@
 """Gradients of slices of Dask arrays: lazy, chunk by chunk.
 
-Every function builds a graph and computes nothing. A chunk of a result depends on the chunks of dy that meet it.
+Every function only builds a graph. A chunk of a result depends on the chunks of dy that meet it.
 
 >>> import dask.array as da
 >>> from backslice.dask import slice_grad

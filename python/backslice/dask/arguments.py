@@ -1,4 +1,4 @@
-"""What the functions are given, checked while the graph is built: nothing is computed for a call that is refused."""
+"""Argument checks. They run while the graph is built, so a refused call computes nothing."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,8 @@ from .pieces import Chunks
 
 
 def known(argument: str, value: Any) -> Any:
-    """An argument that says which elements are taken: it must not depend on data that is still to be computed."""
+    """Check an argument that determines the selected elements: it must not depend on data that is still to be
+    computed."""
     for part in _parts(value):
         if is_dask_collection(part):
             raise InvalidArgumentError(
@@ -36,12 +37,12 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def known_arguments(**values: Any) -> list[Any]:
-    """All of them, in order."""
+    """Check all of them, in order."""
     return [known(argument, value) for argument, value in values.items()]
 
 
 def pairs(slices: Any) -> Iterator[tuple[Any, Any]]:
-    """The (index, dy) of each slice."""
+    """Return the (index, dy) of each slice."""
     if isinstance(slices, Mapping) or not isinstance(slices, Iterable) or is_dask_collection(slices):
         raise DTypeError(f"slices has type {type(slices).__name__}, expected a list of pairs (index, dy)")
     for i, pair in enumerate(slices):
@@ -53,7 +54,7 @@ def pairs(slices: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def numpy_blocks(argument: str, value: Any) -> Any:
-    """An argument as a Dask array whose chunks are NumPy's."""
+    """Return an argument as a Dask array whose chunks are NumPy arrays."""
     if da.array_expr_enabled():
         raise UnimplementedError(
             "Dask's query planning for arrays is on, which backslice.dask does not support;"
@@ -65,7 +66,7 @@ def numpy_blocks(argument: str, value: Any) -> Any:
 
 
 def blocks_of(argument: str, value: Any) -> Any:
-    """The same, with chunks of known sizes."""
+    """Return the same, with chunks of known sizes."""
     array = numpy_blocks(argument, value)
     for axis, chunks in enumerate(array.chunks):
         if any(math.isnan(size) for size in chunks):
@@ -76,7 +77,7 @@ def blocks_of(argument: str, value: Any) -> Any:
 
 
 def converted(argument: str, value: Any) -> Any:
-    """An array that is not Dask's yet as one that is."""
+    """Convert an array that is not a Dask array yet."""
     if is_dask_collection(value):
         raise DTypeError(
             f"{argument} is a Dask {type(value).__name__}, expected a Dask array; dask.array.from_delayed makes one of"
@@ -105,7 +106,7 @@ def _check_meta(argument: str, array: Any) -> None:
 
 
 def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: Callable[[], bool], added: Callable[[], bool]) -> None:
-    """That chunks of this dtype can be moved, and be zero and be added where they are to be."""
+    """Check that chunks of this dtype can be moved and, where needed, be zero and be added."""
     has = f"{argument} is {dtype}" if argument == "dtype" else f"{argument} has dtype {dtype}"
     if dtype.hasobject:
         raise DTypeError(f"{has}, whose zero only its elements tell; expected numbers, or strings as S or U")
@@ -129,13 +130,13 @@ def _works(call: Callable[[], Any]) -> bool:
 
 
 def same_dtype(argument: str, dtype: np.dtype[Any], expected: np.dtype[Any], of: str) -> None:
-    """That two arrays can be added."""
+    """Check that two arrays can be added."""
     if dtype != expected:
         raise DTypeError(f"{argument} has dtype {dtype}, expected {expected}, that of {of}; convert it with astype")
 
 
 def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Chunks:
-    """The caller's chunks in full, one tuple of sizes per axis."""
+    """Expand the caller's chunks to one tuple of sizes per axis."""
     known("chunks", chunks)
     by_axis = _by_axis(chunks.tolist() if isinstance(chunks, np.ndarray) else chunks, len(shape))
     try:
@@ -145,7 +146,7 @@ def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, and an array of shape {shape} has too many of those for memory; ask for larger ones"
         ) from None
-    except Exception:  # of many types, and for reasons that say little to the caller
+    except Exception:  # of many types, with messages that do not help the caller
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, which does not fit the shape {shape}; expected a size for all axes or, per axis,"
             f' a size, a list of sizes that add up to the extent, -1 for one chunk, or "auto"'
@@ -156,7 +157,7 @@ def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
 
 
 def _by_axis(chunks: Any, rank: int) -> Any:
-    """A dict of chunks with axes counted from the front; Dask passes over keys that are no axis."""
+    """Return a dict of chunks with axes counted from the front. Dask ignores keys that are not axes."""
     if not isinstance(chunks, dict):
         return chunks
     if unknown := [axis for axis in chunks if axis not in range(-rank, rank)]:
@@ -170,7 +171,7 @@ def _by_axis(chunks: Any, rank: int) -> Any:
 
 
 def _check_notation(chunks: Any) -> None:
-    """Dask takes these for chunks of one element, or of parts of one."""
+    """Refuse sizes that Dask would read as chunks of one element, or of fractions of one."""
     values = chunks.values() if isinstance(chunks, dict) else [chunks]
     parts = [part for value in values for part in _parts(value)]
     if any(isinstance(part, bool | np.bool_) or (isinstance(part, str) and not part) for part in parts):
@@ -187,7 +188,8 @@ def _check_sizes(axis: int, sizes: tuple[Any, ...], extent: int) -> None:
 
 
 def fitting_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks: Any, *, chunked: bool) -> Any:
-    """The Dask array `onto`, to which a gradient can be added. One that was not `chunked` gets the caller's chunks."""
+    """Return the Dask array `onto`, to which a gradient can be added. If it was not `chunked`, it gets the caller's
+    chunks."""
     if onto.shape != shape:
         raise InvalidArgumentError(f"onto has shape {onto.shape}, expected {shape}, that of the gradient")
     same_dtype("onto", onto.dtype, dtype, "dy")
@@ -204,7 +206,7 @@ def fitting_onto(onto: Any, shape: tuple[int, ...], dtype: np.dtype[Any], chunks
 
 
 def broadcast(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
-    """`dy` as the slice's shape, where it stands for more than one of its rows."""
+    """Broadcast `dy` to the slice's shape."""
     if dy.shape == shape:
         return dy
     try:
@@ -214,14 +216,14 @@ def broadcast(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
 
 
 def exact(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
-    """`dy`, which must have the slice's shape."""
+    """Check that `dy` has the slice's shape."""
     if dy.shape != shape:
         raise InvalidArgumentError(_wrong_shape(argument, dy, shape))
     return dy
 
 
 def row_major(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
-    """`dy` with as many elements as the slice, read in row-major order."""
+    """Return `dy` in the slice's shape, read in row-major order. It must have as many elements as the slice."""
     if dy.shape == shape:
         return dy
     size = math.prod(shape)
@@ -235,7 +237,7 @@ def row_major(argument: str, dy: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _without_empty_chunks(array: Any) -> Any:
-    """Dask cannot reshape arrays that have some."""
+    """Refuse arrays with unknown chunk sizes, which Dask cannot reshape."""
     return array.rechunk(tuple(tuple(size for size in axis if size) for axis in array.chunks))
 
 

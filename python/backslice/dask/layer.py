@@ -1,6 +1,6 @@
-"""The layers of gradients in Dask's high-level graph: what is to be computed, from which tasks are made when needed.
+"""The layers of gradients in Dask's high-level graph. They describe the computation, and make tasks on request.
 
-Dask asks for tasks when it optimises a graph, and only for those that the wanted keys need.
+Dask asks for tasks when it optimises a graph, and only for tasks that the wanted keys need.
 """
 
 import math
@@ -24,7 +24,7 @@ Key = tuple[Any, ...]
 
 
 class GradientLayer(Layer):  # type: ignore[misc]
-    """The sum of the gradients of slices, each with the name of its dy, and of the array `onto` where there is one."""
+    """The sum of the gradients of slices, each with the name of its dy, and of the array `onto`, if there is one."""
 
     def __init__(
         self,
@@ -42,22 +42,23 @@ class GradientLayer(Layer):  # type: ignore[misc]
         return f"<{type(self).__name__} {self.name!r}: {met}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_slices_of"}  # soon found again
+        # the rest is quickly computed again
+        return {name: value for name, value in self.__dict__.items() if name != "_slices_of"}
 
     @property
     def chunks_that_meet(self) -> int:
-        """How many chunks of the result meet any chunk of a dy."""
+        """Return how many chunks of the result meet any chunk of a dy."""
         if len(self.slices) == 1:
             return math.prod(map(len, self.slices[0][1].axes))
         return len(self._slices_of)
 
     @property
     def meeting_pairs(self) -> int:
-        """How many pairs of a chunk of the result and a chunk of a dy meet."""
+        """Return how many pairs of a chunk of the result and a chunk of a dy meet."""
         return sum(piece.meeting_pairs for _, piece in self.slices)
 
     def layer_info_dict(self) -> dict[str, str]:
-        """What the dashboard and notebooks show."""
+        """Return the information for the dashboard and notebooks."""
         info: dict[str, str] = super().layer_info_dict()
         return info | {
             "slices": str(len(self.slices)),
@@ -66,14 +67,14 @@ class GradientLayer(Layer):  # type: ignore[misc]
         }
 
     def _slices_at(self, block: Block) -> list[tuple[str, Slice]]:
-        """The slices that meet a chunk, in the order of the caller's list."""
+        """Return the slices that meet a chunk, in the order of the caller's list."""
         if len(self.slices) == 1:
             return self.slices if self.slices[0][1].meets(block) else []
         return self._slices_of.get(block, [])
 
     @cached_property
     def _slices_of(self) -> dict[Block, list[tuple[str, Slice]]]:
-        """The slices that meet each chunk that any meets. A single slice answers that itself."""
+        """Return the slices of each chunk that meets any. Not used for a single slice, which knows this itself."""
         found: dict[Block, list[tuple[str, Slice]]] = {}
         for entry in self.slices:
             for block in entry[1].blocks():
@@ -98,7 +99,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
         return Task(key, made, self._shape(block), self.dtype, places, *refs)
 
     def _view(self, key: Key, block: Block, met: list[tuple[str, Slice]]) -> GraphNode | None:
-        """As Dask's own slicing does it: where a chunk is most of one of dy, nothing is copied."""
+        """Return a chunk that is most of a chunk of dy as a view, as Dask's own slicing does."""
         if self.onto is not None or len(met) > 1 or not (view := met[0][1].view(block)):
             return None
         source = (met[0][0], *(axis.dy_chunk for axis in view))
@@ -136,27 +137,27 @@ class GradientLayer(Layer):  # type: ignore[misc]
 
     @property
     def has_legacy_tasks(self) -> bool:
-        """Never. Dask would make every task to find out."""
+        """Return False always. Dask would make every task to find out."""
         return False
 
     def is_materialized(self) -> bool:
-        """Never: tasks are made on request."""
+        """Return False always: tasks are made on request."""
         return False
 
     def get_output_keys(self) -> set[Key]:
-        """The keys of all chunks."""
+        """Return the keys of all chunks."""
         return set(self)
 
     def cull(
         self, keys: set[Key], all_hlg_keys: Collection[Key]
     ) -> tuple[MaterializedLayer, Mapping[Key, Collection[Key]]]:
-        """The tasks of some chunks alone, and the chunks of dy that they need."""
+        """Return the tasks of some chunks alone, and the chunks of dy that they need."""
         tasks = {key: self._task(key) for key in keys if key in self}
         culled = MaterializedLayer(tasks, annotations=self.annotations)
         return culled, {key: task.dependencies for key, task in tasks.items()}
 
     def clone(self, keys: set[Key], seed: Any, bind_to: Key | None = None) -> tuple[MaterializedLayer, bool]:
-        """The tasks under other names, as the functions of ``dask.graph_manipulation`` want them."""
+        """Return the tasks under other names, as the functions of ``dask.graph_manipulation`` need them."""
         tasks, bound = {}, False
         for key, task in self.items():
             if key in keys:
@@ -170,7 +171,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
 
 
 class SparseGradientLayer(Blockwise):  # type: ignore[misc]
-    """One task per row partition, a layer of Dask's own kind. It makes no tasks until they are needed."""
+    """One task per row partition, in Dask's own kind of layer. It makes tasks only when they are needed."""
 
     def __init__(self, layer: Blockwise, entries: float) -> None:
         super().__init__(
@@ -185,17 +186,17 @@ class SparseGradientLayer(Blockwise):  # type: ignore[misc]
         return f"<{type(self).__name__} {self.output!r}: {met}>"
 
     def layer_info_dict(self) -> dict[str, str]:
-        """What the dashboard and notebooks show."""
+        """Return the information for the dashboard and notebooks."""
         info: dict[str, str] = super().layer_info_dict()
         return info | {"row partitions": str(len(self.get_output_keys())), "entries": self.entries}
 
 
 def _numbers_one_of(chunks: tuple[int, ...], number: Any) -> bool:
-    """Whether there is a chunk of that number, which may be one of NumPy's: Dask's vindex asks with those."""
+    """Return whether a chunk has that number. It may be a NumPy integer, as Dask's vindex passes."""
     return hasattr(number, "__index__") and 0 <= index(number) < len(chunks)
 
 
 def _after(task: GraphNode, other: Key) -> Task:
-    """A task that waits for another one."""
+    """Return a task that waits for another one."""
     node = TaskRef(task.target) if isinstance(task, Alias) else task
     return Task(task.key, chunks.bind, node, TaskRef(other))

@@ -1,4 +1,4 @@
-"""Which chunks of dy meet which chunks of dx along one axis: arithmetic alone, without Dask and without trying pairs.
+"""The chunks of dy that meet chunks of dx along one axis: pure arithmetic, without Dask and without testing pairs.
 
 >>> walk((1, 2, 4), dx=bounds((4, 6)), dy=bounds((3, 1)))  # chunk 0 of dx has elements 1 and 3, chunk 1 has 5 and 7
 {0: [Meeting(dy_chunk=0, target=slice(1, 4, 2), source=slice(0, 2, 1), dy_size=3, box=slice(0, 4))],
@@ -11,17 +11,17 @@ from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-Bounds = list[int]  # where the chunks of an axis begin, and where the last one ends
+Bounds = list[int]  # the beginnings of the chunks of an axis, and the end of the last one
 
 
 class Meeting(NamedTuple):
-    """What one chunk of dx takes from one chunk of dy."""
+    """The elements that one chunk of dx takes from one chunk of dy."""
 
     dy_chunk: int
-    target: int | slice  # in the chunk of dx; an int where the slice drops the axis
+    target: int | slice  # in the chunk of dx; an int if the slice drops the axis
     source: slice  # in the chunk of dy
     dy_size: int  # of the chunk of dy
-    box: slice = slice(None)  # around the target: the boxes of the meetings of a chunk of dx are that chunk
+    box: slice = slice(None)  # around the target: the boxes of a chunk's meetings divide it
 
     @property
     def target_in_box(self) -> int | slice:
@@ -30,25 +30,25 @@ class Meeting(NamedTuple):
         return _run(self.target.start - self.box.start, self.target.step, self.source.stop - self.source.start)
 
 
-Meetings = dict[int, list[Meeting]]  # per chunk of dx that has any
+Meetings = dict[int, list[Meeting]]  # per chunk of dx with meetings
 
 
 class View(NamedTuple):
-    """A chunk of dx that is a part of a chunk of dy."""
+    """A chunk of dx that is part of a chunk of dy."""
 
     dy_chunk: int
     source: slice
     dy_size: int
-    whole: bool  # all of the chunk of dy
+    whole: bool  # it is the whole chunk of dy
 
 
 def bounds(sizes: Iterable[int]) -> Bounds:
-    """Of chunks of these sizes."""
+    """Return the bounds of chunks of these sizes."""
     return [0, *accumulate(sizes)]
 
 
 def walk(taken: tuple[int, int, int], dx: Bounds, dy: Bounds) -> Meetings:
-    """The meetings along an axis of which the slice takes (start, step, count), from one to the next."""
+    """Walk from one meeting to the next along an axis of which the slice selects (start, step, count)."""
     start, step, count = taken
     met: Meetings = {}
     done = 0
@@ -64,7 +64,8 @@ def walk(taken: tuple[int, int, int], dx: Bounds, dy: Bounds) -> Meetings:
 
 
 def _boxed(found: list[Meeting], step: int, size: int) -> list[Meeting]:
-    """Meetings of a chunk of `size`, which they divide: each has it from its first element to the next one's."""
+    """Add the boxes that divide a chunk of `size` among its meetings. Each box reaches from a meeting's first element
+    to the next one's."""
     ascending = found if step > 0 else found[::-1]
     cuts = [0, *map(_lowest, ascending[1:]), size]
     boxed = [m._replace(box=slice(lo, hi)) for m, (lo, hi) in zip(ascending, pairwise(cuts), strict=True)]
@@ -78,33 +79,33 @@ def _lowest(meeting: Meeting) -> int:
 
 
 def _run(start: int, step: int, count: int) -> slice:
-    """`count` positions from `start` on."""
+    """Return `count` positions from `start` on as a slice."""
     last = start + (count - 1) * step
     stop = last + (1 if step > 0 else -1)
     return slice(start, stop if stop >= 0 else None, step)
 
 
 def dropped(position: int, dx: Bounds) -> Meetings:
-    """The one meeting along an axis that an integer index drops."""
+    """Return the one meeting along an axis that an integer index drops."""
     i = bisect_right(dx, position) - 1
     return {i: [Meeting(0, position - dx[i], slice(0, 1, 1), 1)]}
 
 
 def new(dy: Bounds) -> Meeting:
-    """What is taken along a new axis: the one element that dy has there."""
+    """Return the meeting along a new axis, on which dy has one element."""
     ((meeting,),) = walk((0, 1, 1), [0, 1], dy).values()
     return meeting
 
 
 def cuts(axis: Meetings) -> dict[int, int]:
-    """A number per chunk of dx, equal where the meetings differ in nothing but the chunks of dy."""
+    """Return a number per chunk of dx, equal if the meetings differ only in the chunks of dy."""
     numbers: dict[str, int] = {}
     texts = {i: str([m[1:] for m in met]) for i, met in axis.items()}
     return {i: numbers.setdefault(text, len(numbers)) for i, text in texts.items()}
 
 
 def views(axis: Meetings, dx: Bounds) -> dict[int, View]:
-    """The chunks of dx that one chunk of dy covers."""
+    """Return the chunks of dx that one chunk of dy covers."""
     found = {}
     for i, meetings in axis.items():
         (j, target, source, dy_size, _), size = meetings[0], dx[i + 1] - dx[i]

@@ -1,4 +1,4 @@
-"""Whether slices take common elements: asked where the elements of a dtype cannot be added."""
+"""Whether slices select common elements. This matters for dtypes that cannot be added."""
 
 from collections.abc import Sequence
 from math import gcd
@@ -6,11 +6,12 @@ from math import gcd
 from .._core import Selection
 
 Taken = tuple[int, int, int]  # start, step and count along an axis
-Run = tuple[int, int, int]  # the same from the lowest element on: lowest, highest, distance
+Run = tuple[int, int, int]  # an axis in ascending order: lowest, highest, distance
 
 
 def overlap(selections: Sequence[Selection]) -> bool:
-    """Whether any two take a common element. A sweep along the first axis compares those that reach each other."""
+    """Return whether any two select a common element. A sweep along the first axis compares only those that are in
+    reach."""
     taken = [[*map(_run, s.axes)] for s in selections if all(count for _, _, count in s.axes)]
     taken.sort(key=lambda runs: runs[:1])
     near: list[list[Run]] = []
@@ -29,7 +30,7 @@ def _run(taken: Taken) -> Run:
 
 
 def _meet(a: Run, b: Run) -> bool:
-    """Whether two arithmetic progressions have a common number, found by the Chinese remainder theorem."""
+    """Return whether two arithmetic progressions have a common number, by the Chinese remainder theorem."""
     (a_low, a_high, a_step), (b_low, b_high, b_step) = a, b
     common = gcd(a_step, b_step)
     if (b_low - a_low) % common:

@@ -1,7 +1,7 @@
-"""Which pieces of dy a chunk of dx takes.
+"""The pieces of dy that a chunk of dx takes.
 
-A slice takes a product of per-axis sets, and chunks are products of per-axis intervals. So two chunks meet where
-they meet along every axis, and it is enough to know the meetings along each axis.
+A slice selects a product of per-axis sets, and chunks are products of per-axis intervals. So two chunks meet if they
+meet along every axis, and the meetings along each axis determine everything.
 """
 
 import math
@@ -20,12 +20,12 @@ Index = tuple[int | slice | None, ...]
 
 
 class Place(NamedTuple):
-    """Where a part of a chunk of dy lies, and where it goes."""
+    """The position of a piece in a chunk of dy, and its destination."""
 
     target: Index  # in the chunk of dx
     source: Index  # in the chunk of dy
     dy_shape: tuple[int, ...]  # of the chunk of dy
-    box: tuple[slice, ...]  # a part of the chunk of dx, which the boxes of a slice's places divide
+    box: tuple[slice, ...]  # part of the chunk of dx, which the boxes of a slice's places divide
     target_in_box: Index
 
 
@@ -33,12 +33,12 @@ Places = tuple[Place, ...]
 
 
 def grid(chunks: Chunks) -> list[Bounds]:
-    """The bounds of chunks along every axis."""
+    """Return the bounds of chunks along every axis."""
     return [*map(meetings.bounds, chunks)]
 
 
 class Slice:
-    """A selection between two grids of chunks: the pieces of dy that each chunk of dx takes."""
+    """A selection between two grids of chunks. It knows the pieces of dy that each chunk of dx takes."""
 
     def __init__(self, selection: Selection, dx: Sequence[Bounds], dy: Sequence[Bounds]) -> None:
         dy_axis_of = {axis: k for k, axis in enumerate(selection.result_axes) if axis >= 0}
@@ -58,19 +58,19 @@ class Slice:
 
     @property
     def meeting_pairs(self) -> int:
-        """How many pairs of chunks meet."""
+        """Return how many pairs of chunks meet."""
         return math.prod(sum(map(len, axis.values())) for axis in self.axes)
 
     def blocks(self) -> Iterator[Block]:
-        """The chunks of dx that meet any chunk of dy."""
+        """Return the chunks of dx that meet any chunk of dy."""
         return product(*self.axes)
 
     def meets(self, block: Block) -> bool:
-        """Whether a chunk of dx meets any chunk of dy."""
+        """Return whether a chunk of dx meets any chunk of dy."""
         return all(i in axis for axis, i in zip(self.axes, block, strict=True))
 
     def dy_blocks(self, block: Block) -> Iterator[Block]:
-        """The chunks of dy that a chunk of dx meets, from each of which it takes one piece."""
+        """Return the chunks of dy that a chunk of dx meets. It takes one piece from each."""
         met = product(*(axis.get(i, ()) for axis, i in zip(self._dy_chunks, block, strict=True)))
         if self._keeps_axes:
             return met
@@ -80,7 +80,7 @@ class Slice:
         )
 
     def places(self, block: Block) -> Places:
-        """Where those pieces lie and go, in the same order. Chunks that are cut alike share them."""
+        """Return the places of those pieces, in the same order. Chunks that are divided alike share them."""
         cut = tuple(axis.get(i, -1) for axis, i in zip(self._cuts, block, strict=True))
         found = self._places.get(cut)
         if found is None:
@@ -103,12 +103,13 @@ class Slice:
         )
 
     def view(self, block: Block) -> tuple[View, ...] | None:
-        """The part of one chunk of dy that a chunk of dx is, per axis; None where it is more or other than that."""
+        """Return the part of one chunk of dy that makes up a chunk of dx, per axis. None if the chunk has other
+        elements, too."""
         found = [axis[i] for axis, i in zip(self._views, block, strict=False) if i in axis]
         return tuple(found) if found and len(found) == len(block) else None
 
 
 def _items(selection: Selection) -> list[int | None]:
-    """The axis of dx behind each item of the selection's index; None for a new axis."""
+    """Return the axis of dx for each item of the selection's index; None for a new axis."""
     axes = iter(range(len(selection.shape)))
     return [None if item is None else next(axes) for item in selection.to_index()]

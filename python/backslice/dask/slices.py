@@ -42,9 +42,8 @@ def slice_grad(dy: Any, shape: "Shape", index: "Index", chunks: Any = "auto", *,
     chunks : int, tuple, dict or str, default: "auto"
         The chunks of the result, in any of Dask's notations.
     onto : dask.array.Array, optional
-        A gradient of that shape to add to: the result is `onto` with `dy`
-        added where the slice takes its elements from, and has the chunks of
-        `onto`, which itself does not change.
+        A gradient of that shape to add to: the result is `onto` with `dy` added at the selected elements, with the
+        chunks of `onto`. `onto` itself does not change.
 
     Returns
     -------
@@ -217,8 +216,7 @@ def multi_slice_grad(
     chunks, onto : optional
         The same as in `slice_grad`.
     dtype : dtype, optional
-        The dtype of the result. Needed where there are neither slices nor
-        `onto`; where there are, theirs.
+        The dtype of the result. Needed if there are neither slices nor `onto`, whose dtype is the default.
 
     Returns
     -------
@@ -257,7 +255,7 @@ def _gradient(
     fit: arguments.Fit,
     dtype: Any = None,
 ) -> Any:
-    """The lazy sum of the slices' gradients; each comes with the name of its argument."""
+    """Return the lazy sum of the slices' gradients. Each slice comes with the name of its argument."""
     selections = [selection for _, selection, _ in slices]
     dys = [fit(name, arguments.blocks_of(name, dy), selection.result_shape) for name, selection, dy in slices]
     chunked, onto = isinstance(onto, da.Array), None if onto is None else arguments.blocks_of("onto", onto)
@@ -275,7 +273,7 @@ def _gradient(
     token = tokenize(
         [(dy.name, s.axes, s.result_axes) for s, dy in zip(selections, dys, strict=True)],
         all_chunks,
-        (result_dtype.name, result_dtype.str),  # Dask's own token of a dtype is one for all of ml_dtypes' of a width
+        (result_dtype.name, result_dtype.str),  # Dask's own token of a dtype is the same for all ml_dtypes of a width
         None if onto is None else onto.name,
     )
     name = f"{operation}-{token}"

@@ -1,8 +1,8 @@
 """Gradients of slices of sparse (COO) tensors whose rows lie in partitions.
 
-Partition p of the slice holds the entries that come from partition p of the input, as after slicing each partition.
-Which entries those are depends on data, so the row counts of a slice may be unknown to Dask, and other partitions of it
-would need every partition of the input first.
+Partition p of the slice holds the entries that come from partition p of the input, as slicing each partition gives
+them. The selected entries depend on data, so Dask may not know the row counts of a slice. Any other partitions would
+first need every partition of the input.
 """
 
 import math
@@ -143,7 +143,7 @@ def _indices(argument: str, value: Any) -> Any:
 def _ints(argument: str, value: Any, rank: int) -> tuple[int, ...]:
     known(argument, value)
     try:
-        if isinstance(value, Mapping | Set):  # the order of its items says nothing about axes
+        if isinstance(value, Mapping | Set):  # the order of its items is not the order of axes
             raise TypeError
         found = tuple(map(index, value))
     except TypeError:
@@ -181,9 +181,9 @@ def _same_rows(argument: str, array: Any, taken: Any) -> None:
 
 
 def _no_more_rows(argument: str, array: Any, indices: Any) -> None:
-    """A slice has at most the entries that its input has."""
+    """Check row counts: a slice has at most as many entries as its input."""
     for p, (rows, entries) in enumerate(zip(array.chunks[0], indices.chunks[0], strict=True)):
-        if rows > entries:  # not where one of them is unknown
+        if rows > entries:  # false if one of them is unknown (NaN)
             raise InvalidArgumentError(
                 f"{argument} has {rows} rows in partition {p}, expected at most {entries}, the entries of input_indices"
             )
@@ -192,9 +192,9 @@ def _no_more_rows(argument: str, array: Any, indices: Any) -> None:
 def _partition_by_partition(
     operation: str, task: Any, indices: Any, lists: list[Any], grad: Any, **constants: tuple[int, ...]
 ) -> Any:
-    """One task per partition. The row counts differ between the arrays; those of the result are the first one's."""
+    """Build one task per partition. The row counts differ between the arrays; the result has those of the first one."""
     no_entries = np.empty((0, indices.shape[1]), indices.dtype)
-    task(no_entries, *(no_entries for _ in lists), np.empty(0, grad.dtype), **constants)  # refuses bad constants now
+    task(no_entries, *(no_entries for _ in lists), np.empty(0, grad.dtype), **constants)  # refuses wrong constants now
     axes = tuple(range(grad.ndim))
     matrices = [item for array in (indices, *lists) for item in (array, (0, grad.ndim))]
     name = f"{operation}-{tokenize(indices.name, [array.name for array in lists], grad.name, constants)}"

@@ -1,8 +1,8 @@
 """Memory in the workers of a cluster and in the processes of a pool.
 
-A process keeps the memory of results for the next ones, up to a quarter of the machine's. A worker has a smaller
-limit of its own, and is stopped where it passes it: what it keeps must fit that. The processes of a pool share the
-machine, and so that quarter.
+A process keeps the memory of results for later ones, up to a quarter of the machine's memory. A worker has a smaller
+limit of its own, and is stopped if it exceeds it; its kept memory must fit that limit. The processes of a pool share
+the machine, and so share that quarter.
 """
 
 import multiprocessing
@@ -13,13 +13,13 @@ from dask.system import CPU_COUNT
 
 from .. import pool
 
-SHARE = 16  # of a worker's memory: what may be kept for the next chunks
+SHARE = 16  # fraction of a worker's memory that may be kept for later chunks
 
-_prepared = 0  # the process whose pool has been limited
+_prepared = 0  # the process whose pool is limited already
 
 
 def prepare_worker() -> None:
-    """Limit the pool once per process, where the process is not the user's own."""
+    """Limit the pool once per process, unless it is the user's own process."""
     global _prepared
     if _prepared != os.getpid():
         _prepared = os.getpid()
@@ -27,11 +27,11 @@ def prepare_worker() -> None:
         if limit := _memory_limit():
             pool.set_limit(min(now, limit // SHARE))
         elif multiprocessing.parent_process() is not None:
-            pool.set_limit(now // CPU_COUNT)  # as many processes as Dask starts unless told otherwise
+            pool.set_limit(now // CPU_COUNT)  # the number of processes that Dask starts by default
 
 
 def _memory_limit() -> int | None:
-    """The memory of the worker that this process is; None where it is the user's own process."""
+    """Return the memory limit of the worker in this process; None in the user's own process."""
     if "distributed.worker" not in sys.modules:
         return None
     from distributed import get_worker

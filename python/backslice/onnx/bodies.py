@@ -7,7 +7,7 @@ STANDARD = ("", "ai.onnx")  # the domain of ONNX's own operators, under both of 
 
 
 def bodies_of(node: Any) -> Iterator[Any]:
-    """The graphs that a node runs."""
+    """Return the graphs that a node runs."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.g
@@ -15,7 +15,7 @@ def bodies_of(node: Any) -> Iterator[Any]:
 
 
 def graphs_in(graph: Any) -> Iterator[Any]:
-    """A graph, or a function, and all bodies inside it."""
+    """Return a graph, or a function, and all bodies inside it."""
     yield graph
     for node in graph.node:
         for body in bodies_of(node):
@@ -27,7 +27,7 @@ def is_slice(node: Any) -> bool:
 
 
 def inner_slices(model: Any) -> int:
-    """How many Slice nodes are inside bodies and functions, where :func:`slice_nodes` does not look."""
+    """Return how many Slice nodes are inside bodies and functions, which :func:`slice_nodes` ignores."""
     inside = [body for node in model.graph.node for body in bodies_of(node)]
     graphs = [graph for outermost in [*inside, *model.functions] for graph in graphs_in(outermost)]
     return sum(is_slice(node) for graph in graphs for node in graph.node)

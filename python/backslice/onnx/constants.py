@@ -1,4 +1,4 @@
-"""The arguments of a slice that no run of the model changes."""
+"""The arguments of a slice that are the same in every run of the model."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ INTEGERS = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
 class WrongConstantError(Exception):
-    """What is wrong with a constant."""
+    """A defect of a constant."""
 
 
 def constant_tensors(graph: Any) -> dict[str, Any]:
-    """Initializers that are no inputs, and the values of Constant nodes: tensors, or lists of integers."""
+    """Return initializers that are not inputs, and the values of Constant nodes: tensors, or lists of integers."""
     inputs = {info.name for info in graph.input}
     found = {tensor.name: tensor for tensor in graph.initializer if tensor.name not in inputs}
     for node in graph.node:
@@ -30,7 +30,7 @@ def constant_tensors(graph: Any) -> dict[str, Any]:
 
 
 def list_in(tensor: Any) -> list[int]:
-    """The values of a constant that is to be a list of integers."""
+    """Return the values of a constant that must be a list of integers."""
     if isinstance(tensor, list):
         return tensor
     if tensor.data_type not in INTEGERS:
@@ -46,7 +46,7 @@ def list_in(tensor: Any) -> list[int]:
 
 
 def attribute_list(attribute: Any) -> list[int]:
-    """The values of an attribute of Slice, of opsets up to 9."""
+    """Return the values of an attribute of Slice, in opsets up to 9."""
     if attribute.name == "steps":
         raise WrongConstantError("is an attribute that Slice does not have; from opset 10 on, steps are an input")
     if attribute.type != onnx.AttributeProto.INTS:

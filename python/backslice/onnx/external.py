@@ -1,4 +1,4 @@
-"""Constants that lie in files beside a model."""
+"""Constants in files beside a model."""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 from ..errors import InvalidArgumentError
 from .package import onnx
 
-LONGEST_LIST = 1024  # of the arguments of a slice; weights are longer
+LONGEST_LIST = 1024  # of a slice's arguments; weights are longer
 
 
 def is_external(tensor: Any) -> bool:
-    """Whether its values are in a file that has not been read."""
+    """Return whether its values are in a file that has not been read."""
     return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
 
 
 def without_external_data(model: Any) -> Any:
-    """The model, with inputs in place of constants in files, which onnx would look for in the current folder."""
+    """Return the model with inputs in place of constants in files. onnx would look for those in the current folder."""
     external = [tensor for tensor in model.graph.initializer if is_external(tensor)]
     if not external:
         return model
@@ -30,7 +30,7 @@ def without_external_data(model: Any) -> Any:
 
 
 def declared(tensor: Any) -> Any:
-    """A constant as an input."""
+    """Return a constant as an input."""
     return onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
 
 

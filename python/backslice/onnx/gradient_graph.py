@@ -1,4 +1,4 @@
-"""The nodes of gradients, as a value, and a model that has them beside its own."""
+"""The nodes of gradients, as a value, and a model that contains them beside its own nodes."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ FIRST_WITH_PLAIN_INITIALIZERS = 4  # the version of the format; before, each was
 
 @dataclass(frozen=True)
 class GradientNodes:
-    """What :func:`gradient_nodes` returns.
+    """The result of :func:`gradient_nodes`.
 
     Attributes
     ----------
@@ -25,11 +25,12 @@ class GradientNodes:
         For each slice whose gradient comes from outside, the name under which the nodes read it. The gradient of a
         tensor that is sliced again, and used by nothing else, comes from the nodes.
     dxs : dict of str
-        For each tensor that is sliced, the name of its gradient.
+        For each sliced tensor, the name of its gradient.
     slices : list of SliceNode
         The slices.
     sums : dict of list of str
-        For each tensor whose gradients are added up by several nodes, the names of the sums of the first of them.
+        For each tensor whose gradients several nodes add up, the names of the partial sums: the outputs of all but the
+        last.
     """
 
     nodes: list[Any] = field(default_factory=list)
@@ -40,7 +41,7 @@ class GradientNodes:
     sums: dict[str, list[str]] = field(default_factory=dict)
 
     def added_to(self, model: Any) -> Any:
-        """Return the model with the nodes added to it: it takes the dys as well, and returns the dxs as well.
+        """Return the model with the nodes added. The dys are additional inputs, the dxs additional outputs.
 
         Parameters
         ----------
@@ -55,8 +56,8 @@ class GradientNodes:
         Raises
         ------
         InvalidArgumentError
-            `model` is no ModelProto, ``onnx.checker`` or the inference of shapes refuses it, or the rank of a sliced
-            tensor is not known.
+            `model` is not a ModelProto, ``onnx.checker`` or shape inference refuses it, or the rank of a sliced tensor
+            is unknown.
         """
         check_model(model)
         result = onnx.ModelProto()

@@ -21,10 +21,10 @@ def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: s
     """Make the nodes that compute the gradients of a model's slices.
 
     The only slice of a tensor becomes a ``backslice::SliceGrad``. Several become one ``backslice::MultiSliceGrad``,
-    which adds up their gradients in one pass, in the order of the graph. Slices of slices are followed; where a slice
-    that is sliced again has other uses, too, the gradient that comes from those is the first. To that, the gradient of
-    a single slice is added by a ``backslice::SliceGradAccumulate``; so are, one by one, those of slices whose number
-    of axes is not known ahead. Sessions made with :func:`backslice.onnxruntime.session_options` run all of these.
+    which adds up their gradients in one pass, in the order of the graph. Slices of slices are followed. If a slice that
+    is sliced again has other uses, the gradient from those comes first. A ``backslice::SliceGradAccumulate`` then adds
+    the gradient of a single slice. It also adds, one by one, gradients of slices whose number of axes is unknown.
+    Sessions made with :func:`backslice.onnxruntime.session_options` run all of these.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: s
     slices : iterable of str, optional
         The names of the slices, or of their outputs. By default all slices of tensors of floating-point numbers.
     suffix : str
-        What is put after the name of a tensor to name its gradient.
+        The suffix of a gradient's name, after the name of its tensor.
 
     Returns
     -------
     GradientNodes
-        The nodes, and how their inputs and outputs are named.
+        The nodes, and the names of their inputs and outputs.
 
     Raises
     ------
     InvalidArgumentError
-        The model has no such Slice node, one is wrong, the type of a sliced tensor is not known, or a name is taken
-        already.
+        The model has no such Slice node, a node is wrong, the type of a sliced tensor is unknown, or a name is already
+        in use.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def gradient_nodes(model: Any, *, slices: Iterable[str] | None = None, suffix: s
     made = GradientNodes(slices=chosen)
     _name(made, uses_outside(model, chosen), suffix)
     producers = {node.output: i for i, node in enumerate(chosen)}
-    # The gradient of a slice that is sliced again comes first.
+    # The gradient of a slice that is sliced again must be computed before it is read.
     for data in sorted(made.dxs, key=lambda name: producers.get(name, -1), reverse=True):
         _make(made, data, suffix)
     _check_names(model, made)
@@ -89,12 +89,12 @@ def _floating(model: Any, nodes: list[SliceNode]) -> list[SliceNode]:
     chosen = [node for node in nodes if node.elem_type == 0 or node.is_floating]
     if chosen:
         return chosen
-    told = "model has no Slice node of floating-point numbers in its graph, so there is no gradient to make"
+    message = "model has no Slice node of floating-point numbers in its graph, so there is no gradient to make"
     if nodes:
-        told += f"; of other types it has {len(nodes)}, which slices=[name, ...] selects"
+        message += f"; of other types it has {len(nodes)}, which slices=[name, ...] selects"
     if inner := inner_slices(model):
-        told += f"; functions and the bodies of If, Loop and Scan, which are not looked at, have {inner}"
-    raise InvalidArgumentError(told)
+        message += f"; functions and the bodies of If, Loop and Scan, which are not looked at, have {inner}"
+    raise InvalidArgumentError(message)
 
 
 def _named(nodes: list[SliceNode], names: list[str]) -> list[SliceNode]:
@@ -105,7 +105,7 @@ def _named(nodes: list[SliceNode], names: list[str]) -> list[SliceNode]:
 
 
 def _check(node: SliceNode) -> None:
-    node.selection()  # raises where it is wrong
+    node.selection()  # raises if the slice is wrong
     if node.elem_type == 0:
         raise InvalidArgumentError(
             f"the type of {node.data!r}, which Slice {node.name!r} slices, is not known; "
@@ -114,7 +114,7 @@ def _check(node: SliceNode) -> None:
 
 
 def _name(made: GradientNodes, used: set[str], suffix: str) -> None:
-    """Names the gradients: of slices that the nodes read, of sliced tensors that they make."""
+    """Name the gradients: of slices, which the nodes read, and of sliced tensors, which they make."""
     sliced = {node.data for node in made.slices}
     for node in made.slices:
         made.dxs[node.data] = node.data + suffix
@@ -125,7 +125,8 @@ def _name(made: GradientNodes, used: set[str], suffix: str) -> None:
 
 
 def _make(made: GradientNodes, data: str, suffix: str) -> None:
-    """The nodes of all slices of one tensor. They add up its gradients: that from outside, then one per slice."""
+    """Make the nodes of all slices of one tensor. They add up its gradients: first the one from outside, then one per
+    slice."""
     slices = [node for node in made.slices if node.data == data]
     outside = [made.dys[data]] if data in made.dys else []
     dys = [*outside, *(made.dxs.get(node.output) or made.dys[node.output] for node in slices)]
@@ -146,7 +147,8 @@ def _make_in_one_pass(made: GradientNodes, node: SliceNode, dys: list[str], stac
 
 
 def _make_one_by_one(made: GradientNodes, slices: list[SliceNode], dys: list[str], suffix: str) -> None:
-    """Each node adds to the gradient so far. Where there are more `dys` than slices, the first is from outside."""
+    """Make nodes that each add to the gradient so far. If there are more `dys` than slices, the first is from
+    outside."""
     data, outside = slices[0].data, dys[: len(dys) - len(slices)]
     dx = made.dxs[data]
     if len(slices) > 1:
@@ -163,7 +165,7 @@ def _make_one_by_one(made: GradientNodes, slices: list[SliceNode], dys: list[str
 
 
 def _arguments(made: GradientNodes, node: SliceNode, suffix: str) -> list[str]:
-    """The names of starts, ends, axes and steps: inputs of the slice, or constants that were its attributes."""
+    """Return the names of starts, ends, axes and steps: inputs of the slice, or constants made of its attributes."""
     if node.inputs:
         names = [node.inputs.get(argument, "") for argument in ARGUMENTS]
     else:
@@ -176,7 +178,7 @@ def _arguments(made: GradientNodes, node: SliceNode, suffix: str) -> list[str]:
 
 
 def _shape(made: GradientNodes, node: SliceNode, name: str) -> str:
-    """A constant where the shape is known, so that the tensor need not be kept for it."""
+    """Return the name of the shape: a constant if the shape is known, so that the tensor need not be kept for it."""
     if node.shape is not None and None not in node.shape:
         made.initializers.append(_constant(name, [n for n in node.shape if n is not None]))
     else:

@@ -1,4 +1,4 @@
-"""The package `onnx`, or what to do where there is none."""
+"""Imports the package `onnx`, or says how to install it."""
 
 from ..frameworks import imported
 

@@ -1,4 +1,4 @@
-"""The Slice nodes of a model, of every opset, with as much as is known of them before it runs."""
+"""The Slice nodes of a model, of every opset, with everything known about them before it runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .inference import inferred_types, shape_in
 from .package import onnx
 
 ARGUMENTS = ("starts", "ends", "axes", "steps")
-FIRST_WITH_INPUTS = 10  # the opset in which starts, ends and axes became inputs, and steps were added
+FIRST_WITH_INPUTS = 10  # the opset that turned starts, ends and axes into inputs, and added steps
 
 
 @dataclass(frozen=True)
@@ -23,23 +23,23 @@ class SliceNode:
     Attributes
     ----------
     name : str
-        The name of the node, or of its output where it has none.
+        The name of the node, or of its output if the node has none.
     data, output : str
-        What is sliced, and the slice.
+        The names of the sliced tensor and of the slice.
     shape : tuple of (int or None), or None
-        The shape of what is sliced, as far as it is known ahead.
+        The shape of the sliced tensor, as far as it is known before the model runs.
     elem_type : int
-        ONNX's number of the element type; 0 where it is not known.
+        ONNX's number of the element type; 0 if it is unknown.
     inputs : dict of str
         The names of the inputs that are starts, ends, axes and steps, from opset 10 on.
     constants : dict of list of int
-        The values of those that are constant.
+        The values of constant arguments.
     wrong : dict of str
-        What is wrong with those that are constant, but no list of integers.
+        The defects of arguments that are constant but not lists of integers.
     length : int or None
-        How many entries starts has, where that is known ahead.
+        The number of entries of starts, if it is known.
     list_type : int
-        ONNX's number of the type of starts; 0 where it is not known.
+        ONNX's number of the type of starts; 0 if it is unknown.
     """
 
     name: str
@@ -61,16 +61,16 @@ class SliceNode:
 
     @property
     def is_constant(self) -> bool:
-        """Whether everything but the shape is known ahead."""
+        """Whether everything but the shape is known before the model runs."""
         return {"starts", "ends"} <= set(self.constants) and set(self.inputs) <= set(self.constants)
 
     def selection(self) -> Selection | None:
-        """Return what it takes, or None where that is not known before the model runs.
+        """Return the selected elements, or None if they are unknown before the model runs.
 
         Raises
         ------
         InvalidArgumentError
-            The slice is none that ONNX Runtime would run.
+            ONNX Runtime would not run the slice.
         """
         for name, fault in self.wrong.items():
             raise InvalidArgumentError(f"Slice {self.name!r}: {name} {fault}")
@@ -86,8 +86,8 @@ class SliceNode:
 def slice_nodes(model: Any) -> list[SliceNode]:
     """List the Slice nodes of a model's graph, in its order.
 
-    Those inside functions, and inside the bodies of If, Loop and Scan, are not among them. Constants in files that
-    have not been read, as by ``onnx.load(path, load_external_data=False)``, count as known only when the model runs.
+    Nodes inside functions, and inside the bodies of If, Loop and Scan, are not listed. Constants in files that have not
+    been read, as after ``onnx.load(path, load_external_data=False)``, count as unknown.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def slice_nodes(model: Any) -> list[SliceNode]:
     Raises
     ------
     InvalidArgumentError
-        `model` is no ModelProto, a tensor has a negative extent, onnx cannot infer the shapes, or a Slice lacks what
-        it slices, its starts or its ends.
+        `model` is not a ModelProto, a tensor has a negative extent, onnx cannot infer the shapes, or a Slice lacks its
+        data, starts or ends.
     """
     check_model(model)
     slices = [node for node in model.graph.node if is_slice(node)]
@@ -114,7 +114,7 @@ def slice_nodes(model: Any) -> list[SliceNode]:
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no model."""
+    """Refuse arguments that are not models."""
     if not isinstance(model, onnx.ModelProto):
         raise InvalidArgumentError(
             f"model is {type(model).__name__}, expected an onnx.ModelProto; onnx.load(path) makes one from a file"
@@ -154,7 +154,7 @@ def _slice_node(node: Any, types: dict[str, Any], tensors: dict[str, Any], opset
 
 
 def _list_in(declared: Any) -> tuple[int | None, int]:
-    """The length and the type of a list, as far as they are known."""
+    """Return the length and the type of a list, as far as they are known."""
     if declared is None:
         return None, 0
     shape = shape_in(declared)
@@ -162,7 +162,7 @@ def _list_in(declared: Any) -> tuple[int | None, int]:
 
 
 def _read(reader: Callable[[Any], list[int]], given: dict[str, Any]) -> tuple[dict[str, list[int]], dict[str, str]]:
-    """The lists, and what is wrong with those that are none."""
+    """Return the lists, and the defects of other constants."""
     known, wrong = {}, {}
     for name, value in given.items():
         try:

@@ -1,4 +1,4 @@
-"""Several slices of one tensor as MultiSliceGrad takes them: starts, ends, axes and steps with one row per slice."""
+"""Several slices of one tensor as inputs of MultiSliceGrad: starts, ends, axes and steps with one row per slice."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from .slices import ARGUMENTS, SliceNode
 INT32, INT64 = onnx.TensorProto.INT32, onnx.TensorProto.INT64
 TO_THE_END = {INT32: 2**31 - 1, INT64: 2**63 - 1}
 
-Row = dict[str, list[int] | str]  # for each argument its values, or the name of the tensor that has them
+Row = dict[str, list[int] | str]  # the values of each argument, or the name of the tensor that has them
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Stack:
     elem_type: int
 
     def with_whole(self) -> "Stack":
-        """The same, after a slice that takes all of the tensor."""
+        """Return the same rows after a slice that selects the whole tensor."""
         n = self.length
         whole: Row = {"starts": [0] * n, "ends": [TO_THE_END[self.elem_type]] * n}
         whole |= {"axes": list(range(n)), "steps": [1] * n}
         return Stack([whole, *self.rows], n, self.elem_type)
 
     def tensors(self, prefix: str) -> tuple[list[str], list[Any], list[Any]]:
-        """The names of starts, ends, axes and steps, the constants, and the nodes that make them."""
+        """Return the names of starts, ends, axes and steps, the constants, and the nodes that make them."""
         names, constants, nodes = [f"{prefix}_{argument}" for argument in ARGUMENTS], [], []
         for argument, name in zip(ARGUMENTS, names, strict=True):
             column = [row[argument] for row in self.rows]
@@ -42,7 +42,7 @@ class Stack:
         return names, constants, nodes
 
     def _joined(self, name: str, column: list[list[int] | str]) -> tuple[list[Any], list[Any]]:
-        """What puts the rows one after the other when the model runs."""
+        """Return the constants and nodes that join the rows when the model runs."""
         parts = [entry if isinstance(entry, str) else f"{name}_{i}" for i, entry in enumerate(column)]
         constants = [
             self._constant(part, entry, [self.length])
@@ -61,7 +61,7 @@ class Stack:
 
 
 def stack_of(slices: list[SliceNode]) -> Stack | None:
-    """The slices, which are of one tensor, as a stack; None where it is not known that their lists have one length."""
+    """Return slices of one tensor as a stack; None if their lists may differ in length."""
     shape = slices[0].shape
     if shape is not None and all(node.is_constant for node in slices):
         rows, length, elem_types = [_of_every_axis(node, len(shape)) for node in slices], len(shape), {INT64}
@@ -76,7 +76,8 @@ def stack_of(slices: list[SliceNode]) -> Stack | None:
 
 
 def _of_every_axis(node: SliceNode, rank: int) -> Row | None:
-    """A constant slice with an entry for each axis; None where its lists are wrong, which is told when it runs."""
+    """Return a constant slice with an entry for each axis; None if its lists are wrong, which is an error when it
+    runs."""
     n = len(node.constants["starts"])
     lists = {"axes": list(range(n)), "steps": [1] * n} | node.constants
     if any(len(values) != n for values in lists.values()) or any(not -rank <= a < rank for a in lists["axes"]):
@@ -91,7 +92,7 @@ def _of_every_axis(node: SliceNode, rank: int) -> Row | None:
 
 
 def _as_given(node: SliceNode, length: int) -> Row | None:
-    """A slice of that many axes, with names for what is not constant."""
+    """Return a slice of that many axes, with names for arguments that are not constant."""
     row: Row = {"axes": list(range(length)), "steps": [1] * length, **node.inputs, **node.constants}
     constants = [entry for entry in row.values() if not isinstance(entry, str)]
     return row if node.length == length and all(len(values) == length for values in constants) else None

@@ -1,4 +1,4 @@
-"""Which tensors a graph has, and what uses them."""
+"""The tensors of a graph and their uses."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from .slices import SliceNode
 
 
 def names_in(graph: Any) -> set[str]:
-    """All names of tensors in a graph and in the bodies of its If, Loop and Scan."""
+    """Return all names of tensors in a graph and in the bodies of its If, Loop and Scan."""
     named = {value.name for value in [*graph.input, *graph.output, *graph.initializer]}
     for node in graph.node:
         named |= {*node.input, *node.output}
@@ -18,7 +18,7 @@ def names_in(graph: Any) -> set[str]:
 
 
 def uses_outside(model: Any, slices: Iterable[SliceNode]) -> set[str]:
-    """The tensors that something else than these slices uses: another node, or whoever runs the model."""
+    """Return the tensors with other uses than these slices: another node, or an output of the model."""
     own = {node.output for node in slices}
     used = {output.name for output in model.graph.output}
     for node in model.graph.node:

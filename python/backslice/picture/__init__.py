@@ -1,4 +1,4 @@
-"""Pictures of what a slice selects and of ragged rows: in the terminal, as SVG and as PNG.
+"""Pictures of slices and of ragged rows: in the terminal, as SVG and as PNG.
 
 `of` makes a `Picture`, which `svg`, `html` and `png` draw.
 
@@ -28,9 +28,9 @@ def of(drawn: Selection | RaggedTensor, limits: Limits | None = None) -> Picture
     Parameters
     ----------
     drawn : Selection or RaggedTensor
-        What to draw.
+        The selection or tensor to draw.
     limits : Limits, optional
-        How many cells fit; more elements than that are drawn as blocks.
+        The most cells to draw; more elements are drawn as blocks.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def value_text(value: Any) -> str:
 
 
 def of_array(values: NDArray[Any], title: str, row_labels: Sequence[object] = ()) -> Panel:
-    """The values of an array of rank 0 to 2; zeros stand back."""
+    """Return a panel of the values of an array of rank 0 to 2; zeros are pale."""
     grid = np.atleast_2d(values)
     rows = [[Cell(Kind.TAKEN if v else Kind.LEFT, value_text(v)) for v in row] for row in grid]
     return Panel(title, rows, [str(label) for label in row_labels])
@@ -24,7 +24,7 @@ def of_array(values: NDArray[Any], title: str, row_labels: Sequence[object] = ()
 
 def of_entries(indices: Sequence[Sequence[int]], values: NDArray[Any], shape: Sequence[int], title: str,
                start: Sequence[int] | None = None, size: Sequence[int] | None = None) -> Panel:  # fmt: skip
-    """The entries of a sparse matrix; those outside the window, or whose value is zero, stand back."""
+    """Return a panel of the entries of a sparse matrix. Entries outside the window, and zeros, are pale."""
     entries = []
     for (row, column), value in zip(indices, values, strict=True):
         inside = start is None or size is None or all(
@@ -36,7 +36,8 @@ def of_entries(indices: Sequence[Sequence[int]], values: NDArray[Any], shape: Se
 
 
 def of_ragged(ragged: RaggedTensor, limits: Limits | None = None) -> Picture:
-    """One row per row of the innermost splits; long rows are drawn in blocks of values, and only the first rows."""
+    """Return a panel with one row per row of the innermost splits. Long rows are drawn in blocks of values, and only
+    the first rows are drawn."""
     limits = limits or Limits()
     splits = ragged.nested_row_splits
     title = f"RaggedTensor of shape {list(ragged.shape)}, dtype {ragged.dtype}"

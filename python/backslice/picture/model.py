@@ -1,4 +1,4 @@
-"""What is drawn: panels of cells. Builders make them, and the terminal, SVG and PNG each draw them."""
+"""The model of a picture: panels of cells. Builders make them, and the terminal, SVG and PNG each draw them."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -6,26 +6,26 @@ from typing import Any
 
 
 class Kind(Enum):
-    """What is at a cell."""
+    """The content of a cell."""
 
-    EMPTY = "empty"  # nothing: no row reaches here, no entry is stored
-    LEFT = "left"  # elements that the slice leaves out; a zero of the gradient
-    PART = "part"  # a block of which some elements are taken
-    TAKEN = "taken"  # elements that the slice takes
+    EMPTY = "empty"  # no element: beyond the end of a row, or no stored entry
+    LEFT = "left"  # elements that are not selected; zeros of the gradient
+    PART = "part"  # a block with some selected elements
+    TAKEN = "taken"  # selected elements
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One element, or a block of them: what is there, the text on it, and how much of the block is taken."""
+    """One element, or a block of them: its content, its text, and the fraction of the block that is selected."""
 
     kind: Kind
     text: str = ""
-    share: float = 1.0  # of a block: how much of it is taken
+    share: float = 1.0  # of a block: the selected fraction
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One grid. Rows may differ in length. Dense ones have no numbers to read and are drawn without gaps."""
+    """One grid, whose rows may differ in length. A dense grid has no numbers and no gaps."""
 
     title: str
     rows: list[list[Cell]]
@@ -40,17 +40,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is drawn: a title, panels of cells, and notes below them."""
+    """A picture: a title, panels of cells, and notes below them."""
 
     title: str
     panels: list[Panel]
     notes: list[str] = field(default_factory=list)
-    are_elements: bool = True  # one per cell; else cells are blocks of several
+    are_elements: bool = True  # each cell is one element, not a block of several
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many cells fit: more elements than that are drawn as blocks. Dense cells are too small for numbers."""
+    """The most cells to draw; more elements are drawn as blocks. Dense cells are too small for numbers."""
 
     rows: int = 16
     columns: int = 24
@@ -59,13 +59,13 @@ class Limits:
 
 
 def panel_from(made: tuple[Any, ...]) -> Panel:
-    """A panel from what the extension made."""
+    """Make a panel from the extension's."""
     title, rows, row_labels, column_labels, is_dense = made
     cells = [[Cell(Kind(kind), text, share) for kind, text, share, _ in row] for row in rows]
     return Panel(title, cells, row_labels, column_labels, is_dense)
 
 
 def picture_from(made: tuple[Any, ...]) -> Picture:
-    """A picture from what the extension made."""
+    """Make a picture from the extension's."""
     title, panels, notes, are_elements = made
     return Picture(title, [panel_from(panel) for panel in panels], notes, are_elements)

@@ -13,7 +13,7 @@ def png(picture: Picture, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     picture : Picture
-        What `of` returned.
+        The picture, made by `of`.
     path : str or path
         The file to write.
 
@@ -32,7 +32,7 @@ def png(picture: Picture, path: str | os.PathLike[str]) -> None:
     >>> with TemporaryDirectory() as folder:
     ...     picture.png(drawing, Path(folder) / "slice.png")
     """
-    from matplotlib.figure import Figure  # not pyplot, whose backend belongs to the user
+    from matplotlib.figure import Figure  # not pyplot, whose backend is the user's choice
 
     panels = picture.panels or [Panel("", [])]
     across = min(3, len(panels))

@@ -1,4 +1,4 @@
-"""Pictures of selections. What is in each cell is decided in C++ (picture.h)."""
+"""Pictures of selections. C++ decides the content of each cell (picture.h)."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from .model import Limits, Picture, picture_from
 
 
 class Block(NamedTuple):
-    """A range of one axis, how many of its indices are taken, and the position of the first of them in the result."""
+    """A range of one axis, the number of its selected indices, and the position of the first of them in the result."""
 
     lo: int
     hi: int
@@ -16,7 +16,7 @@ class Block(NamedTuple):
 
 
 def cut_axis(extent: int, axis: tuple[int, int, int], most: int) -> list[Block]:
-    """At most that many blocks; their size is a power of two."""
+    """Divide an axis into at most that many blocks, whose size is a power of two."""
     return [Block(*block) for block in _cut_axis(extent, *axis, most)]
 
 

@@ -12,7 +12,7 @@ def svg(picture: Picture) -> str:
     Parameters
     ----------
     picture : Picture
-        What `of` returned.
+        The picture, made by `of`.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def html(picture: Picture) -> str:
     Parameters
     ----------
     picture : Picture
-        What `of` returned.
+        The picture, made by `of`.
 
     Returns
     -------

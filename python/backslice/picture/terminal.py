@@ -1,7 +1,7 @@
 """Pictures for the terminal: coloured, and readable without colours.
 
-While every element has room for a number, it shows its position in the result. Beyond that, blocks of elements fill the
-width of the terminal, shaded by how much of them is taken.
+If every element has room for a number, it shows its position in the result. Otherwise blocks of elements fill the width
+of the terminal, shaded by the fraction that is selected.
 """
 
 from rich.columns import Columns
@@ -16,10 +16,10 @@ from .style import beginning
 STYLE = {Kind.EMPTY: "dim", Kind.LEFT: "dim", Kind.PART: "black on yellow", Kind.TAKEN: "bold white on green"}
 SIGN = {Kind.EMPTY: " ", Kind.LEFT: "·", Kind.PART: "▒", Kind.TAKEN: "■"}
 PLAIN_SIGN = {Kind.EMPTY: " ", Kind.LEFT: ".", Kind.PART: "+", Kind.TAKEN: "#"}
-SHADES, PLAIN_SHADES = "·░▒▓█", ".-+*#"  # nothing is taken, little, about half, much, all
+SHADES, PLAIN_SHADES = "·░▒▓█", ".-+*#"  # none selected, few, about half, many, all
 LITTLE, MUCH = 0.42, 0.58  # far from 1/3, 1/2 and 2/3, so that blocks of an even slice get one shade
-MAX_LABEL = 11  # longer ranges of rows are shown by where they begin
-ACROSS, GAP, NARROWEST = 3, 3, 20  # panels side by side, the blanks between them, and the least width of one
+MAX_LABEL = 11  # longer ranges of rows show only their beginning
+ACROSS, GAP, NARROWEST = 3, 3, 20  # panels side by side, the blanks between them, and the least width of a panel
 
 
 def writes_blocks(console: Console) -> bool:
@@ -31,7 +31,7 @@ def writes_blocks(console: Console) -> bool:
 
 
 def for_terminal(selection: Selection, width: int, height: int) -> Picture:
-    """A picture of at most so many lines: with numbers where every element has room for one, else dense."""
+    """Return a picture of at most that many lines: with numbers if every element has room for one, else dense."""
     numbered = of_selection(selection)
     if numbered.are_elements and _fits(numbered.panels, width, height):
         return numbered
@@ -48,7 +48,7 @@ def _fits(panels: list[Panel], width: int, height: int) -> bool:
 
 
 def _across(width: int, panels: int) -> int:
-    """How many panels stand side by side."""
+    """Return how many panels fit side by side."""
     return max(1, min(panels, ACROSS, (width + GAP) // (NARROWEST + GAP)))
 
 
@@ -69,7 +69,7 @@ def _row_labels(panel: Panel) -> list[str]:
 
 
 def _label_width(panel: Panel) -> int:
-    """With the blank after it."""
+    """Return the width of the row labels, including the blank after them."""
     return max(map(len, _row_labels(panel)), default=-1) + 1
 
 
@@ -92,7 +92,7 @@ def _panel(panel: Panel, console: Console, width: int) -> Text:
 
 
 def _numbered_rows(panel: Panel, console: Console) -> list[Text]:
-    """Cells of equal width with a blank between them, under the label of each column."""
+    """Draw cells of equal width, separated by blanks, below the labels of the columns."""
     sign = SIGN if writes_blocks(console) else PLAIN_SIGN
     width = _cell_width(panel)
     header = [Text(" ".join(label.rjust(width) for label in panel.column_labels), "dim")] if panel.column_labels else []
@@ -103,9 +103,9 @@ def _numbered_rows(panel: Panel, console: Console) -> list[Text]:
 
 
 def _dense_rows(panel: Panel, console: Console, width: int) -> list[Text]:
-    """The cells stretched over the width, under as many labels as have room."""
+    """Draw cells stretched over the width, below as many labels as fit."""
     shades = SHADES if writes_blocks(console) else PLAIN_SHADES
-    count = max(panel.columns, len(panel.column_labels), 1)  # without rows, only the labels are left
+    count = max(panel.columns, len(panel.column_labels), 1)  # without rows, only the labels are drawn
     edges = [i * max(width, count) // count for i in range(count + 1)]
     rows = []
     for row in panel.rows:
@@ -123,7 +123,8 @@ def _shade(cell: Cell) -> int:
 
 
 def _header(labels: list[str], edges: list[int]) -> str:
-    """Where blocks begin, over every first, second, fourth ... of them: as many as stay two blanks apart."""
+    """Return labels at block boundaries: of every first, second, fourth ... block, so that they stay two blanks
+    apart."""
     begins = [beginning(label) for label in labels]
     every = 1
     while any(edges[i] + len(begins[i]) + 2 > edges[i + every] for i in range(0, len(begins) - every, every)):
