@@ -36,7 +36,7 @@ PACKAGE := $(shell find python/backslice python/backslice_command -type f -not -
 SOURCES := $(shell find include src adapters python/bindings cmake -type f -not -name '*_test.cc') $(PACKAGE) \
            CMakeLists.txt python/CMakeLists.txt python/install.cmake pyproject.toml README.md
 FUZZ_SECONDS ?= 60
-# Clones share what ccache has, wherever they are.
+# ccache finds the same entries from every clone, wherever it is.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export NINJA_STATUS := [%f/%t, %e s] 
@@ -54,19 +54,19 @@ help:
 setup:
 	@tools/setup.sh $(PYTHON)
 
-# What building and running the package takes.
+# The packages for building and running the package.
 $(VENV)/.requirements: pyproject.toml tools/requirements.py | setup
 	@$(STAGE) "Python environment" $(PYTHON) -m venv $(VENV)
 	@$(PY) -c "import tomllib" 2>/dev/null || $(PY) -m pip install -q tomli
 	@$(STAGE) "Python packages" $(PY) -m pip install -q $$($(PY) tools/requirements.py)
 	@touch $@
 
-# What its tests take.
+# The packages for its tests.
 $(VENV)/.test-requirements: $(VENV)/.requirements
 	@$(STAGE) "Python packages for tests" $(PY) -m pip install -q $$($(PY) tools/requirements.py dev)
 	@touch $@
 
-# The package's Python files; the compiled ones are added by CMake. So nothing is compiled twice.
+# The package's Python files. CMake adds the compiled ones, so that nothing is compiled twice.
 $(VENV)/.package: $(VENV)/.requirements $(PACKAGE) pyproject.toml README.md
 	@$(PY) -m pip install -q --no-build-isolation --no-deps --force-reinstall -C wheel.cmake=false .
 	@touch $@
@@ -79,12 +79,12 @@ package: setup $(VENV)/.package
 run: package
 	@$(VENV)/bin/backslice demo
 
-# A configuration made before jaxlib was there has not looked for its headers again.
+# A configuration made before jaxlib was installed does not look for its headers again.
 adapters: $(VENV)/.test-requirements package
 	@$(STAGE) "adapters" cmake --build build/dev --target adapters
 	@cmake --install build/dev --component adapters --prefix "$(SITE_PACKAGES)"
 
-# First what compiles and what downloads, then both kinds of tests, each pair at once.
+# Compiling and downloading run first, then both kinds of tests, each pair in parallel.
 test: package
 	@$(MAKE) --no-print-directory -j2 -o package test-programs $(VENV)/.test-requirements
 	@$(MAKE) --no-print-directory -j2 -o package -o test-programs test-cpp test-python
@@ -126,7 +126,7 @@ explorer-speed: explorer package $(VENV)/.test-requirements
 	$(PY) -m pip install -q $$($(PY) tools/requirements.py docs-test)
 	BACKSLICE_SPEED_TESTS=1 $(PY) -m pytest tests/explorer/test_speed.py -s
 
-# From the wheel, since the reference of the adapters is read from their modules.
+# The manual is built from the wheel, since the adapters' reference is read from their modules.
 docs: explorer package $(WHEEL_VENV)/.installed $(VENV)/.docs-requirements
 	@tools/setup.sh $(PYTHON) docs
 	@mkdir -p build/doxygen
@@ -144,7 +144,7 @@ docs-test: docs
 docs-serve: docs
 	$(PY) -m http.server --bind 127.0.0.1 --directory build/site $(DOCS_PORT)
 
-# The wheel, and .venv's packages beside it: tests that need all that users install, adapters above all, run here.
+# The wheel, and .venv's packages beside it. Tests that need a complete installation, above all of adapters, run here.
 $(WHEEL_VENV)/.installed: dist/.wheel $(VENV)/.test-requirements
 	@$(PYTHON) -m venv $(WHEEL_VENV)
 	@echo "$(SITE_PACKAGES)" > "$$($(WHEEL_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/venv.pth"
@@ -157,7 +157,7 @@ oracle: $(WHEEL_VENV)/.installed
 	@$(PY) -m pip install -q awkward pyarrow
 	@$(STAGE) "wheel in TensorFlow, JAX, ONNX Runtime" $(WHEEL_PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
 
-# The package for the newest JAX's Python has handlers compiled against the oldest headers, as a wheel has.
+# The package for the newest JAX's Python has handlers compiled against the oldest headers, like a wheel.
 oracle-jax: $(WHEEL_VENV)/.installed
 	$(WHEEL_PY) -m backslice.bench.venvs jax jax-newest
 	newest=$$($(WHEEL_PY) -c "from backslice.bench.venvs import find; print(find('jax-newest'))") && \
@@ -214,7 +214,7 @@ bench-cpp: setup
 	cmake --build --preset release
 	build/release/bench/backslice_bench --benchmark_counters_tabular=true
 
-# Programs that need clang's headers or run on a device alone: compiled here so that they keep compiling.
+# Programs that need clang's headers, or only run on a device, are compiled here so that they keep compiling.
 cuda-programs: package
 	@tools/setup.sh $(PYTHON) fuzz
 	@cmake --preset dev --log-level=WARNING -D BACKSLICE_CUDA=ON -D BACKSLICE_BUILD_CUDA_FUZZERS=ON

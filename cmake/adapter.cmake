@@ -11,7 +11,7 @@ function(backslice_add_adapter name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PRIVATE ${BACKSLICE_SHARED_LIBRARY})
   target_compile_options(${target} PRIVATE ${BACKSLICE_WARNINGS} -Wpedantic -Wshadow -Wconversion)
-  if(NOT BACKSLICE_SANITIZE)  # whose functions are in the program that loads it
+  if(NOT BACKSLICE_SANITIZE)  # the sanitizer's functions are in the program that loads it
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   set_target_properties(${target} PROPERTIES

@@ -1,10 +1,10 @@
-# The part of the library that runs on CUDA devices, and what stands in for it where that is off.
+# The part of the library that runs on CUDA devices, and the stub that replaces it in other builds.
 #
-# Its kernels are an object library, so that whoever links backslice needs neither nvcc nor CMake's CUDA language. The runtime is
-# linked statically; it loads the driver itself when it is first used, and says so where there is none.
+# Its kernels are an object library, so programs that link backslice need neither nvcc nor CMake's CUDA language. The
+# runtime is linked statically. It loads the driver on first use, and reports an error if there is none.
 
-# nvcc has GCC compile what runs on the host, whatever compiles the rest of the library, perhaps with another C++ library: so
-# nothing of one passes between the two (kernels/cuda/launch.h).
+# nvcc compiles host code with GCC. The rest of the library may use another compiler and another C++ library. So no C++
+# types pass between the two (kernels/cuda/launch.h).
 option(BACKSLICE_CUDA "Build the kernels for CUDA devices (needs nvcc)" OFF)
 set(BACKSLICE_CUDA_ARCHITECTURES "90" CACHE STRING "CUDA architectures to compile for, with PTX for later ones; see CMAKE_CUDA_ARCHITECTURES")
 
@@ -16,26 +16,26 @@ set(BACKSLICE_CUDA_KERNELS src/kernels/cuda/table_pages.cu src/kernels/slice/cud
   src/kernels/sparse/cuda_add.cu src/kernels/sparse/cuda_find.cu src/kernels/sparse/cuda_join.cu
   src/kernels/sparse/cuda_move.cu src/kernels/sparse/cuda_walk.cu)
 
-# 554 is a conversion to itself.
+# 554 is the warning about a conversion to itself.
 set(BACKSLICE_CUDA_OPTIONS -std=c++20 --expt-relaxed-constexpr -diag-suppress=554 $<$<BOOL:${BACKSLICE_WERROR}>:-Werror=all-warnings>)
 
 if(BACKSLICE_CUDA)
   if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL)
-    # What the environment of a build with zig says is of its compiler alone.
+    # In a build with zig, the environment describes only zig.
     set(CMAKE_CUDA_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env --unset=CCACHE_COMPILERTYPE --unset=CCACHE_COMPILERCHECK ${CCACHE_PROGRAM})
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${BACKSLICE_CUDA_ARCHITECTURES})
   enable_language(CUDA)
-  # What links the kernels' objects is a C++ compiler with its own libraries, and not nvcc with those of GCC. It is given the
-  # runtime by name.
+  # A C++ compiler with its own libraries links the kernels' objects, not nvcc with GCC's libraries. It gets the runtime
+  # by name.
   set(CMAKE_CUDA_RUNTIME_LIBRARY None)
   set(CMAKE_CUDA_IMPLICIT_LINK_LIBRARIES "")
   set(CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES "")
   find_package(CUDAToolkit REQUIRED)
 endif()
 
-# Adds to a target what runs on CUDA devices, or the stub.
+# Adds the CUDA code to a target, or the stub.
 function(backslice_add_cuda target)
   if(NOT BACKSLICE_CUDA)
     target_sources(${target} PRIVATE ${BACKSLICE_CUDA_STUBS})
@@ -51,8 +51,9 @@ function(backslice_add_cuda target)
       VISIBILITY_INLINES_HIDDEN ON)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:backslice_cuda>)
   endif()
-  # Two libraries in one process may each have a runtime; neither must see the other's symbols. symbols.map hides those of a
-  # shared library; where this library is static, whoever links it hides them. (zig's linker has no such option.)
+  # Two libraries in one process may each have a runtime, and must not see each other's symbols. symbols.map hides the
+  # symbols of a shared library. Programs that link the static library must hide them. (zig's linker has no such
+  # option.)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
     target_link_options(${target} INTERFACE -Wl,--exclude-libs,libcudart_static.a)

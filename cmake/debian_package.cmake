@@ -11,6 +11,6 @@ set(CPACK_COMPONENTS_ALL library)
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the library needs, by the system's own rules: needs dpkg-dev
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds dependencies by the system's own rules; needs dpkg-dev
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 include(CPack)

@@ -1,4 +1,5 @@
-# What the build needs. All of it is looked for before anything is reported, so that one error names every missing package.
+# The dependencies of the build. All are looked for before anything is reported, so that one error names every missing
+# package.
 macro(backslice_need package debian_packages)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
@@ -31,7 +32,7 @@ if(backslice_missing)
   if("GTest" IN_LIST backslice_missing OR "nlohmann_json" IN_LIST backslice_missing)
     set(without_tests "Only the tests need GTest and nlohmann_json. To build without tests, add\n  -D BACKSLICE_BUILD_TESTS=OFF")
   endif()
-  # Indented lines are printed as they are.
+  # CMake prints indented lines unchanged.
   message(FATAL_ERROR "backslice needs ${names}, which CMake did not find. On Debian and Ubuntu, run\n"
     "  apt install ${packages}\n"
     "as root. Elsewhere, install what is missing and name its folder in CMAKE_PREFIX_PATH. ${without_tests}")

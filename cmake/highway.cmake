@@ -1,4 +1,4 @@
-# Highway from its sources: the target `hwy` alone, whose objects become part of the library.
+# Highway from its sources: only the target `hwy`, whose objects become part of the library.
 if(NOT EXISTS ${BACKSLICE_HIGHWAY_SOURCE}/hwy/highway.h)
   message(FATAL_ERROR "BACKSLICE_HIGHWAY_SOURCE is \"${BACKSLICE_HIGHWAY_SOURCE}\", where there is no hwy/highway.h; "
     "expected the folder of Highway's sources.")

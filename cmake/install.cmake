@@ -1,4 +1,4 @@
-# The install tree: headers, the library, and what find_package(backslice) and pkg-config read.
+# The install tree: headers, the library, and the files for find_package(backslice) and pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/backslice)
@@ -7,7 +7,7 @@ install(TARGETS backslice EXPORT backslice-targets COMPONENT library)
 install(DIRECTORY include/backslice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT backslice-targets NAMESPACE backslice:: DESTINATION ${config_dir} COMPONENT library)
 
-# Who links a static library also links what it needs; a shared one brings it along.
+# Programs that link a static library must also link its dependencies; a shared library brings them along.
 set(BACKSLICE_STATIC_PACKAGES "")
 set(BACKSLICE_PC_REQUIRES "")
 set(BACKSLICE_PC_LIBS "")
@@ -35,7 +35,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/backslice-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/backslice-config.cmake ${PROJECT_BINARY_DIR}/backslice-config-version.cmake
   DESTINATION ${config_dir} COMPONENT library)
 
-# The prefix is found from the file's own place, so that the tree can be moved.
+# The prefix is found from the file's own path, so that the tree can be moved.
 file(RELATIVE_PATH BACKSLICE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/backslice.pc.in ${PROJECT_BINARY_DIR}/backslice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/backslice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

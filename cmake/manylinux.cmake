@@ -3,14 +3,14 @@
 set(CMAKE_C_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../tools/zig-cc)
 set(CMAKE_CXX_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../tools/zig-c++)
 
-# zig takes 512-bit vectors out of AVX-512 unless they are asked for, and Highway 1.0 asks for AVX-512 alone. Only functions
-# that are compiled for AVX-512 change by it.
+# zig does not use 512-bit vectors in AVX-512 code unless asked, and Highway 1.0 only asks for AVX-512. The option
+# affects only functions that are compiled for AVX-512.
 if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
   set(CMAKE_CXX_FLAGS_INIT -mevex512)
 endif()
 
-# The system's unwinder, instead of zig's inside each library: Python ends threads by pthread_exit, which unwinds with the
-# system's, and two kinds in one stack would crash.
+# Use the system's unwinder instead of zig's inside each library. Python ends threads by pthread_exit, which unwinds
+# with the system's; two unwinders in one stack would crash.
 execute_process(COMMAND gcc -print-file-name=libgcc_s.so.1 OUTPUT_VARIABLE unwinder OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT ${unwinder})

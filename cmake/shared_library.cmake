@@ -1,4 +1,4 @@
-# The shared library. Its SOVERSION is the version of the C interface, by which every language but C++ loads it;
+# The shared library. Its SOVERSION is the version of the C interface, through which every language but C++ loads it.
 # symbols.map.in lists the symbols of the C++ API.
 file(STRINGS include/backslice/c/base.h abi_version_line REGEX "define BACKSLICE_ABI_VERSION")
 string(REGEX MATCH "[0-9]+" BACKSLICE_ABI_VERSION "${abi_version_line}")
@@ -7,9 +7,9 @@ set(BACKSLICE_SYMBOLS ${PROJECT_BINARY_DIR}/symbols.map)
 configure_file(cmake/symbols.map.in ${BACKSLICE_SYMBOLS} @ONLY)
 
 function(backslice_present_as_shared_library target)
-  # Not as LINKER:..., which zig does not take from -Xlinker.
+  # LINKER:... does not work: zig does not accept -Xlinker.
   target_link_options(${target} PRIVATE -Wl,--version-script=${BACKSLICE_SYMBOLS})
-  # dlclose leaves the library in memory: its threads and exit handlers are still there.
+  # dlclose keeps the library in memory, since its threads and exit handlers still run.
   target_link_options(${target} PRIVATE -Wl,-z,nodelete)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME backslice
@@ -17,8 +17,8 @@ function(backslice_present_as_shared_library target)
     LINK_DEPENDS ${BACKSLICE_SYMBOLS})
 endfunction()
 
-# Sets BACKSLICE_SHARED_LIBRARY to the target of the shared library. Where `backslice` is static, that is a second target
-# made of the same objects, so that tests (which need the static one) and the extension module compile them once.
+# Sets BACKSLICE_SHARED_LIBRARY to the target of the shared library. If `backslice` is static, that is a second target
+# of the same objects. So tests (which need the static one) and the extension module compile them once.
 function(backslice_add_shared_library)
   if(BUILD_SHARED_LIBS)
     backslice_present_as_shared_library(backslice)

@@ -1,17 +1,18 @@
-# Compiles the files of a folder as one, since most of a file's time goes into the headers that its neighbours include too.
+# Compiles the files of a folder as one, since compiling a file mostly means compiling headers that its neighbours
+# include too.
 #
-# So a name in an anonymous namespace is unique in its folder. BACKSLICE_UNITY_BUILD=OFF compiles every file by itself, as
-# builds of wheels do: that finds missing includes.
+# So names in anonymous namespaces must be unique in their folder. BACKSLICE_UNITY_BUILD=OFF compiles each file alone,
+# as builds of wheels do, and so finds missing includes.
 option(BACKSLICE_UNITY_BUILD "Compile the files of a folder as one" ON)
 
-# Files that Highway compiles once per SIMD target: they include themselves, so each stays alone.
+# Files that Highway compiles once per SIMD target include themselves, so each is compiled alone.
 set(BACKSLICE_SIMD_SOURCES add.cc expand.cc indices.cc move.cc spread.cc stream.cc)
-# One file per operator, each with the same names.
+# The files of operators are compiled alone: they all use the same names.
 set(BACKSLICE_ONNXRUNTIME_OPERATORS multi_slice_grad.cc ragged_gradient.cc slice_grad.cc slice_grad_accumulate.cc sparse_slice_grad.cc
   strided_slice_grad.cc)
 
-# backslice_unity(TARGET [GROUPS COUNT] [ALONE NAME...]): the target's files in COUNT groups per folder (1), except those
-# with these names, which stay alone.
+# backslice_unity(TARGET [GROUPS COUNT] [ALONE NAME...]): compiles the target's files in COUNT groups per folder (1),
+# except files with these names, which are compiled alone.
 function(backslice_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 unity "" GROUPS ALONE)
   if(NOT BACKSLICE_UNITY_BUILD)
@@ -25,7 +26,7 @@ function(backslice_unity target)
   foreach(source IN LISTS sources)
     cmake_path(GET source FILENAME name)
     if(name MATCHES "\\.cc$" AND NOT name IN_LIST unity_ALONE)
-      # Relative, so that a group has the same name in every clone, and ccache knows it.
+      # A relative path gives a group the same name in every clone, so ccache recognises it.
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
       cmake_path(GET path PARENT_PATH folder)
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})

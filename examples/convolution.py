@@ -1,10 +1,9 @@
 """The backward pass of a convolution, by hand, in NumPy.
 
-A convolution is a sum over the positions (p, q) of its kernel: each looks at a
-slice of x, all rows and columns that this position meets as the kernel moves.
-So its gradient with respect to x is the sum of the gradients of those slices,
-which overlap, and `multi_slice_grad` adds them all up in one pass. Finite
-differences check the result.
+A convolution is a sum over the positions (p, q) of its kernel. Each position
+meets a slice of x as the kernel moves. So the gradient with respect to x is
+the sum of the gradients of those slices, which overlap. `multi_slice_grad`
+adds all of them up in one pass. Finite differences check the result.
 """
 
 import backslice as bs
@@ -14,7 +13,7 @@ STRIDE = 2
 
 
 def windows(x_shape, kernel):
-    """Each position of the kernel, and the slice of x it looks at."""
+    """Yield each position of the kernel, and its slice of x."""
     height, width = (
         (n - k) // STRIDE + 1
         for n, k in zip(x_shape[2:], kernel.shape[2:], strict=True)
@@ -26,7 +25,7 @@ def windows(x_shape, kernel):
 
 
 def convolve(x, kernel):
-    """x is [images, channels in, rows, columns].
+    """Convolve x, which is [images, channels in, rows, columns].
 
     The kernel is [channels out, channels in, rows, columns].
     """
@@ -37,7 +36,7 @@ def convolve(x, kernel):
 
 
 def convolve_backward(x, kernel, dy):
-    """The gradients with respect to x and the kernel."""
+    """Return the gradients with respect to x and the kernel."""
     dkernel = np.zeros_like(kernel)
     pieces = []
     for (p, q), at in windows(x.shape, kernel):
@@ -47,7 +46,7 @@ def convolve_backward(x, kernel, dy):
 
 
 def slope(loss, array, at, step=1e-6):
-    """How the loss moves with one element."""
+    """Return the change of the loss with one element."""
     moved = [array.copy(), array.copy()]
     moved[0][at] += step
     moved[1][at] -= step

@@ -1,12 +1,12 @@
 """A seismic adjoint on fields that do not fit memory, with Dask.
 
-A wave moves by finite differences: each step looks at the four neighbours of
+A wave moves by finite differences: each step reads the four neighbours of
 every inner point, which are slices. The adjoint sends a gradient back through
 every step: `multi_slice_grad` adds the gradients of the slices, chunk by
 chunk. Every step is stored in files, one per band of rows, and only some
-bands are in memory at once: `python dask_seismic_adjoint.py 30000` has wave
-fields of 7 GB, in bands of 8 MB, and stores six of them. A second number says
-how many rows a band has.
+bands are in memory at once. `python dask_seismic_adjoint.py 30000` has wave
+fields of 7 GB in bands of 8 MB, and stores six of them. A second number sets
+the number of rows in a band.
 """
 
 import sys
@@ -30,13 +30,13 @@ NEIGHBOURS = [
 
 
 def accelerate(u, onto):
-    """Add what the neighbours pull at the inner points."""
+    """Add the forces of the neighbours at the inner points."""
     pull = sum(u[at] for at in NEIGHBOURS) - 4 * u[INNER]
     return slice_grad(RATE * pull, u.shape, INNER, onto=onto)
 
 
 def accelerate_adjoint(d):
-    """The gradient with respect to u of what accelerate adds."""
+    """Return the gradient of `accelerate` with respect to u."""
     pull = RATE * d[INNER]
     pieces = [(INNER, -4 * pull)] + [(at, pull) for at in NEIGHBOURS]
     return multi_slice_grad(d.shape, pieces, chunks=d.chunks)
@@ -50,7 +50,7 @@ def simulate(u, before, folder):
 
 
 def simulate_adjoint(d, folder):
-    """The gradient with respect to both wave fields at the start."""
+    """Return the gradient with respect to both wave fields at the start."""
     d_u, d_before = d, da.zeros_like(d)
     for step in range(STEPS):
         d_after = 2 * d_u + accelerate_adjoint(d_u) + d_before

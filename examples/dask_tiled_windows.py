@@ -1,11 +1,11 @@
 """The gradient of overlapping windows over a large image, with Dask.
 
-A score looks at windows of an image that overlap by half. Backwards, every
-pixel receives what its windows send. `multi_slice_grad` gives each chunk of
-the gradient the windows that meet it, and writes it once. Image, windows and
-gradient are made chunk by chunk and summed up, so that only some chunks are in
-memory at once: `python dask_tiled_windows.py 30000` has an image of 7 GB. A
-second number says how many rows and columns a chunk has.
+A score reads windows of an image that overlap by half. In the backward pass,
+every pixel receives the gradients of its windows. `multi_slice_grad` gives
+each chunk of the gradient the windows that meet it, and writes it once.
+Image, windows and gradient are made and summed up chunk by chunk, so only
+some chunks are in memory at once. `python dask_tiled_windows.py 30000` has an
+image of 7 GB. A second number sets the rows and columns of a chunk.
 """
 
 import sys
@@ -26,7 +26,7 @@ TAPER = EDGE[:, None] * EDGE
 
 
 def score(image):
-    """Half the squares of all windows, each weighted by a taper."""
+    """Return half the squares of all windows, each weighted by a taper."""
     return sum(0.5 * (TAPER * image[at] ** 2).sum() for at in WINDOWS)
 
 
@@ -40,7 +40,7 @@ def main():
     dx = gradient(image)
     layer = dx.dask.layers[dx.name]
     print(f"{len(WINDOWS)} windows meet chunks in {layer.meeting_pairs} pairs")
-    # the score is of second degree: <gradient, image> is twice the score
+    # the score is quadratic: <gradient, image> is twice the score
     product, twice = (dx * image).sum().compute(), 2 * score(image).compute()
     gap = abs(product - twice) / abs(twice)
     print(f"gradient and score agree to {gap:.0e}")

@@ -1,10 +1,10 @@
 """A ragged embedding bag: each sentence is the mean of its words' vectors.
 
-The words of all sentences lie one after the other; splits say where each
-sentence begins. The sentences are encoded one by one, the loss looks at some
-of them, and the gradient joins their pieces again, with zeros for the
-sentences that the loss ignored. Then each word's gradient goes to its row of
-the table. Finite differences check the result.
+The words of all sentences are concatenated; splits say where each sentence
+begins. The sentences are encoded one by one, and the loss uses only some of
+them. The gradient joins their pieces again, with zeros for the unused
+sentences. Then each word's gradient goes to its row of the table. Finite
+differences check the result.
 """
 
 import backslice as bs
@@ -12,11 +12,11 @@ import numpy as np
 
 WORDS, SIZE = 30, 4
 SENTENCES = [[3, 17, 3, 29], [], [8], [5, 6, 7, 8, 9, 10], [0, 0, 1], [2]]
-LABELS = {0: 1.0, 3: -1.0, 4: 1.0, 1: 0.5}  # sentences 2 and 5 have none
+LABELS = {0: 1.0, 3: -1.0, 4: 1.0, 1: 0.5}  # sentences 2 and 5 have no label
 
 
 def bags(table):
-    """One array per sentence: the vectors of its words."""
+    """Return one array per sentence: the vectors of its words."""
     words = np.array([word for sentence in SENTENCES for word in sentence])
     rows = bs.RaggedTensor.from_row_lengths(
         table[words], [len(sentence) for sentence in SENTENCES]
@@ -50,7 +50,7 @@ def gradient_of(table, direction):
         bs.VariantArray(pieces), splits, rows.values.shape
     )
     dtable = np.zeros_like(table)
-    np.add.at(dtable, words, dwords)  # a word may stand in many places
+    np.add.at(dtable, words, dwords)  # a word may occur several times
     return dtable
 
 
@@ -69,7 +69,7 @@ def main():
         worst = max(worst, abs(dtable[at] - (losses[0] - losses[1]) / 2e-6))
     print(f"largest difference from finite differences: {worst:.1e}")
     assert worst < 1e-8
-    assert not dtable[2].any()  # in an unlabelled sentence
+    assert not dtable[2].any()  # only in an unlabelled sentence
     assert not dtable[11].any()  # in no sentence
 
     before = loss_of(table, direction)

@@ -2,10 +2,10 @@
 // added up in one pass.
 //
 // A plate cools: each step, an inner point moves towards its four neighbours,
-// which are slices of the plate. Backwards, the gradient of each slice goes
-// where the slice came from. The adjoint identity <A u, d> = <u, A* d> checks
-// it, and a few steps of gradient descent find the temperature at the start
-// from the one at the end.
+// which are slices of the plate. In the backward pass, the gradient of each
+// slice goes to the slice's position. The adjoint identity
+// <A u, d> = <u, A* d> checks it, and a few steps of gradient descent find the
+// temperature at the start from the one at the end.
 #include <backslice/backslice.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr double kRate = 0.2;
 const char* const kNeighbours[] = {":-2, 1:-1", "2:, 1:-1", "1:-1, :-2",
                                    "1:-1, 2:"};
 const char* const kBorder[] = {"0, :", "-1, :", "1:-1, 0",
-                               "1:-1, -1"};  // keeps its temperature
+                               "1:-1, -1"};  // the fixed border
 
 using Plate = std::vector<double>;  // kSize x kSize, row by row
 
@@ -36,7 +36,7 @@ ConstView view_of(const std::vector<double>& values, Ints shape) {
   return ConstView::of(values, shape).value();
 }
 
-// The same slices are taken in every step: they are checked and planned once.
+// Every step uses the same slices, so they are checked and planned once.
 class Stencil {
  public:
   Stencil() {
@@ -79,7 +79,7 @@ Plate step(const Plate& u) {
   return after;
 }
 
-// From the gradient after a step to the one before it.
+// Computes the gradient before a step from the gradient after it.
 Plate step_adjoint(const Plate& d) {
   std::vector<double> inner = taken(d, stencil().inner()), kept = inner,
                       moved = inner;

@@ -1,9 +1,9 @@
 """Where was it hot? The adjoint of a heat equation, from slices.
 
 A plate cools: in each step, an inner point moves towards its four neighbours.
-In NumPy that is five slices of u. Backwards, the gradient of each slice goes
-where the slice came from, and `multi_slice_grad` adds all pieces up in one
-pass. With it, the temperature at the start is recovered from that at the end.
+In NumPy that is five slices of u. In the backward pass, the gradient of each
+slice goes to the slice's position, and `multi_slice_grad` adds all of them up
+in one pass. So the temperature at the start is recovered from the end.
 """
 
 import backslice as bs
@@ -28,7 +28,7 @@ def step(u):
 
 
 def step_adjoint(d):
-    """The gradient before a step, from the one after it."""
+    """Return the gradient before a step from the gradient after it."""
     inner = d[INNER]
     pieces = [(INNER, (1 - 4 * RATE) * inner)]
     pieces += [(at, RATE * inner) for at in NEIGHBOURS]
@@ -43,7 +43,7 @@ def simulate(u):
 
 
 def gradient(u, target):
-    """Of half the squared distance between where u ends and the target."""
+    """Return half the squared distance between the end of u and the target."""
     d = simulate(u) - target
     for _ in range(STEPS):
         d = step_adjoint(d)

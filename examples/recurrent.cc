@@ -57,8 +57,8 @@ std::vector<double> losses(const Weights& weights) {
   return {square, last};
 }
 
-// The gradients with respect to (w, u), for each of the `count` losses that the
-// elements hold.
+// Returns the gradients with respect to (w, u), for each of the `count` losses
+// that the elements hold.
 std::vector<Weights> backward(const Weights& weights, TensorArray states,
                               TensorArray gradient, std::int64_t count) {
   std::vector<Weights> found(static_cast<std::size_t>(count), Weights{0, 0});
@@ -80,7 +80,7 @@ std::vector<Weights> backward(const Weights& weights, TensorArray states,
       }
     }
     must(gradient.write(
-        t, tensor(before, dh.shape())));  // added to what the loss wrote there
+        t, tensor(before, dh.shape())));  // added to the loss's gradient
   }
   return found;
 }
@@ -98,8 +98,7 @@ int main() {
   TensorArray both = states.grad_with_shape("both", {2}).value();
   must(square.unstack(all));  // the gradient of stack is unstack
   must(last.write(
-      kSteps,
-      tensor({1, 1, 1}, {kSize})));  // the states before it read as zeros
+      kSteps, tensor({1, 1, 1}, {kSize})));  // unwritten states read as zeros
   for (std::int64_t t = 0; t <= kSteps; ++t) {
     const double* at = h.data() + t * kSize;
     must(both.write(t, tensor({at[0], at[1], at[2], 0, 0, 0}, {2, kSize})));

@@ -33,9 +33,9 @@ def losses(weights):
 
 
 def backward(weights, states, gradient):
-    """The gradients of the weights, from those of the states.
+    """Return the gradients of the weights from the gradients of the states.
 
-    The latter may have further axes in front.
+    The states' gradients may have leading axes.
     """
     h = states.stack()
     found = {"W": 0, "U": 0}
@@ -43,13 +43,13 @@ def backward(weights, states, gradient):
         da = gradient.read(t + 1) * (1 - h[t + 1] ** 2)
         found["W"] = found["W"] + da[..., :, None] * inputs[t]
         found["U"] = found["U"] + da[..., :, None] * h[t]
-        # added to what the loss wrote there
+        # added to the loss's gradient
         gradient.write(t, da @ weights["U"])
     return found
 
 
 def moved(name, at, step):
-    """The weights with one element moved."""
+    """Return the weights with one element changed."""
     matrix = weights[name].copy()
     matrix[at] += step
     return {**weights, name: matrix}
@@ -60,7 +60,7 @@ def main():
     h = states.stack()
     square, last = states.grad("square"), states.grad("last")
     square.unstack(h)  # the gradient of stack is unstack
-    last.write(STEPS, np.ones(SIZE))  # the states before it read as zeros
+    last.write(STEPS, np.ones(SIZE))  # unwritten states read as zeros
     both = states.grad_with_shape("both", [2])
     for t in range(STEPS + 1):
         both.write(t, np.stack([h[t], np.zeros(SIZE)]))

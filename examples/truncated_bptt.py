@@ -2,10 +2,10 @@
 
 A small recurrent network learns to add up. The sequence is cut into windows.
 Within one, the states go through a TensorArray and the gradient through its
-gradient array, which sums what the loss and the next step send to the same
-state. At the border of a window the gradient stops: the state is carried over,
-the gradient is not. Finite differences with that state held fixed check the
-gradients; then the network is trained.
+gradient array, which sums the gradients that a state gets from the loss and
+the next step. At the border of a window the gradient stops: the state is
+carried over, the gradient is not. Finite differences with that state held
+fixed check the gradients; then the network is trained.
 """
 
 import backslice as bs
@@ -15,7 +15,7 @@ STEPS, WINDOW, SIZE = 60, 6, 12
 
 
 def run_window(weights, inputs, first_state):
-    """The states of one window, before and after each step."""
+    """Return the states of one window, before and after each step."""
     states = bs.TensorArray(
         len(inputs) + 1,
         "float64",
@@ -47,13 +47,13 @@ def window_gradients(weights, inputs, targets, first_state):
         da = gradient.read(t + 1) * (1 - h[t + 1] ** 2)
         found["w"] = found["w"] + da * inputs[t]
         found["u"] = found["u"] + np.outer(da, h[t])
-        if t:  # nothing goes back into the state that the window began with
+        if t:  # the window's first state gets no gradient
             gradient.write(t, da @ weights["u"])
     return loss_of(weights, states, targets), found, h[-1].copy()
 
 
 def largest_difference(weights, inputs, targets, first_state):
-    """From finite differences, over all weights."""
+    """Return the gradient by finite differences, over all weights."""
     _, found, _ = window_gradients(weights, inputs, targets, first_state)
     worst = 0.0
     for name, array in weights.items():

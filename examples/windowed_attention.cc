@@ -1,5 +1,5 @@
-// The gradient of windowed attention with respect to its values: every position
-// looks at its neighbours, so that many slices of one tensor overlap.
+// The gradient of windowed attention with respect to its values: every
+// position reads its neighbours, so that many slices of one tensor overlap.
 // multi_slice_grad adds their gradients up in one pass; finite differences
 // check it.
 #include <backslice/backslice.h>
@@ -26,7 +26,8 @@ Window window(std::int64_t t) {
           std::min(kLength, t + kReach + 1)};
 }
 
-// How much position t looks at each position of its window: nearer ones more.
+// Returns the weights with which position t reads its window: higher for
+// nearer positions.
 std::vector<double> weights(std::int64_t t) {
   const auto [lo, hi] = window(t);
   std::vector<double> found;
@@ -54,8 +55,8 @@ Matrix attend(const Matrix& values) {
   return result;
 }
 
-// dvalues: the sum over t of the gradient of values[window(t)], which is
-// weights(t) times dy[t].
+// Computes dvalues: the sum over t of the gradient of values[window(t)], which
+// is weights(t) times dy[t].
 Matrix attend_backward(const Matrix& dy) {
   std::vector<Matrix> pieces;
   std::vector<SliceGradient> slices;
@@ -101,7 +102,7 @@ int main() {
   for (std::size_t i = 0; i < values.size(); i += 37) {
     Matrix above = values, below = values;
     above[i] +=
-        1;  // attention is linear in its values, so that a large step is exact
+        1;  // attention is linear in its values, so a large step is exact
     below[i] -= 1;
     worst =
         std::max(worst, std::abs(found[i] - (loss(above) - loss(below)) / 2));

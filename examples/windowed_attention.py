@@ -1,6 +1,6 @@
 """The gradient of windowed attention: hundreds of overlapping slices.
 
-Position t takes the keys and values of a window around it. The gradient with
+Position t reads the keys and values of a window around it. The gradient with
 respect to all keys is the sum of the gradients of all those windows. One by
 one, each would cost a whole tensor; with `multi_slice_grad` all of them take
 one pass.
@@ -31,7 +31,7 @@ def attend(queries, keys, values):
 
 
 def attend_backward(queries, keys, values, dy):
-    """The gradients with respect to queries, keys and values."""
+    """Return the gradients with respect to queries, keys and values."""
     dqueries = np.empty_like(queries)
     key_pieces, value_pieces = [], []
     for t in range(LENGTH):

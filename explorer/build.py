@@ -1,7 +1,8 @@
-"""Builds the slice explorer: one HTML file that holds the page, its style, its script and the library as WebAssembly.
+"""Builds the slice explorer: one HTML file that contains the page, its style, its script and the library as
+WebAssembly.
 
-It needs emscripten; `make explorer` installs it. The page is put into build/explorer/slice_explorer.html, from where
-wheels and the manual take it.
+It needs emscripten; `make explorer` installs it. The result is build/explorer/slice_explorer.html, which wheels and the
+manual include.
 """
 
 import argparse
@@ -20,11 +21,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "explorer"
 SCRIPTS = ("engine.js", "fields.js", "masks.js", "pictures.js", "errors.js", "results.js", "main.js")
-MOST_BYTES = 400_000  # of the page, compressed
+MOST_BYTES = 400_000  # limit for the compressed page
 
 
 def compile_library() -> None:
-    """Compiles the library and the functions that the page calls."""
+    """Compile the library and the functions that the page calls."""
     environment = {name: value for name, value in os.environ.items() if name != "EM_CACHE"}
     environment |= {"NODE_PATH": "/usr/share/nodejs", "CCACHE_COMPILERTYPE": "clang"}
     launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
@@ -36,7 +37,7 @@ def compile_library() -> None:
 
 
 def check_types() -> None:
-    """Checks the types of the page's scripts, where TypeScript's compiler is installed."""
+    """Check the types of the page's scripts, if TypeScript's compiler is installed."""
     compiler = shutil.which("tsc")
     if compiler is None:
         print("the types of the page's scripts were not checked: tsc is not installed")
@@ -44,7 +45,7 @@ def check_types() -> None:
     subprocess.run([compiler, "-p", HERE / "page"], check=True)
 
 
-# The library's colours, asked for as the page asks.
+# Return the library's colours, by the page's own request.
 ASK_FOR_STYLE = """const wasmBinary = require("fs").readFileSync("explorer.wasm");
 require("./explorer.js")({ wasmBinary }).then((library) => {
   const memory = library._malloc(100);
@@ -54,7 +55,7 @@ require("./explorer.js")({ wasmBinary }).then((library) => {
 
 
 def style() -> str:
-    """The page's style, with the colours of the library's pictures."""
+    """Return the page's style, with the colours of the library's pictures."""
     asked = subprocess.run(["node", "-e", ASK_FOR_STYLE], check=True, cwd=BUILD, stdout=subprocess.PIPE, text=True)
     palettes = {
         name: " ".join(f"--{part}: {colour};" for part, colour in palette.items())
@@ -72,7 +73,7 @@ def hash_of(text: str) -> str:
 
 
 def page() -> str:
-    """The page, whose policy allows these scripts and this style, and nothing from anywhere else."""
+    """Return the page. Its policy allows only these scripts and this style."""
     own = "\n".join((HERE / "page" / name).read_text() for name in SCRIPTS)
     script = f'{(BUILD / "explorer.js").read_text()}\n(() => {{\n"use strict";\n{own}\n}})();\n'
     theme = (HERE / "page" / "theme.js").read_text()

@@ -1,4 +1,4 @@
-// Dense slices and gradients against the definition: public functions and every kernel, all dtypes, any strides.
+// Dense slices and gradients, compared with the definition: public functions and every kernel, all dtypes, any strides.
 #include "backslice/prepared_slice.h"
 #include "backslice/slice.h"
 #include "fuzz/input.h"
@@ -18,7 +18,7 @@ struct Case {
   std::int64_t item_size;
 };
 
-// Small shapes mostly; some with long rows, a few large enough to be cut between threads.
+// Mostly small shapes; some with long rows, and a few large enough to be divided among threads.
 Numbers any_shape(Input& in) {
   Numbers shape = in.small_shape(5, 5);
   if (shape.size() > 4 || shape.empty()) return shape;
@@ -118,7 +118,7 @@ void fuzz_slice_grad(Input& in, const Case& c) {
   check(c, out, !done ? before : accumulate ? accumulated(c, before, dy.values()) : gradient(c, dy.values()));
 }
 
-// The same case as its dialect has it: axes that ONNX cannot drop stay, TensorFlow says all of it.
+// The same case in each dialect. ONNX keeps axes that it cannot drop; TensorFlow expresses the whole selection.
 struct OnnxDialect {
   OnnxSlice spec;
   explicit OnnxDialect(const Case& c) : spec(c.selection.to_onnx().slice) {}
@@ -166,7 +166,8 @@ template <class Dialect>
 void fuzz_dialect_slice(Input& in, const Case& c, const Dialect& dialect) {
   const Placed x = place(in, c, c.selection.shape(), Strides::Any);
   const Context context{.executor = &in.executor()};
-  const bool possible = !std::is_same_v<Dialect, OnnxDialect> || c.selection.shape().rank() > 0;  // refuses scalars
+  // ONNX refuses scalars
+  const bool possible = !std::is_same_v<Dialect, OnnxDialect> || c.selection.shape().rank() > 0;
   if (in.flag()) {
     const auto y = dialect.slice(x.view(), context);
     if (agree(y.status(), possible, "a dialect's slice")) check(c, *y, sliced(c, x.values()));
@@ -233,7 +234,8 @@ void fuzz_accumulate_kernels(Input& in, const Case& c) {
   check(c, out, expected);
 }
 
-// Two tensors of any strides in one block: an output that overlaps itself or the input is refused, any other is not.
+// Two tensors of any strides in one block. An output that overlaps itself or the input is refused; any other is
+// accepted.
 void fuzz_overlap(Input& in, const Case& c) {
   const Shape &shape = c.selection.shape(), &result = c.selection.result_shape();
   if (c.dtype == DType::String || !SharedBlock::has_room_for(shape)) return;
@@ -242,7 +244,7 @@ void fuzz_overlap(Input& in, const Case& c) {
   agree(slice_into(c.selection, x, out), !block.overlaps(out, {x}), "an output of these strides");
 }
 
-// Shapes of astronomic extents over one element: what is taken may be small, or is refused.
+// Shapes of astronomic extents over one element: the result may be small, or is refused.
 void fuzz_huge(Input& in) {
   const Numbers shape = in.huge_shape(4);
   const DType dtype = in.dtype();
@@ -277,7 +279,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice::fuzz;
   Input in(data, size);
   auto what = in.within(0, 10);
-  if (!is_on_cpu() && what >= 4 && what < 8) what -= 4;  // kernels of the CPU
+  if (!is_on_cpu() && what >= 4 && what < 8) what -= 4;  // those test kernels of the CPU
   if (what == 10) return fuzz_huge(in), 0;
   const Case c = any_case(in);
   if (what < 2)
@@ -292,7 +294,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz_overlap(in, c);
   else if (in.flag())
     fuzz_dialect<OnnxDialect>(in, c);
-  else if (c.selection.to_tf().ok())  // TensorFlow cannot say every selection
+  else if (c.selection.to_tf().ok())  // TensorFlow cannot express every selection
     fuzz_dialect<TfDialect>(in, c);
   return 0;
 }

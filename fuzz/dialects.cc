@@ -1,5 +1,5 @@
-// Dialects: each lowers to the normal form that its document defines, every selection round-trips through all of them,
-// and restrict() finds what lies in a box. Any integers, shapes from scalars to products past int64.
+// Dialects: each lowers to the normal form that its specification defines, every selection round-trips through all of
+// them, and restrict() finds the elements in a box. Any integers, and shapes from scalars to products past int64.
 #include "fuzz/input.h"
 #include "fuzz/must.h"
 #include "fuzz/naive_slice.h"
@@ -40,7 +40,7 @@ OnnxSlice any_onnx(Input& in, const Numbers& shape) {
   return slice;
 }
 
-// Every axis in the canonical form, inside its extent, and counted right.
+// Checks that every axis is in the canonical form, inside its extent, and has the right count.
 void check_canonical(const Selection& s) {
   for (int i = 0; i < s.shape().rank(); ++i) {
     const Selection::Axis& axis = s.axis(i);
@@ -82,7 +82,7 @@ void check_round_trips(const Selection& s) {
   must(must_get(Selection::make(s.shape(), axes, s.result_axes()), "its own axes") == s, "make() of its own axes");
 }
 
-// The part of a selection inside [lo, hi) of each axis, axis by axis: which of its places, and where they lie.
+// Checks the part of a selection inside [lo, hi) of each axis: its indices along each axis, and their positions in dy.
 void check_restriction(const Selection& s, const std::vector<Range>& box, const std::optional<Restriction>& found) {
   bool meets = true;
   std::vector<Numbers> places(box.size()), inside(box.size());

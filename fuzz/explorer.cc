@@ -1,5 +1,5 @@
-// The explorer's answers: JSON for whatever is typed, a note for every cell that is drawn, errors that mark a part of
-// what was typed, and no more of anything than a page can show.
+// The explorer's answers: valid JSON for any typed text, a note for every drawn cell, errors that mark part of the
+// text, and never more of anything than a page can show.
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -73,7 +73,7 @@ std::string text_from(Input& input) {
   return text;
 }
 
-// In units of UTF-16, as JavaScript counts.
+// Counts in units of UTF-16, like JavaScript.
 std::int64_t length_of(std::string_view text) {
   std::int64_t units = 0;
   for (char c : text) {

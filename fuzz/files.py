@@ -1,10 +1,10 @@
-"""Gives damaged files to every command that reads files. Each must succeed with a valid result, or fail with one line
-(below it, the text that was misread with carets under it) and leave nothing behind.
+"""Gives damaged files to every command that reads files. Each command must succeed with a valid result, or fail with
+one line (below it, the wrong text with carets under it) and leave nothing behind.
 
     python fuzz/files.py --seconds 60 --seed 0
 
-The same seed gives the same files and commands. What is found is kept in the folder that is printed: the file, and the
-command in command.json; a crash of the process leaves the same. Without a finding the folder is removed.
+The same seed gives the same files and commands. A finding is kept in the printed folder: the file, and the command in
+command.json. A crash of the process leaves the same. Without a finding the folder is removed.
 """
 
 import argparse
@@ -35,13 +35,13 @@ from mutated_files import FORMATS, NAMES, some_file
 OUTPUTS = ["out.npy", "out.npz", "out.npz:file", "out.safetensors", "out.safetensors:x", "-"]
 DTYPES = ["bfloat16", "float8_e5m2", "qint8", "float32", "object", "S3", "nope"]
 INDICES = ["...", "...", "...", "0", "::2", "None, ..., ::-1", "0:0", "1:, 0", "5"]
-IN_A_PROCESS = 400  # one in so many runs in its own process
+IN_A_PROCESS = 400  # one in this many runs has its own process
 LONGEST_SECONDS = 20
 ERROR = re.compile(r"backslice: error: .+\n(  .+\n  +\^+\n)?")
 
 
 class Hang(BaseException):
-    """It took too long."""
+    """The command took too long."""
 
 
 def command_for(rng: random.Random, suffix: str) -> list[str]:
@@ -84,7 +84,7 @@ def in_its_own_process(command: list[str], given: bytes) -> tuple[int, bytes, st
 
 
 def fault(command: list[str], code: int, out: bytes, error: str) -> str | None:
-    """What is wrong with the answer."""
+    """Return the defect of an answer, or an empty text."""
     if code not in (0, 1, 2):
         return f"exit code {code}"
     left = [path for path in os.listdir() if path.endswith(".part")]
@@ -105,7 +105,7 @@ def fault(command: list[str], code: int, out: bytes, error: str) -> str | None:
 
 
 def invalid(file: Any, name: str = "") -> str | None:
-    """Whether NumPy, or the safetensors library, refuses what was written."""
+    """Return whether NumPy, or the safetensors library, refuses the output."""
     try:
         if str(file).endswith(".safetensors"):
             from safetensors import safe_open
@@ -124,7 +124,7 @@ def invalid(file: Any, name: str = "") -> str | None:
 
 
 def one_case(rng: random.Random) -> str | None:
-    """Runs one command on one file, both of which are on disk before it starts."""
+    """Run one command on one file; both are on disk before it starts."""
     for old in ("out.npy", "out.npz", "out.safetensors", *("x" + suffix for suffix in FORMATS)):
         Path(old).unlink(missing_ok=True)
     suffix = rng.choice(list(FORMATS))
@@ -145,7 +145,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="default: another one each time")
     options = parser.parse_args()
     faulthandler.enable()
-    typer.main.get_command = functools.cache(typer.main.get_command)  # half of the time otherwise
+    typer.main.get_command = functools.cache(typer.main.get_command)  # this takes half of the time otherwise
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(Hang()))
     folder = tempfile.mkdtemp(prefix="backslice-fuzz-")
@@ -159,7 +159,7 @@ def main() -> int:
 
 
 def search(seconds: float, seed: int) -> bool:
-    """Whether there is a finding."""
+    """Return whether there is a finding."""
     rng = random.Random(seed)
     began, cases = time.monotonic(), 0
     while time.monotonic() - began < seconds:

@@ -1,4 +1,4 @@
-// GradBuffer against a plain array that is written, added to and cleared as a whole.
+// GradBuffer, compared with a plain array that is written, added to and cleared as a whole.
 #include "backslice/grad_buffer.h"
 
 #include "fuzz/input.h"
@@ -76,7 +76,8 @@ class Program {
     const Status status = buffer_.add(s, dy.view(), context());
     bool meets = false;
     for (std::int64_t at : positions(s)) meets |= written_[static_cast<std::size_t>(at)];
-    // What counts as written are regions, which may be larger than what was: a refusal is right only for such dtypes.
+    // Regions count as written, and may be larger than the written elements. So dtypes that cannot be added may be
+    // refused.
     if (can_add(dtype_)) agree(status, true, "add");
     if (meets && !can_add(dtype_)) agree(status, false, "an addition to what was written");
     if (status.ok()) put(s, dy.values());
@@ -100,7 +101,7 @@ class Program {
     }
   }
 
-  // The same content, and every element that was written lies in a region.
+  // Checks that the content is the same, and that every written element lies in a region.
   void check() {
     must(same(dtype_, values_of(buffer_.view()), array_), "the buffer is the plain array");
     std::vector<bool> covered(written_.size());

@@ -1,4 +1,4 @@
-// Index text: whatever is parsed prints as text that parses to the same index, and the text is stable.
+// Index text: parsed text prints as text that parses to the same index, and the printed text is stable.
 #include "fuzz/input.h"
 #include "fuzz/must.h"
 
@@ -6,7 +6,7 @@ using namespace backslice;
 using namespace backslice::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A block of exactly this size: no reading past a text that has no terminator.
+  // Copies the text into a block of exactly its size, so that any read past its end is found.
   const std::vector<char> text(data, data + size);
   const auto index = parse_index(std::string_view(text.data(), text.size()));
   if (!index.ok()) {

@@ -1,7 +1,7 @@
-// Input: the bytes of a fuzzer's input, read as what the library takes.
+// Input: the bytes of a fuzzer's input, read as arguments of the library.
 //
-// Small values are the rule, so that models can enumerate them; extreme integers come often enough to meet each other.
-// When the bytes are used up everything reads as zero, false or empty, so that short inputs are whole cases.
+// Small values are the rule, so that models can enumerate them. Extreme integers are frequent enough to occur together.
+// After the last byte everything reads as zero, false or empty, so short inputs are complete cases.
 #pragma once
 
 #include <fuzzer/FuzzedDataProvider.h>
@@ -26,7 +26,7 @@ class Input {
 
   bool has_more() { return bytes_.remaining_bytes() > 0; }
   bool flag() { return bytes_.ConsumeBool(); }
-  bool one_in(int n) { return within(0, n - 1) == n - 1; }  // never once the bytes are used up
+  bool one_in(int n) { return within(0, n - 1) == n - 1; }  // never after the last byte
 
   std::int64_t within(std::int64_t lo, std::int64_t hi) { return bytes_.ConsumeIntegralInRange(lo, hi); }
 
@@ -35,7 +35,7 @@ class Input {
     return list[static_cast<std::size_t>(within(0, static_cast<std::int64_t>(std::size(list)) - 1))];
   }
 
-  // Any integer: near zero, near a power of two or one of the ends, or anything.
+  // Returns any integer: near zero, near a power of two or a limit, or random.
   std::int64_t integer() {
     switch (within(0, 5)) {
       case 0:
@@ -47,7 +47,7 @@ class Input {
     }
   }
 
-  // An index, a bound or a step that mostly means something on an axis of this extent.
+  // Returns an index, a bound or a step that is mostly valid on an axis of this extent.
   std::int64_t position(std::int64_t extent) {
     if (extent < 0 || extent > 64 || one_in(8)) return integer();
     return within(-extent - 2, extent + 2);
@@ -59,15 +59,15 @@ class Input {
     return list;
   }
 
-  // Extents from 0 to `largest`.
+  // Returns extents from 0 to `largest`.
   Numbers small_shape(int max_rank, std::int64_t largest) {
     Numbers shape(static_cast<std::size_t>(within(0, max_rank)));
     for (std::int64_t& extent : shape) extent = one_in(12) ? 0 : within(1, largest);
     return shape;
   }
 
-  // Extents of which some are 2^40 and more, some zero; the product may be too large for a Shape. None lies between:
-  // what is made of them is either small or more than any machine has.
+  // Returns extents of which some are 2^40 or more, some zero; the product may be too large for a Shape. There are no
+  // values in between: a result is either small, or larger than any machine's memory.
   Numbers huge_shape(int max_rank) {
     constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
     Numbers shape(static_cast<std::size_t>(within(1, max_rank)));
@@ -78,7 +78,7 @@ class Input {
     return shape;
   }
 
-  // Strings lie in memory of the CPU alone.
+  // Strings are only in the CPU's memory.
   DType dtype() {
     const DType dtype = pick(all_dtypes());
     return dtype == DType::String && !is_on_cpu() ? DType::UInt8 : dtype;
@@ -92,7 +92,7 @@ class Input {
     return range;
   }
 
-  // An index for this shape, mostly valid.
+  // Returns an index for this shape, mostly valid.
   Index index(const Numbers& shape) {
     Index index;
     for (std::int64_t extent : shape) {
@@ -108,8 +108,8 @@ class Input {
     return index;
   }
 
-  // Fills memory with bytes that follow from two of the input's: any, or those that zeros, infinities and NaNs are made
-  // of.
+  // Fills memory with bytes that follow from two bytes of the input: random ones, or bytes of zeros, infinities and
+  // NaNs.
   void fill(std::byte* data, std::size_t size) {
     constexpr std::uint8_t kSpecial[] = {0x00, 0x80, 0x7f, 0xff, 0xf8, 0x7c, 0xc0, 0x01};
     const auto seed = bytes_.ConsumeIntegral<std::uint16_t>();
@@ -123,7 +123,7 @@ class Input {
   std::string text(std::size_t most) { return bytes_.ConsumeRandomLengthString(most); }
   std::string rest() { return bytes_.ConsumeRemainingBytesAsString(); }
 
-  // One to three threads, kept for the whole run.
+  // Returns an executor of one to three threads, which lives for the whole run.
   Executor& executor() {
     static const auto two = make_thread_executor(2), three = make_thread_executor(3);
     Executor* const all[] = {&serial_executor(), two.get(), three.get()};

@@ -1,5 +1,5 @@
-// How a kernel may be asked to run: on some threads, with any SIMD target that the machine has, with any stores, in any
-// number of pieces.
+// Ways to run a kernel: on some threads, with any SIMD target of the machine, with any stores, and in any number of
+// pieces.
 #pragma once
 
 #include "fuzz/input.h"

@@ -1,5 +1,5 @@
-// Many slices of one tensor against a plain sum in the order of the list: the first contribution to an element is
-// copied, later ones are added.
+// Many slices of one tensor, compared with a plain sum in the order of the list: the first contribution to an element
+// is copied, later ones are added.
 #include "backslice/multi_slice.h"
 #include "fuzz/input.h"
 #include "fuzz/kernel_contexts.h"
@@ -78,8 +78,8 @@ Values accumulated(const Case& c, Values dx) {
   return dx;
 }
 
-// What must be refused, what must succeed; a dtype without zero may be refused where only the slices together cover
-// all elements and some of them overlap.
+// Checks whether the call must succeed or be refused. For a dtype without zero either may happen if the slices cover
+// all elements and some overlap.
 bool check_outcome(const Case& c, const Model& model, const Status& status) {
   const bool addable = can_add(c.dtype) || !model.overlaps;
   if (has_zero(c.dtype)) return agree(status, addable, "multi_slice_grad");
@@ -120,7 +120,7 @@ void fuzz_into(Input& in, const Case& c) {
 
 constexpr std::int64_t kTiles[] = {kTileBytes, 1, 100};
 
-// The kernel itself, with any target and stores. (The public function takes the best.)
+// Tests the kernel itself, with any target and stores. (The public function uses the best.)
 void fuzz_kernel(Input& in, const Case& c) {
   const Model model = added_up(c);
   if (c.dtype == DType::String || (model.overlaps && !can_add(c.dtype))) return;
@@ -138,7 +138,7 @@ void fuzz_kernel(Input& in, const Case& c) {
   out.check_gaps();
 }
 
-// An output of any strides, and gradients that may lie in the same memory: refused where they overlap, and only there.
+// An output of any strides, and gradients that may lie in the same memory: refused exactly if they overlap.
 void fuzz_overlap(Input& in, const Case& c) {
   const Shape shape = *Shape::make(c.shape);
   if (!can_add(c.dtype) || !has_zero(c.dtype) || !SharedBlock::has_room_for(shape)) return;
@@ -166,7 +166,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input in(data, size);
   const Case c = any_case(in);
   const auto what = in.within(0, 5);
-  switch (!is_on_cpu() && what == 4 ? 0 : what) {  // 4 is the kernel of the CPU
+  switch (!is_on_cpu() && what == 4 ? 0 : what) {  // 4 tests the CPU's kernel
     case 0:
     case 1: fuzz_result(in, c); break;
     case 2:

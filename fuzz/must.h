@@ -1,4 +1,4 @@
-// must(): what a fuzzer claims. A claim that does not hold ends the process, so that libFuzzer keeps the input.
+// must(): a claim of a fuzzer. A false claim ends the process, so that libFuzzer keeps the input.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ inline void must(bool holds, const std::string& claim, const char* file = __buil
   std::abort();
 }
 
-// The call succeeds exactly where the model says so; an error has a message.
+// Claims that the call succeeds exactly if the model says so, and that an error has a message.
 inline bool agree(const Status& status, bool expected_ok, const std::string& what, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   must(status.ok() == expected_ok,
@@ -25,7 +25,7 @@ inline bool agree(const Status& status, bool expected_ok, const std::string& wha
   return status.ok();
 }
 
-// The value of a call that has to succeed.
+// Returns the value of a call that must succeed.
 template <class T>
 T must_get(Result<T> result, const std::string& what, const char* file = __builtin_FILE(),
            int line = __builtin_LINE()) {

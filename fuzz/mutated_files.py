@@ -1,4 +1,4 @@
-"""Files for fuzz/files.py: valid .npy, .npz and .safetensors files, and damage that leaves them looking like it."""
+"""Files for fuzz/files.py: valid .npy, .npz and .safetensors files, and damaged ones that still look valid."""
 
 import io
 import json
@@ -110,7 +110,7 @@ def with_length(header: bytes) -> bytes:
 
 
 def damage_bytes(rng: random.Random, content: bytes) -> bytes:
-    """Damage that knows nothing of the format."""
+    """Damage bytes without knowledge of the format."""
     at = rng.randrange(len(content) + 1)
     size = rng.choice([1, 1, 2, 4, 8, 30])
     piece = {
@@ -129,7 +129,7 @@ def damage_bytes(rng: random.Random, content: bytes) -> bytes:
 
 
 def damage_npy(rng: random.Random, content: bytes) -> bytes:
-    """Another value in the header, whose length is right again."""
+    """Replace a value in the header, and correct its length."""
     wide = content[6:7] > b"\1"
     start = 12 if wide else 10
     end = start + int.from_bytes(content[8:start], "little")
@@ -140,7 +140,7 @@ def damage_npy(rng: random.Random, content: bytes) -> bytes:
 
 
 def damage_text(rng: random.Random, header: str) -> str:
-    """A value of one of the three keys, or a token anywhere."""
+    """Replace a value of one of the three keys, or a token anywhere."""
     key, values = rng.choice([("descr", DESCRS), ("fortran_order", ORDERS), ("shape", SHAPES)])
     found = re.search(rf"'{key}': ('[^']*'|\([^()]*\)|\w+)", header)
     if found and rng.random() < 0.8:
@@ -150,7 +150,7 @@ def damage_text(rng: random.Random, header: str) -> str:
 
 
 def damage_safetensors(rng: random.Random, content: bytes) -> bytes:
-    """Another value in the header, whose length is right again."""
+    """Replace a value in the header, and correct its length."""
     length = int.from_bytes(content[:8], "little")
     text = content[8 : 8 + length].decode(errors="replace")
     values = list(re.finditer(r'"[^"]*"|\d+|\[[^][]*\]|[{}:,]', text))
@@ -163,7 +163,7 @@ def damage_safetensors(rng: random.Random, content: bytes) -> bytes:
 
 
 def damage_npz(rng: random.Random, content: bytes) -> bytes:
-    """A byte or a number in the directory of the archive, or in the header of a member."""
+    """Change a byte or a number in the directory of the archive, or in the header of a member."""
     places = [m.start() for m in re.finditer(rb"PK(\x01\x02|\x03\x04|\x05\x06|\x06\x06|\x06\x07)", content)]
     if not places:
         return content
@@ -182,7 +182,7 @@ FORMATS: dict[str, tuple[Maker, Damage]] = {
 
 
 def some_file(rng: random.Random, suffix: str) -> bytes:
-    """Whole one time in five, else damaged up to three times."""
+    """Return a file that is intact one time in five, else damaged up to three times."""
     make, damage = FORMATS[suffix]
     content = make(rng)
     for _ in range(0 if rng.random() < 0.2 else rng.choice([1, 1, 1, 1, 2, 3])):

@@ -8,7 +8,7 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-// Takes axes from the left, and under an ellipsis as many as the other items leave over.
+// Takes axes from the left; an ellipsis takes as many as the other items leave.
 struct Taker {
   const Shape& shape;
   std::int64_t named;
@@ -97,8 +97,8 @@ std::optional<NaiveSlice> naive_tf(const Shape& shape, const TfSlice& slice) {
 
 namespace {
 
-// Where ONNX Runtime differs from Python: a start before the beginning is the beginning for negative steps too, and
-// the greatest int32 and int64 as an end are the far end in the step's direction.
+// ONNX Runtime differs from Python: a start before the beginning is the beginning, also for negative steps. The
+// greatest int32 and int64 as an end are the far end in the step's direction.
 std::vector<std::int64_t> onnx_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
   if (extent == 0) return {};
   const auto from_start = [&](std::int64_t given) { return given < 0 ? Wide{given} + extent : Wide{given}; };

@@ -1,7 +1,7 @@
-// A slice as the documents define it, position by position: the model that every dialect's normal form is compared
-// with.
+// A slice as the specifications define it, position by position. Every dialect's normal form is compared with this
+// model.
 //
-// Arithmetic is in 128 bits, and axes are lists of positions, so that there is nothing to get wrong. For small extents.
+// Arithmetic is in 128 bits, and axes are lists of positions, to keep the model obviously right. For small extents.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace backslice::fuzz {
 
 struct NaiveSlice {
-  std::vector<std::vector<std::int64_t>> axes;  // the positions each input axis takes
+  std::vector<std::vector<std::int64_t>> axes;  // the selected positions of each input axis
   std::vector<std::int64_t> result_axes;        // as in Selection
 };
 
@@ -32,7 +32,7 @@ inline bool matches(const Selection& selection, const NaiveSlice& model) {
 
 using Wide = __int128;
 
-// start, start + step, ... while on the axis and before stop.
+// Returns start, start + step, ... on the axis and before stop.
 inline std::vector<std::int64_t> walk(Wide start, Wide stop, Wide step, std::int64_t extent) {
   std::vector<std::int64_t> positions;
   for (Wide at = start; step > 0 ? at < stop : at > stop; at += step) {
@@ -42,7 +42,7 @@ inline std::vector<std::int64_t> walk(Wide start, Wide stop, Wide step, std::int
   return positions;
 }
 
-// Python's slice(start, stop, step).indices(extent). Precondition: step != 0.
+// Does what Python's slice(start, stop, step).indices(extent) does. Precondition: step != 0.
 inline std::vector<std::int64_t> python_range(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                                               std::int64_t step, std::int64_t extent) {
   const Wide lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
@@ -54,7 +54,7 @@ inline std::vector<std::int64_t> python_range(std::optional<std::int64_t> start,
   return walk(bound(start, step > 0 ? lowest : highest), bound(stop, step > 0 ? highest : lowest), step, extent);
 }
 
-// The position of an integer index, if it is on the axis.
+// Returns the position of an integer index, or nullopt if it is not on the axis.
 inline std::optional<std::int64_t> python_position(std::int64_t index, std::int64_t extent) {
   const Wide position = index < 0 ? Wide{index} + extent : Wide{index};
   if (position < 0 || position >= extent) return std::nullopt;
@@ -63,11 +63,11 @@ inline std::optional<std::int64_t> python_position(std::int64_t index, std::int6
 
 inline std::vector<std::int64_t> whole_axis(std::int64_t extent) { return walk(0, extent, 1, extent); }
 
-// Nothing where NumPy raises.
+// Returns nullopt if NumPy raises.
 std::optional<NaiveSlice> naive_index(const std::vector<std::int64_t>& shape, const Index& index);
-// Nothing where TensorFlow refuses.
+// Returns nullopt if TensorFlow refuses the slice.
 std::optional<NaiveSlice> naive_tf(const std::vector<std::int64_t>& shape, const TfSlice& slice);
-// Nothing where ONNX Runtime refuses.
+// Returns nullopt if ONNX Runtime refuses the slice.
 std::optional<NaiveSlice> naive_onnx(const std::vector<std::int64_t>& shape, const OnnxSlice& slice);
 
 }  // namespace backslice::fuzz

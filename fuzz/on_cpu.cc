@@ -1,4 +1,4 @@
-// The fuzzers' tensors lie in memory of the CPU.
+// Puts the fuzzers' tensors into the CPU's memory.
 #include "fuzz/place.h"
 
 namespace backslice::fuzz {

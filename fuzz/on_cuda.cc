@@ -1,4 +1,4 @@
-// The fuzzers' tensors lie in memory of CUDA device 0. There is no libFuzzer for a device: this is a program that gives
+// Puts the fuzzers' tensors into the memory of CUDA device 0. There is no libFuzzer for a device, so this program gives
 // a fuzzer random bytes.
 //
 //     fuzz_dense_cuda [seconds] [seed]
@@ -30,13 +30,13 @@ namespace {
 unsigned seed = 1;
 std::int64_t cases = 0;
 
-// A claim that does not hold ends in abort().
+// A false claim calls abort().
 void tell_case(int) {
   std::fprintf(stderr, "in case %lld of seed %u\n", static_cast<long long>(cases), seed);
   std::_Exit(1);
 }
 
-// Short inputs are whole cases, too, and more of them are run in the same time.
+// Short inputs are complete cases, too, and run faster.
 std::vector<std::uint8_t> any_bytes(std::mt19937& random) {
   std::vector<std::uint8_t> bytes(random() % (random() % 4 == 0 ? 1200 : 150));
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());

@@ -23,7 +23,7 @@ Numbers contiguous_strides(const Numbers& shape, std::int64_t item_size) {
   return strides;
 }
 
-// Axes in any order, each past the end of the one inside it, some reversed. Strings stay aligned.
+// Makes strides with axes in any order, each outside the inner ones, and some reversed. Strings stay aligned.
 Numbers distinct_strides(Input& in, const Numbers& shape, std::int64_t item_size, std::int64_t unit) {
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
@@ -54,7 +54,7 @@ std::int64_t any_item_size(Input& in, DType dtype) {
 
 Placed::Placed(Input& in, DType dtype, std::int64_t item_size, const Numbers& shape, Strides most, Device device) {
   const std::int64_t unit = dtype == DType::String ? kString : 1;
-  // Where there are no elements any strides will do, and extents may be too large for others.
+  // Without elements any strides are valid, and extents may be too large for other strides.
   const bool empty = std::ranges::count(shape, 0) > 0;
   const auto how = empty ? Strides::Any : static_cast<Strides>(in.within(0, static_cast<std::int64_t>(most)));
   const Numbers strides = how == Strides::Contiguous ? contiguous_strides(shape, item_size)

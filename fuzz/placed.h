@@ -1,9 +1,9 @@
-// Placed: a tensor whose memory ends where its elements end, so that the address sanitizer sees every access outside
-// it.
+// Placed: a tensor whose memory ends exactly with its elements, so that the address sanitizer finds every access
+// outside it.
 //
-// The strides are what the input says: contiguous, with axes in any order, gaps and reversed axes, or, for inputs of
-// operations, anything at all. The memory lies between poisoned canaries, at any alignment. On a device it is a copy of
-// such memory, canaries included, at the same distance from a multiple of 256.
+// The input chooses the strides: contiguous, or with axes in any order, gaps and reversed axes, or, for inputs of
+// operations, any strides. The memory lies between poisoned canaries, at any alignment. On a device it is a copy of
+// such memory, with canaries, at the same distance from a multiple of 256.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace backslice::fuzz {
 
 enum class Strides { Contiguous, Distinct, Any };  // Distinct: no two elements share a byte
 
-// The element size of a dtype; for DType::Bytes one that the input chooses.
+// Returns the element size of a dtype; for DType::Bytes the input chooses one.
 std::int64_t any_item_size(Input& in, DType dtype);
 
 class Placed {
@@ -30,14 +30,14 @@ class Placed {
   Values values() const { return values_of(fetched()); }
   void set_zero() const;
 
-  // Calls body(view of the elements in memory of the CPU), which may change them.
+  // Calls body(view of the elements in the CPU's memory), which may change them.
   template <class Body>
   void edit(const Body& body) const {
     body(fetched());
     send();
   }
 
-  // Bytes around and between the elements are as they were when the tensor was made.
+  // Checks that bytes around and between the elements are unchanged since the tensor was made.
   void check_gaps() const;
 
  private:
@@ -48,16 +48,16 @@ class Placed {
   void send() const;
   std::byte* there() const { return view_.data + (memory_.get() - host_.data); }
 
-  View view_, host_;  // where it lies, and in memory of the CPU
+  View view_, host_;  // on its device, and in the CPU's memory
   Buffer device_memory_;
-  std::int64_t front_ = 0, span_ = 0;       // canary before the elements, bytes they span
-  std::unique_ptr<std::byte[]> memory_;     // of everything but strings
-  std::vector<std::byte> before_;           // what it held when it was made
+  std::int64_t front_ = 0, span_ = 0;       // the canary before the elements, and the bytes they span
+  std::unique_ptr<std::byte[]> memory_;     // of all dtypes but strings
+  std::vector<std::byte> before_;           // its content when it was made
   std::unique_ptr<std::string[]> strings_;  // of strings
   std::vector<std::string> strings_before_;
 };
 
-// The same tensor with an owner: goes with its last copy.
+// Returns the same tensor with an owner, which is freed with its last copy.
 inline Tensor owned(Placed placed) {
   auto owner = std::make_shared<Placed>(std::move(placed));
   const View view = owner->view();

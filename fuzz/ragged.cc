@@ -1,4 +1,4 @@
-// Ragged tensors against vectors of vectors: making, rows, slices, encoding row by row, decoding, gradients.
+// Ragged tensors, compared with vectors of vectors: making, rows, slices, encoding row by row, decoding, gradients.
 #include "backslice/ragged_slice.h"
 #include "fuzz/input.h"
 #include "fuzz/must.h"
@@ -55,10 +55,10 @@ class Program {
 
   Selection any_rows() { return any_selection(in_, {count()}); }
 
-  // A range of rows or one row, without new axes: what the functions take.
+  // Returns whether this is a range of rows or one row, without new axes, as the functions require.
   static bool is_rows(const Selection& s) { return s.result_shape().rank() == (s.is_dropped(0) ? 0 : 1); }
 
-  // A ragged tensor, as it is made or as it fills the caller's memory.
+  // Runs both forms: the one that makes a ragged tensor, and the one that fills the caller's memory.
   template <class Make, class Measure, class Fill>
   Result<RaggedTensor> made_or_filled(const Make& make, const Measure& measure, const Fill& fill) {
     if (in_.flag()) return make();
@@ -100,7 +100,7 @@ class Program {
     must(nested(*taken) == expected, "ragged_slice");
   }
 
-  // A gradient of the values, as it is made or as it fills the caller's memory.
+  // Runs both forms: the one that makes a gradient of the values, and the one that fills the caller's memory.
   template <class Make, class Fill>
   Result<Tensor> gradient(const Make& make, const Fill& fill) {
     if (in_.flag()) return make();
@@ -112,7 +112,7 @@ class Program {
 
   void slice_grad() {
     const Selection s = any_rows();
-    if (!is_rows(s) || (s.is_dropped(0) && rt_.ragged_rank() == 0)) return;  // a row of a dense tensor has another rank
+    if (!is_rows(s) || (s.is_dropped(0) && rt_.ragged_rank() == 0)) return;  // a row of a dense tensor has a lower rank
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // ranges of the values, in the order of the slice
     Numbers shape = c_.values_shape;
     shape[0] = 0;
@@ -152,7 +152,7 @@ class Program {
     decode(in_.flag() ? encoded : listed(encoded), batched);
   }
 
-  // The same elements, kept one by one.
+  // The same elements, stored one by one.
   static VariantArray listed(const VariantArray& encoded) {
     std::vector<std::optional<RaggedTensor>> elements;
     for (std::int64_t i = 0; i < encoded.size(); ++i) elements.push_back(must_get(encoded.at(i), "an element"));
@@ -184,7 +184,7 @@ class Program {
     }
   }
 
-  // The rows one by one, some missing: what is missing is zero.
+  // The rows one by one, some missing: missing pieces are zero.
   void gradient_of_pieces() {
     if (rt_.ragged_rank() == 0) return;
     std::vector<std::optional<RaggedTensor>> pieces;
@@ -216,7 +216,7 @@ class Program {
     must(value_rows(dx->view()) == expected, "the gradient of encoding");
   }
 
-  // Splits and shapes that need not fit: refused, or a result of that shape.
+  // Splits and shapes that may not fit: the call is refused, or the result has that shape.
   void hostile_gradient() {
     std::vector<std::optional<RaggedTensor>> pieces(static_cast<std::size_t>(in_.within(0, 4)));
     for (auto& piece : pieces) {
@@ -234,7 +234,7 @@ class Program {
       splits.push_back(tensor_of(in_, DType::Int64, list));
     }
     const Numbers shape = in_.flag() ? in_.huge_shape(3) : in_.integers(3);
-    // What one machine has memory for and another has not is no case for a fuzzer.
+    // Cases that depend on the machine's memory are skipped.
     const auto result = Shape::make(shape);
     if (result.ok() && result->elements() > (1 << 20) && result->elements() < (std::int64_t{1} << 45)) return;
     const auto dx = ragged_tensor_to_variant_gradient(array, splits, shape, values_type());

@@ -1,4 +1,4 @@
-// Indices of ragged tensors and their gradients against nested lists.
+// Indices of ragged tensors and their gradients, compared with nested lists.
 #include "backslice/ragged_slice.h"
 #include "fuzz/input.h"
 #include "fuzz/must.h"

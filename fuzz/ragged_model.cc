@@ -18,7 +18,7 @@ Tensor tensor_of(Input& in, DType dtype, const Numbers& list) {
 
 namespace {
 
-// Splits of every level, each ending where the next has rows, and how many values they need.
+// Makes splits of every level, each ending at the number of rows of the next, and the number of values.
 std::int64_t any_splits(Input& in, std::vector<Numbers>& splits) {
   std::int64_t rows = in.within(0, 5);
   for (auto levels = in.within(0, 3); levels > 0; --levels) {
@@ -82,7 +82,7 @@ std::vector<Nested> value_rows(const ConstView& values) {
   return rows;
 }
 
-// From the innermost level out: the rows of a level are runs of what is inside.
+// Builds rows from the innermost level out: the rows of a level are runs of the level inside.
 Nested nested(std::vector<Nested> rows, const std::vector<Numbers>& splits) {
   for (std::size_t level = splits.size(); level-- > 0;) {
     std::vector<Nested> outer;

@@ -1,4 +1,4 @@
-// Ragged tensors as vectors of vectors: the model that the library's are compared with, and what both are made of.
+// Ragged tensors as vectors of vectors: a model to compare with, and the parts from which both are made.
 #pragma once
 
 #include "backslice/ragged_variant.h"
@@ -15,7 +15,7 @@ struct Nested {
   friend bool operator==(const Nested&, const Nested&) = default;
 };
 
-// What a ragged tensor is made of.
+// The parts of a ragged tensor.
 struct RaggedParts {
   DType dtype = DType::Float32, splits_dtype = DType::Int64;
   std::int64_t item_size = 0;
@@ -27,10 +27,10 @@ struct RaggedParts {
 
 RaggedParts any_ragged_parts(Input& in);
 
-// Whether the splits fit each other and the values.
+// Returns whether the splits fit each other and the values.
 bool is_valid(const RaggedParts& parts);
 
-// What every fuzzer of ragged tensors begins with: makes one of any parts, and calls run(parts, rt) where they fit.
+// Begins every fuzzer of ragged tensors: makes one from any parts, and calls run(parts, rt) if they fit.
 template <class Run>
 void with_any_ragged(Input& in, const Run& run) {
   const RaggedParts parts = any_ragged_parts(in);
@@ -38,21 +38,21 @@ void with_any_ragged(Input& in, const Run& run) {
   if (agree(rt.status(), is_valid(parts), "RaggedTensor::make")) run(parts, *rt);
 }
 
-// A vector of integers.
+// Makes a vector of integers.
 Tensor tensor_of(Input& in, DType dtype, const Numbers& list);
 
-// One row for each position of the values' first axis.
+// Makes one row for each position of the values' first axis.
 std::vector<Nested> value_rows(const ConstView& values);
 std::vector<Nested> zero_rows(const RaggedParts& parts, std::int64_t rows);
 
 Nested nested(std::vector<Nested> rows, const std::vector<Numbers>& splits);
-// The same from the library's form, through its splits.
+// Makes the rows from the library's form, through its splits.
 Nested nested(const RaggedTensor& rt);
 
-// All elements in order, without the rows they are in.
+// Returns all elements in order, without their rows.
 Values flattened(const Nested& row);
 
-// One row; that of a dense tensor is a tensor of one axis less, whose rows the model does not tell apart.
+// Returns one row. For a dense tensor it is a tensor of one axis less, whose rows the model does not distinguish.
 void check_row(const RaggedTensor& found, const Nested& expected, int ragged_rank, const std::string& what);
 
 }  // namespace backslice::fuzz

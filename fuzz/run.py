@@ -1,8 +1,8 @@
-"""Runs every fuzzer from its seed corpus and prints a table; fails when one of them finds something.
+"""Runs every fuzzer from its seed corpus and prints a table; fails if one of them finds something.
 
     python3 fuzz/run.py --seconds 60 [--jobs 2] [dense sparse ...]
 
-What a fuzzer learns stays in build/fuzz/corpus, so that the next run goes on from there.
+New inputs are kept in build/fuzz/corpus, from which the next run continues.
 """
 
 import argparse
@@ -25,7 +25,7 @@ class Outcome:
     name: str
     inputs: str
     coverage: str
-    finding: str  # empty where there is none
+    finding: str  # empty if there is none
     artifact: Path | None
 
 
@@ -52,7 +52,7 @@ def last(pattern: str, text: str) -> str:
 
 
 def run(name: str, seconds: int) -> Outcome:
-    # Asking for too much memory must come back to the library as an error, not end the process.
+    # Requests for too much memory must be errors in the library, and not end the process.
     environment = os.environ | {"ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=1"}
     done = subprocess.run(
         command(name, seconds), env=environment, stderr=subprocess.PIPE, text=True, errors="replace", check=False

@@ -1,5 +1,5 @@
-// SharedBlock: tensors of any strides in one block of memory, for operations that must refuse an output which overlaps
-// itself or an input.
+// SharedBlock: tensors of any strides in one block of memory. Operations must refuse outputs that overlap themselves or
+// an input.
 #pragma once
 
 #include "backslice/tensor.h"
@@ -11,7 +11,7 @@ namespace backslice::fuzz {
 
 class SharedBlock {
  public:
-  // Whether tensors of this shape stay within the block, whatever their strides.
+  // Returns whether tensors of this shape stay within the block, whatever their strides.
   static bool has_room_for(const Shape& shape) {
     if (shape.elements() > 4096) return false;
     return std::ranges::all_of(shape, [](std::int64_t extent) { return extent <= 64; });
@@ -28,7 +28,7 @@ class SharedBlock {
     return made;
   }
 
-  // Whether two elements of the output, or one of it and one of an input, share a byte.
+  // Returns whether two elements of the output, or one of it and one of an input, share a byte.
   bool overlaps(const View& out, const std::vector<ConstView>& inputs) const {
     const Taken to = taken(out);
     bool shared = to.twice;

@@ -1,4 +1,4 @@
-// Sparse slices and their gradients in both orders and by size, against lists of rows and a map.
+// Sparse slices and their gradients, in both orders and by size, compared with lists of rows and a map.
 #include "fuzz/input.h"
 #include "fuzz/must.h"
 #include "fuzz/sparse_model.h"
@@ -6,7 +6,7 @@
 namespace backslice::fuzz {
 namespace {
 
-// A list of indices as the library takes it: a matrix of any strides, or a vector for each axis.
+// A list of indices in both forms that the library accepts: a matrix of any strides, or a vector for each axis.
 class IndexList {
  public:
   IndexList(Input& in, DType dtype, const std::vector<Numbers>& rows, int rank) {
@@ -55,7 +55,7 @@ bool has_negative(const Numbers& list) {
   return std::ranges::any_of(list, [](std::int64_t n) { return n < 0; });
 }
 
-// Small enough that nothing made of them is too large.
+// Returns whether every result is small enough.
 bool is_ordinary(const Numbers& list) {
   return std::ranges::all_of(list, [](std::int64_t n) { return n >= -8 && n <= 8; });
 }
@@ -84,7 +84,7 @@ void check_gradient(Input& in, const SparseCase& c, const Matches& found, const 
   out.check_gaps();
 }
 
-// A matrix of indices, row by row.
+// Makes a matrix of indices, row by row.
 Rows index_rows(const ConstView& indices) {
   const auto rank = static_cast<std::size_t>(indices.shape()[1]);
   Rows rows(static_cast<std::size_t>(indices.shape()[0]));
@@ -102,7 +102,7 @@ Rows index_rows(const ConstView& indices) {
   return rows;
 }
 
-// What a slice has to hold: the entries in the window, their indices from its start.
+// Checks that a slice has the entries in the window, with indices from its start.
 struct Slice {
   Rows indices;
   Values values;
@@ -128,7 +128,7 @@ void check_slice(const Slice& expected, const ConstView& indices, const ConstVie
   must(index_rows(indices) == expected.indices, "the indices in the window, from its start");
 }
 
-// The slice `y` again, into outputs of the counted size; rarely of another.
+// Writes the slice `y` again, into outputs of the counted size; rarely of another.
 void fuzz_slice_into(Input& in, const SparseCase& c, const IndexList& indices, const Placed& values,
                      const Numbers& shape, const Result<SparseTensor>& y) {
   const Context context{.executor = &in.executor()};

@@ -1,4 +1,4 @@
-// Sparse slices as lists of rows: the model that the library's are compared with, and the cases they are given.
+// Sparse slices as lists of rows: a model to compare with, and the cases to test.
 #pragma once
 
 #include <optional>
@@ -18,30 +18,30 @@ struct SparseCase {
   DType index_dtype = DType::Int64, dtype = DType::Float32;
   std::int64_t item_size = 0;
   std::vector<Numbers> rows;
-  Numbers start, size, inner;  // inner: the shape of one entry's values
+  Numbers start, size, inner;  // inner: the shape of an entry's values
 };
 
 SparseCase any_sparse_case(Input& in);
 
-// A few rows mostly; rarely the same rows over and over, enough of them to be cut between threads.
+// Makes mostly a few rows; rarely many repeated rows, enough to be divided among threads.
 std::vector<Numbers> any_rows(Input& in, const SparseCase& c);
 
-// The rows of a slice: those in the window, or some of the input's in their order or any other, or anything.
+// Makes the rows of a slice: those in the window, some of the input's rows in their order or any other, or random ones.
 std::vector<Numbers> any_output_rows(Input& in, const SparseCase& c);
 
 Numbers values_shape(const SparseCase& c, std::int64_t rows);
 Rows wide(const std::vector<Numbers>& rows);
 Rows shifted(const Rows& rows, const Numbers& start);
 
-// The rows in the window.
+// Returns the rows in the window.
 Numbers window(const SparseCase& c);
 
-// For each input row the row of the slice that it is, or kNone; nothing where a row of the slice is none of them.
+// Returns for each input row its row of the slice, or kNone; nullopt if a row of the slice matches none.
 using Matches = std::optional<Numbers>;
 Matches in_order(const Rows& input, const Rows& wanted);
 Matches any_order(const Rows& input, const Rows& wanted);
 
-// The gradient, element by element; `before` is what is added to, if anything is.
+// Returns the gradient, element by element; `before` is added to, if given.
 Values gradient(const SparseCase& c, const Numbers& found, const Values& grad, const Values* before);
 
 }  // namespace backslice::fuzz

@@ -1,4 +1,4 @@
-// TensorArrays: the bytes are a program, which runs on the library's arrays and on a plain model side by side.
+// TensorArrays: the bytes are a program, which runs side by side on the library's arrays and on a plain model.
 #include "backslice/tensor_array.h"
 
 #include <deque>
@@ -59,7 +59,7 @@ class Program {
     }
   }
 
-  // An array that a far index has made long is too long to be looked at as a whole.
+  // Returns whether a far index has made an array too long to be checked as a whole.
   static bool is_short(const Pair& pair) { return pair.model->size() < 1000; }
 
   std::int64_t any_index() { return in_.one_in(24) ? in_.integer() : in_.within(-1, 4); }
@@ -70,7 +70,7 @@ class Program {
     return indices;
   }
 
-  // Shapes from a small pool, so that they often agree.
+  // Returns shapes from a small pool, so that they are often equal.
   Numbers any_element_shape() {
     const std::vector<Numbers> shapes = {{2}, {2}, {2}, {}, {3}, {0}, {1, 2}, {2, 2}};
     return in_.pick(shapes);
@@ -141,7 +141,7 @@ class Program {
     remember(found);
   }
 
-  // A reading operation, as it makes a tensor or as it fills the caller's memory.
+  // Runs both forms of a reading operation: the one that makes a tensor, and the one that fills the caller's memory.
   template <class Make, class Measure, class Fill>
   Result<Tensor> made_or_filled(const Pair& pair, const Make& make, const Measure& measure, const Fill& fill) {
     if (in_.flag()) return make();
@@ -243,8 +243,8 @@ class Program {
 
   Input& in_;
   const Context context_{.executor = &in_.executor()};
-  std::deque<Pair> pairs_;                      // stay where they are when another is made
-  std::vector<std::pair<Tensor, Dense>> seen_;  // tensors that were written or returned, and what was in them
+  std::deque<Pair> pairs_;                      // a deque keeps addresses stable when another is made
+  std::vector<std::pair<Tensor, Dense>> seen_;  // written or returned tensors, and their content
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ std::size_t elements(const Numbers& shape) {
   return static_cast<std::size_t>(product);
 }
 
-// Rows [lo, hi) along the first axis.
+// Returns rows [lo, hi) along the first axis.
 Values rows(const Dense& value, std::int64_t lo, std::int64_t hi) {
   const std::size_t width = value.shape[0] == 0 ? 0 : value.values.size() / static_cast<std::size_t>(value.shape[0]);
   const auto at = [&](std::int64_t row) {
@@ -102,7 +102,7 @@ bool TensorArrayModel::split(const Dense& value, const Numbers& lengths) {
   return write_all(writes);
 }
 
-// The elements, without counting them as read.
+// Returns the elements without counting them as read.
 std::optional<std::vector<Dense>> TensorArrayModel::read_all(const Numbers& indices, const Partial& given) {
   if (closed_ || !compatible(element_shape_, given)) return std::nullopt;
   const Partial shape = merged(element_shape_, given);

@@ -1,6 +1,6 @@
-// A TensorArray as TensorFlow's documents describe it, without sharing, locks or lazy sums.
+// A TensorArray as TensorFlow's documentation describes it, without sharing, locks or lazy sums.
 //
-// Every operation returns whether it is allowed; one that is not changes nothing.
+// Every operation returns whether it is allowed. One that is not allowed changes nothing.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Dense {
   friend bool operator==(const Dense&, const Dense&) = default;
 };
 
-using Partial = std::optional<Numbers>;  // -1 for an extent that is not known; nothing where the rank is not
+using Partial = std::optional<Numbers>;  // -1 for an unknown extent; nullopt for an unknown rank
 
 class TensorArrayModel {
  public:
@@ -54,7 +54,7 @@ class TensorArrayModel {
  private:
   struct Slot {
     Numbers shape;
-    std::optional<Values> value;  // zeros where there is none
+    std::optional<Values> value;  // nullopt means zeros
     bool written = false, read = false, cleared = false;
   };
 

@@ -78,7 +78,7 @@ bool is_nan(SmallFloat<kFormat> value) {
   return is_nan(decode(value.bits, kFormat));
 }
 
-// The bits of an element that mean something; types of less than a byte leave the others to whoever writes them.
+// Returns the meaningful bits of an element. In types of less than a byte, the other bits are undefined.
 inline std::uint8_t used_bits(DType dtype) {
   switch (dtype) {
     case DType::Int1:
@@ -94,7 +94,7 @@ inline std::uint8_t used_bits(DType dtype) {
   }
 }
 
-// The same numbers, bit for bit; any NaN is as good as any other, since which one a sum is depends on how it is added.
+// Compares numbers bit for bit. All NaNs are equal, since the NaN of a sum depends on the order of addition.
 template <class T>
 bool same_number(DType dtype, const char* a, const char* b) {
   if (std::memcmp(a, b, sizeof(T)) == 0) return true;
@@ -110,7 +110,7 @@ inline bool same(DType dtype, const Value& a, const Value& b) {
   if (a.size() != b.size() || !can_add(dtype)) return false;
   bool equal = false;
   visit_addable(dtype, [&]<class T>() {
-    if constexpr (requires { typename T::value_type; }) {  // complex: two numbers
+    if constexpr (requires { typename T::value_type; }) {  // complex: compare both numbers
       using Part = typename T::value_type;
       equal = same_number<Part>(dtype, a.data(), b.data()) &&
               same_number<Part>(dtype, a.data() + sizeof(Part), b.data() + sizeof(Part));
@@ -125,10 +125,10 @@ inline bool same(DType dtype, const Values& a, const Values& b) {
   return std::ranges::equal(a, b, [&](const Value& x, const Value& y) { return same(dtype, x, y); });
 }
 
-// The flat positions that a selection takes, in the order of its result.
+// Returns the flat positions that a selection selects, in the order of its result.
 inline Numbers positions(const Selection& s) {
   if (s.result_shape().elements() == 0) return {};
-  Numbers weights(static_cast<std::size_t>(s.shape().rank()) + 1, 1);  // of one step along each axis
+  Numbers weights(static_cast<std::size_t>(s.shape().rank()) + 1, 1);  // the weight of one step along each axis
   std::int64_t first = 0;
   for (int i = s.shape().rank(); i-- > 0;) {
     const auto at = static_cast<std::size_t>(i);
@@ -148,7 +148,7 @@ inline Numbers positions(const Selection& s) {
   return list;
 }
 
-// A selection of this shape; the whole of it where the input's index is not one.
+// Returns a selection of this shape; the whole of it if the input's index is invalid.
 inline Selection any_selection(Input& in, const Numbers& shape) {
   auto selection = Selection::from_index(shape, in.index(shape));
   return selection.ok() ? *selection : Selection::all(*Shape::make(shape));

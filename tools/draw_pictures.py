@@ -1,6 +1,6 @@
 """Draws the pictures of the manual into docs/images, each from the code block beside it (see tools/manual_pages.py).
 
-The tests compare the stored ones with what is drawn now.
+The tests compare the stored pictures with newly drawn ones.
 """
 
 import os
@@ -20,7 +20,7 @@ from manual_pages import Marker
 
 
 def gradient(selection: bs.Selection, dy: Any, dx: Any, title: str = "") -> Picture:
-    """What a slice takes, dy, and dx."""
+    """Draw the selected elements, dy, and dx."""
     must_agree(dx, bs.slice_grad(dy.reshape(selection.result_shape), selection.shape, selection))
     (taken,) = picture.of(selection).panels
     panels = [Panel("x: what is taken", taken.rows), of_array(dy, "dy"), of_array(dx, "dx")]
@@ -71,7 +71,7 @@ def ragged_gradient(rt: bs.RaggedTensor, pieces: bs.VariantArray, dx: Any) -> Pi
 
 
 def chunks_that_meet(selection: bs.Selection, dx_chunks: Chunks, dy_chunks: Chunks) -> Picture:
-    """The chunks of dy under letters, and those that each chunk of dx needs."""
+    """Draw the chunks of dy under letters, and the letters that each chunk of dx needs."""
     letters = {block: chr(ord("a") + n) for n, block in enumerate(np.ndindex(*map(len, dy_chunks)))}
     taken, (rows, columns) = Slice(selection, grid(dx_chunks), grid(dy_chunks)), map(len, dx_chunks)
     needed = [
@@ -85,7 +85,7 @@ def chunks_that_meet(selection: bs.Selection, dx_chunks: Chunks, dy_chunks: Chun
 
 
 def explained(shape: str, index: str) -> Picture:
-    """As `backslice explain SHAPE INDEX` draws it."""
+    """Draw what `backslice explain SHAPE INDEX` shows."""
     return picture.of(bs.Selection.from_index(dialects.integers(shape, "shape"), index))
 
 
@@ -101,7 +101,7 @@ DRAWINGS: list[Callable[..., Picture]] = [
 
 
 def drawn(marker: Marker) -> Picture:
-    """The picture of a marker: its page's Python runs first, unless it stands beside a command."""
+    """Return the picture of a marker. Its page's Python runs first, unless the marker is beside a command."""
     session: dict[str, Any] = {"bs": bs, "np": np, "of": picture.of}
     with tempfile.TemporaryDirectory() as folder:
         before = Path.cwd()
@@ -116,7 +116,7 @@ def drawn(marker: Marker) -> Picture:
 
 
 def pictures() -> dict[str, str]:
-    """SVG by file name. Where two pages show one picture, it is the same."""
+    """Return the SVG by file name. Two pages with one picture must agree."""
     found: dict[str, str] = {}
     for page in manual_pages.PAGES:
         for marker in manual_pages.markers(page):

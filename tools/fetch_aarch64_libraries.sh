@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the arm64 packages of the libraries that the tests need, and links FOLDER to them. Nothing is installed, and apt's own
-# lists stay as they are: a second architecture on this machine would change what apt does for everybody.
+# Unpacks the arm64 packages of the libraries that the tests need, and links FOLDER to them. Nothing is installed, and
+# apt's own lists are unchanged: a second architecture would change apt for the whole machine.
 # Usage: tools/fetch_aarch64_libraries.sh FOLDER
 set -eu
 
@@ -11,7 +11,7 @@ for tool in apt-get dpkg-deb; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: the arm64 libraries come from Debian's packages" >&2; exit 1; }
 done
 
-# The same packages of this machine's architecture tell the release; a new version of one of them makes a new folder.
+# This machine's versions of the packages determine the release; a new version of one of them makes a new folder.
 versions=$(dpkg-query -W -f '${Package} ${Version}\n' "${packages[@]}" 2>/dev/null || true)
 key=$(echo "${packages[*]} $versions" | sha256sum | cut -c 1-12)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/backslice/aarch64

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unpacks the sources of Highway, from Debian's source package, into the user's cache folder, and prints that folder.
-# Nothing is installed, and apt's own lists stay as they are.
+# Nothing is installed, and apt's own lists are unchanged.
 # Usage: tools/fetch_highway.sh
 set -eu
 
@@ -14,7 +14,7 @@ command -v apt-get >/dev/null || {
 key=$(. /etc/os-release && echo "$ID-$VERSION_ID")
 sources=$cache/$key
 
-download() (  # download FOLDER: the source package that belongs to the machine's own sources of packages, into the folder
+download() (  # download FOLDER: gets the source package into the folder, from the machine's own package sources
   mkdir -p "$1/state/lists/partial" "$1/cache/archives/partial" "$1/lists" && : > "$1/state/status" && cd "$1"
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" > "lists/$(basename "$file" .list).list"

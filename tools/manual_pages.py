@@ -1,11 +1,11 @@
-"""The pages of the manual as the tests and tools/draw_pictures.py read them: code blocks, and markers of pictures.
+"""Reads the pages of the manual for the tests and tools/draw_pictures.py: code blocks, and markers of pictures.
 
-A marker stands between the code block that a picture shows and the picture itself, and says how it is drawn:
+A marker stands between a code block and its picture, and says how to draw the picture:
 
     <!-- picture: gradient(bs.Selection.from_index((4, 6), "1:3, ::2"), dy, dx) -->
     ![The gradient of x[1:3, ::2]](images/slice_grad.svg)
 
-The names in it are those of the page's code blocks, and the drawings of tools/draw_pictures.py.
+Its names come from the page's code blocks, and from the drawings of tools/draw_pictures.py.
 """
 
 import re
@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A picture, and what is beside it: the blocks of the page before it, the nearest one last."""
+    """A picture, and the blocks of the page before it, the nearest last."""
 
     page: Path
     file: Path
@@ -47,5 +47,5 @@ def markers(page: Path) -> Iterator[Marker]:
 
 
 def images(page: Path) -> set[Path]:
-    """The SVG files that a page shows."""
+    """Return the SVG files that a page shows."""
     return {(page.parent / name).resolve() for name in _IMAGE.findall(page.read_text())}

@@ -1,4 +1,4 @@
-"""Prints what pip must install, from pyproject.toml: for building and running the package, or the named groups."""
+"""Prints the requirements from pyproject.toml for pip: for building and running the package, or of the named groups."""
 
 import sys
 
@@ -14,4 +14,4 @@ groups = configuration["project"]["optional-dependencies"]
 needed = [requirement for name in sys.argv[1:] for requirement in groups[name]]
 if not needed:
     needed = configuration["build-system"]["requires"] + configuration["project"]["dependencies"]
-print(*(requirement.replace(" ", "") for requirement in needed))  # no spaces, so that a shell may split the line
+print(*(requirement.replace(" ", "") for requirement in needed))  # without spaces, so that a shell can split the line

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Installs the packages that the build needs and that are missing: through apt when run as root, otherwise it names the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer|repository]; a second word adds the packages for the tests
-# for 64-bit ARM, the fuzzers, the manual, the manual's tests, the slice explorer, or the tests of the repository.
+# Installs missing packages that the build needs: by apt if run as root, otherwise it prints the apt line.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer|repository]; a second word adds the packages for
+# the tests for 64-bit ARM, the fuzzers, the manual, the manual's tests, the slice explorer, or the tests of the
+# repository.
 set -eu
 
 python=$1
 packages=()
 
-need() {  # need PACKAGE TEST...: asks for the package unless the test passes
+need() {  # need PACKAGE TEST...: requests the package unless the test passes
   local package=$1
   shift
   "$@" >/dev/null 2>&1 || packages+=("$package")
 }
 
-# Whether clang++ links libFuzzer with the sanitizers, whose libraries are a package of their own.
+# Returns whether clang++ links libFuzzer with the sanitizers, whose libraries are in a separate package.
 has_fuzzer() {
   echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
     clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null
@@ -62,7 +63,7 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
   exit 1
 fi
 
-# Compiling again is faster with ccache, but works without.
+# ccache is optional: it makes compiling again faster.
 can_install() { [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; }
 if can_install; then need ccache command -v ccache; fi
 

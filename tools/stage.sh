@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command as a named stage: says that it starts, that it still runs (every ten seconds), and how long it took.
-# With STAGE_TIMES=FILE the name and the time are added to that file too; `.ci/run` prints it as a table.
+# Runs a command as a named stage: reports its start, every ten seconds that it still runs, and its time. With
+# STAGE_TIMES=FILE the name and the time are appended to that file; `.ci/run` prints it as a table.
 # Usage: tools/stage.sh NAME COMMAND [ARGUMENT...]
 name=$1
 shift
-unset MAKEFLAGS  # rustc would ask for a share of make's jobs, which are not handed on
+unset MAKEFLAGS  # rustc would ask for make's jobs, which are not passed on
 echo "== $name"
 SECONDS=0
 ( while sleep 10; do echo "   $name: ${SECONDS} s"; done ) &

@@ -9,7 +9,7 @@ emulate() {  # emulate CPU PROGRAM ARGUMENT...
   qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu "$@"
 }
 
-run() {  # run TITLE CPU FILTER [PROGRAM]: the tests of the program that the filter names
+run() {  # run TITLE CPU FILTER [PROGRAM]: runs the program's tests that match the filter
   echo "== $1"
   emulate "$2" "$tests/${4-backslice_tests}" --gtest_brief=1 --gtest_filter="$3"
 }
@@ -24,10 +24,10 @@ for example in "$tests"/example_*; do
   emulate $neon "$example" > /dev/null || { echo "$(basename "$example") failed" >&2; exit 1; }
 done
 
-# The system behind qemu keeps its own pages and cannot say which of the larger ones are resident.
+# The host system keeps its own pages, and cannot report which larger pages are resident.
 QEMU_PAGESIZE=65536 run "NEON, pages of 64 KiB; not the test that asks which are resident" $neon '-BufferPool.ASmallPart*'
 
-# The slice kernels run on every target; here on those that the runs above did not have.
+# The slice kernels run on every target; this runs them on targets that the runs above lack.
 sve='-*_NEON_*:*_SCALAR_*:*_reference'
 run "SVE2, vectors of 128 bits" max,sve-max-vq=1 "$sve"
 run "SVE2, vectors of 256 bits" max,sve-max-vq=2 "$sve"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel into an empty environment and tries it there: import, the demo, and the package's tests. The system's
-# Highway and oneTBB are hidden, by files under their names that no program can load.
+# Installs a wheel into an empty environment and tries it there: import, the demo, and the package's tests. Files that
+# no program can load hide the system's Highway and oneTBB.
 # Usage: [BACKSLICE_WHEEL_HAS_CUDA=1] tools/test_wheel.sh PYTHON WHEEL [ARGUMENT OF PYTEST...]
 set -eu
 python=$1 wheel=$(realpath "$2")
@@ -27,7 +27,7 @@ if os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1":
 missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files("backslice")}
 assert not missing, f"the wheel lacks {sorted(missing)}"
 END
-# The kernels for CUDA devices are there, whether or not this machine has one, if the wheel was to have them.
+# If the wheel should contain the CUDA kernels, they must be there, with or without a device.
 (cd "$folder" && "$installed" - <<'END'
 import os
 
@@ -39,7 +39,7 @@ assert (reason is None or "built without CUDA" not in reason) == has_cuda, reaso
 assert not has_cuda or backslice.cuda.versions()["runtime"] >= (12, 0), backslice.cuda.versions()
 END
 )
-# The handlers for JAX are there and can be loaded, whether or not there is a JAX.
+# The handlers for JAX must be there and load, even without JAX.
 (cd "$folder" && "$installed" - <<'END'
 import ctypes
 from pathlib import Path
@@ -53,10 +53,12 @@ END
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
 (cd "$folder" && "$folder/venv/bin/backslice" explore 4,6 "1:3, ::2" --file --no-browser)
 
-# These are left out: they test Python code alone, or need more than a wheel brings.
+# Excluded: tests of only Python code, and tests that need more than a wheel contains.
 left_out=(
-  'test_cli*.py' test_picture.py                                                                       # Python code alone
-  'test_dask*.py' test_dlpack.py test_dlpack_output.py test_neighbours.py 'test_onnx_*models.py' test_wrong_keywords.py  # peers
+  # only Python code
+  'test_cli*.py' test_picture.py
+  # need peers
+  'test_dask*.py' test_dlpack.py test_dlpack_output.py test_neighbours.py 'test_onnx_*models.py' test_wrong_keywords.py
 )
 ignored=()
 for file in "${left_out[@]}"; do ignored+=("--ignore-glob=*/$file"); done

@@ -13,7 +13,7 @@ LENGTH, WINDOW, STRIDE = 4096, 1024, 512
 
 
 class Windows(keras.layers.Layer):
-    """Overlapping windows of a signal, each weighted by what is learnt."""
+    """Overlapping windows of a signal, each with a learnt weight."""
 
     def build(self, shape):
         self.gain = self.add_weight(shape=(LENGTH, 8), initializer="ones")
@@ -32,7 +32,8 @@ def train():
     model.compile(keras.optimizers.SGD(0.01), "mse", jit_compile=False)
     signals = np.random.default_rng(2).normal(size=(64, LENGTH)).astype("f4")
     loudness = np.square(signals[:, :WINDOW]).mean(1)
-    model.fit(signals, loudness, batch_size=32, verbose=0)  # traces it
+    # the first call traces it
+    model.fit(signals, loudness, batch_size=32, verbose=0)
     start = time.perf_counter()
     model.fit(signals, loudness, batch_size=32, epochs=4, verbose=0)
     return time.perf_counter() - start, model.get_weights()

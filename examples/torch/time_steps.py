@@ -17,7 +17,7 @@ class Recurrent(torch.nn.Module):
         self.decay = torch.nn.Parameter(torch.full((WIDTH,), 0.5))
 
     def forward(self, signal):
-        x = self.embed(signal)  # 8 MB, of which every step takes a part
+        x = self.embed(signal)  # 8 MB, of which every step reads a part
         state = torch.zeros(BATCH, WIDTH)
         for t in range(STEPS):
             state = torch.tanh(x[:, t] + self.decay * state)

@@ -1,4 +1,4 @@
-// The library, compiled to WebAssembly: a request is the text of the fields by name, the answer is JSON.
+// The library, compiled to WebAssembly. A request is the text of the fields by name, and the answer is JSON.
 
 /**
  * @typedef {{message: string, field: string, span: [number, number] | null}} Fault
@@ -11,7 +11,7 @@
  * @typedef {Record<string, string>} Fields
  */
 
-/** @param {string} text  What is typed, without the characters that separate fields, and as UTF-8 can encode it. */
+/** @param {string} text  The typed text, without field separators and characters that UTF-8 cannot encode. */
 function harmless(text) {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
 }

@@ -1,4 +1,4 @@
-// Errors, under the field that they are about.
+// Shows errors under the field that they are about.
 
 function clearError() {
   document.getElementById("error")?.remove();
@@ -8,7 +8,7 @@ function clearError() {
   }
 }
 
-/** The text of a field with the part that is to blame marked; of a long one, what is around that part.
+/** Returns the text of a field with the wrong part marked. Of a long text, only the surroundings are shown.
  * @param {string} text @param {[number, number]} span */
 function markedText(text, [begin, end]) {
   const first = Math.max(0, begin - 30), last = Math.min(text.length, Math.max(end, begin + 1) + 30);
@@ -19,7 +19,7 @@ function markedText(text, [begin, end]) {
   return shown;
 }
 
-/** Shows an error under its field; one that is about none, or about more than one, under the first.
+/** Shows an error under its field. An error about no field, or about several, is shown under the first.
  * @param {Fault} fault @param {string} tab @param {string} from */
 function showError(fault, tab, from) {
   const fields = fieldsOf(tab, from);

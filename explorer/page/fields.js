@@ -1,4 +1,4 @@
-// The fields of each tab: what they are called in the library, what they hold at first, and the link that keeps them.
+// The fields of each tab: their names in the library, their first values, and the link that stores them.
 
 const MASKS = ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"];
 
@@ -26,14 +26,14 @@ function find(id) {
   return found;
 }
 
-/** The element that holds a field of a tab.
+/** Returns the element of a tab's field.
  * @param {string} tab @param {string} field @returns {HTMLInputElement | HTMLTextAreaElement} */
 function control(tab, field) {
   const id = tab === "sparse" && field === "shape" ? "sparse-shape" : field;
   return /** @type {HTMLInputElement} */ (find(id));
 }
 
-/** The fields that belong to a notation, or to a tab.
+/** Returns the fields of a notation, or of a tab.
  * @param {string} tab @param {string} from */
 function fieldsOf(tab, from) {
   return tab === "slice" ? ["shape", ...NOTATIONS[from], "more"] : Object.keys(FIRST[tab]);
@@ -50,7 +50,7 @@ function linkOf(tab, from, fields) {
   return "#" + kept.toString();
 }
 
-/** What a link says, as far as it makes sense: everything else is left out.
+/** Returns the valid parts of a link.
  * @param {string} link @returns {{tab: string, from: string, fields: Fields, problem: string}} */
 function readLink(link) {
   const kept = new URLSearchParams(link.slice(0, LONGEST_LINK).replace(/^#/, ""));

@@ -1,15 +1,15 @@
-// The page: fields in, answers out.
+// The page: reads fields and shows answers.
 
 /** @type {(fields: Fields) => Answer} */
 let ask;
 let tab = "slice";
 let from = "python";
-let entries = 0;  // of TensorFlow's lists, as the library counts them
+let entries = 0;  // of TensorFlow's lists, counted by the library
 let linkTimer = 0;
 /** @type {Record<string, Fields>} */
-const kept = structuredClone(FIRST);  // what each tab holds
+const kept = structuredClone(FIRST);  // the content of each tab
 
-/** A small screen has room for one notation beside the pictures. */
+/** Opens one notation on a small screen, which has no room for more beside the pictures. */
 function foldNotations() {
   const isNarrow = matchMedia("(max-width: 800px)").matches;
   for (const name of Object.keys(NOTATIONS)) {
@@ -17,13 +17,13 @@ function foldNotations() {
   }
 }
 
-/** The text of every field of the tab. */
+/** Returns the text of every field of the tab. */
 function typed() {
   const names = tab === "slice" ? ["shape", "more", ...Object.values(NOTATIONS).flat()] : Object.keys(FIRST[tab]);
   return Object.fromEntries(names.map((name) => [name, MASKS.includes(name) ? maskTexts[name] : control(tab, name).value]));
 }
 
-/** How much room the pictures have. */
+/** Returns the room for pictures. */
 function room() {
   const wide = find("results").clientWidth;
   const columns = Math.max(6, Math.min(24, Math.floor((wide - 90) / 30)));
@@ -39,13 +39,13 @@ function show(fields) {
   }
 }
 
-/** Writes what the library answered into the notations that were not typed.
+/** Writes the library's answer into the notations that the user did not type.
  * @param {Fields} fields */
 function fillOthers(fields) {
   show(Object.fromEntries(Object.entries(fields).filter(([name]) => !NOTATIONS[from].includes(name))));
 }
 
-/** Browsers allow some hundred changes of the address per minute, so it follows when typing pauses. */
+/** Updates the address when typing pauses, since browsers allow only some hundred changes per minute. */
 function keepLink() {
   clearTimeout(linkTimer);
   linkTimer = window.setTimeout(writeLink, 200);
@@ -58,7 +58,7 @@ function writeLink() {
   } catch { /* still too many for this browser: the next one is kept */ }
 }
 
-/** The SVG file of a picture in the answer to that request.
+/** Returns the SVG file of a picture in the answer to that request.
  * @param {Fields} asked @param {string} name */
 function fileOf(asked, name) {
   return ask({ ...asked, file: name }).pictures?.find((picture) => picture.name === name)?.file || "";
@@ -110,7 +110,7 @@ function openLink() {
 
 function listenToTheme() {
   const isDark = () => document.documentElement.classList.contains("dark");
-  setDark(isDark());  // now that there is a button that tells
+  setDark(isDark());  // the button to switch exists now
   find("theme").addEventListener("click", () => setDark(!isDark()));
 }
 
@@ -149,7 +149,7 @@ function listenToWindow() {
   addEventListener("pagehide", writeLink);
   let width = innerWidth;
   addEventListener("resize", () => {
-    if (innerWidth === width) return;  // a phone's bars come and go
+    if (innerWidth === width) return;  // a phone's bars come and go without changing the width
     width = innerWidth;
     update();
   });

@@ -1,6 +1,6 @@
 // TensorFlow's five masks: a toggle for each entry.
 
-/** What the library is asked with: a number, unless a link says something else.
+/** The masks sent to the library: numbers, unless a link contains something else.
  * @type {Fields} */
 const maskTexts = Object.fromEntries(MASKS.map((name) => [name, "0"]));
 
@@ -11,7 +11,7 @@ function bitsOf(name) {
   return Number(maskTexts[name]) | 0;
 }
 
-/** How many toggles a mask has: one per entry of begin, and those that are set.
+/** Returns the number of a mask's toggles: one per entry of begin, and more if higher bits are set.
  * @param {number} entries */
 function togglesNeeded(entries) {
   const set = MASKS.map((name) => 32 - Math.clz32(bitsOf(name)));
@@ -32,7 +32,7 @@ function toggle(name, bit, changed) {
   return button;
 }
 
-/** Draws the toggles again where their number or state has changed.
+/** Draws the toggles again if their number or state has changed.
  * @param {number} entries @param {() => void} changed */
 function drawMasks(entries, changed) {
   const place = find("masks");

@@ -1,4 +1,4 @@
-// The pictures: drawn by the library as SVG, here with what is said of each cell.
+// Pictures, drawn by the library as SVG, with a note for each cell.
 
 /** @typedef {{cells: SVGRectElement[], notes: [string, number][]}} Drawn */
 
@@ -11,7 +11,7 @@ function parsedSvg(text) {
   return /** @type {any} */ (document.importNode(parsed.documentElement, true));
 }
 
-/** Marks the cell and all that show the same element, and says what is known of it.
+/** Marks the cell and all cells of the same element, and shows its note.
  * @param {Drawn} picture @param {number} i */
 function point(picture, i) {
   unpoint();
@@ -31,7 +31,7 @@ function unpoint() {
   for (const cell of document.querySelectorAll("svg .pointed, svg .same")) cell.classList.remove("pointed", "same");
 }
 
-/** The cell that an arrow key leads to: the nearest one in that direction.
+/** Returns the cell that an arrow key leads to: the nearest one in that direction.
  * @param {SVGRectElement[]} cells @param {number} from @param {string} key */
 function neighbour(cells, from, key) {
   const x = (/** @type {number} */ i) => Number(cells[i].getAttribute("x"));
@@ -42,7 +42,7 @@ function neighbour(cells, from, key) {
   let best = from, bestDistance = Infinity;
   for (let i = 0; i < cells.length; ++i) {
     const ahead = sign * (along(i) - along(from));
-    const distance = ahead + 1000 * Math.abs(across(i) - across(from));  // first those of the same row or column
+    const distance = ahead + 1000 * Math.abs(across(i) - across(from));  // cells of the same row or column first
     if (ahead > 0 && distance < bestDistance) {
       best = i;
       bestDistance = distance;
@@ -70,7 +70,7 @@ function listen(place, picture) {
     }
   }
   place.addEventListener("pointerleave", (event) => {
-    if (event.pointerType !== "mouse") return;  // a finger leaves when it is lifted, and what it tapped stays
+    if (event.pointerType !== "mouse") return;  // lifting a finger keeps the tapped cell marked
     current = -1;
     unpoint();
   });

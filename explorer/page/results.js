@@ -1,11 +1,11 @@
-// What the library answered: the summary, warnings, pictures, code and the normal form.
+// Shows the library's answer: the summary, warnings, pictures, code and the normal form.
 
 /** @param {HTMLButtonElement} button @param {string} text */
 async function copy(button, text) {
   const said = button.dataset.said ??= button.textContent || "";
   try {
     await navigator.clipboard.writeText(text);
-  } catch {  // pages from disk may not have it
+  } catch {  // pages from disk may have no clipboard
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);

@@ -1,4 +1,4 @@
-// Light or dark, as the system is. Runs before anything is drawn.
+// The light or dark theme, by default the system's. Runs before anything is drawn.
 
 /** @param {boolean} dark */
 function setDark(dark) {

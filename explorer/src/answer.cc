@@ -10,7 +10,7 @@ using namespace backslice;
 
 namespace {
 
-// JavaScript counts UTF-16 units: one per character, two for those of four bytes.
+// Counts in JavaScript's UTF-16 units: one per character, two for characters of four bytes.
 std::int64_t utf16_units(std::string_view text) {
   std::int64_t units = 0;
   for (char c : text) {
@@ -49,7 +49,7 @@ void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const R
   const int across = std::clamp(request.number("across", 3), 1, 6);
   json.key("pictures").begin_list();
   for (const NotedPicture& noted : pictures) {
-    Picture without_notes = noted.picture;  // which the page writes below it
+    Picture without_notes = noted.picture;  // the page writes the notes below it
     without_notes.notes.clear();
     json.begin_object()
         .member("name", noted.name)

@@ -1,4 +1,4 @@
-// What the page is told: errors by field, pictures with what to say about each cell, code.
+// The answers to the page: errors by field, pictures with a note for each cell, and code.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace explorer {
 
-// What is said of a cell, and which cells of the other pictures show the same element: those with the same key.
+// The note of a cell, and a key that it shares with cells of the same element in other pictures.
 struct CellNote {
   std::string text;
   std::int64_t key = -1;
 };
 
 struct NotedPicture {
-  std::string name;  // of the file, and of the heading's tag
+  std::string name;  // of the file, and part of the heading's tag
   std::string heading;
   backslice::Picture picture;
-  std::vector<CellNote> cells;  // in the order in which they are drawn
-  bool begins_row = false;      // apart from the pictures before it
+  std::vector<CellNote> cells;  // in drawing order
+  bool begins_row = false;      // starts a new row of pictures
 };
 
 struct Code {
@@ -30,12 +30,12 @@ struct Code {
 inline constexpr std::string_view kNumpyImports = "import backslice as bs\nimport numpy as np\n";
 inline constexpr std::string_view kTensorFlowImports = "import tensorflow as tf\n";
 
-// An answer without an error so far. The tabs add their own members to it.
+// Begins an answer without an error. The tabs add their own members to it.
 void begin_answer(Json& json);
 std::string end_answer(Json& json);
 std::string error_answer(const Status& error, const Request& request);
 
-// With the SVG file of the one that the request's field "file" names.
+// Adds the pictures, and the SVG file of the picture that the request's field "file" names.
 void add_pictures(Json& json, const std::vector<NotedPicture>& pictures, const Request& request);
 void add_code(Json& json, const std::vector<Code>& code);
 
@@ -43,10 +43,10 @@ void add_code(Json& json, const std::vector<Code>& code);
 std::string element(std::string_view array, backslice::Ints index);
 // "1, 2, 3"
 std::string listed(backslice::Ints values);
-// "1 entry", "2 entries"; without the second word, one with an s.
+// Returns "1 entry" or "2 entries". Without the second word, the plural has an s.
 std::string counted(std::size_t count, std::string_view one, std::string_view many = {});
 
-// The tabs.
+// Answers the requests of each tab.
 std::string answer_slice(const Request& request);
 std::string answer_sparse(const Request& request);
 std::string answer_ragged(const Request& request);

@@ -1,4 +1,4 @@
-// std::bit_cast, which emscripten's C++ library lacks before 3.1.10. Included before everything else.
+// std::bit_cast, which emscripten's C++ library lacks before 3.1.10. Must be included first.
 #pragma once
 
 #include <version>

@@ -1,4 +1,4 @@
-// What core/caches.cc answers where the machine does not say: a page has no files to read it from.
+// Replaces core/caches.cc with the answers for an unknown machine: a page has no files to read the sizes from.
 #include "core/caches.h"
 
 namespace backslice {

@@ -1,4 +1,4 @@
-// The cells of a picture of a tensor, in the order in which they are drawn, and how they are named.
+// The cells of a tensor's picture, in drawing order, and their names.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace explorer {
 
-using Blocks = std::vector<backslice::AxisBlock>;  // one per axis: a cell
+using Blocks = std::vector<backslice::AxisBlock>;  // a cell, as one block per axis
 using Ranges = std::vector<backslice::Range>;
 
 // Calls visit(block of each axis) for each cell of the picture of a selection.
@@ -22,7 +22,7 @@ std::int64_t elements_of(const Ranges& box);
 // "x[1, 2:4]"
 std::string block_text(std::string_view array, const Ranges& ranges);
 
-// Gives the panels' titles the name of another array: "x[0, :, :]" becomes "dy[0, :, :]".
+// Renames the array in the panels' titles: "x[0, :, :]" becomes "dy[0, :, :]".
 void rename_panels(backslice::Picture& picture, std::string_view array);
 
 }  // namespace explorer

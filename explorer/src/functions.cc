@@ -1,4 +1,4 @@
-// What the page's script calls.
+// The functions that the page's script calls.
 #include "answer.h"
 #include "core/boundary.h"
 
@@ -27,7 +27,7 @@ std::string answer(const Request& request) {
 }  // namespace
 }  // namespace explorer
 
-// The answer to a request, as JSON, until the next call.
+// Returns the answer to a request as JSON, which is valid until the next call.
 extern "C" [[gnu::used, gnu::visibility("default")]] const char* backslice_explore(const char* text) {
   static std::string answered;
   const explorer::Request request(text);

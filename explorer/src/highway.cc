@@ -1,4 +1,4 @@
-// What Highway's library would answer: WebAssembly runs the scalar target, which needs no asking.
+// Replaces Highway's library. WebAssembly runs the scalar target, which needs no detection.
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 

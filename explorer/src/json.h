@@ -1,4 +1,4 @@
-// Writing JSON: values one after the other, commas where they belong.
+// Writes JSON: values one after the other, with commas between them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The third tab: ragged rows, of whose gradients some pieces are missing.
+// The third tab: ragged rows and their gradients, some of which are missing.
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ struct Rows {
   std::int64_t count() const { return static_cast<std::int64_t>(splits.size()) - 1; }
 };
 
-// One row per line; an empty line is an empty row.
+// Reads one row per line; an empty line is an empty row.
 Result<Rows> read_rows(const Request& request) {
   const auto lines = lines_of(request.text("rows_text"), "rows_text", kMostRows, true);
   if (!lines.ok()) return lines.status();
@@ -36,7 +36,7 @@ Result<Rows> read_rows(const Request& request) {
   return rows;
 }
 
-// Which rows have no gradient.
+// Reads which rows have no gradient.
 Result<std::vector<bool>> read_missing(const Request& request, std::int64_t rows) {
   const auto read = request.integers("missing");
   if (!read.ok()) return read.status();
@@ -52,7 +52,7 @@ Result<std::vector<bool>> read_missing(const Request& request, std::int64_t rows
   return missing;
 }
 
-// dy: 1, 2, 3, ... row by row.
+// Makes dy: 1, 2, 3, ... row by row.
 Result<VariantArray> pieces_of(const Rows& rows, const std::vector<bool>& missing) {
   std::vector<std::optional<RaggedTensor>> pieces;
   for (std::size_t row = 0; row < missing.size(); ++row) {
@@ -87,7 +87,7 @@ Result<std::vector<std::int64_t>> gradient_of(const Rows& rows, const std::vecto
 
 // A cell of ragged rows: one value, or a block of them.
 struct Place {
-  std::int64_t row, first, last;  // of the row: first <= column < last
+  std::int64_t row, first, last;  // columns of the row: first <= column < last
 
   bool is_value() const { return last == first + 1; }
   std::string in(std::string_view array) const { return block_text(array, {{row, row + 1}, {first, last}}); }
@@ -100,7 +100,7 @@ Place place_of(const Rows& rows, const std::vector<std::vector<Cell>>& drawn, st
   return {static_cast<std::int64_t>(row), drawn[row][column].position - begin, end - begin};
 }
 
-// Ragged rows with these values; say(place, cell) is what is said of each.
+// Draws ragged rows with these values; say(place, cell) returns the note of each cell.
 template <class Say>
 NotedPicture drawn(const char* name, const char* heading, const Rows& rows, const std::vector<std::int64_t>& values,
                    const PictureLimits& limits, const Say& say) {

@@ -11,7 +11,7 @@ using namespace backslice;
 
 namespace {
 
-constexpr std::size_t kLongest = 20000;  // characters of a field that are read
+constexpr std::size_t kLongest = 20000;  // most characters read from a field
 
 std::string_view take(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);

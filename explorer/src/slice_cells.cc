@@ -12,7 +12,7 @@ using namespace backslice;
 
 namespace {
 
-// Where a block of x goes: the elements of y that restrict() finds, and how many they are.
+// The destination of a block of x: the elements of y that restrict() finds, and their number.
 struct Destination {
   std::string text;
   std::int64_t taken = 0, position = -1;
@@ -35,7 +35,7 @@ Destination destination(const Selection& selection, const Blocks& block, std::st
   return {block_text(array, ranges), dy.result_shape().elements(), first_position(dy, dy.shape())};
 }
 
-// Where an element of y comes from.
+// Returns the origin of an element of y.
 std::string source(const Selection& selection, const Blocks& block, std::string_view array) {
   std::string text;
   std::vector<std::string> items(static_cast<std::size_t>(selection.shape().rank()));
@@ -86,7 +86,7 @@ NotedPicture picture_of_y(const Selection& selection, const PictureLimits& limit
   return noted;
 }
 
-// 1, 2, 3, ...: gradients that can be told apart.
+// Makes a gradient of 1, 2, 3, ..., so that all elements differ.
 Result<Tensor> numbered(const Shape& shape) {
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < shape.elements(); ++i) values.push_back(i + 1);
@@ -111,7 +111,7 @@ const Context& serial() {
   return context;
 }
 
-// dy, numbered from 1, and the gradient that the kernels make of it.
+// Draws dy, numbered from 1, and the gradient that the kernels compute from it.
 Result<std::vector<NotedPicture>> gradient_pictures(const NotedPicture& x, const NotedPicture& y,
                                                     const Selection& selection, const PictureLimits& limits) {
   const auto dy = numbered(selection.result_shape());
@@ -145,7 +145,7 @@ Result<std::vector<NotedPicture>> gradient_pictures(const NotedPicture& x, const
   return std::vector{from, to};
 }
 
-// Which of the slices take something of each cell, counted from 1.
+// Returns the slices that select something of each cell, counted from 1.
 std::vector<std::vector<std::size_t>> takers_by_cell(const std::vector<Selection>& selections,
                                                      const PictureLimits& limits) {
   std::vector<std::vector<std::size_t>> takers;
@@ -169,7 +169,7 @@ std::string takers_text(const std::vector<std::size_t>& takers) {
   return join(takers.size() == 1 ? " is taken by slice " : " is taken by slices ", text);
 }
 
-// How often each element is taken. Where each has a cell, the numbers are the sum of gradients of ones.
+// Draws how often each element is selected. With a cell per element, the numbers are the sum of gradients of ones.
 Result<NotedPicture> picture_of_all(const std::vector<Selection>& selections, const PictureLimits& limits) {
   const Shape& shape = selections[0].shape();
   NotedPicture noted{"slices", "All slices, laid over each other", picture_of_many(shape, selections, limits), {}};

@@ -1,4 +1,4 @@
-// The pictures of a slice, with what is said about each cell.
+// The pictures of a slice, with a note for each cell.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace explorer {
 
-// Of the first slice: x, y, and where every element has a cell, dy and dx. Of more than one: how often each element is
-// taken, and the sum of their gradients.
+// For one slice: x, y and, if every element has a cell, dy and dx. For several: how often each element is selected, and
+// the sum of their gradients.
 std::vector<NotedPicture> slice_pictures(const std::vector<backslice::Selection>& selections,
                                          const backslice::PictureLimits& limits);
 

@@ -1,4 +1,4 @@
-// The first tab: a slice in three notations, its pictures, and other slices over it.
+// The first tab: a slice in three notations, its pictures, and other slices drawn over it.
 #include "answer.h"
 #include "backslice/cost.h"
 #include "backslice/multi_slice.h"
@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kMostSlices = 16;
 constexpr Dialect kDialects[] = {Dialect::Python, Dialect::Tf, Dialect::Onnx};
 
-// The slice as it is written in the fields of one notation.
+// The slice as written in the fields of one notation.
 struct Written {
   SliceArguments arguments;
-  std::vector<std::pair<std::string_view, std::vector<TextSpan>>> places;  // of each field's entries
+  std::vector<std::pair<std::string_view, std::vector<TextSpan>>> places;  // the spans of each field's entries
 
   Status located(Status error) const {
     for (const auto& [field, spans] : places) error = explorer::located(std::move(error), field, spans);
@@ -31,7 +31,7 @@ Result<Written> written_in_python(const Request& request) {
       [](IndexText&& index) { return Written{std::move(index.items), {{"index", std::move(index.spans)}}}; });
 }
 
-// Reads a list into `values`; nothing is read from an empty field that need not be given.
+// Reads a list into `values`; an empty optional field is not read.
 Status read_list(const Request& request, std::string_view field, std::vector<std::int64_t>& values, Written& written) {
   auto list = request.integers(field);
   if (!list.ok()) return list.status();
@@ -80,7 +80,7 @@ Result<Written> read_slice(const Request& request) {
   return from == "tf" ? written_in_tf(request) : from == "onnx" ? written_in_onnx(request) : written_in_python(request);
 }
 
-// The slices that are laid over the first one, one per line, in NumPy's notation.
+// Reads the other slices, one per line, in NumPy's notation.
 Result<std::vector<Selection>> read_others(const Request& request, Ints shape) {
   const auto lines = lines_of(request.text("more"), "more", kMostSlices, false);
   if (!lines.ok()) return lines.status();
@@ -93,7 +93,7 @@ Result<std::vector<Selection>> read_others(const Request& request, Ints shape) {
   return selections;
 }
 
-// What every notation's fields hold for a selection; TensorFlow's are empty where it cannot express it.
+// Fills every notation's fields for a selection; TensorFlow's stay empty if it cannot express it.
 void add_fields(Json& json, const Selection& selection, const Request& request) {
   json.key("fields").begin_object().member("index", index_text(selection));
   const auto written = selection.to_tf();
@@ -108,7 +108,7 @@ void add_fields(Json& json, const Selection& selection, const Request& request) 
   json.member("entries", request.text("from") == "tf" ? request.entries("begin") : tf.begin.size());
 }
 
-// Numbers as text: JavaScript's have 53 bits.
+// Converts numbers to text: JavaScript's numbers have 53 bits.
 void add_normal_form(Json& json, const Selection& selection) {
   json.key("axes").begin_list();
   for (int i = 0; i < selection.shape().rank(); ++i) {
@@ -154,14 +154,14 @@ Code many_code(const std::vector<Selection>& selections) {
           join("dx = bs.multi_slice_grad(", python_tuple(selections[0].shape()), ", [", pairs, "])")};
 }
 
-// The gradient's code without the lines that the slice's begins with already: the imports.
+// Returns the gradient's code without the imports, which the slice's code has already.
 std::string without_imports(std::string code) {
   while (code.starts_with("from ")) code.erase(0, code.find('\n') + 1);
   return code;
 }
 
 std::string_view imports_of(Dialect dialect) {
-  if (dialect == Dialect::Onnx) return "";  // the code begins with them
+  if (dialect == Dialect::Onnx) return "";  // the code itself begins with them
   return dialect == Dialect::Python ? kNumpyImports : kTensorFlowImports;
 }
 

@@ -25,7 +25,7 @@ struct Window {
   std::size_t rank() const { return shape.size(); }
 };
 
-// One number per axis of the shape.
+// Reads one number per axis of the shape.
 Status read_list(const Request& request, std::string_view field, List& values, std::size_t rank) {
   auto read = request.integers(field);
   if (!read.ok()) return read.status();
@@ -52,7 +52,7 @@ Result<Window> read_window(const Request& request) {
   return window;
 }
 
-// A sparse tensor: the index of each entry, one after the other, and their values.
+// A sparse tensor: the concatenated indices of its entries, and their values.
 struct Entries {
   List indices, values;
 
@@ -60,7 +60,7 @@ struct Entries {
   Ints index(std::size_t entry, std::size_t rank) const { return std::span(indices).subspan(entry * rank, rank); }
 };
 
-// One entry per line: its index, and a value, which is the number of the line where it is left out.
+// Reads one entry per line: an index and a value. Without a value, it is the number of the line.
 Result<Entries> read_entries(const Request& request, std::size_t rank) {
   const auto lines = lines_of(request.text("entries"), "entries", kMostEntries, false);
   if (!lines.ok()) return lines.status();
@@ -80,8 +80,7 @@ Result<Entries> read_entries(const Request& request, std::size_t rank) {
   return entries;
 }
 
-// What is drawn: a sparse tensor, what is said of each of its entries, and a key for each, -1 for those outside the
-// window.
+// A sparse tensor to draw. Each entry has a note, and a key, which is -1 outside the window.
 struct Drawn {
   std::string name, heading;
   List shape;
@@ -90,7 +89,7 @@ struct Drawn {
   std::vector<std::string> notes;
 };
 
-// Which entries each cell has, by where its block begins.
+// Returns the entries of each cell, by the position of its block.
 std::map<List, std::vector<std::size_t>> entries_by_cell(const Drawn& tensor, const Selection& all,
                                                          const PictureLimits& limits) {
   const auto axes = picture_blocks(all, limits);
@@ -108,7 +107,7 @@ std::map<List, std::vector<std::size_t>> entries_by_cell(const Drawn& tensor, co
   return found;
 }
 
-// What is said of a cell with these entries.
+// Returns the note of a cell with these entries.
 std::string note_of(const Drawn& tensor, const std::vector<std::size_t>& entries, const std::string& place) {
   constexpr std::size_t kMostSaid = 3;
   if (entries.empty()) return "no entry at " + place;
@@ -160,10 +159,10 @@ List counting_from_one(std::int64_t count) {
   return values;
 }
 
-// The slice and its gradient, as the library computes them.
+// The slice and its gradient, computed by the library.
 struct Computed {
   SparseTensor slice;
-  List gradient;  // of the values, where dy is 1, 2, 3, ...
+  List gradient;  // of the values, for dy = 1, 2, 3, ...
 };
 
 Result<Computed> compute(const Entries& entries, const Window& window) {
@@ -197,7 +196,7 @@ Result<std::vector<NotedPicture>> pictures(const Entries& entries, const Window&
   Drawn dx{"dx", "The gradient of x's values", window.shape, {entries.indices, computed.gradient}, {}, {}};
   y.notes.resize(y.entries.values.size());
   for (std::size_t i = 0; i < entries.values.size(); ++i) {
-    const std::int64_t key = computed.gradient[i] - 1;  // dy counts from 1: what is left zero lies outside
+    const std::int64_t key = computed.gradient[i] - 1;  // dy counts from 1: zeros are outside
     x.keys.push_back(key);
     dx.keys.push_back(key);
     const std::string place = element("x", entries.index(i, window.rank())),
