@@ -1,7 +1,6 @@
-"""The C interface through ctypes: structs and functions are read from the headers, so that neither can differ.
+"""The C interface through ctypes: reads structs and functions from the headers, so that they cannot differ.
 
-lib = load()
-lib.backslice_selection_all(ints([4, 5]), byref(handle))        # raises CError where it fails
+lib = load() lib.backslice_selection_all(ints([4, 5]), byref(handle)) # raises CError on failure
 """
 
 import ctypes
@@ -25,7 +24,7 @@ BASIC = {
     "size_t": ctypes.c_size_t,
     "void": None,
 }
-# The defaults that are not zero.
+# Defaults that are not zero.
 DEFAULTS = {
     "view": {"dtype": FLOAT32, "device_type": 1},
     "executor": {"concurrency": 1},
@@ -34,7 +33,7 @@ DEFAULTS = {
     "variant_types": {"values": -1, "splits": -1},
     "tensor_array_options": {"clear_after_read": 1},
 }
-# These cannot fail, and return something else than a code.
+# These cannot fail, and do not return a code.
 GETTERS = {
     "backslice_version", "backslice_abi_version", "backslice_code_name", "backslice_last_error",
     "backslice_last_error_is_about_dtype", "backslice_last_error_argument", "backslice_last_error_position",
@@ -65,7 +64,7 @@ class CError(Exception):
 
 
 def declarations() -> str:
-    """All headers without comments, preprocessor lines and the spaces that only wrap lines."""
+    """Return all headers without comments, preprocessor lines and the spaces that only wrap lines."""
     text = "\n".join(path.read_text() for path in sorted(HEADERS.glob("*.h")))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.MULTILINE)
@@ -80,7 +79,7 @@ def parameter(text: str) -> Parameter:
 
 
 def split_list(text: str) -> list[str]:
-    """At the commas that are not in parentheses."""
+    """Split at the commas that are not in parentheses."""
     return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip() not in ("", "void")]
 
 
@@ -91,7 +90,7 @@ def functions() -> dict[str, Function]:
 
 
 def field_types(line: str) -> list[tuple[str, object]]:
-    """`int64_t lo, hi` as fields."""
+    """Split `int64_t lo, hi` into fields."""
     if "(*" in line:
         return [(parameter(line).name, ctypes.c_void_p)]
     type_, names = re.fullmatch(r"((?:const )?\w+(?: ?\*)?) ?(.*)", line).groups()
@@ -121,7 +120,7 @@ def structs() -> Structs:
 
 
 def new(name: str, **fields):
-    """A struct as its BACKSLICE_..._INIT makes it."""
+    """Return a struct initialised by its BACKSLICE_..._INIT."""
     made = structs()["backslice_" + name](**(DEFAULTS.get(name, {}) | fields))
     if hasattr(made, "struct_size"):
         made.struct_size = ctypes.sizeof(made)
@@ -129,7 +128,7 @@ def new(name: str, **fields):
 
 
 def ints(numbers):
-    """backslice_ints; None leaves the list out."""
+    """Return a backslice_ints; None means no list."""
     if numbers is None:
         return new("ints")
     memory = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)
@@ -161,7 +160,7 @@ def views(arrays: list[np.ndarray]):
 
 
 def library_path() -> Path:
-    """The library that is to be tested, else that of the development build, which is made where it is missing."""
+    """Return the library to be tested, else that of the development build, which is built if missing."""
     if given := os.environ.get("BACKSLICE_C_LIBRARY"):
         return Path(given)
     tree = ROOT / "build" / "dev"
@@ -200,7 +199,7 @@ def load() -> ctypes.CDLL:
 
 
 class Handle:
-    """A handle that ends with its last reference; `make(*arguments, out)` is what makes it."""
+    """A handle that is freed with its last reference. `make(*arguments, out)` makes it."""
 
     def __init__(self, make, *arguments):
         self._as_parameter_ = ctypes.c_void_p()
@@ -211,7 +210,7 @@ class Handle:
 
 
 def shape_from(function, *arguments, after=()) -> list[int]:
-    """What a function puts into (shape, rank)."""
+    """Return the result that a function writes into (shape, rank)."""
     shape, rank = (ctypes.c_int64 * MAX_RANK)(), ctypes.c_int32()
     function(*arguments, shape, ctypes.byref(rank), *after)
     return list(shape[: rank.value])

@@ -1,7 +1,7 @@
-"""The command line as a user runs it: a process of its own, with files and pipes.
+"""The command line as a user runs it: in a process of its own, with files and pipes.
 
-Most of these processes are forked from one that has imported the package already, which is faster. A call with options
-of its own (an environment, a shell, pipes) starts Python anew.
+Most processes are forked from one that has imported the package, which is faster. A call with its own environment,
+shell or pipes starts Python anew.
 """
 
 import contextlib
@@ -30,8 +30,8 @@ FORKS.set_forkserver_preload(
 
 
 def backslice(*args: object, **options: Any) -> subprocess.CompletedProcess[Any]:
-    """Runs a command. `env` adds to the environment; `input` bytes make standard output bytes too; `shell` is run
-    before it by the shell that then becomes the command, for limits."""
+    """Run a command. `env` adds to the environment; with bytes as `input`, standard output is bytes, too. A shell first
+    runs `shell`, for limits, and then becomes the command."""
     if not options:
         return forked([str(arg) for arg in args])
     environment = os.environ | ENVIRONMENT | options.pop("env", {})
@@ -54,7 +54,7 @@ def forked(args: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def become_command(args: list[str], environment: dict[str, str], folder: str, out: Path, err: Path) -> None:
-    """In the forked process: the state in which Python starts a program, then the program."""
+    """In the forked process, restore the state in which Python starts a program, then run the program."""
     os.environ.clear()
     os.environ.update(environment | ENVIRONMENT)
     os.environ.pop("FORCE_COLOR", None)
@@ -69,8 +69,7 @@ def become_command(args: list[str], environment: dict[str, str], folder: str, ou
 
 
 def fails(code: int, says: str, *args: object, **options: Any) -> None:
-    """The command ends with that code, one line that says so (and the text that was misread, if any), and no
-    traceback."""
+    """Check that the command fails with that code and one line (and the wrong text, if any), without a traceback."""
     run = backslice(*args, **options)
     error = run.stderr if isinstance(run.stderr, str) else run.stderr.decode()
     assert run.returncode == code, (run.returncode, error)
@@ -80,8 +79,8 @@ def fails(code: int, says: str, *args: object, **options: Any) -> None:
 
 
 def answer(*args: object) -> tuple[int, str, str]:
-    """Runs a command in this process, which is quick: its exit code, standard output and standard error. A refusal is
-    one line, and the text that was misread, if any."""
+    """Run a command quickly, in this process. Return its exit code, standard output and standard error. An error is one
+    line, and the wrong text, if any."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = in_this_process([str(arg) for arg in args])
@@ -91,7 +90,7 @@ def answer(*args: object) -> tuple[int, str, str]:
 
 
 def refuses(code: int, says: str, *args: object) -> None:
-    """`fails`, in this process."""
+    """Do what `fails` does, in this process."""
     found, _, error = answer(*args)
     assert found == code and says in error, (found, error)
 
@@ -101,17 +100,17 @@ def leftovers(folder: Path) -> list[str]:
 
 
 def run(*args: object, **options: Any) -> subprocess.CompletedProcess[Any]:
-    """The command succeeds."""
+    """Check that the command succeeds."""
     done = backslice(*args, **options)
     assert done.returncode == 0, done.stderr
     return done
 
 
-SLICE = ("--index", "1:3, ::2")  # of shape 4,6: what most of these tests take
+SLICE = ("--index", "1:3, ::2")  # of shape 4,6: used by most of these tests
 
 
 def example(dtype) -> np.ndarray:
-    """[2, 3] items of any dtype, all different where that is possible."""
+    """Return [2, 3] items of any dtype, all different if possible."""
     dtype = np.dtype(dtype)
     if dtype.kind in "SU":
         return np.array([["a", "bc", ""], ["d", "e", "fg"]]).astype(dtype)

@@ -6,7 +6,7 @@ import numpy as np
 from container_values import is_addable, of_dtype, zeros
 
 
-class Refused(Exception):  # noqa: N818  (it is an answer)
+class Refused(Exception):  # noqa: N818 (it is a result)
     """The container must refuse this, too."""
 
 
@@ -16,7 +16,7 @@ def require(condition: bool) -> None:
 
 
 class ArrayModel:
-    """A TensorArray: what was written at each index, or the sum of it for a gradient."""
+    """A TensorArray: the value written at each index, or the sum of values for a gradient."""
 
     def __init__(self, size: int, dynamic: bool, clear: bool, dtype: np.dtype, sums: bool = False):
         self.size, self.dynamic, self.clear, self.dtype, self.sums = size, dynamic, clear, dtype, sums
@@ -79,7 +79,7 @@ class RaggedModel:
         return [row.tolist() for row in np.split(self.values, self.splits[1:-1])] if len(self.splits) > 1 else []
 
     def gradient(self, index: slice, grad: np.ndarray) -> np.ndarray:
-        """The gradient of the rows that the index takes: grad lies where their values lie."""
+        """Return the gradient of the selected rows: grad is at the positions of their values."""
         places = np.split(np.arange(len(self.values)), self.splits[1:-1]) if len(self.splits) > 1 else []
         taken = [place for row in places[index] for place in row]
         result = np.zeros(len(self.values), grad.dtype)
@@ -88,6 +88,6 @@ class RaggedModel:
 
 
 def joined_pieces(pieces: list[np.ndarray | None], lengths: list[int], dtype: Any) -> np.ndarray:
-    """RaggedTensorToVariantGradient: the pieces one after the other, zeros for those that are missing."""
+    """RaggedTensorToVariantGradient: the concatenated pieces, with zeros for missing ones."""
     parts = [zeros((n,), dtype) if piece is None else piece for piece, n in zip(pieces, lengths, strict=True)]
     return np.concatenate([zeros((0,), dtype), *parts])

@@ -1,4 +1,4 @@
-"""TensorArrays, their gradients and their container, against dictionaries of arrays."""
+"""TensorArrays, their gradients and their container, compared with dictionaries of arrays."""
 
 import backslice as bs
 import numpy as np
@@ -29,7 +29,7 @@ class ArrayRules:
         assert self.container.names() == sorted(self.names)
 
     def agree(self, call, model):
-        """The container's answer and its model's, or None where both refuse."""
+        """Return the results of the container and its model, or None if both refuse."""
         try:
             expected = model()
         except Refused:
@@ -82,7 +82,7 @@ class ArrayRules:
     @precondition(lambda self: any(model.sums for _, model in self.arrays))
     @rule(data=st.data(), index=st.integers(0, 3), shape=SHAPES, times=st.integers(2, 10))
     def add_to_a_gradient(self, data, index, shape, times):
-        """More terms than are kept before they are added up."""
+        """Add more terms than are stored before they are added up."""
         array, model = data.draw(st.sampled_from([pair for pair in self.arrays if pair[1].sums]))
         shape = model.shapes.get(index, shape)
         for _ in range(times):

@@ -1,4 +1,4 @@
-"""GradBuffer, multi_slice_grad and Selection, against an array that NumPy fills."""
+"""GradBuffer, multi_slice_grad and Selection, compared with an array that NumPy fills."""
 
 import backslice as bs
 import numpy as np
@@ -42,7 +42,7 @@ class BufferRules:
 
     @staticmethod
     def place(held, index, dy):
-        """The sum, or dy itself where there can be none."""
+        """Return the sum, or dy itself for dtypes without addition."""
         held[index] = held[index] + dy if is_addable(held.dtype) else dy
 
     @rule(data=st.data())
@@ -100,7 +100,7 @@ class BufferRules:
     @precondition(lambda self: self.held.size > 1)
     @rule()
     def overlap(self):
-        """An output that is its own input, or itself in two places."""
+        """Use an output that is its own input, or overlaps itself."""
         flat = self.held.reshape(-1).copy()
         assert refused(lambda: bs.slice_grad(flat[:-1], flat.shape, "1:", out=flat))
         twice = np.lib.stride_tricks.as_strided(flat, (2, 2), (0, flat.itemsize))

@@ -1,4 +1,4 @@
-"""Ragged tensors and variants, against lists of rows."""
+"""Ragged tensors and variants, compared with lists of rows."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ class RaggedRules:
         self.rows = RaggedModel(lengths, dtype)
         splits = self.rows.splits.astype(np.int32 if narrow else np.int64)
         self.ragged = bs.RaggedTensor(self.rows.values, splits)
-        splits[:] = -1  # the tensor has its own
+        splits[:] = -1  # the tensor has a copy
 
     @rule(data=st.data())
     def slice_rows(self, data):

@@ -1,4 +1,4 @@
-"""Values for containers: of dtypes that are added in different ways, or not at all, and in memory of some kind."""
+"""Values for containers: of dtypes with different kinds of addition, or none, and in different kinds of memory."""
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +14,7 @@ def is_addable(dtype: np.dtype) -> bool:
 
 
 def of_dtype(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """As many different elements of the dtype as it has, none of them too large to be added exactly."""
+    """Return as many different elements as the dtype has, small enough to be added exactly."""
     if dtype.kind == "b":
         return numbers % 2 == 0
     if dtype.kind == "O":
@@ -35,7 +35,7 @@ def laid_out(draw, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     dense = np.resize(values, shape) if 0 not in shape else zeros(shape, dtype)
     kind = draw(st.sampled_from(["dense", "backwards", "gaps", "transposed", "repeated", "read-only"]))
     if kind == "backwards":
-        backwards = (slice(None, None, -1),) * dense.ndim + (...,)  # ...: an array, also where it has no axes
+        backwards = (slice(None, None, -1),) * dense.ndim + (...,)  # with ... it stays an array, even without axes
         return dense[backwards].copy()[backwards]
     if kind == "gaps":
         spread = np.resize(of_dtype(np.array([99]), dtype), (*shape, 2))

@@ -1,7 +1,7 @@
-"""How fast containers are on a CUDA device, from Python: `python python/tests/cuda_container_speed.py`.
+"""Measures the speed of containers on a CUDA device, from Python: `python python/tests/cuda_container_speed.py`.
 
-It needs PyTorch. Times are between CUDA events on PyTorch's stream, the best of several; *of copy* is the share of a
-copy within the device's memory that reads and writes as many bytes, in the same run.
+It needs PyTorch. Times are the best of several, between CUDA events on PyTorch's stream. *of copy* is the speed
+relative to a copy of as many bytes within the device's memory, in the same run.
 """
 
 import backslice as bs

@@ -1,4 +1,4 @@
-"""Arrays of the libraries that have them on CUDA devices, for tests that compare with the CPU bit for bit."""
+"""Arrays of libraries that support CUDA devices, for tests that compare with the CPU bit for bit."""
 
 import backslice as bs
 import ml_dtypes
@@ -42,8 +42,8 @@ def library(kind):
 
 
 def on_gpu(kind, array):
-    """A copy on the device, of any dtype and with the strides of a contiguous array."""
-    module, array = library(kind), np.array(array, order="C")  # its own, since PyTorch warns of read-only ones
+    """Copy an array to the device, of any dtype, with contiguous strides."""
+    module, array = library(kind), np.array(array, order="C")  # a copy, since PyTorch warns of read-only arrays
     if kind != "torch":
         made = module.asarray(array)
         return Interface(made) if kind == "interface" else made
@@ -76,14 +76,14 @@ def to_numpy(array):
 
 
 def is_of(kind, array):
-    """Whether it is what results for that kind are."""
+    """Return whether an array is what results for that kind are."""
     if kind == "interface":
         return isinstance(array, bs.DeviceArray)
     return type(array).__module__.partition(".")[0] == kind
 
 
 def assert_same(kind, made, expected):
-    """Of the caller's kind; of one dtype and shape, and equal bit for bit."""
+    """Check that a result is of the caller's kind, has the dtype and shape, and is equal bit for bit."""
     assert is_of(kind, made), type(made)
     there = to_numpy(made)
     assert (there.dtype, there.shape) == (expected.dtype, expected.shape)
@@ -91,7 +91,7 @@ def assert_same(kind, made, expected):
 
 
 def numbers(random, name, shape):
-    """Random elements that are no NaN: of two that are added, either processor may keep either."""
+    """Return random elements without NaNs: in a sum of two NaNs, either processor may keep either."""
     if name == "bool":
         return random.integers(0, 2, shape).astype(bool)
     low = 0 if name.startswith(("uint", "float8_e8")) else -9

@@ -1,4 +1,4 @@
-"""The structs of DLPack, before version 1 and from it on, as a C library sees them."""
+"""The structs of DLPack, before version 1 and since then, as a C library sees them."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Every dtype backslice moves, with arrays of each."""
+"""Every dtype that backslice moves, with arrays of each."""
 
 import ml_dtypes
 import numpy as np
@@ -28,7 +28,7 @@ BITS = {"int1": 1, "uint1": 1, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "fl
 
 
 def sample(name: str, shape, seed: int = 0) -> np.ndarray:
-    """Random elements of the dtype, none of them zero."""
+    """Return random elements of the dtype, none of them zero."""
     random = np.random.default_rng(seed)
     dtype = ALL[name]
     size = int(np.prod(shape))
@@ -54,7 +54,7 @@ def zero(name: str):
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal dtype, shape and bits."""
+    """Check that dtype, shape and bits are equal."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.dtype == object:

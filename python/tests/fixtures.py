@@ -1,15 +1,15 @@
-"""Settings and fixtures of all tests in Python."""
+"""Settings and fixtures for all tests in Python."""
 
 import signal
 
 import pytest
 from hypothesis import settings
 
-# How long a case takes depends on the machine, and on what else runs there.
+# The time of a case depends on the machine and its load.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
-# A shell starts what it runs in the background with SIGINT ignored, and so would be the children of these tests.
+# A shell starts background jobs with SIGINT ignored, and the children of these tests would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

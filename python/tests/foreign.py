@@ -1,8 +1,8 @@
-"""Arrays of libraries that nobody has heard of."""
+"""Arrays of unknown libraries."""
 
 
 class Foreign:
-    """An array of some library that speaks DLPack and nothing else."""
+    """An array of a library that only supports DLPack."""
 
     def __init__(self, array, device=(1, 0)):
         self.array, self.device = array, device

@@ -1,4 +1,4 @@
-"""Arguments that nothing takes, and how a refusal must look."""
+"""Arguments that every function refuses, and the form of a refusal."""
 
 import backslice as bs
 import numpy as np
@@ -9,7 +9,7 @@ INDICES = st.integers(-1, 6) | EXTREME
 
 
 class Hostile:
-    """Whatever an array or an index could be asked for raises."""
+    """Raises whatever an array or an index is asked for."""
 
     def __getattr__(self, name):
         raise (ValueError if name.startswith(("__array", "__dlpack")) else AttributeError)(name)
@@ -21,7 +21,7 @@ class Hostile:
         raise ValueError("no array")
 
 
-# No container here takes any of these, whatever its state.
+# No container here accepts any of these, whatever its state.
 NO_INDEX = [object(), Hostile(), 1.5, "nonsense", "\ud800", "1:2\0", [0], np.array([[True]]), (0,) * 40, (..., ...), {}]
 NO_VALUE = [
     object(),
@@ -43,8 +43,8 @@ NO_INTS = [object(), Hostile(), 1.5, "1", [1.5], [[1]], np.zeros(3), [10**30], n
 
 
 def no_values(dtype: np.dtype) -> st.SearchStrategy:
-    """What no container of that dtype takes."""
-    if dtype.kind == "U":  # any text is one, whatever UTF-8 says of it
+    """Return values that no container of that dtype accepts."""
+    if dtype.kind == "U":  # any text is accepted, even invalid UTF-8
         return st.sampled_from([value for value in NO_VALUE if not isinstance(value, str)])
     return st.sampled_from(NO_VALUE)
 
@@ -54,7 +54,7 @@ def no_arrays(dtype: np.dtype) -> st.SearchStrategy:
 
 
 def refused(call) -> bool:
-    """Whether a call is refused, as it should be: with one of our errors, which can be shown."""
+    """Return whether a call is refused properly: with one of our errors, which can be printed."""
     try:
         call()
     except bs.Error as error:

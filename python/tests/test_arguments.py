@@ -1,4 +1,4 @@
-"""Index-like arguments: what may be given for begin, starts, shape and the like."""
+"""Index-like arguments: the accepted forms of begin, starts, shape and the like."""
 
 import backslice as bs
 import dtypes

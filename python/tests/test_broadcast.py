@@ -1,4 +1,4 @@
-"""Gradients that broadcast to the slice's shape, Python numbers, and dtypes that nothing else says."""
+"""Gradients that broadcast to the slice's shape, Python numbers, and dtypes that nothing else determines."""
 
 import backslice as bs
 import ml_dtypes

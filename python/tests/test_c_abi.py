@@ -1,4 +1,4 @@
-"""Every function of the C interface, called wrongly in every way that its declaration allows; and its manual page."""
+"""Every function of the C interface, misused in every way that its declaration allows; and its manual page."""
 
 import ctypes
 import re
@@ -32,7 +32,7 @@ HANDLES = ["buffer", "selection", "prepared_slice", "grad_buffer", "ragged", "va
 
 @pytest.fixture(scope="module")
 def handles():
-    """One handle of each kind."""
+    """Make one handle of each kind."""
     lib = load()
     selection = Handle(lib.backslice_selection_from_index, ints([4]), text(":"))
     values, splits = view(np.ones(4, "float32")), view(np.array([0, 1, 4]))
@@ -50,20 +50,20 @@ def handles():
 
 
 def kind_of(parameter: Parameter) -> str | None:
-    """The kind of handle that a parameter takes."""
+    """Return the kind of handle that a parameter takes."""
     found = re.fullmatch(r"(?:const )?backslice_(\w+)\*", parameter.type)
     return found[1] if found and found[1] in HANDLES else None
 
 
 def struct_of(parameter: Parameter) -> str | None:
-    """The struct that begins with its size to which a parameter points."""
+    """Return the struct, beginning with its size, that a parameter points to."""
     found = re.fullmatch(r"(?:const )?(backslice_\w+)\*", parameter.type)
     sized = found and kind_of(parameter) is None and hasattr(structs()[found[1]], "struct_size")
     return found[1].removeprefix("backslice_") if sized else None
 
 
 def argument(parameter: Parameter, handles):
-    """Something of the right form."""
+    """Return a valid argument."""
     if kind := kind_of(parameter):
         return handles[kind]
     if name := struct_of(parameter):
@@ -97,7 +97,7 @@ def arguments(function, handles):
 
 
 def call(function, given):
-    """Calls it with structs by reference; raises what it refuses."""
+    """Call it with structs by reference; raise if it refuses."""
     by_reference = [
         ctypes.byref(value) if parameter.is_pointer and isinstance(value, ctypes.Structure) else value
         for parameter, value in zip(function.parameters, given, strict=True)
@@ -112,7 +112,7 @@ def refusal(function, given) -> CError:
 
 
 def parameters(choose):
-    """All pairs of a function and the position of a parameter that is chosen."""
+    """Return all pairs of a function and the position of a chosen parameter."""
     return [
         pytest.param(function, i, id=f"{function.name}-{parameter.name}")
         for function in FUNCTIONS

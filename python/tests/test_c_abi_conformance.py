@@ -1,4 +1,4 @@
-"""tests/conformance/*.json through the C interface: what it returns, and which code and message it refuses with."""
+"""tests/conformance/*.json through the C interface: its results, and the codes and messages of refusals."""
 
 import ctypes
 from contextlib import suppress
@@ -14,7 +14,7 @@ ORDERS = {"in_order": 0, "any": 1}
 
 
 def result_or_expected_error(case, call):
-    """What the call returns, or None where it failed as the case says."""
+    """Return the result of the call, or None if it failed as the case says."""
     if "error" not in case:
         return call()
     with pytest.raises(CError) as caught:
@@ -26,12 +26,12 @@ def result_or_expected_error(case, call):
 
 
 def into_memory_of_the_caller(all_cases):
-    """Without those of memory that the library cannot get: here it is the caller who has to get it."""
+    """Return cases without failing allocations: here the caller allocates."""
     return [case for case in all_cases if case.get("error", {}).get("code") != "ResourceExhausted"]
 
 
 def room_for(shape, dtype):
-    """Memory for a result, and its view. Of shapes that are refused there is a view, without such memory."""
+    """Return memory for a result, and its view. Refused shapes get a view without such memory."""
     if all(0 <= extent < 1000 for extent in shape):
         out = np.full(shape, 99, dtype)
         return out, view(out)
@@ -58,7 +58,7 @@ def selection_of(shape, index):
 
 
 def run_dialect(op, spec, array, shape):
-    """Slices and gradients in TensorFlow's or ONNX's terms: the shape first, then into memory of that shape."""
+    """Slices and gradients in TensorFlow's or ONNX's arguments: first the shape, then the memory of that shape."""
     lib = load()
     name = op.removesuffix("_grad")
     is_grad = op.endswith("_grad")
@@ -121,7 +121,7 @@ def run_sparse_slice(args, values, columns):
     indices, given = coo_indices(args["indices"], columns), view(values)
     count, shape = ctypes.c_int64(), (ctypes.c_int64 * 32)()
     start, size = ints(args["start"]), ints(args["size"])
-    with suppress(CError):  # that the slice is refused is for the next call to say
+    with suppress(CError):  # the next call must refuse the slice
         lib.backslice_sparse_slice_count(byref(indices), start, size, None, byref(count))
     out_indices = np.full((count.value, len(args["shape"])), 99)
     out_values = np.full(count.value, 99, values.dtype)
@@ -221,7 +221,7 @@ def gradient_of_pieces(case, dtype):
 
 
 def decoded_handle(case, dtype):
-    """The splits and values of what a handle holds."""
+    """Return the splits and values of a handle."""
     lib = load()
     encoded = variants(case["pieces"], dtype)
     made = Handle(lib.backslice_ragged_tensor_from_variant, encoded, *case["ranks"], None, None)
@@ -244,7 +244,7 @@ def elements_of(found, dtype):
 
 
 def decoded_into(case, dtype):
-    """The same in memory of our own, of the size that was told."""
+    """The same in our own memory, of the reported size."""
     lib = load()
     encoded, size = variants(case["pieces"], dtype), new("ragged_size")
     lib.backslice_ragged_tensor_from_variant_size(encoded, *case["ranks"], None, None, byref(size))

@@ -1,4 +1,4 @@
-"""The command line in general: help, versions, exit codes, pipes and terminals. Each command has tests of its own."""
+"""The command line in general: help, versions, exit codes, pipes and terminals. Each command has its own tests."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def test_every_command_is_in_the_help():
 
 
 def test_examples_of_the_help_parse():
-    """Those that need no files run; the others fail for want of a file, not as misuse."""
+    """Commands that need no files run. The others fail because a file is missing, not because of misuse."""
     for command in COMMANDS:
         if command in ("bench", "demo", "doctor", "explore"):
             continue
@@ -50,7 +50,7 @@ def test_examples_of_the_help_parse():
 
 
 def test_version_starts_fast():
-    """In time of the processor, whatever else it does."""
+    """Measure processor time, independent of other processes."""
     times = []
     for _ in range(5):
         began = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -205,7 +205,7 @@ def test_terminals_that_cannot_write_blocks_get_plain_signs():
 
 
 def on_a_terminal(code: str, cwd) -> tuple[str, int]:
-    """Runs a Python program whose output is a terminal, and tells what it wrote there."""
+    """Run a Python program with a terminal as its output, and return what it wrote."""
     here, there = pty.openpty()
     child = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stdout=there, stderr=there, stdin=there,
                              env=os.environ | {"TERM": "xterm", "COLUMNS": "80"})  # fmt: skip
@@ -223,7 +223,7 @@ def on_a_terminal(code: str, cwd) -> tuple[str, int]:
     return written.decode(), child.wait()
 
 
-# A command in small boxes, so that a small file has many.
+# Small boxes, so that a small file has many.
 SMALL_BOXES = """
 import sys
 from backslice.cli import boxes, main

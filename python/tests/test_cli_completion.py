@@ -18,11 +18,12 @@ complete -p backslice
 
 
 def completed(*words: str) -> list[str]:
-    """What Tab offers after these words."""
+    """Return the completions that Tab offers after these words."""
     folder = Path(sys.executable).parent
     run = subprocess.run(["bash", "-c", SCRIPT, folder, *words], capture_output=True, text=True, timeout=60)
     *offered, registered = run.stdout.splitlines()
-    assert registered == "complete -o default -F _backslice_completion backslice", run.stderr  # else files, as usual
+    # otherwise bash completes files
+    assert registered == "complete -o default -F _backslice_completion backslice", run.stderr
     assert run.stderr == ""
     return offered
 

@@ -1,4 +1,5 @@
-"""doctor on CUDA: devices, versions, or why there are none, also with the drivers of tests/cuda/fake_libcuda.cc."""
+"""doctor on CUDA: devices, versions, or the reason why there are none, also with the drivers of
+tests/cuda/fake_libcuda.cc."""
 
 import json
 import shutil
@@ -27,7 +28,7 @@ with_cuda = pytest.mark.skipif(not is_built_with_cuda(), reason="backslice was b
 
 @pytest.fixture(scope="module")
 def fake_driver(tmp_path_factory) -> Path:
-    """A folder with a libcuda that the CUDA runtime loads instead of the real one."""
+    """Make a folder with a libcuda that the CUDA runtime loads instead of the real one."""
     if shutil.which("c++") is None:
         pytest.skip("no C++ compiler")
     folder = tmp_path_factory.mktemp("driver")

@@ -1,5 +1,5 @@
-"""How a command ends that is not left in peace: signals at any moment, inputs that shrink, streams that are closed or
-full, and what a killed command leaves behind."""
+"""Early ends of a command: signals at any moment, inputs that shrink, streams that are closed or full, and the remains
+of a killed command."""
 
 import fcntl
 import os
@@ -18,8 +18,8 @@ from command_line import COMMAND, answer, backslice, fails, leftovers, run
 SCRIPT = [sys.executable, "-c", "from backslice_command import main; main()"]
 FULL = "/dev/full"
 
-# Interrupts itself at the n-th event (an import, a file that is opened, ...) since the package began to be loaded. What
-# comes before is the interpreter's own start.
+# Interrupts itself at the n-th event (an import, an opened file, ...) after loading of the package begins. Earlier
+# events belong to the interpreter's start.
 AT_THE_NTH_EVENT = """
 import os, signal, sys
 left = int(os.environ["EVENTS"])
@@ -33,7 +33,7 @@ def count(event, arguments):
             signal.raise_signal(signal.SIGINT)
 sys.addaudithook(count)
 """
-EVENTS = 4000  # of the command below, at least
+EVENTS = 4000  # in the command below, at least
 
 
 def interrupted(error: str) -> bool:
@@ -59,7 +59,7 @@ def test_interrupts_at_any_moment(folder, command, times):
 
 
 def test_interrupts_by_the_clock(folder):
-    """From outside, as Ctrl-C comes, once the command has begun: it opens a pipe that nobody writes to."""
+    """Interrupt from outside, like Ctrl-C, after the command has begun: it opens a pipe that nobody writes to."""
     os.mkfifo("x.npy")
     child = subprocess.Popen(
         [*SCRIPT, "slice", "x.npy", "--index", "0", "-o", "y.npy"], stderr=subprocess.PIPE, text=True
@@ -72,7 +72,7 @@ def test_interrupts_by_the_clock(folder):
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
 def test_signals_that_the_shell_ignores_stay_ignored(folder, signum):
-    """nohup, and jobs in the background."""
+    """Test nohup, and background jobs."""
     np.save("x.npy", np.arange(3.0))
     code = f"""
 import os, signal, sys
@@ -88,7 +88,7 @@ main()
     assert done.returncode == 0 and np.load("y.npy").tolist() == [1, 2], done.stderr
 
 
-# A command during which something happens: `event` is run before the first box is written.
+# A command that is disturbed: `event` is run before the first box is written.
 DURING = """
 import os, signal, sys
 from backslice.cli import boxes, main
@@ -126,7 +126,7 @@ def test_inputs_that_shrink_while_they_are_read(folder, suffix, output):
 
 
 def test_a_second_signal_does_not_wait(folder):
-    """The first is answered by a clean-up that never ends."""
+    """The clean-up after the first signal never ends."""
     np.save("x.npy", np.arange(3.0))
     event = """
     import time
@@ -153,7 +153,7 @@ def test_closed_streams(folder):
                     ("--help",), ("--version",), ("doctor", "--json")):  # fmt: skip
         fails(1, "standard output is closed", *command, shell="exec >&-")
     done = backslice("explain", "4", "oops", shell="exec 2>&-")
-    assert (done.returncode, done.stdout) == (2, "")  # in particular, the error is not among the results
+    assert (done.returncode, done.stdout) == (2, "")  # above all, the error is not among the results
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -185,7 +185,7 @@ def test_readers_that_leave_early(folder, elements):
 
 
 def killed_while_writing(folder: Path) -> str:
-    """The temporary file that a command leaves when it is killed."""
+    """Return the temporary file that a killed command leaves behind."""
     done = during("os.kill(os.getpid(), signal.SIGKILL)", "slice", "x.npy", "--index", "1:", "-o", "y.npy")
     assert done.returncode == -signal.SIGKILL
     (left,) = leftovers(folder)
@@ -206,7 +206,7 @@ def test_what_killed_commands_leave_is_removed_and_mentioned(folder):
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors", ".svg", ".png"])
 def test_the_file_that_is_locked_is_the_one_that_is_written(folder, suffix, monkeypatch):
-    """No library puts a file of its own in its place, on which nobody holds a lock."""
+    """No library replaces it with its own file, on which nobody holds a lock."""
     np.save("x.npy", np.arange(3.0))
     made, locked = temporary._made, []
 
@@ -233,7 +233,7 @@ def test_what_another_command_is_writing_is_left_alone(folder):
 
 
 def test_two_commands_write_one_target(folder):
-    """One after the other has its whole result there, and neither takes the other's file for stale."""
+    """Both write their whole result, one after the other. Neither treats the other's file as stale."""
     np.save("x.npy", np.arange(30_000.0))
     arguments = [*COMMAND, "slice", "x.npy", "--index", "1:", "-o", "y.npy", "--force"]
     commands = [subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""explain: one screen with the picture first, and pictures of large shapes that fill the terminal."""
+"""explain: one screen, beginning with the picture; pictures of large shapes fill the terminal."""
 
 import re
 from itertools import pairwise
@@ -27,7 +27,7 @@ def lines(*args: str, width: int = 80, height: int = 24) -> list[str]:
 @pytest.mark.parametrize("shape, index", SLICES)
 def test_a_slice_is_explained_on_one_screen(shape, index):
     shown = lines(shape, index)
-    assert len(shown) <= 23, "\n".join(shown)  # and the prompt
+    assert len(shown) <= 23, "\n".join(shown)  # with the prompt
     assert max(map(len, shown)) <= 80
     assert shown[0].startswith("x[") and "gives shape" in shown[0]
     picture, code = shown.index(""), next(i for i, line in enumerate(shown) if line.startswith("y = x["))
@@ -49,7 +49,7 @@ def test_code_imports_each_name_once():
 
 
 def grid(shown: list[str]) -> list[str]:
-    """The rows of shades, without their labels."""
+    """Return the rows of shades, without their labels."""
     return [found[1] for line in shown if (found := re.search(r"(?:^|[0-9] )([·░▒▓█]+)$", line))]
 
 

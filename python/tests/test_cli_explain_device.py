@@ -1,4 +1,4 @@
-"""explain --device cuda: what would run on a device, told without one."""
+"""explain --device cuda: the plan for a device, without one."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""backslice explore: the page that ships with the package, served to this machine alone, or opened from disk."""
+"""backslice explore: the package's page, served only to this machine, or opened from disk."""
 
 import re
 import signal
@@ -53,7 +53,7 @@ def test_a_missing_browser_is_said(monkeypatch, capsys):
 
 @needs_page
 def test_a_browser_that_returns_when_it_is_left_is_served(monkeypatch, capsys):
-    """As those of a terminal do."""
+    """Read output as a terminal does."""
     answered = []
 
     def browse(address: str) -> bool:

@@ -1,4 +1,4 @@
-"""The formats, strictly: what a file may say, what an array may be called. Refusals are one line, before any work."""
+"""The formats, strictly: the allowed content of a file, and names of arrays. Refusals are one line, before any work."""
 
 import io
 import json
@@ -132,7 +132,7 @@ def test_safetensors_that_no_array_can_hold(folder, shape, data, says):
 
 
 def test_safetensors_with_more_to_say_of_a_tensor(folder):
-    """The library takes it, and so must we."""
+    """The library accepts it, so we must, too."""
     tensor = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], "colour": "red"}
     (folder / "x.safetensors").write_bytes(safetensors({"a": tensor}, np.array([1, 2], "<f4").tobytes()))
     assert answer("slice", "x.safetensors", *SLICE)[0] == 0
@@ -140,7 +140,7 @@ def test_safetensors_with_more_to_say_of_a_tensor(folder):
 
 
 def archive_of(name: str | bytes) -> bytes:
-    """An .npz file with one array, whose name may be any bytes, said to be UTF-8."""
+    """Make an .npz file with one array, whose name may be any bytes, declared as UTF-8."""
     raw = name.encode() if isinstance(name, str) else name
     stand_in = "é" + "x" * (len(raw) - 2)
     array, file = io.BytesIO(), io.BytesIO()
@@ -221,7 +221,7 @@ def test_arguments_that_are_not_utf8(folder, arguments):
 
 
 def test_files_whose_names_are_not_utf8(folder):
-    """Names of files are bytes, as the system has them."""
+    """File names are bytes, as the system stores them."""
     for suffix in (".npy", ".npz:a", ".safetensors:a"):
         np.save("x.npy", np.arange(3.0))
         run("slice", "x.npy", "--index", "1:", "-o", f"\udcff{suffix}", binary=True)
@@ -241,7 +241,7 @@ def test_names_of_files_as_long_as_the_system_takes(folder):
     "items", [[":", ":", "0", *["None"] * 29, ":"], ["0", *["None"] * 30, "1"]], ids=["nearly", "plainly"]
 )
 def test_convert_says_what_tensorflow_cannot(folder, items):
-    """More entries than StridedSlice takes, also where they could nearly be shortened to an ellipsis."""
+    """More entries than StridedSlice accepts, also if an ellipsis could nearly shorten them."""
     index = ", ".join(items)
     for output in ([], ["--json"]):
         code, out, error = answer("convert", "2,3,4,5", index, "--to", "tf", *output)

@@ -1,4 +1,4 @@
-"""Whatever is typed, the answer is a result or one line: no traceback, and an exit code that means something."""
+"""Any input gives a result or one line: no traceback, and a meaningful exit code."""
 
 import json
 import os

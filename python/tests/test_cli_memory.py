@@ -1,4 +1,4 @@
-"""Files and memory: what must fit says so, and what is mapped may be larger, box by box."""
+"""Files and memory: errors for files that do not fit, and mapped files larger than memory, box by box."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def test_inputs_that_must_fit_in_memory_say_so(folder):
           "slice", "zeros.npz", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")  # fmt: skip
 
 
-# 1 GB follows, of which only the beginning may be read: all of it is more than the memory allowed.
+# The rest is 1 GB, of which only the beginning may be read: the limit on memory is lower.
 STREAMS = {
     "an array too large": (npy(header(shape="(1099511627776,)")), "slice", "takes 4 TiB of memory, but only"),
     "an array beyond the machine": (npy(header(shape="(4611686018427387904,)")), "slice", "standard input"),
@@ -74,7 +74,7 @@ def test_too_little_address_space_says_which_limit(folder):
 
 
 def gradient_beyond_memory(folder, rows: int, limit: int) -> None:
-    """The gradient of x[1:, ::2], whose files together are larger than the private memory allowed."""
+    """The gradient of x[1:, ::2], whose files together are larger than the allowed private memory."""
     dy = np.lib.format.open_memmap("dy.npy", "w+", np.float32, (rows - 1, 2048))
     dy[:: rows // 8] = np.arange(2048)
     dy.flush()

@@ -118,7 +118,7 @@ def test_constants_in_a_file_are_read_beside_the_model_from_any_folder(tmp_path,
     (tmp_path / "inside").mkdir()
     path = saved(tmp_path / "inside", CROP)
     model = onnx.load(path)
-    for tensor in model.graph.initializer:  # those in raw bytes alone are put into files
+    for tensor in model.graph.initializer:  # only raw bytes are moved to files
         tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor), tensor.name))
     onnx.save(model, path, save_as_external_data=True, location="lists.bin", size_threshold=0)
     decoy = np.array([[5, 5], [6, 6], [7, 7], [8, 8]], np.int64)
@@ -161,7 +161,7 @@ def test_a_damaged_model_is_refused_or_read(tmp_path):
         for place in random.integers(0, len(damaged), 3):
             damaged[place] = random.integers(0, 256)
         (tmp_path / "bad.onnx").write_bytes(bytes(damaged[: random.integers(1, len(damaged))]))
-        answer("onnx", tmp_path / "bad.onnx")  # one line where it is refused, never a traceback
+        answer("onnx", tmp_path / "bad.onnx")  # one line if it is refused, never a traceback
 
 
 def test_without_the_package_onnx_it_says_what_to_install(tmp_path):

@@ -1,4 +1,5 @@
-"""What the file commands refuse: bad files, bad slices, bad outputs, no space. One line, and nothing is left behind."""
+"""Refusals of the file commands: bad files, bad slices, bad outputs, no space. They print one line and leave nothing
+behind."""
 
 import contextlib
 import os
@@ -140,7 +141,7 @@ def make_complex() -> str:
 
 @contextlib.contextmanager
 def small_disk(folder, options):
-    """A file system of its own in a folder, which only root can make."""
+    """Mount a file system in a folder, which only root can do."""
     disk = folder / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], capture_output=True).returncode:
@@ -155,7 +156,7 @@ def test_an_unwritable_folder(folder):
     np.save("dy.npy", example("f4"))
     locked = folder / "locked"
     locked.mkdir(mode=0o555)
-    # root may write to every folder, but not to a disk that is mounted to be read
+    # root may write to every folder, but not to a disk that is mounted read-only
     with small_disk(folder, "ro") if os.getuid() == 0 else contextlib.nullcontext(locked) as where:
         fails(1, "cannot be written to", "grad", "dy.npy", "--shape", "4,6", *SLICE, "-o", where / "dx.npy")
 

@@ -98,7 +98,7 @@ def test_explain_writes_pictures(tmp_path):
     assert missing.returncode == 1 and "does not exist" in missing.stderr
 
 
-FACTS = [  # where the dialects disagree for n = 5
+FACTS = [  # the dialects disagree for n = 5
     (("--onnx", "starts=-10", "ends=INT_MIN", "steps=-1"), [0], "takes [0] in ONNX, but the same numbers"),
     (("--tf", "begin=-10", "end=INT_MIN", "strides=-1"), [], "the same numbers would take [0] in ONNX"),
     (("--onnx", "starts=4", "ends=INT_MAX", "steps=-1"), [4, 3, 2, 1, 0], "would take [] in TensorFlow"),
@@ -389,4 +389,4 @@ def test_disagreements_never_fail(case):
     selection = bs.Selection.from_index(shape, index)
     for spec in (dialects.parse("python", index_text(selection)[2:-1]), dialects.Spec("tf", dict(selection.to_tf()))):
         assert spec.selection(shape) == selection
-        assert spec.disagreements(shape) == []  # what backslice itself writes means the same everywhere
+        assert spec.disagreements(shape) == []  # code written by backslice has the same meaning everywhere

@@ -25,7 +25,7 @@ def run(case, dtype):
 
 
 def result_or_expected_error(case, call):
-    """What the call returns, or None where it raised the error that the case names."""
+    """Return the result of the call, or None if it raised the case's error."""
     if "error" not in case:
         return call()
     with pytest.raises(getattr(bs, case["error"]["code"] + "Error")) as caught:

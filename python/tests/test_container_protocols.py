@@ -1,4 +1,4 @@
-"""Containers as NumPy, DLPack, copy and pickle use them."""
+"""Containers with NumPy, DLPack, copy and pickle."""
 
 import copy
 import pickle
@@ -43,7 +43,7 @@ def test_grad_buffers_are_made_again(again):
         assert other.array[1:].tobytes() == np.zeros((3, 3), dtype).tobytes()
         assert buffer.array[1:3].tobytes() == np.arange(6).astype(dtype).tobytes()
     buffer = buffer_of(np.s_[1:3], np.ones((2, 3)))
-    buffer.add(np.s_[:, 1], np.ones(4))  # two regions that overlap
+    buffer.add(np.s_[:, 1], np.ones(4))  # two overlapping regions
     assert again(buffer).array.tobytes() == buffer.array.tobytes()
     zero = again(bs.GradBuffer((2,), "f4"))
     assert zero.array.tolist() == [0, 0] and "all zero" in repr(zero)

@@ -1,4 +1,4 @@
-"""out= of tensor arrays and ragged tensors: filled and returned, or refused with everything as it was."""
+"""out= of tensor arrays and ragged tensors: filled and returned, or refused without any change."""
 
 import re
 
@@ -14,7 +14,7 @@ def filled_array(dtype="float64", **options):
     return array
 
 
-# Each reading operation, its arguments, and what it returns of filled_array().
+# Each reading operation, its arguments, and its result for filled_array().
 READINGS = {
     "read": ((1,), [2, 3]),
     "gather": (([2, 0],), [[4, 5], [0, 1]]),

@@ -1,8 +1,8 @@
-"""All containers at once, of many dtypes, against plain models, with ordinary and hostile arguments.
+"""All containers at once, of many dtypes, compared with plain models, with ordinary and hostile arguments.
 
-Whatever is refused is refused by one of our errors, and changes nothing.
+Every refusal is one of our errors, and changes nothing.
 
-BACKSLICE_STATE_SECONDS=60 searches for that long, another way each time.
+BACKSLICE_STATE_SECONDS=60 searches for that long, with another seed each time.
 """
 
 import os
@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 class Containers(BufferRules, ArrayRules, RaggedRules, RuleBasedStateMachine):
     """Ordinary rules must agree with the models, whether they accept or refuse. Hostile rules must be refused. The
-    invariants hold after every step, refused ones above all."""
+    invariants must hold after every step, above all after refused ones."""
 
 
 SECONDS = float(os.environ.get("BACKSLICE_STATE_SECONDS", "0"))

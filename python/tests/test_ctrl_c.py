@@ -1,4 +1,4 @@
-"""Signals while a long operation runs: their handlers run soon, and Ctrl-C ends the operation."""
+"""Signals during a long operation: their handlers run soon, and Ctrl-C ends the operation."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def run(program: str) -> str:
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_ctrl_c_ends_the_call(call):
-    """It would take four times as long as the first call, but for Ctrl-C."""
+    """Without Ctrl-C it would take four times as long as the first call."""
     first, waited = run(f"""
 start = time.monotonic()
 bs.multi_slice_grad((2048, 2048), slices[::4])
@@ -42,7 +42,7 @@ assert (bs.multi_slice_grad((2048, 2048), slices[:3], out=out) == 3).all()
 
 
 def test_ctrl_c_ends_the_call_of_a_prepared_slice():
-    """How far the call has come by then is a matter of time: it is made until it was not finished."""
+    """The progress of the call by then depends on time, so it is repeated until one was not finished."""
     assert run("""
 import ml_dtypes
 dy, dx = (np.ones(1 << 27, ml_dtypes.float8_e5m2) for _ in range(2))
@@ -108,7 +108,7 @@ def fill():
 buffer = bs.GradBuffer(values.shape, np.float32)
 array = fill()
 """
-CONTAINER_CALLS = {  # a call, and a look at the container that tells whether it has happened
+CONTAINER_CALLS = {  # a call, and an expression that tells whether it has happened
     "TensorArray.stack": ("array.stack()", "can_read()", True, False),  # reading clears
     "TensorArray.unstack": ("array.unstack(four, copy=False)", "float(array.read(0).max())", 8.0, 9.0),
     "GradBuffer.add": ("buffer.add(':', columns)", "float(buffer.array.sum())", 6400.0, float(2**26 + 6400)),
@@ -117,7 +117,7 @@ CONTAINER_CALLS = {  # a call, and a look at the container that tells whether it
 
 @pytest.mark.parametrize(("call", "look", "before", "after"), CONTAINER_CALLS.values(), ids=CONTAINER_CALLS)
 def test_ctrl_c_ends_the_call_of_a_container_and_changes_nothing(call, look, before, after):
-    """Once the call has begun to change the container it is finished: how often that happens is a matter of time."""
+    """A call that has begun to change the container is finished. How often that happens depends on time."""
     seen = run(CONTAINERS + f"""
 def can_read():
     try:
@@ -158,7 +158,7 @@ print(seen, buffer.array.sum() == 6400 or buffer.array.min() == 1)
 
 
 def test_every_ctrl_c_ends_the_call_of_a_container():
-    """The handler lets the call go on twice, each time from its start, and raises at the third Ctrl-C."""
+    """The handler lets the call continue twice, each time from its start, and raises at the third Ctrl-C."""
     handled, lasted, whole = eval(run("""
 import ml_dtypes
 bs.set_num_threads(1)
@@ -209,7 +209,7 @@ RAGGED_CALLS = {
 
 @pytest.mark.parametrize("calls", RAGGED_CALLS.values(), ids=RAGGED_CALLS)
 def test_ctrl_c_ends_operations_on_ragged_tensors(calls):
-    """Python looks at signals between its own instructions, so not between the calls that map makes."""
+    """Python checks for signals between its own instructions, so not between the calls of map."""
     assert run(RAGGED + f"""
 times = itertools.chain([backwards] * 40)
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -220,7 +220,7 @@ except KeyboardInterrupt:
 """) == "True"  # fmt: skip
 
 
-# Calls that go through millions of small things. Some hold Python's lock meanwhile, so Ctrl-C comes from outside.
+# Calls that process millions of small items. Some hold Python's lock, so Ctrl-C comes from outside.
 MANY = """
 import subprocess
 one = np.ones(1, np.float32)
@@ -228,7 +228,7 @@ rows = np.ones((1 << 21, 1), np.float32)
 def array(n=1 << 21):
     return bs.TensorArray(n, np.float32)
 """
-MANY_CALLS = {  # what is made before, and the call
+MANY_CALLS = {  # the preparation, and the call
     "multi_slice_grad of millions": (
         "slices = [(slice(i, i + 1), one) for i in range(1 << 21)]",
         "bs.multi_slice_grad((1 << 21,), slices)",

@@ -1,6 +1,6 @@
-"""Arrays on CUDA devices: of PyTorch, CuPy, and whatever has one of the two protocols.
+"""Arrays on CUDA devices: of PyTorch, CuPy, and any library with one of the two protocols.
 
-Where there is no GPU, the tests of values are skipped, and those of refusals run. On a machine with one:
+Without a GPU, tests of values are skipped, and tests of refusals run. On a machine with one:
 `pytest python/tests/test_cuda_arrays.py`.
 """
 
@@ -16,7 +16,7 @@ SHAPE, INDEX = (6, 5, 4), np.s_[1:5:2, ::-1, 2]
 
 
 class OnDevice(Foreign):
-    """Says that its memory, which is the CPU's, is on a CUDA device."""
+    """Pretends that its memory, which is the CPU's, is on a CUDA device."""
 
     def __init__(self, array):
         super().__init__(array, device=(2, 0))
@@ -46,7 +46,7 @@ def test_an_array_that_is_wrong_about_its_device_is_refused():
 
 
 def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device():
-    assert bs.slice_grad(OnDevice(np.ones(2)), (4,), "1:3").tolist() == [0, 1, 1, 0]  # its tensor says where it is
+    assert bs.slice_grad(OnDevice(np.ones(2)), (4,), "1:3").tolist() == [0, 1, 1, 0]  # its tensor gives the device
     memory = np.ones(2)
     described = {"shape": (2,), "typestr": "<f8", "data": (memory.ctypes.data, False), "version": 3}
     with pytest.raises(bs.Error, match=r"cuda|CUDA"):
@@ -138,7 +138,7 @@ def test_mixtures_are_refused():
 
 @pytest.fixture(scope="module")
 def of_jax():
-    """Makes arrays of JAX's on the device, of which it is not to take all memory."""
+    """Make JAX arrays on the device, without letting JAX allocate all of its memory."""
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     jax = pytest.importorskip("jax")
     try:

@@ -1,7 +1,7 @@
-"""Sparse slices, ragged tensors, tensor arrays and GradBuffer on a CUDA device, beside the same on the CPU.
+"""Sparse slices, ragged tensors, tensor arrays and GradBuffer on a CUDA device, compared with the CPU.
 
-They need a GPU, and PyTorch or CuPy: `pytest python/tests/test_cuda_containers.py`. What is refused without one is in
-test_cuda_refusals.py, what streams have to do with it in test_cuda_streams.py.
+They need a GPU, and PyTorch or CuPy: `pytest python/tests/test_cuda_containers.py`. Refusals, which need no GPU, are in
+test_cuda_refusals.py; tests of streams are in test_cuda_streams.py.
 """
 
 import backslice as bs
@@ -26,7 +26,7 @@ pytestmark = needs_gpu
 
 
 def entries(random, dtype):
-    """Random entries of a sparse tensor, and a window of it."""
+    """Return random entries of a sparse tensor, and a window of it."""
     rank, rows = int(random.integers(1, 4)), int(random.integers(0, 200))
     shape = random.integers(1, 12, rank)
     indices = np.stack([random.integers(0, n, rows) for n in shape], 1).astype(random.choice(["int32", "int64"]))
@@ -38,7 +38,7 @@ def entries(random, dtype):
 
 
 def given(kind, indices, columns):
-    """Indices on the device, as a matrix or as columns."""
+    """Return indices on the device, as a matrix or as columns."""
     if columns:
         return tuple(on_gpu(kind, column) for column in indices.T)
     return on_gpu(kind, indices)
@@ -236,7 +236,7 @@ def test_all_pieces_missing_with_an_output_on_the_device():
 
 
 def pair_of_arrays(kind, dtype, size, where, **options):
-    """An array on the device, made in one of three ways, and one on the CPU."""
+    """Return an array on the device, made in one of three ways, and one on the CPU."""
     device = {"first write": None, "named": "cuda:0"}.get(where, "cuda")
     if where == "of the library" and kind != "interface":
         module = library(kind)

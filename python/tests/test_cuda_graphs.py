@@ -1,6 +1,6 @@
 """Calls that are captured into CUDA graphs, and run again with other numbers. They need a GPU, and PyTorch or CuPy.
 
-Every call is given arrays whose numbers change between the runs of its graph; what it wrote is compared with the CPU's.
+The arrays of each call change between the runs of its graph. The results are compared with the CPU's.
 """
 
 import backslice as bs
@@ -27,7 +27,7 @@ def forward(dy, out):
     out[:2, :, 0] = bs.slice(dy, INDEX)
 
 
-# What a call does with dy, of the shape of `out`, on the CPU or on a device.
+# Each call as a function of dy, which has the shape of `out`, on the CPU or on a device.
 CALLS = {
     "slice_grad": lambda dy, out: bs.slice_grad(dy[:2, :, 0], SHAPE, INDEX, out=out),
     "accumulate": lambda dy, out: bs.slice_grad(dy[:2, :, 0], SHAPE, INDEX, out=out, accumulate=True),
@@ -49,7 +49,7 @@ def numbers(seed):
 
 
 class TorchGraph:
-    """Captures calls on arrays of PyTorch's."""
+    """Capture calls on PyTorch's arrays."""
 
     def __init__(self):
         self.torch = library("torch")
@@ -65,7 +65,7 @@ class TorchGraph:
         stream = self.torch.cuda.Stream()
         stream.wait_stream(self.torch.cuda.current_stream())
         with self.torch.cuda.stream(stream):
-            call()  # CUDA loads kernels when they are first run
+            call()  # CUDA loads kernels at their first run
         self.torch.cuda.synchronize()
         with self.torch.cuda.graph(self.graph, stream=stream):
             call()

@@ -1,4 +1,4 @@
-"""What containers refuse of arrays on CUDA devices. No GPU is needed: stand-ins say that they are on one."""
+"""Refusals of containers for arrays on CUDA devices. No GPU is needed: stand-ins pretend to be on one."""
 
 import ctypes
 import sys
@@ -55,7 +55,7 @@ CALLS = {
 def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device(call, make):
     with pytest.raises(bs.Error, match=r"cuda|CUDA|int32"):
         call(make())
-    assert list(MEMORY) == list(range(16))  # whatever was refused, nothing was written
+    assert list(MEMORY) == list(range(16))  # no refused call has written anything
 
 
 @pytest.mark.parametrize("typestr", ["|O8", "<U2", "|S4"])
@@ -167,7 +167,7 @@ class _Device:
 
 @pytest.fixture
 def stand_ins(monkeypatch):
-    """Modules in the place of PyTorch and CuPy, with as much of them as naming a device needs."""
+    """Install modules in place of PyTorch and CuPy, with only the parts that name a device."""
     cuda = types.SimpleNamespace(current_device=lambda: 5)
     torch = types.SimpleNamespace(Tensor=type("Tensor", (), {}), device=_Device, cuda=cuda)
     device = type("Device", (), {"id": 3})

@@ -1,4 +1,4 @@
-"""Streams, and whose memory is given back when, with arrays on a CUDA device. They need a GPU and PyTorch."""
+"""Streams, and the stream order in which memory is freed, with arrays on a CUDA device. They need a GPU and PyTorch."""
 
 import gc
 import threading
@@ -10,7 +10,7 @@ from cuda_libraries import Interface, is_of, library, needs_gpu, on_gpu, to_nump
 
 pytestmark = needs_gpu
 MANY = 4 << 20
-LONG = 200_000_000  # cycles: about a tenth of a second, in which everything else is queued
+LONG = 200_000_000  # cycles: about a tenth of a second, during which everything else is queued
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_containers_run_on_the_current_stream(torch):
         dy = torch.zeros(MANY, device="cuda")
         array, buffer = bs.TensorArray(2, "float32"), bs.GradBuffer(MANY, "float32", device=torch.device("cuda"))
         torch.cuda._sleep(LONG)
-        dy.fill_(3.0)  # what follows has to wait for it
+        dy.fill_(3.0)  # later work must wait for it
         rt = bs.RaggedTensor(dy, [0, 1, MANY])
         taken = rt["::-1"].values
         array.write(0, dy)
@@ -39,7 +39,7 @@ def test_containers_run_on_the_current_stream(torch):
 
 
 def test_nothing_waits_but_what_must(torch):
-    """What is queued behind a long kernel is still queued when the call returns."""
+    """Work queued behind a long kernel is still queued when the call returns."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         dy = torch.ones(64, 64, device="cuda")
@@ -55,7 +55,7 @@ def test_nothing_waits_but_what_must(torch):
             buffer.add(":, ::2", dy[:, ::2])
             buffer.write("3", dy[0])
 
-        work(bs.TensorArray(4, "float32"))  # CUDA loads kernels when they are first run, and may wait for that
+        work(bs.TensorArray(4, "float32"))  # CUDA loads kernels at their first run, and may wait for that
         stream.synchronize()
         torch.cuda._sleep(LONG)
         work(bs.TensorArray(4, "float32"))
@@ -89,7 +89,7 @@ def test_elements_that_another_stream_still_reads_are_kept(torch, copy, reading)
 
 @pytest.mark.parametrize("container", ["array", "ragged"])
 def test_memory_of_another_stream_than_the_current_one_is_kept(torch, container):
-    """PyTorch uses it again in the order of the stream that it was allocated on."""
+    """PyTorch reuses it in the order of the stream on which it was allocated."""
     allocating, using = torch.cuda.Stream(), torch.cuda.Stream()
     with torch.cuda.stream(allocating):
         value = torch.ones(MANY, device="cuda")
@@ -170,7 +170,7 @@ def test_everything_counts_as_written_while_a_writable_view_lives(torch):
 
 
 def test_memory_that_a_consumer_drops_is_kept_for_its_stream(torch):
-    """A consumer on a stream that does not wait for CUDA's default one drops a DeviceArray with work still queued."""
+    """A consumer, on a stream that does not wait for CUDA's default one, drops a DeviceArray with work still queued."""
     cupy = library("cupy")
     ones = cupy.ones(MANY, "float32")
     cupy.cuda.get_current_stream().synchronize()
@@ -209,7 +209,7 @@ def test_arrays_of_two_libraries_meet(torch):
 
 @pytest.mark.parametrize("first", ["cupy", "interface"])
 def test_a_tensor_of_a_side_stream_is_waited_for_beside_another_librarys_array(torch, first):
-    """The first array decides the stream: PyTorch's current one has still to fill the second."""
+    """The first array determines the stream; PyTorch's current one has yet to fill the second."""
     zeros = on_gpu(first, np.zeros(MANY, "float32"))
     value = torch.zeros(MANY, device="cuda")
     torch.cuda.synchronize()
@@ -230,7 +230,7 @@ def test_elements_of_two_libraries_are_waited_for(torch):
         value.fill_(3.0)
         pieces = bs.VariantArray([ones, value])
         torch.cuda._sleep(LONG)
-        value.fill_(4.0)  # which elements that are held by reference see
+        value.fill_(4.0)  # visible in elements held by reference
         joined = bs.ragged_tensor_from_variant(pieces, 0, 1).values
         gradient = bs.ragged_tensor_to_variant_gradient(pieces, [0, MANY, 2 * MANY], [2 * MANY])
     for made in (joined, gradient):

@@ -59,7 +59,7 @@ def test_many_slices_equal_those_in_memory(data):
 
 
 def test_additions_keep_the_order_of_the_list():
-    """In float16, 2048 + 1 is 2048: the order shows. The first contribution is a copy, which keeps minus zero."""
+    """In float16, 2048 + 1 is 2048, so the order matters. The first contribution is a copy, which keeps minus zero."""
     values = [np.float16([x] * 6) for x in (2048, 1, 1, -2048)]
     lazy = [(slice(None), da.from_array(v, chunks=c)) for v, c in zip(values, (1, 2, 3, 4), strict=True)]
     expected = bs.multi_slice_grad((6,), [(slice(None), v) for v in values])

@@ -1,4 +1,4 @@
-"""The blocks that tasks are given: arrays, scalars, and those that are not what their Dask array says."""
+"""The blocks that tasks get: arrays, scalars, and blocks that differ from their Dask array's declaration."""
 
 import backslice as bs
 import dask
@@ -18,7 +18,7 @@ def test_a_scalar_dy_keeps_its_dtype(dtype, shape):
 
 
 def test_blocks_of_rank_0_may_be_scalars():
-    """As those of reductions and of delayed functions are."""
+    """Return arrays with scalar blocks, as of reductions and delayed functions."""
     three = da.from_delayed(dask.delayed(3.0), (), dtype=float)
     total = da.ones(10, chunks=5).sum()
     assert slice_grad(three, (4,), 1, chunks=2).compute().tolist() == [0, 3, 0, 0]
@@ -31,7 +31,7 @@ def test_blocks_of_rank_0_may_be_scalars():
 
 
 def lying(block):
-    """Two blocks that say that they have three numbers of float64 each."""
+    """Two blocks that are declared as three numbers of float64 each."""
     return da.map_blocks(lambda: block, chunks=((3, 3),), dtype=float, meta=np.empty(0))
 
 

@@ -1,4 +1,4 @@
-"""The graphs of gradients of Dask arrays: exact, small, and as Dask wants them."""
+"""The graphs of gradients of Dask arrays: exact, small, and valid for Dask."""
 
 import os
 import pickle
@@ -93,7 +93,7 @@ def test_chunks_that_are_most_of_one_of_dy_are_not_copied_and_others_keep_none_a
 
 
 def test_points_and_diagonals_of_a_gradient():
-    """Dask asks for the chunks of those with NumPy's integers."""
+    """Dask uses NumPy integers to ask for these chunks."""
     dx = slice_grad(da.from_array(DY, chunks=2), (6, 6), INDEX, chunks=3)
     expected = bs.slice_grad(DY, (6, 6), INDEX)
     assert np.array_equal(dx.vindex[[1, 4, 0], [5, 2, 2]].compute(), expected[[1, 4, 0], [5, 2, 2]])
@@ -112,7 +112,7 @@ def test_what_is_computed_is_the_callers_own():
 
 
 def test_tasks_fuse_with_what_makes_dy():
-    """One chunk of dy for one chunk of dx, and what follows it: a single task."""
+    """One chunk of dy for one chunk of dx, and the next operation, become a single task."""
     dy = da.ones((40,), chunks=10) * 3
     dx = slice_grad(dy, (40,), ":", chunks=10) + 1
     assert sum(not isinstance(node, Alias) for node in optimised(dx).values()) == 4
@@ -133,7 +133,7 @@ def test_equal_calls_share_their_names_and_work():
 
 
 def test_calls_of_different_dtypes_have_different_names():
-    """NumPy knows the dtypes of ml_dtypes by their widths alone."""
+    """NumPy identifies the dtypes of ml_dtypes only by their widths."""
     dtypes = ["float8_e4m3fn", "float8_e4m3", "float8_e5m2", "int4", "uint4", "int2", "bfloat16", ">f4", "<f4"]
     lazy = [multi_slice_grad((2,), [], dtype=dtype) for dtype in dtypes]
     assert len({array.name for array in lazy}) == len(dtypes)
@@ -185,7 +185,7 @@ def test_optimisers_make_no_difference(active):
     assert np.array_equal(dx.compute(optimize_graph=False), bs.slice_grad(DY, (6, 6), INDEX))
 
 
-# What building a graph of 100,000 chunks and all of its tasks takes of a fresh process.
+# Measures the cost of a graph of 100,000 chunks, with all of its tasks, in a fresh process.
 MANY_CHUNKS = """
 import resource, time
 import dask.array as da
@@ -204,7 +204,7 @@ print(built[0] - before[0], spent()[0] - before[0], spent()[1] - before[1])
 
 
 def test_the_graph_of_many_slices_grows_with_what_they_meet():
-    """Not with the product of slices and chunks, which is 10**9 here."""
+    """The cost is not proportional to slices times chunks, which is 10**9 here."""
     dy = da.zeros(10, chunks=5)
     before = time.process_time()
     dx = multi_slice_grad((200_000,), [(slice(i, i + 10), dy) for i in range(10_000)], chunks=2)
@@ -219,7 +219,7 @@ def test_100_000_chunks():
     assert graph < 1 and tasks < 5 and memory < 500e6, run.stdout
 
 
-# What a compute() that is interrupted in its 20th chunk leaves behind.
+# Interrupts a compute() in its 20th chunk and checks the remains.
 INTERRUPTED = """
 import itertools, os, signal, sys, time
 import dask.array as da

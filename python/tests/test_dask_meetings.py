@@ -1,4 +1,4 @@
-"""Which chunks meet: against trying every element."""
+"""The chunks that meet, compared with a test of every element."""
 
 import backslice as bs
 import numpy as np
@@ -12,7 +12,7 @@ from strategies import shapes_and_indices
 
 @st.composite
 def chunkings(draw, shape):
-    """Chunks of any size, single elements and empty ones among them."""
+    """Chunks of any size, including single elements and empty ones."""
     result = []
     for extent in shape:
         cuts = sorted(draw(st.lists(st.integers(0, extent), max_size=4)))
@@ -33,7 +33,7 @@ def box(chunks, block):
 
 
 def elements(selection, dx_chunks, dy_chunks):
-    """Per pair of chunks, the elements of dy that go from one to the other, found one by one."""
+    """Return, per pair of chunks, the elements of dy that move between them, found one by one."""
     dy = np.arange(1, 1 + int(np.prod(selection.result_shape))).reshape(selection.result_shape)
     dx = bs.slice_grad(dy, selection.shape, selection)
     pairs = {}
@@ -82,7 +82,7 @@ def test_one_axis():
 
 @pytest.mark.parametrize("step", [1, -1, 10**6, -(10**6)])
 def test_the_walk_visits_meetings_alone(step):
-    """10 of a million chunks, without looking at the others."""
+    """10 of a million chunks, without visiting the others."""
     extent = 10**7
     start = 0 if step > 0 else extent - 1
     met = walk((start, step, 10), bounds((10,) * (extent // 10)), bounds((10,)))

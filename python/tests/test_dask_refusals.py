@@ -1,4 +1,4 @@
-"""What gradients of Dask arrays refuse, all of it while the graph is built."""
+"""Refusals of gradients of Dask arrays, all of them while the graph is built."""
 
 import backslice as bs
 import dask

@@ -15,7 +15,7 @@ MORE = ((6, 1, 0, 7, 31),)
 
 
 def entries(values_shape=()):
-    """The entries of a tensor, partitioned by rows, and of its slice, as slicing each partition leaves them."""
+    """Return the entries of a tensor, partitioned by rows, and of its slice, as slicing each partition gives them."""
     rng = np.random.default_rng(0)
     indices = np.column_stack([rng.integers(0, n, sum(CUTS[0])) for n in SHAPE])
     parts = np.split(indices, np.cumsum(CUTS[0])[:-1])
@@ -41,7 +41,7 @@ def test_equal_to_the_gradient_in_memory(values_shape):
 
 
 def test_row_counts_may_be_unknown():
-    """As they are where a slice was taken lazily."""
+    """Return the arrays of a lazy slice."""
     indices, taken, grad, rows = entries()
     unknown = lazy(taken, rows)
     unknown = unknown[da.from_array(np.ones(len(taken), bool), chunks=rows)]

@@ -1,4 +1,4 @@
-"""What is known of libraries with arrays on CUDA devices, with stand-ins for them: no device is needed."""
+"""Support for libraries with arrays on CUDA devices, tested with stand-ins for them; no device is needed."""
 
 import sys
 from types import SimpleNamespace

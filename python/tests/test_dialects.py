@@ -1,4 +1,4 @@
-"""Where the same numbers mean something else in another dialect: which axis they are said of."""
+"""Numbers with different meanings in different dialects: the axis that each message names."""
 
 import pytest
 from backslice import dialects

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, taken through DLPack without a copy."""
+"""Arrays of other libraries, shared through DLPack without a copy."""
 
 import backslice as bs
 import jax.numpy as jnp
@@ -30,7 +30,7 @@ def test_results_export_dlpack_where_numpy_can():
 
 
 class TensorBase(Foreign):
-    """A tensor as PyTorch has them: its memory may hold the conjugates or the negatives of its elements."""
+    """A PyTorch tensor whose memory may hold the conjugates or the negatives of its elements."""
 
     __module__ = "torch"
 
@@ -85,7 +85,7 @@ def test_a_tensor_that_stays_negated_is_asked_once():
 def test_nothing_is_copied():
     x = np.zeros(3)
     foreign = Foreign(x)
-    x[:] = 5  # seen only if the memory is shared
+    x[:] = 5  # visible only if the memory is shared
     assert bs.slice(foreign, ":").tolist() == [5, 5, 5]
     with pytest.raises(bs.InvalidArgumentError, match="out shares memory"):
         bs.slice(foreign, "::-1", out=x)

@@ -1,4 +1,4 @@
-"""DLPack exporters that are wrong about their memory: refused with a reason, before anything is read."""
+"""DLPack exporters with wrong descriptions of their memory: refused with a reason, before anything is read."""
 
 import contextlib
 import ctypes
@@ -86,7 +86,7 @@ def test_lies_are_refused(lie, message):
     for read in (lambda: bs.slice(exporter, ":"), lambda: bs.multi_slice_grad((16,), [(":", exporter)])):
         with pytest.raises((bs.InvalidArgumentError, bs.ResourceExhaustedError), match=message):
             read()
-    assert exporter.deleted == 0  # the capsule is still its exporter's
+    assert exporter.deleted == 0  # the exporter still owns the capsule
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_strides_of_axes_that_are_not_walked_do_not_matter():
 
 @pytest.mark.parametrize("device", [None, (), (1,), (1, 0, 0), "cpu", ("1", 0), (2**70,), (1.0, 0), [1, 0]], ids=repr)
 def test_devices_that_are_no_devices(device):
-    assert bs.slice(Liar(device=device), "3").tolist() == 3  # the tensor says where it is
+    assert bs.slice(Liar(device=device), "3").tolist() == 3  # the tensor gives the device
 
 
 @pytest.mark.parametrize("capsule", [None, 1, np.ones(3), "dltensor", b"", Liar()], ids=lambda v: type(v).__name__)
@@ -144,7 +144,7 @@ def test_read_only_memory():
 
 
 class Named:
-    """A dtype that has a name and nothing else."""
+    """A dtype that only has a name."""
 
     def __init__(self, name):
         self.name = name

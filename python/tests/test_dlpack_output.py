@@ -16,7 +16,7 @@ DY = np.array([1.0, 2.0], np.float32)
 
 
 class OldForeign(Foreign):
-    """Exports as before version 1, and takes items as tensors do."""
+    """Exports as before version 1, and supports item assignment like tensors."""
 
     def __dlpack__(self):
         return self.array.__dlpack__()
@@ -26,7 +26,7 @@ class OldForeign(Foreign):
 
 
 class Bits(Foreign):
-    """Memory of a dtype that NumPy does not export, as torch exports it."""
+    """Memory of a dtype that NumPy does not export, exported as by torch."""
 
     def __dlpack__(self, **options):
         return bs.to_dlpack(self.array).__dlpack__(**options)
@@ -140,7 +140,7 @@ def test_outputs_are_released():
 
 
 class Consumer:
-    """Takes a capsule as a library in C does."""
+    """Consume a capsule like a C library."""
 
     def __init__(self, capsule, kind=Managed):
         name = b"dltensor_versioned" if kind is Versioned else b"dltensor"
@@ -152,7 +152,7 @@ class Consumer:
         api.PyCapsule_SetName(ctypes.py_object(capsule), ctypes.c_char_p(self.used))
 
     def bytes(self):
-        """Of the elements in order."""
+        """Return the elements in order."""
         tensor = self.managed.tensor
         size = tensor.bits // 8
         dims = tuple(tensor.shape[i] for i in range(tensor.ndim))
@@ -198,7 +198,7 @@ def test_exports_keep_their_memory_until_it_is_released():
         a.resize(100)
     consumer.release()
     assert sys.getrefcount(a) == before
-    bs.to_dlpack(a).__dlpack__()  # which nobody takes
+    bs.to_dlpack(a).__dlpack__()  # which nobody consumes
     bs.to_dlpack(a).__dlpack__(max_version=(1, 0))
     assert sys.getrefcount(a) == before
 

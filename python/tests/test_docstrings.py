@@ -1,4 +1,4 @@
-"""Every example of a docstring runs, and every public function written in Python has one."""
+"""Every example in a docstring runs, and every public Python function has one."""
 
 import doctest
 import importlib
@@ -8,7 +8,7 @@ import backslice
 import numpy as np
 import pytest
 
-# backslice.awkward's and backslice.arrow's run where those libraries are, in tests/oracle/test_neighbours.py.
+# tests/oracle/test_neighbours.py runs the examples of backslice.awkward and backslice.arrow beside those libraries.
 MODULES = ("", ".ragged", ".nested_lists", ".scipy", ".dlpack", ".dialects", ".pool", ".picture")
 TAKEN_FOR_GRANTED = {"bs": backslice, "np": np}
 SECTIONS = ("Parameters", "Returns", "Examples")

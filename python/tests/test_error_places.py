@@ -1,4 +1,4 @@
-"""Errors say which argument is to blame, and where in a text: as attributes, in the message, on the command line."""
+"""Errors name the wrong argument, and the position in a text: as attributes, in the message, on the command line."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What bad input gets: the right exception, a message with argument, axis and value, and nothing changed."""
+"""Errors for bad input: the right exception, a message with argument, axis and value, and nothing changed."""
 
 import backslice as bs
 import numpy as np

@@ -1,4 +1,4 @@
-"""The interpreter may end while daemon threads are inside calls, and while results are held by nobody it knows of."""
+"""The interpreter may end while daemon threads are inside calls, or while other code holds results."""
 
 import subprocess
 import sys
@@ -109,8 +109,8 @@ COLLECTED = {  # calls that make Python objects: any of them may start the garba
     "element_shape": "bs.TensorArray(1, float, (2, None)).element_shape",
     "concat": "array = bs.TensorArray(1, np.float32); array.write(0, dy); array.concat()",
 }
-# While one thread collects, the others make garbage that nobody collects. There is a bound to it: each collection would
-# otherwise have many times as much to do as the one before, and a thread that is in one might never get to its call.
+# While one thread collects, the others make garbage that is not collected. It is limited: otherwise each collection
+# would take many times as long as the one before, and a collecting thread might never reach its call.
 GARBAGE = """
 import gc
 gc.set_threshold(1, 1, 1)
@@ -133,7 +133,7 @@ def test_daemon_threads_inside_finalizers_that_calls_start(call):
         run(program.replace("CALL", "len(alive) < 9 and Garbage(); " + call))
 
 
-DROPPED = {  # calls that let go of the last reference to somebody's array
+DROPPED = {  # calls that drop the last reference to a caller's array
     "TensorArray": "array.write(0, made(), copy=False); array.read(0)",
     "TensorArray.close": "array.write(0, made(), copy=False); array.close()",
     "RaggedTensor": "bs.RaggedTensor(made(), [0, 2])",
@@ -163,7 +163,7 @@ def test_daemon_threads_that_raise():
 
 
 def test_memory_that_outlives_the_interpreter():
-    """The container is never destroyed by Python: what it borrowed is released late, or not at all."""
+    """Python never destroys the container: borrowed memory is released late, or never."""
     run(
         "import builtins, sys, numpy as np, backslice as bs\n"
         "array = bs.TensorArray(2, float)\n"

@@ -1,6 +1,7 @@
-"""Every request for memory or a thread fails once, in every operation: it says so, changes nothing, and then works.
+"""Every request for memory or a thread fails once, in every operation. The operation raises, changes nothing, and then
+works.
 
-What CPython and NumPy allocate themselves is left out.
+Allocations of CPython and NumPy themselves do not fail.
 """
 
 import re
@@ -19,14 +20,14 @@ pytestmark = pytest.mark.skipif(
 
 
 class Attempt(NamedTuple):
-    """A call on a state of its own, and a look at all of that state, which may use it up."""
+    """A call on its own state, and a function that returns all of that state and may consume it."""
 
     call: Callable[[], Any]
     look: Callable[[], Any] = lambda: None
 
 
 def plain(value: Any) -> Any:
-    """A value that can be compared."""
+    """Return a value that can be compared."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.shape, value.tolist()
     if isinstance(value, bs.RaggedTensor):
@@ -47,12 +48,12 @@ def plain(value: Any) -> Any:
 
 
 def unnumbered(name: str) -> str:
-    """A container gives no number twice, not even that of an array which it could not hand out."""
+    """A container gives no number twice, not even the number of an array that it could not return."""
     return re.sub(r"_\d+", "_N", name)
 
 
 def contents(array: bs.TensorArray) -> Any:
-    """All that a TensorArray holds and knows. Reading may clear it."""
+    """Return everything that a TensorArray stores. Reading may clear it."""
     described = unnumbered(repr(array))
     if "closed" in described:
         return described
@@ -60,7 +61,7 @@ def contents(array: bs.TensorArray) -> Any:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the refusal it raises."""
+    """Return the result of a call, or the error that it raises."""
     try:
         return call()
     except bs.ResourceExhaustedError:
@@ -70,7 +71,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def struck(call: Callable[[], Any], n: int) -> tuple[Any, bool]:
-    """The outcome when request n fails, and whether it was reached. MemoryError is the outcome it may always have."""
+    """Return the outcome when request n fails, and whether it was reached. MemoryError is always allowed."""
     _core._strike_at(n)
     try:
         result = outcome(call)
@@ -81,7 +82,7 @@ def struck(call: Callable[[], Any], n: int) -> tuple[Any, bool]:
     return result, reached
 
 
-X = np.arange(40_000, dtype=np.float32).reshape(200, 200)  # more than NumPy's own memory is taken for
+X = np.arange(40_000, dtype=np.float32).reshape(200, 200)  # large enough to bypass NumPy's cache of small blocks
 DY = np.arange(198 * 100, dtype=np.float32).reshape(198, 100)
 TWO_SLICES = [("1:-1, ::2", DY), ("2:, 100:", DY)]
 WORDS = np.array(["a word that is no short string", "b", "c"], object)
@@ -95,7 +96,7 @@ def fresh(call: Callable[..., Any], *arguments: Any, **options: Any) -> Callable
 
 
 def into(call: Callable[..., Any], shape: tuple[int, ...], *arguments: Any, **options: Any) -> Callable[[], Attempt]:
-    """Into an output. What is added to it twice, or in part, is seen in the end; so is what is written beside it."""
+    """Write into an output, in which repeated or partial additions, and writes outside, show at the end."""
 
     def prepare() -> Attempt:
         block = np.full((shape[0] + 2, *shape[1:]), 7, np.float32)
@@ -105,7 +106,7 @@ def into(call: Callable[..., Any], shape: tuple[int, ...], *arguments: Any, **op
 
 
 def on_words(call: Callable[[np.ndarray], Any]) -> Attempt:
-    """Into an output of two strings."""
+    """Write into an output of two strings."""
     out = np.array(["an old word that is no short string", "old"], object)
     return Attempt(partial(call, out), lambda: plain(out))
 
@@ -115,7 +116,7 @@ def selection() -> bs.Selection:
 
 
 class Exported:
-    """An array that is none of NumPy's."""
+    """An array that is not NumPy's."""
 
     def __dlpack__(self, **options: Any) -> Any:
         return X.__dlpack__(**options)
@@ -191,7 +192,7 @@ SELECTIONS = {
 
 
 def on_buffer(*calls: Callable[[bs.GradBuffer], Any]) -> Callable[[], Attempt]:
-    """The last of the calls, on a buffer after the others."""
+    """Return the last of the calls, on a buffer after the others."""
 
     def prepare() -> Attempt:
         buffer = bs.GradBuffer((200, 200), np.float32)
@@ -346,7 +347,7 @@ OPERATIONS = {f"{family}: {name}": make for family, members in FAMILIES.items() 
 
 
 def failures(prepare: Callable[[], Attempt]) -> Iterator[tuple[int, Attempt, Any]]:
-    """An attempt for every request, with its outcome, until one is made that needs fewer requests."""
+    """Yield an attempt and its outcome for every request, until one attempt makes fewer requests."""
     for n in range(10_000):
         attempt = prepare()
         result, reached = struck(attempt.call, n)
@@ -359,7 +360,7 @@ def failures(prepare: Callable[[], Attempt]) -> Iterator[tuple[int, Attempt, Any
 
 @pytest.mark.parametrize("prepare", OPERATIONS.values(), ids=OPERATIONS)
 def test_every_request_may_fail(prepare):
-    """The call works when it is made again, as if it had not failed: its result is the same, and what it leaves."""
+    """Repeat the call. It works as if it had not failed, with the same result and state."""
     clean = prepare()
     expected = plain(outcome(clean.call)), clean.look()
     for n, attempt, result in failures(prepare):

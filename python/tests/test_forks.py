@@ -1,4 +1,4 @@
-"""Children that are forked while the library is at work: their calls work or say what is wrong, and nothing hangs."""
+"""Children that are forked while the library works: their calls work or raise a clear error, and nothing hangs."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def run(program: str) -> None:
 
 
 def test_a_handler_that_forks_during_a_call():
-    """The child comes back from the handler into the call, whose threads it does not have."""
+    """The child returns from the handler into the call, but lacks its threads."""
     run("""
 child = None
 def handler(*_):
@@ -56,7 +56,7 @@ for attempt in range(3):
 """)
 
 
-CONTAINERS = {  # a container, what threads do with it, and what a child does
+CONTAINERS = {  # a container, the work of threads on it, and the work of a child
     "TensorArray": (
         "array = bs.TensorArray(2, np.float32).grad('x'); array.write(0, dy); array.write(1, dy)",
         "array.write(0, dy, copy=False)",

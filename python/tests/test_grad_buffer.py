@@ -1,4 +1,4 @@
-"""GradBuffer: a gradient that knows where it is not zero."""
+"""GradBuffer: a gradient that knows its nonzero regions."""
 
 import subprocess
 import sys

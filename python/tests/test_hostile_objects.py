@@ -12,7 +12,7 @@ X = np.arange(6.0)
 
 
 class Acting:
-    """An integer that does something when it is read."""
+    """An integer that has side effects when it is read."""
 
     def __init__(self, act, value=1):
         self.act, self.value = act, value
@@ -54,7 +54,7 @@ def test_arrays_that_are_resized_by_their_index():
 
 
 class Liar(np.ndarray):
-    """Says something else of itself wherever Python may ask."""
+    """Gives contradictory answers about itself."""
 
     shape = property(lambda self: (10**9,))
     strides = property(lambda self: (10**9,))
@@ -217,7 +217,7 @@ try:
 except bs.Error as error:
     print(type(error).__name__)
 """
-SHRINKING_CALLS = {  # two elements are left of a dy, since one would broadcast
+SHRINKING_CALLS = {  # two elements remain of dy, since one would broadcast
     "multi_slice_grad, an index": "bs.multi_slice_grad((N,), [(':', ones), (slice(Shrinking(ones, 0, 2), 1), one)])",
     "multi_slice_grad, a dy": "bs.multi_slice_grad((N,), [(':', ones), (':1', Shrinking(ones, one, 2))])",
     "sparse_slice, values": "bs.sparse_slice(rows, Shrinking(rows, whole), (N,), (0,), (N,))",
@@ -291,7 +291,7 @@ def test_arrays_whose_dtype_is_changed_by_another_argument():
 
     def retype():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy advises against it
+            warnings.simplefilter("ignore")  # NumPy discourages it
             dy.dtype = np.int64
 
     with pytest.raises(bs.InvalidArgumentError, match=r"slices\[0\].dy had dtype float64, which was changed"):
@@ -313,6 +313,6 @@ def test_objects_are_initialised_once(make, again):
     made = make()
     before = repr(made)
     with pytest.raises(TypeError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nanobind says it twice
+        warnings.simplefilter("ignore")  # nanobind warns twice
         again(made)
     assert repr(made) == before

@@ -1,4 +1,4 @@
-"""What objects raise while they are read: ordinary errors are explained, everything else is passed on as it is."""
+"""Exceptions that objects raise while they are read: ordinary errors are explained, all others pass unchanged."""
 
 import backslice as bs
 import numpy as np
@@ -78,7 +78,7 @@ ARRAY_CALLS = {
     "many": lambda e: bs.multi_slice_grad((4,), [(":", RaisingExporter("__dlpack__", e))]),
     "buffer": lambda e: bs.GradBuffer((4,), float).add(":", RaisingExporter("__dlpack__", e)),
 }
-QUIET_CALLS = {  # an ordinary error here only means that the attribute is not there
+QUIET_CALLS = {  # an ordinary error here only means that the attribute is missing
     "dtype": lambda e: bs.slice(RaisingExporter("dtype", e), ":"),
     "attribute": lambda e: bs.slice(RaisingAttribute("attribute", e), ":"),
     "columns' attribute": lambda e: bs.sparse_slice((RaisingAttribute("attribute", e),), X, [4], [0], [1]),

@@ -1,4 +1,4 @@
-"""keep_memory: the memory of large blocks stays with the process. Each test has a process of its own."""
+"""keep_memory: the process keeps the memory of large blocks. Each test has its own process."""
 
 import subprocess
 import sys

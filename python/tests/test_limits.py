@@ -1,4 +1,4 @@
-"""What the machine refuses: sizes past its memory, threads, address space; and variables that mean nothing."""
+"""Limits of the machine: sizes past its memory, threads, address space; and variables with invalid values."""
 
 import os
 import subprocess
@@ -43,7 +43,7 @@ bs.set_num_threads(8)
 
 
 def test_without_threads_the_caller_does_the_work():
-    """The limit does not hold for root, so the child becomes somebody else."""
+    """Run the child as another user, since root is exempt from the limit."""
     assert run(GRADIENT + """
 if os.getuid() == 0:
     os.setgid(65534)
@@ -81,7 +81,7 @@ for _ in range(2):
 """
     first, second = run(program, **{variable: value}).splitlines()
     assert f'{variable} is "{value}"' in first and second == "[3, 2, 1, 0]"
-    with pytest.MonkeyPatch.context() as patch:  # backslice doctor says the same
+    with pytest.MonkeyPatch.context() as patch:  # backslice doctor prints the same
         patch.setenv(variable, value)
         assert environment_problems() == [first]
 

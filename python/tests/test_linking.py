@@ -1,4 +1,4 @@
-"""The shared library of the package: what it exports, who shares it, and how programs in C are built against it."""
+"""The shared library of the package: its exports, its users, and how C programs link it."""
 
 import ctypes
 import re
@@ -22,7 +22,7 @@ def run(*command: object) -> str:
 
 
 def exported() -> dict[str, str]:
-    """Version nodes by symbol."""
+    """Return version nodes by symbol."""
     lines = run("nm", "-D", "--defined-only", "--with-symbol-versions", bs.get_library()).splitlines()
     symbols = [line.split()[-1].split("@@") for line in lines]
     return {symbol[0]: symbol[1] for symbol in symbols if len(symbol) == 2}
@@ -45,7 +45,7 @@ def test_the_name_by_which_programs_load_it_is_the_version_of_the_c_interface() 
     assert Path(bs.get_library()).name == "libbackslice.so.1"
 
 
-# One copy of the library, one pool: in a fresh process, so that nothing of other tests is loaded.
+# One copy of the library, one pool: in a fresh process, without the imports of other tests.
 SHARED = """
 import ctypes
 import backslice as bs

@@ -1,4 +1,4 @@
-"""Masked arrays are refused wherever an array is taken: their mask would be lost."""
+"""Masked arrays are refused by every function that takes arrays: their mask would be lost."""
 
 import backslice as bs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Objects of libraries that are never imported: TensorFlow's shapes, dtypes and ragged tensors, JAX's tracers."""
+"""Objects of libraries that backslice never imports: TensorFlow's shapes, dtypes and ragged tensors, JAX's tracers."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import pytest
 
 
 def tensorflow_class(name, **members):
-    """A class that looks as if it came from TensorFlow."""
+    """A class that pretends to come from TensorFlow."""
     return types.new_class(name, exec_body=lambda body: body.update(members, __module__="tensorflow.python.fake"))
 
 

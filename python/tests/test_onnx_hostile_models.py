@@ -41,7 +41,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_tensors_cost_nothing(name: str, tmp_path: Any) -> None:
-    """In a process of its own, whose memory is limited."""
+    """Run in a process with limited memory."""
     onnx.save(LONG[name], tmp_path / "model.onnx")
     code = f"""
 import onnx, resource, sys
@@ -140,7 +140,7 @@ def test_slices_inside_functions_are_counted_where_there_are_no_others() -> None
 
 
 def test_constants_in_files_that_were_not_read_are_left_alone(tmp_path: Any, monkeypatch: Any) -> None:
-    """Whatever lies in the current folder."""
+    """Files in the current folder have no effect."""
     weights = numpy_helper.from_array(np.ones((4, 6), np.float32), "w")
     sum_node = helper.make_node("Add", ["x", "w"], ["t"])
     forward = model(sum_node, helper.make_node("Slice", ["t", "s", "e"], ["y"]),

@@ -1,4 +1,4 @@
-"""The slices of ONNX models and the nodes of their gradients. tests/oracle runs them in ONNX Runtime."""
+"""The slices of ONNX models, and the nodes of their gradients. tests/oracle runs the nodes in ONNX Runtime."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def sliced(data: str, output: str, **attributes: Any) -> Any:
 
 
 def old(*nodes: Any, opset: int = 9) -> Any:
-    """A model of slices with attributes, whose outputs are those of the nodes."""
+    """Return a model of slices with attributes, whose outputs are the outputs of the nodes."""
     return model(list(nodes), opset=opset, outputs=[info(node.output[0], shape=(None, None)) for node in nodes])
 
 
@@ -111,7 +111,7 @@ def op_types(gradients: Any) -> list[str]:
 
 
 def constant(gradients: Any, name: str) -> Any:
-    """The values of one of the constants that the nodes read."""
+    """Return the values of one of the constants that the nodes read."""
     [tensor] = [tensor for tensor in gradients.initializers if tensor.name == name]
     return onnx.numpy_helper.to_array(tensor).tolist()
 
@@ -142,7 +142,7 @@ def test_several_slices_with_attributes_are_one_node(opset):
 
 
 def test_several_slices_of_a_slice_that_is_used_are_one_node_too():
-    """And no name is taken twice, although a slice and what is sliced from it have the same one."""
+    """No name is used twice, even if a slice and a slice of it have the same name."""
     forward = old(sliced("x", "y", starts=[1], ends=[3]), sliced("y", "z", starts=[0], ends=[1]),
                   sliced("y", "w", starts=[1], ends=[2], axes=[1]))  # fmt: skip
     gradients = gradient_nodes(forward)
@@ -157,7 +157,8 @@ def test_several_slices_of_a_slice_that_is_used_are_one_node_too():
 
 
 def dynamic(*inputs: Any, constants: Any = (), x: Any = ("rows", 6)) -> Any:
-    """A model of two slices whose lists are the model's inputs or constants, a for the first and b for the other."""
+    """Return a model of two slices whose lists are the model's inputs or constants, a for the first and b for the
+    other."""
     named = {value.name for value in [*inputs, *constants]}
     nodes = [
         helper.make_node("Slice", ["x", *(f"{what}_{i}" if f"{what}_{i}" in named else "" for what in "seat")], [out])

@@ -1,4 +1,4 @@
-"""The models that backslice.onnxruntime writes and reads without the package onnx, as that package sees them."""
+"""The models that backslice.onnxruntime writes and reads without the package onnx, compared with that package."""
 
 import numpy as np
 import onnx

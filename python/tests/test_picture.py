@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what is selected, and the drawings have the structure of the stored ones."""
+"""Pictures show the selected elements, and drawings have the structure of the stored ones."""
 
 import re
 import subprocess
@@ -80,7 +80,7 @@ def test_large_shapes_are_blocks_and_high_ranks_are_slabs():
 
 
 def structure(svg: str) -> list[tuple]:
-    """What is drawn, in order, without the styling: panels, cells of a kind at a place, and texts."""
+    """Return the drawn items in order, without styles: panels, cells by kind and place, and texts."""
     root = ElementTree.fromstring(svg)
     found: list[tuple] = [("size", root.get("viewBox"))]
     for element in root.iter():
@@ -134,7 +134,7 @@ def test_png_paints_the_cells_in_their_colours(tmp_path):
     pixels = (image.imread(tmp_path / "a.png")[..., :3] * 255).round().astype(int)
     taken = np.all(pixels == (0x1F, 0x7A, 0x6F), axis=-1)
     left = np.all(pixels == (0xEC, 0xEF, 0xF1), axis=-1)
-    # 6 taken cells of equal size, and 18 that are left
+    # 6 selected cells of equal size, and 18 others
     assert 2.5 < left.sum() / taken.sum() < 3.5
     rows = np.flatnonzero(taken.any(axis=1))
     assert np.count_nonzero(np.diff(rows) > 1) == 1, "two rows of taken cells"

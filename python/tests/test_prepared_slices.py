@@ -1,4 +1,4 @@
-"""Selection.slice, Selection.grad, and slices that are prepared once to run often."""
+"""Selection.slice, Selection.grad, and prepared slices, which run often."""
 
 import gc
 import sys

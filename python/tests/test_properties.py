@@ -1,4 +1,4 @@
-"""What must hold for every slice: agreement with NumPy, and the adjoint identity."""
+"""Properties of every slice: agreement with NumPy, and the adjoint identity."""
 
 import backslice as bs
 import numpy as np

@@ -37,7 +37,7 @@ def test_encode_decode_and_gradient(seed, rank, inner, splits_dtype):
         assert back == rt and back.nested_row_splits[0].dtype == splits_dtype
         shuffled = bs.VariantArray([encoded[i] for i in reversed(range(len(rt)))])
         assert bs.ragged_tensor_from_variant(shuffled, -1, rank, Tsplits=splits_dtype).to_list() == rt.to_list()[::-1]
-    # The gradient is the adjoint: <encode(x), pieces> = <x, gradient(pieces)>, missing pieces counting as zeros.
+    # The gradient is the adjoint: <encode(x), pieces> = <x, gradient(pieces)>, with zeros for missing pieces.
     pieces = [
         None if random.random() < 0.3 else random.integers(-9, 9, np.shape(e.values if rank > 1 else e))
         for e in encoded

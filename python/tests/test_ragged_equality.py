@@ -1,4 +1,4 @@
-"""When ragged tensors are equal: the rule of C++, the same dtype, rows and values, bit for bit."""
+"""Equality of ragged tensors follows the rule of C++: the same dtype, rows and values, bit for bit."""
 
 import backslice as bs
 import dtypes

@@ -1,4 +1,4 @@
-"""What a RaggedTensor is made of: lists, lengths, splits, and values in memory of any kind."""
+"""Ways to make a RaggedTensor: lists, lengths, splits, and values in memory of any kind."""
 
 import subprocess
 import sys
@@ -104,7 +104,7 @@ def test_splits_that_change_while_they_are_read():
 
 
 class Lies(np.ndarray):
-    """An array whose methods say that there is nothing in it."""
+    """An array whose methods report that it is empty."""
 
     def ravel(self, *_):
         return np.array([], object)

@@ -1,4 +1,5 @@
-"""The extension module raises and calls what the package registered with it, and imports nothing of the package."""
+"""The extension module raises and calls objects that the package registered with it, and imports nothing of the
+package."""
 
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_pictures_are_drawn_by_the_package(format):
 
 
 def test_every_exception_is_registered():
-    """One that was not would be a RuntimeError, the day it is raised."""
+    """An unregistered one would raise RuntimeError when it is needed."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     text = (Path(bs.__file__).parent / "__init__.py").read_text()
     assert len(kinds) >= 8 and all(f"    {kind.__name__}={kind.__name__},\n" in text for kind in kinds)

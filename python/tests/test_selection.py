@@ -1,4 +1,4 @@
-"""Selection: the normal form, the way back to each dialect, and restrict."""
+"""Selection: the normal form, conversion to each dialect, and restrict."""
 
 import copy
 import itertools
@@ -41,7 +41,7 @@ def test_round_trips(case):
     assert np.array_equal(bs.strided_slice(x, **s.to_tf()), x[index])
     onnx = s.to_onnx()
     squeeze, unsqueeze = tuple(onnx.pop("squeeze")), tuple(onnx.pop("unsqueeze"))
-    sliced = bs.onnx_slice(x, **onnx) if shape else x  # ONNX has no slice of a scalar, and needs none
+    sliced = bs.onnx_slice(x, **onnx) if shape else x  # ONNX has no slice of a scalar
     y = np.expand_dims(np.squeeze(sliced, squeeze), unsqueeze)
     assert np.array_equal(y, x[index])
 

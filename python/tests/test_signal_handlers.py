@@ -1,4 +1,4 @@
-"""Handlers of signals that run in the middle of a call: what they change or raise harms neither memory nor elements."""
+"""Signal handlers that run in the middle of a call: their changes and exceptions harm neither memory nor elements."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def run(program: str) -> str:
     return done.stdout.strip()
 
 
-RESIZED = {  # what the handler resizes: the array itself, or the one that it is a view of
+RESIZED = {  # the handler resizes the array itself, or the array of which it is a view
     "stack, out": ("out", "array.stack(out=out)", "(out == expected).all()"),
     "stack, a view as out": ("base", "array.stack(out=out)", "(out == expected).all()"),
     "slice_grad, out": ("dy", "bs.slice_grad(dy.T, (n, 16), '::-1', out=out)", "(out == 1).all()"),

@@ -1,4 +1,4 @@
-"""What users see of the extension module: signatures, help, docstrings, and what a wrong call is told."""
+"""The extension module as users see it: signatures, help, docstrings, and errors for wrong calls."""
 
 import copy
 import doctest
@@ -19,7 +19,7 @@ import pytest
 from backslice import _core
 
 BINDINGS = Path(__file__).parents[1] / "bindings"
-# Of DeviceArray there is none without a GPU.
+# Without a GPU there is no DeviceArray.
 CLASSES = [value for value in vars(_core).values() if isinstance(value, type) and value is not bs.DeviceArray]
 FUNCTIONS = [value for name, value in vars(_core).items() if callable(value) and not isinstance(value, type)
              and name not in ("_strike_at", "_disarm")]  # fmt: skip
@@ -64,7 +64,7 @@ PUBLIC = [value for value in (*FUNCTIONS, *METHODS) if is_public(value)]
 
 @pytest.mark.parametrize("value", PUBLIC, ids=name_of)
 def test_docstrings_name_every_parameter(value):
-    """In NumPy's format: a summary on one line, then the sections that apply."""
+    """Check NumPy's format: a summary on one line, then the sections that apply."""
     doc = inspect.getdoc(value)
     assert re.match(r"[A-Z].*\.$", doc.splitlines()[0]), doc
     sections = re.split(r"^(\w[\w ]+)\n-+$", doc, flags=re.MULTILINE)
@@ -154,7 +154,7 @@ def test_wrong_calls_are_told_what_python_functions_tell(value):
 
 
 def made_of(value):
-    """What an unbound method needs first."""
+    """Return what an unbound method needs first."""
     instances = {
         bs.Selection: lambda: bs.Selection.from_index((4,), ":"),
         bs.PreparedSlice: lambda: bs.Selection.from_index((4,), ":").prepare("f4"),
@@ -175,7 +175,7 @@ NOTHING_TAKES = [object(), None, 1.5, "\ud800", b"x", [[1], [2, 3]], {}, np.ones
 
 @pytest.mark.parametrize("value", [*FUNCTIONS, *CONSTRUCTED, *METHODS], ids=name_of)
 def test_wrong_kinds_of_arguments_never_show_cpp(value):
-    """Whatever the arguments are, the error speaks of them and not of C++ types."""
+    """For any arguments, the error names them and no C++ types."""
     count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(value).parameters.values())
     for wrong in NOTHING_TAKES:
         made = made_of(value)
@@ -271,7 +271,7 @@ def test_subclasses_call_the_constructor():
 
 
 def rows_of(tmp_path, stub):
-    """The table that the build makes of a stub, less its line breaks."""
+    """Return the table that the build makes of a stub, without its line breaks."""
     (tmp_path / "stub.pyi").write_text(stub)
     command = [sys.executable, BINDINGS / "generate_signatures.py", tmp_path / "table.h", tmp_path / "stub.pyi"]
     run = subprocess.run(command, capture_output=True, text=True)
@@ -289,7 +289,7 @@ def test_the_table_has_what_the_stub_says(tmp_path):
 
 
 def test_three_dots_in_the_stub_are_no_default(tmp_path):
-    """For a parameter that must be given, after one that need not."""
+    """A required parameter after an optional one."""
     rows = rows_of(tmp_path, "def f(a: int = 0, b: int = ...) -> int: ...")
     assert '{"a", R"doc(0)doc"}, {"b", nullptr}' in rows
     missing = "strided_slice_grad() missing 1 required positional argument: 'dy'"
@@ -302,5 +302,5 @@ def test_arguments_are_let_go():
     for _ in range(10):
         bs.RaggedTensor.from_row_lengths([1, 2, 3], lengths)
         refusal(bs.RaggedTensor.from_row_lengths, lengths, lengths, value=1)
-    gc.collect()  # tracebacks
+    gc.collect()  # drops tracebacks
     assert sys.getrefcount(lengths) == before

@@ -11,7 +11,7 @@ NO_STRINGS = [n for n, d in dtypes.ALL.items() if d.kind not in "SUO" and n != "
 
 
 def window(indices, start, size):
-    """Which rows lie in the window."""
+    """Return the rows in the window."""
     start, size = np.asarray(start), np.asarray(size)
     return np.all((indices >= start) & (indices < start + size), axis=1)
 

@@ -1,4 +1,4 @@
-"""TensorArray from Python; the rules themselves are tested in src/tensor_array/tensor_array_test.cc."""
+"""TensorArray from Python; src/tensor_array/tensor_array_test.cc tests the rules themselves."""
 
 import gc
 import threading
@@ -189,8 +189,8 @@ def test_whole_operations_pair_up():
     array = bs.TensorArray(4, "float64")
     array.unstack(x)
     gradient = array.grad("x")
-    gradient.unstack(dy)  # backwards through stack
-    assert np.array_equal(gradient.stack(), dy)  # backwards through unstack
+    gradient.unstack(dy)  # the gradient of stack
+    assert np.array_equal(gradient.stack(), dy)  # the gradient of unstack
     array = bs.TensorArray(2, "float64")
     array.split(x, [1, 3])
     gradient = array.grad("x")
@@ -199,7 +199,7 @@ def test_whole_operations_pair_up():
     array = bs.TensorArray(4, "float64", (3,), clear_after_read=False)
     array.unstack(x)
     gradient = array.grad("x")
-    gradient.scatter([2, 2, 0], dy[:3])  # backwards through gather([2, 2, 0])
+    gradient.scatter([2, 2, 0], dy[:3])  # the gradient of gather([2, 2, 0])
     expected = np.zeros((4, 3))
     np.add.at(expected, [2, 2, 0], dy[:3])
     assert np.array_equal(gradient.stack(), expected)

@@ -1,4 +1,4 @@
-"""Text as arguments and in messages: any str that Python can hold."""
+"""Text as arguments and in messages: any str that Python can store."""
 
 import subprocess
 import sys
@@ -142,7 +142,7 @@ def test_index_text_on_the_command_line_need_not_be_utf8():
 
 
 class OneString:
-    """A tensor of another library that holds one string, as TensorFlow's do."""
+    """A tensor of another library that contains one string, like TensorFlow's."""
 
     def __array__(self, dtype=None, copy=None):
         return np.array(b"a", object)

@@ -8,7 +8,7 @@ import backslice as bs
 import numpy as np
 import pytest
 
-LARGE = (64, 128, 512)  # 16 MiB of float32: worth several threads
+LARGE = (64, 128, 512)  # 16 MiB of float32: enough for several threads
 
 
 def gradient():
@@ -17,9 +17,9 @@ def gradient():
 
 
 def run(program: str, **environment: str) -> str:
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]  # of forks, from Python 3.12 on
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]  # about forks, from Python 3.12 on
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=120)
-    assert done.returncode == 0 and not done.stderr, done.stderr  # the library never prints, nor what it is built on
+    assert done.returncode == 0 and not done.stderr, done.stderr  # the library and its dependencies never print
     return done.stdout.strip()
 
 

@@ -1,4 +1,4 @@
-"""What importing backslice.torch says where PyTorch is missing."""
+"""The import error of backslice.torch without PyTorch."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A wrong keyword of a function written in Python is answered with the nearest right name, as in the extension."""
+"""Errors for wrong keywords name the nearest right one, in Python functions as in the extension."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ MODULES = [
 
 
 def functions_of(module):
-    """Its public functions, written here or in a module below it."""
+    """Return its public functions, defined here or in a module below it."""
     members = vars(importlib.import_module(module))
     return [value for name, value in members.items()
             if isinstance(value, types.FunctionType) and name in members.get("__all__", [name]) and name[0] != "_"

@@ -1,4 +1,4 @@
-// The cases of the .json files here: reading them, and running those of dense slices.
+// Reads the cases of the .json files here, and runs those of dense slices.
 #pragma once
 
 #include <cstdlib>
@@ -54,14 +54,14 @@ inline Result<Tensor> run(const json& test, const ConstView& input) {
   return forward ? slice(*selection, input) : slice_grad(*selection, input);
 }
 
-// The variable is for tests that were moved to another machine.
+// The variable is for tests that were copied to another machine.
 inline json cases_of(const char* file) {
   const char* elsewhere = std::getenv("BACKSLICE_CONFORMANCE_DIR");
   std::ifstream stream(std::string(elsewhere != nullptr ? elsewhere : BACKSLICE_CONFORMANCE_DIR) + "/" + file);
   return json::parse(stream);
 }
 
-// Whether the case is one of an error; then it is compared.
+// Returns whether the case expects an error, after comparing it.
 template <class T>
 bool expects_error(const json& test, const Result<T>& result) {
   if (!test.contains("error")) {

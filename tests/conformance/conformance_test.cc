@@ -1,5 +1,5 @@
-// Runs the cases of the .json files here through the C++ operations, on the CPU and on a CUDA device;
-// python/tests/test_conformance.py runs the same.
+// Runs the cases of the .json files here through the C++ operations, on the CPU and on a CUDA device.
+// python/tests/test_conformance.py runs the same cases.
 #include "backend.h"
 #include "conformance/cases.h"
 
@@ -9,7 +9,7 @@ namespace {
 using namespace conformance;
 using testing::backend_under_test;
 
-// Numbers where the operations run, and the way back.
+// Copies numbers to the operations' device and back.
 Tensor placed(const Numbers& values, Ints shape) {
   return backend_under_test().upload(testing::tensor_of<std::int64_t>(values, shape));
 }
@@ -40,7 +40,7 @@ Numbers joined(const json& rows) {
   return all;
 }
 
-// Index rows and the memory they lie in.
+// Index rows and their memory.
 struct IndexRows {
   explicit IndexRows(const json& rows)
       : memory(placed(joined(rows), {std::ssize(rows), rows.empty() ? 0 : std::ssize(rows[0])})),
@@ -60,7 +60,7 @@ Result<Tensor> run_sparse_gradient(const json& test, const ConstView& grad) {
                            IndexRows(args["output_indices"]).indices, order);
 }
 
-// A slice in both forms: as a new tensor, and into memory of the counted size.
+// Runs both forms of a slice: a new tensor, and the caller's memory of the counted size.
 void check_sparse_slice(const json& test, const ConstView& values) {
   const json& args = test["args"];
   const IndexRows input(args["indices"]);
@@ -102,7 +102,7 @@ TEST(Conformance, SparseSlices) {
 
 Tensor values_of(const json& values) { return placed(values.get<Numbers>(), {std::ssize(values)}); }
 
-// Row splits, which are the CPU's everywhere.
+// Row splits, which are always in the CPU's memory.
 std::vector<Tensor> lists_of(const json& lists) {
   std::vector<Tensor> tensors;
   for (const json& list : lists) {
@@ -126,7 +126,7 @@ VariantArray variants_of(const json& pieces) {
   return VariantArray::make(std::move(elements), {count}).value();
 }
 
-// The same in memory of the caller's.
+// The same into the caller's memory.
 void expect_filled(const VariantArray& encoded, int input_rank, int output_rank, const RaggedTensor& expected) {
   const Context context = backend_under_test().context();
   const RaggedSize size = ragged_tensor_from_variant_size(encoded, input_rank, output_rank, {}, context).value();
@@ -150,7 +150,7 @@ TEST(Conformance, RaggedVariants) {
   for (const json& test : cases) {
     SCOPED_TRACE(test["name"].get<std::string>());
     const VariantArray encoded = variants_of(test["pieces"]);
-    const Context context = backend_under_test().context();  // says where the result of no pieces is
+    const Context context = backend_under_test().context();  // determines the device of a result without pieces
     if (test["op"] == "gradient") {
       const Result<Tensor> result = ragged_tensor_to_variant_gradient(
           encoded, lists_of(test["row_splits"]), test["shape"].get<Numbers>(), DType::Int64, context);

@@ -1,4 +1,4 @@
-"""The explorer in headless Chromium, from disk and without a network."""
+"""Runs the explorer in headless Chromium, from disk and without a network."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PAGE = ROOT / "build" / "explorer" / "slice_explorer.html"
 SCREENSHOTS = ROOT / "build" / "screenshots"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 780}
-PATIENCE = 60_000  # milliseconds, for machines that do much else; what is there already is not waited for
+PATIENCE = 60_000  # milliseconds, for busy machines; does not delay results that are there already
 expect.set_options(timeout=PATIENCE)
 
 
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Tab:
-    """A page, with whatever the browser complains about or asks for."""
+    """A page, and the browser's complaints and requests."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -43,22 +43,22 @@ class Tab:
         self.complaints.append(text)
 
     def open(self, link: str = "") -> Page:
-        """A page that was never open before, with its first picture."""
+        """Open the page for the first time, with its first picture."""
         self.page.goto("about:blank")
         self.page.goto(PAGE.as_uri() + link)
-        # Not wait_for_function, which evaluates text inside the page: its policy forbids that.
+        # wait_for_function would evaluate text inside the page, which its policy forbids.
         self.page.locator("#results[aria-busy=false]").wait_for(state="attached")
         return self.page
 
     def follow(self, link: str) -> None:
-        """Another link in the page that is open."""
+        """Open another link in the same page."""
         with self.page.expect_event("framenavigated"):
             self.page.evaluate("link => { location.hash = link; }", link)
-        # The page listens in a task of its own, which is queued already.
+        # The page's listener runs in a task of its own, which is queued already.
         self.page.evaluate("() => new Promise((done) => setTimeout(done))")
 
     def type(self, shape: str, index: str) -> None:
-        """Types a slice, and clears those that were laid over it."""
+        """Type a slice, and clear the other slices."""
         self.page.evaluate("document.getElementById('more-slices').open = true")
         for field, text in (("shape", shape), ("more", ""), ("index", index)):
             self.page.fill(f"#{field}", text)

@@ -1,4 +1,4 @@
-"""The explorer's normal form is Python's, for random slices in each notation; bad ones are refused alike."""
+"""The explorer's normal form is Python's, for random slices in each notation; invalid slices are refused alike."""
 
 import os
 import random
@@ -66,7 +66,7 @@ MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axi
 
 
 def by_python(fields: dict[str, str]) -> Any:
-    """The normal form, or the first line of the error."""
+    """Return the normal form, or the first line of the error."""
     try:
         shape = tuple(dialects.integers(fields["shape"], "shape"))
         return normal_form(selection(fields, shape))

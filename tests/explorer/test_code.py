@@ -1,4 +1,4 @@
-"""The code of the page runs as it is copied, and computes what the pictures show."""
+"""The page's code runs as copied, and computes the values of the pictures."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ TEXTS = "figure[data-name={}] rect + text[text-anchor=middle]"
 
 
 def run(page, name: str, **given: object) -> dict[str, object]:
-    """What the code under that heading leaves behind."""
+    """Run the code under that heading and return its variables."""
     code = page.locator(".snippet", has=page.get_by_role("heading", name=name, exact=True)).locator("pre").inner_text()
     exec(code, given)
     return given

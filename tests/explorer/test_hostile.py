@@ -1,4 +1,4 @@
-"""What the page is given with bad intent: a message in the page, never a frozen tab, never injected markup."""
+"""Hostile input: it gets a message in the page, never a frozen tab or injected markup."""
 
 import re
 from urllib.parse import quote
@@ -34,7 +34,7 @@ ANSWERED = """fields => {
   const milliseconds = performance.now() - begun;
   return {milliseconds, message: error ? error.message : "", cells, drawn: pictures !== undefined};
 }"""
-FROZEN = 10_000  # milliseconds, on a machine that does much else; the speed itself is test_speed.py's
+FROZEN = 10_000  # milliseconds, on a busy machine; test_speed.py tests the speed itself
 
 
 @pytest.mark.parametrize("tab_name", FIELDS)
@@ -120,7 +120,7 @@ def test_a_mask_that_is_no_number_is_an_error(tab):
 
 
 def test_typing_fast_leaves_the_last_slice_and_its_link(tab):
-    """Browsers refuse, and complain about, some hundred changes of the address within seconds."""
+    """Browsers refuse, and report, some hundred changes of the address within seconds."""
     page = tab.open()
     page.evaluate("""() => {
       const field = document.getElementById("index");

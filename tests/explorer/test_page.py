@@ -1,4 +1,4 @@
-"""What somebody does with the page: typing, toggling, links, downloads, pointing, keys, phones, dark."""
+"""The use of the page: typing, toggling, links, downloads, pointing, keys, phones, dark."""
 
 import re
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""How soon the page answers. On a quiet machine: make explorer-speed."""
+"""The page's response time. On a quiet machine: make explorer-speed."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The pages of the built manual as the tests read them: their links, anchors and what they load."""
+"""Reads the pages of the built manual for the tests: their links, anchors and loaded files."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,7 +23,7 @@ class Page(HTMLParser):
             self.links.append(found["href"])
         elif (tag == "link" and found.get("rel") != "search") or tag in ("script", "img"):
             named = [found[name] for name in ("src", "href") if name in found]
-            self.loaded += [source for source in named if not source.startswith("data:")]  # which is in the page itself
+            self.loaded += [source for source in named if not source.startswith("data:")]  # data: is in the page itself
 
 
 def pages() -> dict[Path, Page]:

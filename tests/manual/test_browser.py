@@ -32,7 +32,7 @@ def tab(request, browser) -> Iterator[Page]:
 
 @pytest.fixture
 def complaints(tab) -> Iterator[list[str]]:
-    """What the browser complains about while a test runs."""
+    """Collect the browser's complaints during a test."""
     found: list[str] = []
     listeners = {
         "console": lambda message: found.append(message.text) if message.type in ("error", "warning") else None,
@@ -57,7 +57,7 @@ def test_page_opens_without_a_complaint_and_fits_the_screen(tab, complaints, nam
     assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-# Headers have 120 columns, and programs in C++ as many as their own format says.
+# Headers have 120 columns; the format of C++ programs sets theirs.
 NARROW = [name for name in EVERY_PAGE if not name.startswith("api/cpp")]
 
 
@@ -76,7 +76,7 @@ def test_search_finds_sparse(tab, complaints):
     tab.keyboard.press("Control+k")
     tab.keyboard.type("sparse")
     tab.keyboard.press("Enter")
-    tab.get_by_text("Search finished").wait_for()  # the results appear one after the other, and then it says so
+    tab.get_by_text("Search finished").wait_for()  # results appear one by one before this text
     results = tab.locator("#search-results li a")
     assert results.count() >= 5
     results.first.click()

@@ -1,4 +1,4 @@
-"""What Doxygen is told of a header's comments."""
+"""The filter that prepares a header's comments for Doxygen."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The built manual is whole: every link leads somewhere, nothing is fetched, and everything public is described."""
+"""The built manual is complete: links have targets, nothing is fetched, and everything public is described."""
 
 import importlib
 import re
@@ -24,7 +24,7 @@ def site() -> dict[Path, Page]:
 
 @pytest.fixture(scope="module")
 def described() -> set[str]:
-    """Every name that the manual describes, from the inventory that others link by."""
+    """Return every name that the manual describes, from the inventory for links from other manuals."""
     lines = zlib.decompress((SITE / "objects.inv").read_bytes().split(b"zlib.\n", 1)[1]).decode().splitlines()
     return {re.match(r"(.*?) \w+:\w+ ", line)[1] for line in lines}
 
@@ -81,7 +81,7 @@ def test_everything_public_in_python_is_described(described):
 
 
 def public_cpp() -> Iterator[str]:
-    """Functions and classes that Doxygen found in the headers, less what is there for other headers alone."""
+    """Return the functions and classes that Doxygen found in the headers, except those that only other headers use."""
     folder = ROOT / "build" / "doxygen" / "xml"
     for path in folder.glob("*.xml"):
         for compound in ElementTree.parse(path).getroot().iter("compounddef"):

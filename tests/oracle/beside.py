@@ -1,4 +1,4 @@
-"""backslice beside a peer: the peer's environment, with this package and pytest added to it."""
+"""Runs backslice beside a peer: in the peer's environment, with this package and pytest added."""
 
 import atexit
 import os
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
 
-# What the peers' environments lack; all else, NumPy above all, is their own.
+# The packages that peers' environments lack. All others, NumPy above all, are their own.
 ADDED = ("backslice", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": ""}
 
@@ -27,5 +27,6 @@ def folder(*lacking: str) -> Path:
 
 
 def environment(*lacking: str, **more: str) -> dict[str, str]:
-    """For a peer's Python; `lacking` are packages that this peer does not bring, although backslice needs them."""
+    """Make the additions for a peer's Python. `lacking` are packages that backslice needs and this peer does not
+    bring."""
     return os.environ | QUIET | {"PYTHONPATH": str(folder(*lacking))} | more

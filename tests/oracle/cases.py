@@ -1,4 +1,4 @@
-"""Random slice specifications, good and bad, and random elements of every dtype."""
+"""Random slice specifications, valid and invalid, and random elements of every dtype."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,11 +29,11 @@ class Cases:
         return bool(self.random.random() < p)
 
     def pick(self, low: int, high: int) -> int:
-        """low <= result <= high"""
+        """Return a number with low <= result <= high."""
         return int(self.random.integers(low, high + 1))
 
     def shape(self, max_rank: int) -> tuple[int, ...]:
-        """Small extents, sometimes none, at most some thousand elements."""
+        """Return small extents, sometimes 0, with at most some thousand elements."""
         dims: list[int] = []
         size = 1
         for _ in range(self.pick(0, max_rank)):
@@ -74,7 +74,7 @@ class Cases:
         begin = [self.bound(n, index_type) for n in extent]
         strides = [self.step(index_type) for _ in extent]
         for i, n in enumerate(extent):
-            if shrink >> i & 1 and n and not self.chance(0.05):  # mostly legal indices
+            if shrink >> i & 1 and n and not self.chance(0.05):  # mostly valid indices
                 begin[i] = self.pick(-n, n - 1)
                 strides[i] = abs(strides[i]) if strides[i] > -(2**31) else 1
         end = [self.bound(n, index_type) for n in extent]
@@ -92,7 +92,7 @@ class Cases:
         return Spec(shape, integers, masks)
 
     def gradient_shape(self, spec: Spec) -> tuple[int, ...]:
-        """The shape of the slice, and now and then another."""
+        """Return the shape of the slice, and sometimes another."""
         try:
             shape = bs.Selection.from_tf(spec.shape, **spec.integers, **spec.masks).result_shape
         except bs.Error:
@@ -131,7 +131,7 @@ class Cases:
         return raw.view(numpy_dtype).reshape(shape)
 
     def wrong_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Another shape, often of the same number of elements."""
+        """Return another shape, often with the same number of elements."""
         if self.chance(0.5):
             return (*shape, 1)
         if shape and self.chance(0.5):

@@ -1,4 +1,4 @@
-"""What backslice did, what the peer did, and whether that is a difference."""
+"""Compares the results of backslice and of a peer."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def equal_bits(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return list(a.flat) == list(b.flat) if a.dtype == object else a.tobytes() == b.tobytes()
 
 
-# What fault of the peer's a reply shows, if any.
+# Return the known fault of the peer that a reply shows, if any.
 Fault = Callable[[Reply], str | None]
 
 
@@ -29,7 +29,7 @@ def brief(outputs: Outputs | None) -> str:
 
 
 class Comparison:
-    """Counts agreements and collects differences. `allowed` names those that are a known fault of the peer's."""
+    """Counts agreements and collects differences. `allowed` names differences that are known faults of the peer."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()

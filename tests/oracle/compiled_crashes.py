@@ -1,4 +1,5 @@
-"""Runs in TensorFlow's environment: inputs that abort its own kernels, or make them read and write past the end."""
+"""Runs in TensorFlow's environment: inputs that abort TensorFlow's own kernels, or make them access memory out of
+bounds."""
 
 import contextlib
 import resource
@@ -15,7 +16,7 @@ HUGE = [2**31 - 1] * 2
 
 
 def hidden(value: Any, dtype: Any = None) -> Any:
-    """Nothing is known of it while the graph is built."""
+    """Return a value that is unknown while the graph is built."""
     return tf.compat.v1.placeholder_with_default(tf.constant(value, dtype), shape=None)
 
 
@@ -25,7 +26,7 @@ def array(size: Any = 2, shape: Any = None, **options: Any) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[None]:
-    """So that a machine with much of it refuses what others do."""
+    """Limit memory, so that a machine with much of it refuses the same inputs as others."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as numbers:
         used = int(numbers.read().split()[0]) * resource.getpagesize()
@@ -41,7 +42,8 @@ def graph(build: Callable[[], Any]) -> Callable[[], Any]:
         with tf.Graph().as_default():
             outputs = build()
             config = tf.compat.v1.ConfigProto()
-            config.graph_options.rewrite_options.disable_meta_optimizer = True  # it aborts on some, before any kernel
+            # the optimiser aborts on some inputs before any kernel runs
+            config.graph_options.rewrite_options.disable_meta_optimizer = True
             with tf.compat.v1.Session(config=config) as session, little_memory():
                 return session.run(outputs)
 

@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: what the compiled kernels do beside TensorFlow's own."""
+"""Runs in TensorFlow's environment: tests of the compiled kernels together with TensorFlow's own."""
 
 import gc
 import os
@@ -33,10 +33,10 @@ def join(encoded: Any, splits: Any, shape: Any, dtype: Any = tf.float32) -> Any:
 
 
 def variants_that_go_through_both() -> tuple[Any, ...]:
-    """Encoded by our kernel, added and set to zero by TensorFlow's, decoded by ours."""
+    """Encode with our kernel, add and zero with TensorFlow's, and decode with ours."""
     values, splits = tf.random.stateless_normal([7], [1, 2]), tf.constant([0, 2, 2, 7], tf.int64)
     encoded = encode([splits], values)
-    rows = tf.unstack(encoded, 3)  # TensorFlow adds scalar variants alone
+    rows = tf.unstack(encoded, 3)  # TensorFlow adds only scalar variants
     twice = tf.stack([ops.AddN(inputs=[row, row]) for row in rows])
     zeros = tf.stack([ops.ZerosLike(x=row) for row in rows])
     decoded = decode(twice, 1, tf.float32)
@@ -46,7 +46,7 @@ def variants_that_go_through_both() -> tuple[Any, ...]:
 
 
 def gradient_of_some_rows() -> Any:
-    """Worked by hand: the sum of squares over rows 0 and 2."""
+    """Computed by hand: the sum of squares over rows 0 and 2."""
     values, splits = tf.Variable([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), tf.constant([0, 2, 2, 5, 6], tf.int64)
 
     @tf.function
@@ -74,7 +74,7 @@ def invalid_splits_of_a_type_without_a_kernel() -> Any:
 
 
 def rows_are_parts_of_the_values_where_aligned() -> Any:
-    """Nothing is copied on the way there and back: the memory is the same."""
+    """Encoding and decoding copies nothing: the memory is the same."""
     values = tf.random.stateless_normal([96, 16], [1, 2])
     encoded = encode([tf.constant([0, 1, 40, 40, 96], tf.int64)], values)
     back = decode(encoded, 1, tf.float32).output_dense_values
@@ -83,7 +83,8 @@ def rows_are_parts_of_the_values_where_aligned() -> Any:
 
 
 def rows_in_another_order() -> Any:
-    """Of several thousand rows that share memory: reversed, turned, with a hole, twice, and one that outlives all."""
+    """Several thousand rows that share memory: reversed, reshaped, with a hole, repeated, and one that outlives the
+    others."""
     rows, width = 3000, 16
     values = tf.random.stateless_normal([rows, width], [1, 2])
     encoded = encode([tf.range(rows + 1, dtype=tf.int64)], values)
@@ -104,25 +105,25 @@ def rows_in_another_order() -> Any:
 
 
 def pieces(row: int = 48, count: int = 100_000) -> tuple[Any, Any, list[int]]:
-    """Rows of so many floats, each in memory of its own."""
+    """Make rows of so many floats, each in memory of its own."""
     rows = [tf.fill([row], float(i)) for i in range(count)]
     encoded = tf.stack([encode([], values, batched=False) for values in rows])
     return encoded, tf.range(0, count * row + 1, row, dtype=tf.int64), [count * row]
 
 
 def encoded_rows(row: int = 48, count: int = 100_000) -> tuple[Any, Any, list[int]]:
-    """The same rows, encoded at once."""
+    """Make the same rows by encoding all at once."""
     splits = tf.range(0, count * row + 1, row, dtype=tf.int64)
     return encode([splits], tf.repeat(tf.range(float(count)), row)), splits, [count * row]
 
 
 def large_gradients() -> Any:
-    """Of short rows, and of long ones."""
+    """Test short and long rows."""
     return np.concatenate([large_gradients_of(*size) for size in ((48, 20_000), (48_000, 100))])
 
 
 def large_gradients_of(row: int, count: int) -> Any:
-    """Two that are alive at once, and one in memory that an earlier one has left."""
+    """Two allocations that are alive together, and one in memory that an earlier one has freed."""
     arguments = pieces(row, count)
     values = np.repeat(np.arange(count, dtype=np.float32), row)
     first, second = join(*arguments), join(*arguments)
@@ -133,7 +134,7 @@ def large_gradients_of(row: int, count: int) -> Any:
 
 
 def gradients_in_a_forked_child() -> Any:
-    """Where TensorFlow's threads are gone. Of rows in one block, and of rows that are copied."""
+    """Free rows in one block, and copied rows, after TensorFlow's threads have ended."""
     statuses = []
     for make in (encoded_rows, pieces):
         encoded, splits, shape = make(48, 20_000)
@@ -148,7 +149,7 @@ def gradients_in_a_forked_child() -> Any:
 
 
 def seconds_of_gradient(make: Callable[[], Any]) -> Callable[[], Any]:
-    """The best of many calls."""
+    """Return the best time of many calls."""
 
     def measure() -> Any:
         arguments = make()

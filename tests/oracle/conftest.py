@@ -10,7 +10,7 @@ import beside
 from backslice.onnxruntime import library_path
 from peer import Peer
 
-# The tests named like them run these where the frameworks are.
+# Tests named after these folders run them inside the frameworks.
 collect_ignore = ["in_jax", "in_jax_cuda", "in_onnxruntime", "in_tensorflow", "in_torch", "in_torch_cuda"]
 
 
@@ -37,7 +37,7 @@ def onnxruntime_training() -> Iterator[Peer]:
 
 @pytest.fixture(scope="session", params=["onnxruntime", "onnxruntime-oldest", "onnxruntime-training"])
 def onnxruntime_with_backslice(request: pytest.FixtureRequest) -> Iterator[Peer]:
-    """The newest ONNX Runtime, the oldest that we support, and the one for training, with backslice's operators."""
+    """The newest ONNX Runtime, the oldest supported one, and the one for training, with backslice's operators."""
     yield from running(request.param, "onnxruntime_peer.py", {"BACKSLICE_OPERATORS": library_path()})
 
 

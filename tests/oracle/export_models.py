@@ -1,4 +1,4 @@
-"""Exports models of the usual kinds from PyTorch: `python export_models.py FOLDER`, in PyTorch's environment."""
+"""Exports typical models from PyTorch: `python export_models.py FOLDER`, in PyTorch's environment."""
 
 import sys
 from pathlib import Path

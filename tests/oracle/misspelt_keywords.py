@@ -1,4 +1,4 @@
-"""What an adapter's functions answer to keywords that are misspelt, for the checks inside its framework."""
+"""Tests an adapter's errors for misspelt keywords, inside its framework."""
 
 import importlib
 import inspect
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def callables_of(module: str) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Everything public that takes arguments, with the name that errors have for it."""
+    """Yield everything public that takes arguments, with its name in errors."""
     members = vars(importlib.import_module(module))
     for name in members["__all__"]:
         value = members[name]
@@ -42,7 +42,7 @@ def check(name: str, function: Callable[..., Any]) -> None:
 
 
 def check_module(module: str) -> set[str]:
-    """Everything public of a module; returns what was found."""
+    """Test everything public of a module, and return the faults."""
     found = dict(callables_of(module))
     for name, function in found.items():
         check(name, function)

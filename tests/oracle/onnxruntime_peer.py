@@ -1,6 +1,6 @@
-"""Runs in ONNX Runtime's environments: Slice in any, com.microsoft SliceGrad in that of the training wheel.
+"""Runs in ONNX Runtime's environments: Slice in all of them, com.microsoft SliceGrad in that of the training wheel.
 
-With BACKSLICE_OPERATORS set to the library that has them, backslice's operators everywhere.
+If BACKSLICE_OPERATORS is set to their library, it runs backslice's operators, too.
 """
 
 import os
@@ -38,8 +38,8 @@ NODE = {
     "sparse_slice_grad": ("SparseSliceGrad", "backslice"),
     "ragged_gradient": ("RaggedGradient", "backslice"),
 }
-ELEMENTS = ("data", "dX", "dY", "dy", "grad", "piece")  # how the names of inputs that may have any type begin
-# The first opset, and version of the format, in which Cast has these types.
+ELEMENTS = ("data", "dX", "dY", "dy", "grad", "piece")  # prefixes of the names of inputs that may have any type
+# The first opset, and version of the format, whose Cast has these types.
 VERSIONS = {
     ("",): (13, 8),
     ("BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"): (19, 9),
@@ -48,7 +48,7 @@ VERSIONS = {
 
 
 def ordered(op: str, given: list[str]) -> list[str]:
-    """The inputs of a node: "" for those left out, and at the end those of a variadic input."""
+    """Return the inputs of a node: "" for those left out, and at the end those of a variadic input."""
     names = [name if name in given else "" for name in ORDER[op]]
     names += ["" if name.startswith("gap") else name for name in given if name not in ORDER[op]]
     while names[-1] == "":
@@ -65,7 +65,8 @@ Attributes = tuple[tuple[str, Any], ...]
 
 
 def model(op: str, inputs: Inputs, attributes: Attributes, through: str, constants: dict[str, Any]) -> Any:
-    """A model of one node. `through` names a type without arrays, to which the inputs are cast, and the result from."""
+    """Return a model of one node. `through` names a type without NumPy arrays; the inputs are cast to it, and the
+    result from it."""
     names = ordered(op, [name for name, _ in inputs])
     elements = [name for name, _ in inputs if name.startswith(ELEMENTS)]
     operator, domain = NODE[op]
@@ -78,7 +79,7 @@ def model(op: str, inputs: Inputs, attributes: Attributes, through: str, constan
     infos = [helper.make_tensor_value_info(name, TYPES[dtype], None) for name, dtype in fed]
     tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     output = helper.make_tensor_value_info("result_cast" if through else "result", element, None)
-    # 1.17 does not infer the type of a custom operator's output where an input in the middle is left out.
+    # 1.17 does not infer the type of a custom operator's output if an input in the middle is left out.
     middle = [helper.make_tensor_value_info("result", getattr(TensorProto, through), None)] if through else []
     opset, ir = next(versions for types, versions in VERSIONS.items() if through in types)
     opsets = [

@@ -2,8 +2,9 @@
 
 python onnxruntime_speed.py LIBRARY NAME ARGUMENTS
 
-NAME is that of a gradient, "names" for all names and how many nodes of each a graph has, or "slice" for ONNX Runtime's
-Slice beside its gradient. ARGUMENTS is "constants" or "inputs": where shape, starts, ends, axes and steps come from.
+NAME is the name of a gradient. "names" prints all names, each with the number of its nodes in a graph. "slice" times
+ONNX Runtime's Slice beside its gradient. ARGUMENTS is "constants" or "inputs": the source of shape, starts, ends, axes
+and steps.
 """
 
 import json
@@ -18,7 +19,8 @@ END = 2**63 - 1
 ALL = (0, END, 1)
 ROWS = (1024, 3072, 1)
 SQUARE = (4096, 4096)
-# name: shape, (start, end, step) per axis, type, and how many of them a graph has, so that starting it counts little
+# name: shape, (start, end, step) per axis, type, and the number of nodes in a graph, which hides the cost of starting
+# it
 GRADIENTS = {
     "few (64,)[8:40]": ((64,), [(8, 40, 1)], "float32", 100),
     "few (8,8)[2:6,2:6]": ((8, 8), [(2, 6, 1)] * 2, "float32", 100),
@@ -69,7 +71,7 @@ def session(nodes, given, tensors, outputs, library):
 
 
 def runner(made, given, outputs):
-    """Runs a session whose results stay in its own memory."""
+    """Make a function that runs a session whose results stay in its own memory."""
     binding = made.io_binding()
     for name, array in given.items():
         binding.bind_cpu_input(name, array)
@@ -84,7 +86,7 @@ def sliced_shape(shape, spec):
 
 
 def graph(op, name, library, arguments):
-    """As many nodes as the gradient says, none of which the optimiser can join."""
+    """Build as many nodes as the gradient says, none of which the optimiser can join."""
     shape, spec, dtype, count = GRADIENTS[name]
     of_node = np.ones(shape if op == "Slice" else sliced_shape(shape, spec), dtype)
     given = {f"i{k}": of_node for k in range(count)}
@@ -99,7 +101,7 @@ def graph(op, name, library, arguments):
 
 
 def best(calls, seconds=1.0):
-    """The best time of each call, while they take turns."""
+    """Return the best time of each call, while they take turns."""
     times = [float("inf")] * len(calls)
     for call in calls:
         call()
@@ -115,7 +117,7 @@ def best(calls, seconds=1.0):
 
 
 def measured(library, name, arguments):
-    """Seconds per node: of ONNX Runtime's kernel, of backslice's."""
+    """Return the seconds per node: of ONNX Runtime's kernel, and of backslice's."""
     if name == "names":
         return {of: gradient[3] for of, gradient in GRADIENTS.items()}
     first = ("Slice" if name == "slice" else "SliceGrad", "")

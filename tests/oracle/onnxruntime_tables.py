@@ -1,4 +1,4 @@
-"""Prints the tables of docs/onnxruntime.md, "How fast", as measured now. Takes some minutes, on a quiet machine.
+"""Measures and prints the tables of docs/onnxruntime.md, "How fast". Takes some minutes, on a quiet machine.
 
 .venv/bin/python tests/oracle/onnxruntime_tables.py
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 from test_onnxruntime_speed import measured
 
-Measure = Callable[[str, str], Any]  # what onnxruntime_speed.py answers to a name and where the arguments come from
+Measure = Callable[[str, str], Any]  # runs onnxruntime_speed.py for a name and a source of arguments
 
 
 def main(measure: Measure = measured) -> None:
@@ -32,7 +32,7 @@ def table(title: str, names: list[str], measure: Measure) -> Iterator[str]:
 
 
 def told(seconds: float) -> str:
-    """Three digits, as people read them."""
+    """Format a number with three digits."""
     value, unit = (seconds * 1e6, "µs") if seconds < 1e-3 else (seconds * 1e3, "ms")
     return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
 

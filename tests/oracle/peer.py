@@ -1,4 +1,4 @@
-"""A framework in a child process of its own. Some inputs kill it: that is recorded, and it is started anew."""
+"""A framework in a child process. Some inputs kill it: that is recorded, and it is restarted."""
 
 import os
 import subprocess
@@ -15,13 +15,13 @@ from wire import pack, receive, send, unpack
 
 @dataclass
 class Reply:
-    arrays: tuple[NDArray[Any], ...] | None = None  # one an output
+    arrays: tuple[NDArray[Any], ...] | None = None  # one per output
     error: str | None = None
     crashed: bool = False
 
     @property
     def array(self) -> NDArray[Any] | None:
-        """The first output."""
+        """Return the first output."""
         return None if self.arrays is None else self.arrays[0]
 
 
@@ -58,7 +58,7 @@ class Peer:
 
     @staticmethod
     def replies(many: Reply) -> list[Reply]:
-        """Those of a call that ran many operations, as ragged_index_program.play_all puts them together."""
+        """Split the result of a call that ran many operations, as ragged_index_program.play_all joins them."""
         replies: list[Reply] = []
         assert many.arrays is not None, many
         left = list(many.arrays)

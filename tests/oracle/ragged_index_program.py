@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: indices of ragged tensors, and the gradients of the values that they take."""
+"""Runs in TensorFlow's environment: indices of ragged tensors, and the gradients of the selected values."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def play(index: Any, rank: int, arrays: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def play_all(indices: list[Any], rank: int, arrays: dict[str, Any]) -> tuple[Any, ...]:
-    """The outputs of all, each preceded by how many there are, or -1 and the error."""
+    """Return the outputs of all operations, each preceded by their number, or by -1 and the error."""
     outputs: list[Any] = []
     for index in indices:
         try:

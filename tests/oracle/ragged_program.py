@@ -20,7 +20,7 @@ def encode(arrays: dict[str, Any], prefix: str, rank: int, batched: bool) -> Any
 
 
 def missing() -> Any:
-    """A variant without anything in it, as the gradient of a slice of an array of variants leaves it."""
+    """Return an empty variant, as in the gradient of a slice of an array of variants."""
     one = ops.RaggedTensorToVariant(rt_nested_splits=[], rt_dense_values=tf.zeros([1]), batched_input=False)
     both = ops.StridedSliceGrad(shape=[2], begin=[0], end=[1], strides=[1], dy=tf.stack([one]))
     return ops.StridedSlice(input=both, begin=[1], end=[2], strides=[1], shrink_axis_mask=1)

@@ -1,4 +1,4 @@
-"""Random sparse slices and their gradients, good and bad."""
+"""Random sparse slices and their gradients, valid and invalid."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ EXTREME = [-(2**63), 2**63 - 1, 2**63 - 2, -(2**63) + 1]
 
 class SparseCases(Cases):
     def indices(self, rows: int, rank: int, extent: int) -> NDArray[Any]:
-        """Sorted or not, with few or many duplicates; now and then with extremes of int64."""
+        """Return indices: sorted or not, with few or many duplicates, and sometimes with extremes of int64."""
         matrix = self.random.integers(0, max(extent, 1), (rows, rank))
         if self.chance(0.05) and matrix.size:
             matrix.ravel()[self.pick(0, matrix.size - 1)] = self.random.choice(EXTREME)
@@ -30,7 +30,7 @@ class SparseCases(Cases):
         return indices, [extent] * rank, start, size
 
     def gradient_arguments(self, dtype: str) -> tuple[dict[str, NDArray[Any]], bool]:
-        """The arguments of SparseSliceGrad, and whether an index plus its start does not fit int64."""
+        """Return the arguments of SparseSliceGrad, and whether an index plus its start overflows int64."""
         indices, shape, start, size = self.arguments()
         output = bs.sparse_slice(indices, np.zeros(len(indices)), shape, start, size)[0]
         if self.chance(0.2):
@@ -57,5 +57,5 @@ def vector(values: list[int]) -> NDArray[np.int64]:
 
 
 def wraps(start: list[int], size: list[int]) -> bool:
-    """Where TensorFlow's start + size wraps, ours does not."""
+    """TensorFlow's start + size may wrap around; ours does not."""
     return any(s + z > 2**63 - 1 for s, z in zip(start, size, strict=False))

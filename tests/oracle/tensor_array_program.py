@@ -1,4 +1,4 @@
-"""Runs in TensorFlow's environment: plays a program of TensorArrayV3 operations, as a graph, one after the other."""
+"""Runs in TensorFlow's environment: runs a program of TensorArrayV3 operations as a graph, one after the other."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ ops = tf.raw_ops
 
 
 def play(program: dict[str, Any], arrays: dict[str, Any]) -> tuple[Any, ...]:
-    """(the step that failed or -1, what the steps before it returned)."""
+    """Return (the step that failed or -1, the results of the steps before it)."""
     count = len(program["steps"])
     failed, outputs = attempt(program, arrays, count)
     if failed >= 0:
@@ -24,7 +24,8 @@ def attempt(program: dict[str, Any], arrays: dict[str, Any], count: int) -> tupl
     with tf.Graph().as_default():
         outputs, built = build(program, arrays, count)
         config = tf.compat.v1.ConfigProto()
-        config.graph_options.rewrite_options.disable_meta_optimizer = True  # it folds sizes, also of closed arrays
+        # the optimiser folds sizes, also of closed arrays
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
         with tf.compat.v1.Session(config=config) as session:
             try:
                 values = session.run(outputs)
@@ -35,7 +36,7 @@ def attempt(program: dict[str, Any], arrays: dict[str, Any], count: int) -> tupl
 
 
 def build(program: dict[str, Any], arrays: dict[str, Any], count: int) -> tuple[list[Any], int]:
-    """The graph up to the first step that cannot even be built."""
+    """Build the graph up to the first step that cannot be built."""
     made = dict(program["make"])
     dtype = tf.as_dtype(made["dtype"])
     made["element_shape"] = tf.TensorShape(made["element_shape"])

@@ -1,9 +1,9 @@
-"""Runs in TensorFlow's environment: what tensorflow_peer.py does, with the kernels that are compiled against it."""
+"""Runs in TensorFlow's environment: the same as tensorflow_peer.py, with the compiled kernels."""
 
 import os
 import sys
 
-import tensorflow  # noqa: F401  before the packages beside backslice, which TensorFlow 2.16 would try to use
+import tensorflow  # noqa: F401 must be first: TensorFlow 2.16 would use the packages beside backslice
 
 sys.path.append(os.environ["BACKSLICE_PACKAGES"])  # after TensorFlow's own packages
 

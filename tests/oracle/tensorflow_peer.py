@@ -1,6 +1,6 @@
 """Runs in TensorFlow's environment: its slices and their gradients, eagerly, through tf.raw_ops.
 
-With BACKSLICE_INSTALL set, the kernels are backslice's.
+With BACKSLICE_INSTALL set, it uses backslice's kernels.
 """
 
 import os
@@ -30,7 +30,7 @@ OPERATIONS = {
 
 def to_numpy(result: Any) -> Any:
     array = np.asarray(result.numpy(), object if result.dtype == tf.string else None)
-    # TensorFlow takes quantised arrays as structures and gives them back as plain integers.
+    # TensorFlow reads quantised arrays as structures, and returns plain integers.
     return array.view(named_dtype(result.dtype.name)) if result.dtype.is_quantized else array
 
 

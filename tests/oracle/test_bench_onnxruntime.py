@@ -1,4 +1,4 @@
-"""backslice bench really runs its peers of ONNX Runtime: the training wheel, and the stock one with our operators."""
+"""backslice bench runs its peers of ONNX Runtime: the training wheel, and the stock wheel with our operators."""
 
 import json
 import subprocess

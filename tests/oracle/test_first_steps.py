@@ -1,4 +1,4 @@
-"""The wheel as a user installs it: by pip, into an environment with a framework, then a script of a few lines."""
+"""The wheel as a user installs it: by pip into an environment with a framework, then a short script."""
 
 import subprocess
 import sys
@@ -67,7 +67,7 @@ assert dx[1].tolist() == [1, 0, 1, 0, 1] and dx.sum() == 6, dx
 
 
 def site_packages(framework: str) -> Path:
-    if framework == "dask":  # an environment that has it runs these tests
+    if framework == "dask":  # the environment of these tests has Dask
         return Path(dask.__file__).parents[1]
     python = ensure(framework)
     if python is None:
@@ -83,7 +83,7 @@ def test_the_wheel_works_in_a_clean_environment(framework: str, tmp_path: Path) 
     own.joinpath("framework.pth").write_text(f"{site_packages(framework)}\n")
     python = tmp_path / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", "--ignore-installed", "--no-deps", wheel], check=True)
-    subprocess.run([python, "-m", "pip", "install", "-q", "ml_dtypes"], check=True)  # where the framework brings none
+    subprocess.run([python, "-m", "pip", "install", "-q", "ml_dtypes"], check=True)  # some frameworks do not bring it
     program = f"import backslice; assert backslice.__file__.startswith({str(own)!r}), backslice.__file__\n"
     done = subprocess.run(
         [python, "-c", program + SCRIPTS[framework]], capture_output=True, text=True, env=beside.QUIET, cwd=tmp_path

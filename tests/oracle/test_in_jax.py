@@ -1,7 +1,7 @@
 """backslice.jax inside the real JAX: runs the files of in_jax in its environment.
 
-The newest JAX needs a later Python than the oldest that we support, and a package that is built for it: `make
-oracle-jax` builds one, and says where it lies.
+The newest JAX needs a later Python than the oldest supported JAX, and a package built for that Python. `make
+oracle-jax` builds one and passes its path.
 """
 
 import json
@@ -54,7 +54,7 @@ def test_the_gradient_is_fast() -> None:
 
 
 def is_fast(what: str, ratio: float) -> bool:
-    """Whether it is what the manual promises; for large arrays, three times JAX."""
+    """Check the speed that the manual promises: for large arrays, three times JAX."""
     if "compiling" in what:
         return ratio <= 2
     if "microseconds" in what:

@@ -19,7 +19,8 @@ EXPORT = Path(__file__).with_name("export_models.py")
 
 @cache
 def exported_models() -> dict[str, str]:
-    """The folder of models from PyTorch, as an environment variable: made once, where PyTorch's environment is."""
+    """Pass the folder of models from PyTorch as an environment variable. They are made once, in PyTorch's
+    environment."""
     folder = cache_folder().with_name("models") / hashlib.sha256(EXPORT.read_bytes()).hexdigest()[:12]
     if not (folder / ".ready").exists():
         if (python := find("torch")) is None:
@@ -51,7 +52,7 @@ LANGUAGES = {"session.c": ["cc", "-std=c11"], "session.cc": ["c++", "-std=c++20"
 
 @pytest.mark.parametrize("source", LANGUAGES)
 def test_a_program_without_python(tmp_path: Path, source: str) -> None:
-    """In C and in C++, with the shared library that the newest wheel has."""
+    """Run programs in C and C++ with the shared library of the newest wheel."""
     [runtime] = ensure("onnxruntime").parents[1].glob("lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
     sources = [FOLDER / source, "-I", FOLDER.parents[2] / "adapters" / "onnxruntime"]
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -64,7 +65,7 @@ def test_a_program_without_python(tmp_path: Path, source: str) -> None:
 
 
 def test_an_environment_variable_that_means_nothing_is_told_once(tmp_path: Path) -> None:
-    """However small the gradient is, and although it was planned before it ran."""
+    """Check the memory of the smallest gradients, also of those planned before the run."""
     program = """
 import sys, numpy as np, onnxruntime as ort
 options = ort.SessionOptions()
@@ -87,7 +88,7 @@ for _ in range(3):
 
 
 def saved_gradient(folder: Path) -> Path:
-    """A model of dX, the gradient of x[1:3] of shape [4, 2]."""
+    """Return a model of dX, the gradient of x[1:3] of shape [4, 2]."""
     constants = {"shape": [4, 2], "starts": [1], "ends": [3]}
     node = helper.make_node("SliceGrad", ["dY", *constants], ["dX"], domain="com.microsoft")
     floats = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("dY", "dX")]

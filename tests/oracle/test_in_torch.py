@@ -1,4 +1,4 @@
-"""backslice.torch inside the newest and the oldest PyTorch that it takes: runs the files of in_torch there."""
+"""backslice.torch inside the newest and the oldest supported PyTorch: runs the files of in_torch there."""
 
 import json
 import os

@@ -56,7 +56,7 @@ def test_strings_stay_strings(rows: list) -> None:
 )
 @pytest.mark.parametrize("convert", [to_awkward, to_arrow])
 def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.RaggedTensor], Any]) -> None:
-    """The advice works, and loses nothing."""
+    """The code in the error message works, and loses nothing."""
     quantised = {"qint8": np.dtype([("qint8", "i1")]), "qint32": np.dtype([("qint32", "i4")])}
     dtype = quantised.get(name) or np.dtype(getattr(ml_dtypes, name, name))
     values = (np.arange(3) + (1e-9 if name == ">f8" else 0)).astype(dtype[0] if dtype.names else dtype).view(dtype)
@@ -67,7 +67,7 @@ def test_dtypes_that_neighbours_do_not_have(name: str, convert: Callable[[bs.Rag
     converted = eval(advice, {"rt": rt, "RaggedTensor": bs.RaggedTensor})
     plain = values.view(dtype[0]) if dtype.names else values
     assert np.array_equal(converted.values.astype(plain.dtype), plain)
-    if name != ">c16":  # Arrow has no complex numbers at all
+    if name != ">c16":  # Arrow has no complex numbers
         assert len(convert(converted)) == 2
 
 
@@ -109,7 +109,7 @@ def test_csr() -> None:
     rt = ragged_from_csr(a)
     assert rt.to_list() == [[1, 2], [], [3]]
     assert np.shares_memory(rt.values, a.data)
-    a.indptr[-1] = 2**30  # no longer the tensor's splits
+    a.indptr[-1] = 2**30  # does not change the tensor's splits
     assert rt[::-1].to_list() == [[3], [], [1, 2]]
     a.indptr[-1] = 3
     back = csr_from_ragged(rt, a.indices, a.shape)

@@ -1,4 +1,4 @@
-"""ONNX Slice against the live ONNX Runtime, and SliceGrad against the one for training, bit for bit."""
+"""ONNX Slice compared with the live ONNX Runtime, and SliceGrad with the training wheel's, bit for bit."""
 
 import os
 
@@ -11,7 +11,7 @@ from peer import Peer, Reply
 
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000"))
 
-# What ONNX Runtime's Slice has on the CPU, found by asking it for each dtype.
+# The dtypes of ONNX Runtime's Slice on the CPU, found by trying each.
 DTYPES = ["float32", "float64", "int32", "int64", "uint8", "int8", "float16", "bool", "object", "uint16", "int16",
           "uint32", "uint64"]  # fmt: skip
 
@@ -31,7 +31,7 @@ def test_random_slices(onnxruntime: Peer) -> None:
 
 
 def supported(peer: Peer) -> list[str]:
-    """The dtypes that the peer has a kernel for; at least the common ones."""
+    """Return the dtypes for which the peer has a kernel, and check that the common ones are among them."""
     found = []
     for dtype in DTYPES:
         x = np.array(["a", "b"], object) if dtype == "object" else np.ones(2, dtype)
@@ -52,7 +52,7 @@ def test_random_gradients(onnxruntime_training: Peer) -> None:
             grad_shape = selection.result_shape
         except bs.Error:
             selection, grad_shape = None, (1,)
-        if selection is not None and cases.chance(0.2):  # any shape of that many elements
+        if selection is not None and cases.chance(0.2):  # any shape with as many elements
             grad_shape = (int(np.prod(grad_shape)),)
         grad = cases.elements(dtype, grad_shape)
         shape = np.array(spec.shape, np.int64)
@@ -68,7 +68,7 @@ def test_random_gradients(onnxruntime_training: Peer) -> None:
 
 
 def gradient_fault(theirs: Reply) -> str | None:
-    """A negative step on the innermost axis (of more than one element) is not computed."""
+    """Return whether a negative step on the innermost axis (of more than one element) makes the peer fail."""
     return "narrowing_error there" if theirs.error and "narrowing_error" in theirs.error else None
 
 

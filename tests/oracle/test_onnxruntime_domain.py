@@ -1,4 +1,4 @@
-"""The operators of domain backslice in ONNX Runtime's sessions, against the same operations in Python."""
+"""The operators of domain backslice in ONNX Runtime's sessions, compared with the same operations in Python."""
 
 import os
 from typing import Any
@@ -47,7 +47,7 @@ def test_slice_grad_accumulate(onnxruntime_with_backslice: Peer) -> None:
     for _ in range(COUNT):
         spec, dtype = cases.onnx(), next(dtypes)
         dy, dx = gradient(cases, spec, dtype), cases.elements(dtype, spec.shape)
-        if dtype.startswith("float"):  # sums of NaNs have any bits
+        if dtype.startswith("float"):  # sums of NaNs have arbitrary bits
             dy, dx = (np.asarray(np.nan_to_num(array, posinf=1, neginf=1)) for array in (dy, dx))
         arrays = {"dX": dx, "dY": dy, **spec.integers}
         reply = onnxruntime_with_backslice.call("slice_grad_accumulate", arrays, are_constant=cases.chance(0.2))
@@ -128,7 +128,7 @@ def test_multi_slice_grad_takes_axes_and_steps_in_every_form(
 
 @pytest.mark.parametrize("elements", [[True, False, True, True], list("abcd")])
 def test_multi_slice_grad_joins_what_cannot_be_added(onnxruntime_with_backslice: Peer, elements: list[Any]) -> None:
-    """Where no two slices have a common element."""
+    """Return the elements that no two slices have in common."""
     given = np.array(elements, object if isinstance(elements[0], str) else bool)
     arrays = {"shape": np.array([6]), "starts": np.array([[5], [0]]), "ends": np.array([[2], [2]])}
     arrays |= {"steps": np.array([[-2], [1]]), "dY0": given[:2], "dY1": given[2:]}
@@ -149,7 +149,7 @@ def test_multi_slice_grad_refuses_rows_that_disagree(onnxruntime_with_backslice:
     ]:
         reply = onnxruntime_with_backslice.call("multi_slice_grad", good | change)
         assert reply.error is not None and words in reply.error, reply
-    for name, element in [("bool", True), ("string", "a")]:  # as ONNX calls them; the slices overlap
+    for name, element in [("bool", True), ("string", "a")]:  # the names in ONNX; the slices overlap
         two = np.array([element] * 2, object if name == "string" else bool)
         reply = onnxruntime_with_backslice.call("multi_slice_grad", good | {"dY0": two, "dY1": two})
         assert reply.error is not None and f"elements of dtype {name} cannot be added" in reply.error, reply
@@ -180,7 +180,7 @@ def test_ragged_gradient_puts_zeros_for_missing_rows(onnxruntime_with_backslice:
 
 
 def with_empty_texts(array: NDArray[Any]) -> NDArray[Any]:
-    """ONNX Runtime's zero of strings is ""."""
+    """Return zeros; ONNX Runtime's zero of strings is ""."""
     return np.array([v or "" for v in array.flat] + [None], object)[:-1].reshape(array.shape)
 
 
@@ -202,7 +202,7 @@ def sparse_gradient(given: dict[str, Any], order: str) -> NDArray[Any]:
     grad = given["backprop_val_grad"]
     if grad.dtype != object:
         return bs.sparse_slice_grad(**given, order=order)
-    numbers = np.arange(1, len(grad) + 1)  # strings have no gradient in Python, but go where numbers would
+    numbers = np.arange(1, len(grad) + 1)  # strings have no gradient in Python, but move like numbers
     places = bs.sparse_slice_grad(**given | {"backprop_val_grad": numbers}, order=order)
     return np.array(["", *grad], object)[places]
 
@@ -237,7 +237,7 @@ def ragged_gradient(pieces: list[Any], splits: NDArray[Any], shape: NDArray[Any]
 
 
 def test_messages_of_ragged_gradient_name_rows(onnxruntime_with_backslice: Peer) -> None:
-    """Those without a piece counted, too."""
+    """Count all rows, including rows without a piece."""
     arrays = {"row_splits": np.array([0, 1, 2]), "dense_values_shape": np.array([2]), "piece0": np.float32([1, 2, 3])}
     reply = onnxruntime_with_backslice.call("ragged_gradient", arrays, missing=[0])
     assert reply.error is not None and "piece 1 of 3 elements does not fit" in reply.error, reply

@@ -1,4 +1,5 @@
-"""backslice's operators in ONNX Runtime's sessions, against the training wheel's kernel and against backslice's own."""
+"""backslice's operators in ONNX Runtime's sessions, compared with the training wheel's kernel and with backslice's
+own."""
 
 import os
 from typing import Any
@@ -17,7 +18,7 @@ COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000")) // 6
 
 
 def gradient(cases: Cases, spec: Spec, dtype: str) -> NDArray[Any]:
-    """A dY for a slice: mostly of its shape, now and then flat, or of another number of elements."""
+    """Return a dY for a slice: mostly of its shape, sometimes flat, or with another number of elements."""
     try:
         shape = bs.Selection.from_onnx(spec.shape, **spec.integers).result_shape
     except bs.Error:
@@ -29,7 +30,7 @@ def gradient(cases: Cases, spec: Spec, dtype: str) -> NDArray[Any]:
 
 
 def texts(array: NDArray[Any]) -> NDArray[Any]:
-    """With str for bytes, as ONNX Runtime has them."""
+    """Return ONNX Runtime's strings: str instead of bytes."""
     return np.array([v.decode() for v in array.flat] + [None], object)[:-1].reshape(array.shape)
 
 
@@ -43,7 +44,7 @@ def test_random_gradients_equal_those_of_the_training_wheel(
         arrays = {"dY": gradient(cases, spec, next(dtypes)), "shape": np.array(spec.shape, np.int64), **spec.integers}
         ours = onnxruntime_with_backslice.call("slice_grad", arrays)
         assert not ours.crashed, arrays
-        if has_as_many_elements(spec, arrays["dY"]):  # others are written out of bounds there
+        if has_as_many_elements(spec, arrays["dY"]):  # the peer writes others out of bounds
             counts[outcome(ours, onnxruntime_training.call("slice_grad", arrays), arrays)] += 1
         else:
             assert ours.error is not None, arrays
@@ -66,7 +67,7 @@ def has_as_many_elements(spec: Spec, dy: NDArray[Any]) -> bool:
     try:
         return bool(np.prod(bs.Selection.from_onnx(spec.shape, **spec.integers).result_shape) == dy.size)
     except bs.Error:
-        return True  # refused by either
+        return True  # both refuse it
 
 
 def outcome(ours: Reply, theirs: Reply, arrays: dict[str, Any]) -> str:
@@ -76,7 +77,7 @@ def outcome(ours: Reply, theirs: Reply, arrays: dict[str, Any]) -> str:
     if ours.error is not None and theirs.error is not None:
         return "both refuse"
     if ours.error is not None:
-        assert "steps" in ours.error and "non-zero" in ours.error, (arrays, ours.error)  # of an axis of no elements
+        assert "steps" in ours.error and "non-zero" in ours.error, (arrays, ours.error)  # of an axis without elements
         return "refused here alone"
     assert gradient_fault(theirs) is not None, (arrays, theirs)
     return "computed here alone"
@@ -84,9 +85,9 @@ def outcome(ours: Reply, theirs: Reply, arrays: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("are_constant", [False, True], ids=["inputs", "constants"])
 def test_random_gradients_of_every_dtype(onnxruntime_with_backslice: Peer, are_constant: bool) -> None:
-    """Slices whose numbers are constant are prepared when a session is made."""
+    """Slices with constant arguments are prepared when a session is made."""
     cases, comparison, dtypes = Cases(seed=32), Comparison(), rotate(DTYPES)
-    count = COUNT // 4 if are_constant else COUNT  # one session each
+    count = COUNT // 4 if are_constant else COUNT  # each makes a session
     for _ in range(count):
         spec, dtype = cases.onnx(), next(dtypes)
         dy, shape = gradient(cases, spec, dtype), np.array(spec.shape, np.int64)
@@ -99,13 +100,13 @@ def test_random_gradients_of_every_dtype(onnxruntime_with_backslice: Peer, are_c
 
 
 def expected(dy: NDArray[Any], shape: Any, integers: dict[str, Any]) -> NDArray[Any]:
-    """backslice's own gradient, with "" for the zero of strings."""
+    """Return backslice's own gradient, with "" as the zero of strings."""
     dx = bs.onnx_slice_grad(dy, shape, **integers)
     return np.array([v or "" for v in dx.flat] + [None], object)[:-1].reshape(dx.shape) if dy.dtype == object else dx
 
 
-# Types that NumPy has not, or ONNX Runtime does not take from it, and the first version (of those tried here) that lets
-# custom operators have them.
+# Types that NumPy lacks, or that ONNX Runtime does not accept from it, and the first tested version that lets custom
+# operators have them.
 UNPASSED = {
     "BFLOAT16": (ml_dtypes.bfloat16, (1, 17)),
     "FLOAT8E4M3FN": (ml_dtypes.float8_e4m3fn, (1, 17)),
@@ -160,7 +161,7 @@ BAD = {
     "more bytes than can be counted": (
         {"shape": np.array([2**62])}, dict(starts=[0], ends=[4]), "more than 2**63 - 1 bytes",
     ),
-    "nothing of too much": (  # crashes old versions of ONNX Runtime where one of their own operators makes it
+    "nothing of too much": (  # ONNX Runtime's own operator crashes old versions
         {"shape": np.array([0, 2**62]), "dY": np.ones(0, np.float32)}, dict(starts=[0], ends=[4]), "[0,46116860184",
     ),
     "strings, more than there is memory for": (

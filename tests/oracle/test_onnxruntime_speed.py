@@ -1,4 +1,4 @@
-"""SliceGrad inside the training wheel: backslice's kernel against its own."""
+"""SliceGrad inside the training wheel: the speed of backslice's kernel compared with its own."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from backslice.bench.venvs import ensure
 from backslice.onnxruntime import library_path
 
 PROGRAM = Path(__file__).with_name("onnxruntime_speed.py")
-LEAST = {"crop": 2.0, "inner step": 3.0}  # times as fast, by how the name begins; all others as fast
+LEAST = {"crop": 2.0, "inner step": 3.0}  # required speedup by the prefix of the name; 1 for all others
 
 pytestmark = pytest.mark.skipif(
     "BACKSLICE_SPEED_TESTS" not in os.environ, reason="make oracle-speed, on a quiet machine"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def measured(name: str, arguments: str) -> Any:
-    """In a process of its own, so that no gradient depends on what those before it left behind."""
+    """Measure in a new process, so that no gradient depends on earlier ones."""
     command = [str(ensure("onnxruntime-training")), str(PROGRAM), library_path(), name, arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,4 +1,4 @@
-"""The tables that onnxruntime_tables.py prints."""
+"""Tests the tables that onnxruntime_tables.py prints."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ TIMES = {"few": (4.04e-7, 3e-7), "large": (4.8701e-3, 1.6801e-3), "other": (3.42
 
 
 def answered(name: str, arguments: str) -> Any:
-    """As onnxruntime_speed.py does; inputs take as long in both."""
+    """Replace onnxruntime_speed.py; inputs take as long in both."""
     if name == "names":
         return {"few": 100, "large": 1, "other": 1}
     return TIMES[name] if arguments == "constants" else (TIMES[name][0],) * 2

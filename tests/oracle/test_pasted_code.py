@@ -1,4 +1,4 @@
-"""What `explain` and `convert` give to paste runs in the real TensorFlow and ONNX Runtime, meaning the same."""
+"""Code from `explain` and `convert` runs in the real TensorFlow and ONNX Runtime, with the same meaning."""
 
 import json
 import os
@@ -56,7 +56,7 @@ print(json.dumps(results))
 
 
 def random_selections(count: int) -> list[bs.Selection]:
-    """Slices with elements, of ranks 1 to 3, with dropped and new axes."""
+    """Return slices with elements, of ranks 1 to 3, with dropped and new axes."""
     random = np.random.default_rng(0)
     found = [bs.Selection.from_index((), ()), bs.Selection.from_index((3, 4), ())]
     while len(found) < count:
@@ -77,7 +77,8 @@ def random_selections(count: int) -> list[bs.Selection]:
 
 
 def paste(venv: str, program: str, dialect: str, has_gradient: bool) -> None:
-    selections = [s for s in random_selections(300) if s.shape or dialect == "tf"]  # ONNX's Slice takes no scalars
+    # ONNX's Slice does not accept scalars
+    selections = [s for s in random_selections(300) if s.shape or dialect == "tf"]
     cases = []
     for s in selections:
         x = np.arange(1.0, 1 + np.prod(s.shape)).reshape(s.shape)
@@ -109,5 +110,5 @@ def test_tensorflow_code():
 
 @pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-training"])
 def test_onnx_code(venv):
-    """Only the training wheel has SliceGrad, and `explain` says where that fails."""
+    """Only the training wheel has SliceGrad, and `explain` says on which slices that fails."""
     paste(venv, ONNX, "onnx", has_gradient=venv == "onnxruntime-training")

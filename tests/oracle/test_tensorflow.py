@@ -1,4 +1,4 @@
-"""StridedSlice and StridedSliceGrad against the live TensorFlow, bit for bit."""
+"""StridedSlice and StridedSliceGrad compared with the live TensorFlow, bit for bit."""
 
 import os
 
@@ -9,7 +9,7 @@ from cases import Cases, Spec, rotate
 from compare import Comparison
 from peer import Peer
 
-# How many random specifications; raise it for a longer search.
+# The number of random specifications; raise it for a longer search.
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000"))
 
 DTYPES = [
@@ -43,7 +43,7 @@ def compare_gradient(cases: Cases, comparison: Comparison, peer: Peer, spec: Spe
     theirs = peer.call("strided_slice_grad", {"shape": shape, "dy": dy, **spec.integers}, **spec.masks)
 
     def ours() -> np.ndarray:
-        # Strings are bytes on both sides, so that an empty gradient's zeros are too.
+        # Strings are bytes on both sides, so the zeros of an empty gradient are bytes, too.
         result = bs.strided_slice_grad(shape, dy=dy, **spec.integers, **spec.masks)
         return np.where(result == "", b"", result) if dtype == "object" and dy.size == 0 else result
 
@@ -119,7 +119,7 @@ def test_mixed_index_types_are_refused_by_both(tensorflow: Peer) -> None:
 
 
 def test_a_dead_peer_is_recorded_and_restarted(tensorflow: Peer) -> None:
-    """TensorFlow aborts at 254 axes and a new one; the next call finds a fresh TensorFlow, and backslice says no."""
+    """TensorFlow aborts on 254 axes and a new one, and is restarted for the next call. backslice refuses them."""
     before = tensorflow.crashes
     assert tensorflow.call("rank 254 and a new axis", {}).crashed
     assert tensorflow.crashes == before + 1

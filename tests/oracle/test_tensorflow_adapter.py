@@ -1,4 +1,4 @@
-"""The kernels that backslice.tensorflow installs against TensorFlow's own: the same calls, with and without them."""
+"""The kernels that backslice.tensorflow installs, compared with TensorFlow's own by the same calls."""
 
 import json
 import os
@@ -23,9 +23,9 @@ Arrays = dict[str, Any]
 
 
 def words(error: str) -> tuple[str, str]:
-    """The class of an error and what it says, without where it says it, and without numbers.
+    """Return an error's class and message, without its location and without numbers.
 
-    TensorFlow counts entries after it has put in those that an ellipsis stands for, backslice those of the caller.
+    TensorFlow counts entries after it has expanded the ellipsis, backslice counts the caller's entries.
     """
     name, _, text = error.partition(": ")
     text = re.sub(r" \[Op:\w+\].*", "", re.sub(r"^\{\{.*?\}\} ", "", text), flags=re.S)
@@ -33,7 +33,7 @@ def words(error: str) -> tuple[str, str]:
 
 
 class Pair:
-    """TensorFlow without and with backslice's kernels. Every call must end equally."""
+    """TensorFlow without and with backslice's kernels. Every call must have the same outcome."""
 
     def __init__(self, without: Peer, with_backslice: Peer) -> None:
         self.peers = without, with_backslice
@@ -41,7 +41,7 @@ class Pair:
         self.differences: list[str] = []
 
     def call(self, op: str, arrays: Arrays, is_wrong: bool = False, **options: Any) -> Reply:
-        """What backslice's kernel answers. `is_wrong`: TensorFlow's own answer is known to be wrong."""
+        """Return the answer of backslice's kernel. `is_wrong`: TensorFlow's own answer is known to be wrong."""
         theirs, ours = (peer.call(op, arrays, **options) for peer in self.peers)
         if is_wrong:
             self.counts["TensorFlow is wrong"] += 1

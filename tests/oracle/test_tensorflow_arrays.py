@@ -74,7 +74,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The package is put beside TensorFlow's own NumPy, without what else is installed here."""
+    """Make the package importable with TensorFlow's own NumPy, without other packages of this environment."""
     folder = tmp_path_factory.mktemp("packages")
     (folder / "backslice").symlink_to(Path(bs.__file__).parent)
     environment = os.environ | {"PYTHONPATH": str(folder), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}

@@ -1,4 +1,4 @@
-"""The kernels that are compiled against TensorFlow, in TensorFlow, beside its own."""
+"""The kernels compiled against TensorFlow, compared with its own in TensorFlow."""
 
 import os
 import re
@@ -24,7 +24,7 @@ DTYPES = [
 ]  # fmt: skip
 INVALID, EXHAUSTED = "InvalidArgumentError", "ResourceExhaustedError"
 
-# What each input that crashes TensorFlow gets instead: an error of one of its classes, in these words.
+# The error, by class and words, for each input that crashes TensorFlow.
 REFUSED = {
     "split_into_a_negative_length": (INVALID, r"lengths\[0\] is -1, must be >= 0"),
     "split_into_lengths_that_wrap_to_the_right_sum": (INVALID, r"more than 2\*\*63 - 1 at lengths\[1\]"),
@@ -85,7 +85,7 @@ def results(compiled: Peer, what: str) -> tuple[NDArray[Any], ...]:
 
 
 class Agreement:
-    """Two TensorFlows, of which one runs our kernels: every bit of every result, every word of every error."""
+    """Compare two TensorFlows, of which one runs our kernels: every bit of every result, every word of every error."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -117,7 +117,7 @@ def test_round_trips(tensorflow: Peer, compiled: Peer) -> None:
         rank, batched = cases.pick(0, 4), cases.chance(0.8)
         inner = tuple(cases.pick(0, 3) for _ in range(cases.pick(0, 2)))
         if cases.chance(0.2):
-            inner = (16, *inner)  # rows that are aligned, and need not be copied
+            inner = (16, *inner)  # aligned rows, which need not be copied
         parts = cases.ragged(rank, next(dtypes), "int32" if cases.chance(0.5) else "int64", inner)
         input_rank, output_rank = (rank - 1, rank) if batched else (rank, rank)
         if rank == 0 and batched:

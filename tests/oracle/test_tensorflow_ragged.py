@@ -1,4 +1,5 @@
-"""RaggedTensorToVariant, RaggedTensorFromVariant and RaggedTensorToVariantGradient against the live TensorFlow."""
+"""RaggedTensorToVariant, RaggedTensorFromVariant and RaggedTensorToVariantGradient compared with the live
+TensorFlow."""
 
 import os
 from typing import Any
@@ -16,7 +17,7 @@ DTYPES = ["float32", "int64", "float16", "bfloat16", "complex64", "uint8", "bool
 
 class Ragged(Cases):
     def ragged(self, rank: int, dtype: str, splits_dtype: str, inner: tuple[int, ...]) -> dict[str, NDArray[Any]]:
-        """Mostly valid."""
+        """Return splits that are mostly valid."""
         arrays, count = {}, self.pick(0, 5)
         for level in range(rank):
             lengths = self.random.integers(0, 4, count)
@@ -73,7 +74,7 @@ def test_round_trips(tensorflow: Peer) -> None:
 
 
 def test_gradients(tensorflow: Peer) -> None:
-    """Where TensorFlow is well defined: sizes that add up. What it does with others is undefined, and refused here."""
+    """Only sizes that add up are compared. For others TensorFlow's result is undefined, and backslice refuses them."""
     cases, comparison, dtypes = Ragged(seed=32), Comparison(), rotate([d for d in DTYPES if d != "object"])
     for _ in range(COUNT):
         dtype, inner = next(dtypes), tuple(cases.pick(1, 3) for _ in range(cases.pick(0, 2)))
@@ -89,7 +90,7 @@ def test_gradients(tensorflow: Peer) -> None:
                 pieces.append(None)
                 continue
             rank = cases.pick(0, 2)
-            for level in range(rank):  # whatever the piece's own rank: rows of one item each
+            for level in range(rank):  # rows of one item each, whatever the piece's rank
                 arrays[f"p{k} splits {level}"] = np.arange(length + 1)
             arrays[f"p{k} values"] = cases.elements(dtype, (int(length), *inner))
             pieces.append(rank)

@@ -1,4 +1,4 @@
-"""Indices of ragged tensors and their gradients against the live TensorFlow."""
+"""Indices of ragged tensors and their gradients compared with the live TensorFlow."""
 
 import os
 from typing import Any
@@ -12,7 +12,7 @@ from peer import Peer
 
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000")) // 15
 DTYPES = ["float32", "float64", "float16", "bfloat16", "complex64"]
-AT_ONCE = 50  # asking TensorFlow takes longer than its answer
+AT_ONCE = 50  # a request to TensorFlow takes longer than its answer
 
 
 class Indices(Cases):
@@ -35,7 +35,7 @@ class Indices(Cases):
         return slice(self.bound(), self.bound(), self.pick(-3, 3) if self.chance(0.6) else None)
 
     def index(self, axes: int) -> tuple[Any, ...]:
-        """Mostly as many items as there are axes, now and then one too many."""
+        """Return an index, mostly with as many items as axes, sometimes with one too many."""
         items: list[Any] = []
         for _ in range(self.pick(0, axes + (1 if self.chance(0.1) else 0))):
             if self.chance(0.12):

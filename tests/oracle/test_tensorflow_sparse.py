@@ -1,4 +1,4 @@
-"""SparseSlice and SparseSliceGrad against the live TensorFlow, bit for bit."""
+"""SparseSlice and SparseSliceGrad compared with the live TensorFlow, bit for bit."""
 
 import os
 from typing import Any
@@ -13,7 +13,7 @@ from sparse_cases import SparseCases, vector, wraps
 
 COUNT = int(os.environ.get("BACKSLICE_ORACLE_CASES", "15000")) // 5
 
-# What both have; the quantised ones of the document have no kernel in TensorFlow.
+# The dtypes of both. TensorFlow has no kernel for the quantised dtypes of its documentation.
 GRADIENTS = [
     "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64", "complex64", "complex128",
@@ -31,7 +31,7 @@ def test_slices(tensorflow: Peer) -> None:
             size = [*size, 1]
         if size and cases.chance(0.02):
             size[0] = -1
-            start[0] = 0  # TensorFlow overlooks a negative size where the start is past the shape
+            start[0] = 0  # TensorFlow ignores a negative size if the start is past the shape
         arguments = {
             "indices": indices, "values": values, "shape": vector(shape), "start": vector(start), "size": vector(size)
         }  # fmt: skip

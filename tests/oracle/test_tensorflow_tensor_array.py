@@ -1,4 +1,4 @@
-"""Random programs of TensorArray operations, played here and on the live TensorFlow: every value and every error."""
+"""Random programs of TensorArray operations, run here and on the live TensorFlow: every value and every error."""
 
 import os
 from typing import Any
@@ -15,7 +15,7 @@ DTYPES = ["float32", "int32", "float16", "bool"]
 
 
 class Programs(Cases):
-    """Programs that mostly succeed, with the mistakes that users make."""
+    """Programs that mostly succeed, with typical mistakes of users."""
 
     def program(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         self.dtype = DTYPES[self.pick(0, 3) if self.chance(0.5) else 0]
@@ -46,7 +46,7 @@ class Programs(Cases):
         return {"make": make, "steps": steps}, self.arrays
 
     def value(self, first: tuple[int, ...] = ()) -> str:
-        # Where there are no rows TensorFlow's graph refuses another shape, and its kernel does not.
+        # Without rows, TensorFlow's graph refuses another shape, but its kernel does not.
         shape = self.shape if 0 in first or not self.chance(0.06) else (*self.shape, 2)
         values = self.random.integers(-5, 6, (*first, *shape)).astype(self.dtype)
         self.arrays[f"v{len(self.arrays)}"] = values
@@ -117,7 +117,7 @@ def run_step(step: dict[str, Any], handles: dict[str, bs.TensorArray], arrays: d
 
 
 def goes_on_where_nothing_is_read(program, step, their_step, outputs, their_outputs) -> bool:
-    """TensorFlow refuses to gather or concatenate nothing; here the array's element shape says what that is."""
+    """TensorFlow refuses to gather or concatenate nothing. Here the array's element shape determines the result."""
     if their_step < 0 or 0 <= step <= their_step or len(outputs) < len(their_outputs):
         return False
     refused = program["steps"][their_step]

@@ -1,6 +1,6 @@
 """Messages between the tests and the peers: pickled built-ins with a length before them, over a pipe.
 
-Arrays travel as (dtype name, shape, bytes), since the two sides may have different versions of NumPy.
+Arrays are sent as (dtype name, shape, bytes), since the two sides may have different versions of NumPy.
 """
 
 import pickle
@@ -57,13 +57,13 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def serve(run: Any) -> None:
-    """The peer's side: answers every request with what `run` returns or raises, until the pipe closes."""
+    """Run the peer's side: answer every request with the result or the exception of `run`, until the pipe closes."""
     import os
     import sys
 
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever the framework prints must not mix with the replies
+    os.dup2(2, 1)  # keeps the framework's output out of the replies
     send(replies, "ready")
     while True:
         try:

@@ -1,4 +1,4 @@
-"""`make abi-check`, given copies of the headers that were changed in the ways that headers change."""
+"""`make abi-check` on copies of the headers with typical changes."""
 
 import shutil
 import subprocess

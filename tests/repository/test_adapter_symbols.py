@@ -45,7 +45,7 @@ def test_no_function_of_cpp_is_imported_from_a_framework(adapter: Path) -> None:
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda path: path.stem)
 def test_no_function_of_cpp_is_exported_to_a_framework(adapter: Path) -> None:
-    """Templates of the C++ library are weak, and so not ours."""
+    """Templates of the C++ library are weak symbols, and not counted as ours."""
     exported = {name for kind, name in symbols(adapter, "--defined-only") if kind == "T"}
     assert exported and [name for name in exported if name.startswith("_Z")] == []
 
@@ -54,5 +54,5 @@ def test_the_adapter_for_tensorflow_imports_its_c_interface_alone() -> None:
     adapter = PACKAGE / "tensorflow" / "libbackslice_tensorflow.so"
     names = imported(adapter)
     assert names and [name for name in names if not name.startswith("TF_")] == []
-    content = adapter.read_bytes()  # names that dlsym would look for
+    content = adapter.read_bytes()  # includes names that dlsym would look up
     assert [name for name in FRAMEWORKS if name in content] == []

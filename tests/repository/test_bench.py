@@ -74,7 +74,7 @@ def test_the_legends_of_the_plot_cover_nothing(tmp_path):
 
 
 class Compiling:
-    """A peer whose first call takes longer than a slow one, by its own clock."""
+    """A peer whose first call takes longer than SLOW, by its own clock."""
 
     COMPILES = True
 
@@ -94,7 +94,7 @@ def test_compiling_is_told_apart_from_the_time_of_a_call():
     assert worker.answer(Compiling(), workload) == {"seconds": 0.5, "compiling": 7.0, "how": {}}
     plain = Compiling()
     plain.COMPILES = False
-    assert worker.answer(plain, workload) == {"seconds": 7.5, "how": {}}  # and is not called again
+    assert worker.answer(plain, workload) == {"seconds": 7.5, "how": {}}  # it is not called again
     assert plain.calls == 1
 
 
@@ -119,7 +119,7 @@ def test_a_peer_that_dies_is_shown_as_out_of_memory():
     child.process.kill()
     runner.measure(result, child)
     assert result.failures == {"numpy": "out of memory"}
-    runner.measure(runner.Result(workloads.QUICK[1]), child)  # and it starts again
+    runner.measure(runner.Result(workloads.QUICK[1]), child)  # it is restarted
     assert child.process.poll() is None
     child.stop()
 
@@ -136,12 +136,12 @@ def test_dask_workloads_are_timed_beside_dask_s_own_forms(scheduler):
     results = runner.run(some, {peer: found[peer] for peer in DASK_PEERS}, rounds=1)
     assert [result.failures for result in results] == [{}, {}]
     assert [*results[0].seconds] == [*DASK_PEERS]
-    assert [*results[1].seconds] == ["backslice", "dask_assignment", "dask_copy"]  # da.pad knows no steps
+    assert [*results[1].seconds] == ["backslice", "dask_assignment", "dask_copy"]  # da.pad has no steps
     assert some[0].output_bytes == 40 * 30 * 4 and results[0].to_dict()["ratios"]["dask_pad"] > 0
 
 
 def test_the_forms_of_the_dask_workloads_compute_the_same():
-    """Of arrays that are narrower."""
+    """Return the workload with narrower arrays."""
     code = """
 import sys, numpy as np
 from pathlib import Path

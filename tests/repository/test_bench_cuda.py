@@ -51,7 +51,7 @@ FAKES = {"cupy": CUPY, "torch": TORCH}
 
 @pytest.fixture
 def fake(request, tmp_path, monkeypatch):
-    """A device, as it seems, and one library that has arrays on it."""
+    """Pretend that there is a device, and one library with arrays on it."""
     name = request.param
     if any(importlib.util.find_spec(real) for real in FAKES):
         pytest.skip("there is a real one")

@@ -6,19 +6,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "cpp.md").read_text()
 HEADERS = sorted((ROOT / "include" / "backslice").glob("*.h"))
-# What the operations are made of, not what callers call.
+# Parts of the operations that callers do not use.
 INTERNAL = {"export.h", "inline_vector.h", "version.h", "backslice.h"}
 
 
 def public_part(header: Path) -> str:
-    """The declarations, without comments, private members and namespace detail."""
+    """Return the declarations, without comments, private members and namespace detail."""
     text = re.sub(r"//[^\n]*", "", header.read_text())
     text = re.sub(r"namespace detail \{.*?\n\}", "", text, flags=re.DOTALL)
     return re.sub(r"\n private:\n.*?\n\};", "\n};", text, flags=re.DOTALL)
 
 
 def functions(header: Path) -> set[str]:
-    """What stands between a type and a parenthesis, at the start of a declaration."""
+    """Return the name between a type and a parenthesis at the start of a declaration."""
     text = public_part(header)
     with_arguments = re.findall(r"^(?:  )?(?! )[ \w:<>,&*]*?[\w>&*] [&*]?(\w+)\((?!\))", text, re.MULTILINE)
     queries = re.findall(r" (\w+)\(\)(?: const| noexcept)", text)

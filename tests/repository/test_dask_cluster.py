@@ -17,7 +17,7 @@ from backslice.dask import multi_slice_grad, slice_grad, sparse_slice_grad_by_si
 from dask.distributed import Client, Event, LocalCluster, Variable, get_worker, wait
 from dask.system import CPU_COUNT
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of other packages
+pytestmark = pytest.mark.filterwarnings("default")  # warnings of other packages
 
 SHAPE, INDEX = (61, 47), np.s_[3:51:2, 40::-3]
 DY = np.random.default_rng(0).random(bs.Selection.from_index(SHAPE, INDEX).result_shape)
@@ -42,7 +42,7 @@ def client():
 
 
 def gradients():
-    """Of several chunkings: regular, irregular, single elements."""
+    """Return several chunkings: regular, irregular, single elements."""
     for dy_chunks, dx_chunks in [((5, 4), (20, 9)), ((1, 14), ((1, 59, 1), 47)), (((20, 4), 3), (61, 1))]:
         yield slice_grad(da.from_array(DY, chunks=dy_chunks), SHAPE, INDEX, chunks=dx_chunks)
 
@@ -76,7 +76,7 @@ def test_a_cluster(client):
 
 
 def noted(block, folder, block_id=None):
-    """A chunk of dy that leaves a file whenever it is computed."""
+    """Return a chunk of dy that writes a file whenever it is computed."""
     (Path(folder) / f"{block_id}-{time.monotonic_ns()}").touch()
     return block
 
@@ -89,7 +89,7 @@ def test_no_chunk_of_dy_is_computed_twice(client, tmp_path):
 
 
 def threads_of_a_large_call(_):
-    """How many threads a large gradient leaves behind in a worker."""
+    """Return how many threads a large gradient leaves behind in a worker."""
     before = len(os.listdir("/proc/self/task"))
     dy = da.ones(2**23, chunks=2**23)
     slice_grad(dy, (2**24,), "1::2", chunks=2**24).compute(scheduler="sync")
@@ -128,7 +128,8 @@ def test_the_processes_of_a_pool_share_what_one_would_keep():
 
 
 def held(block):
-    """A chunk of dy. Each worker makes five, says that it is in the middle, and goes on once one was killed."""
+    """Return a chunk of dy. Each worker makes five, signals that it is half done, and continues after one worker was
+    killed."""
     worker = get_worker()
     worker.made = getattr(worker, "made", 0) + 1
     if worker.made > 5:
@@ -149,11 +150,11 @@ def test_a_worker_that_is_killed_in_the_middle(client):
     assert client.run(os.getpid) != workers  # its nanny started another one
 
 
-# Gradients larger than the memory of the workers
+# Gradients larger than the memory of the workers.
 
 
 def resident():
-    """The memory of a worker that has imported what it needs and has nothing to do, in bytes."""
+    """Return the memory of an idle worker that has imported its packages, in bytes."""
     import zarr  # noqa: F401
 
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -169,16 +170,16 @@ def filled(block_info=None):
 
 
 def limits(idle, memory):
-    """Dask's own shares of a worker's memory, of what it has beyond that of an idle one."""
+    """Set Dask's own fractions of a worker's memory, relative to the memory beyond an idle worker's."""
     shares = {"spill": 0.7, "pause": 0.8, "terminate": 0.95}
     found = {name: (idle + share * memory) / (idle + memory) for name, share in shares.items()}
-    found["target"] = 0.6 * memory / (idle + memory)  # of chunks alone
+    found["target"] = 0.6 * memory / (idle + memory)  # only of chunks
     return {f"distributed.worker.memory.{name}": share for name, share in found.items()}
 
 
 @contextmanager
 def workers_of(memory):
-    """Two workers that have that memory beyond what an idle one takes."""
+    """Start two workers with that memory beyond an idle worker's."""
     with cluster(n_workers=1, threads_per_worker=1, memory_limit=None) as client:
         (idle,) = client.run(resident).values()
     with (
@@ -197,7 +198,7 @@ def test_what_workers_spill_is_counted():
 
 
 def run_in_little_memory(total, memory, folder):
-    """Store a gradient and a plain copy of that size with workers of that memory; what each of the two spills."""
+    """Store a gradient and a plain copy of that size with such workers. Return how much each spills."""
     import zarr
 
     rows, columns, step = total // 8 // 1000, 1000, max(1, memory // 40 // 8000)

@@ -1,4 +1,4 @@
-"""Every code block of the README and the manual is run, and what it says to be printed is printed."""
+"""Runs every code block of the README and the manual, and compares its output with the printed one."""
 
 import os
 import re
@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from manual_pages import PAGES, blocks, images, markers  # noqa: E402
 
-# Commands that set the machine up: checked below instead of run, or by the tests of consumers and wheels.
+# Commands that set up the machine. They are checked below instead of run, or run by the tests of consumers and wheels.
 SETUP = ("make ", "cmake ", "cpack ", "export PKG_CONFIG_PATH", "g++ ", "pip install ", "sudo apt install ./")
 LANGUAGES = {"python", "console", "cpp", "c", "cmake"}
-# The reference, which is made of docstrings and headers.
+# The reference, which is generated from docstrings and headers.
 WRITTEN = [page for page in PAGES if "api" not in page.parts]
 
 
@@ -25,14 +25,14 @@ def of_language(language: str) -> list[str]:
 
 
 def commands(console: str) -> list[tuple[str, str]]:
-    """Each command of a console block, lines that begin with "> " included, with what it prints."""
+    """Return each command of a console block, including lines that begin with "> ", with its output."""
     found = re.findall(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", console, flags=re.MULTILINE)
     return [(re.sub(r"^> ", "", command, flags=re.MULTILINE).rstrip("\n"), printed) for command, printed in found]
 
 
 @pytest.fixture
 def settings_kept():
-    """What pages set for the process is as before after them."""
+    """Restore process settings that pages change."""
     threads, limit = bs.get_num_threads(), bs.pool.stats()["limit"]
     yield
     bs.set_num_threads(threads)
@@ -42,11 +42,11 @@ def settings_kept():
 @pytest.mark.usefixtures("settings_kept")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page, tmp_path, monkeypatch):
-    """The blocks of a page, from the first to the last, in one folder and one session."""
+    """Run the blocks of a page in order, in one folder and one session."""
     monkeypatch.chdir(tmp_path)
     session: dict = {}
     for block in blocks(page.read_text()):
-        if block.language.startswith("{"):  # Sphinx's, which `make docs` runs
+        if block.language.startswith("{"):  # a Sphinx directive, which `make docs` runs
             continue
         assert block.language in LANGUAGES, f"a block that no test runs: {block}"
         if block.language == "python":
@@ -110,7 +110,7 @@ def test_set_up_commands_exist():
 
 def test_links_lead_somewhere():
     for page in PAGES:
-        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)  # [&](x) is no link
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)  # [&](x) is not a link
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -132,7 +132,7 @@ def test_tables_say_what_their_columns_are(page):
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pictures_show_the_code_beside_them(page):
-    """Each is drawn from the block before it, and what its title says in brackets is said there too."""
+    """Each picture is drawn from the block before it, whose text contains the brackets of its title."""
     found = list(markers(page))
     assert {marker.file for marker in found} == images(page), "a picture without a marker"
     for marker in found:

@@ -1,4 +1,4 @@
-"""Every example runs, and checks what it computes."""
+"""Every example runs, and checks its own results."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def test_every_example_is_a_page_of_the_manual():
     assert [name for name in programs if f"{{example}} {name}\n" not in pages] == []
 
 
-# Stands in for the library with gradients that are all zero.
+# Replaces the library's functions with gradients of zeros.
 BROKEN = """
 import types
 right, bs = bs, types.SimpleNamespace(**vars(bs))
@@ -44,7 +44,7 @@ backslice.dask.blocks.gradient = backslice.dask.blocks.total = lambda shape, *re
 """
 
 
-# What an example takes of memory beyond that of what it imports, in bytes.
+# Returns an example's memory, without that of its imports, in bytes.
 MEMORY = """
 import resource, runpy, sys
 import backslice.dask
@@ -62,7 +62,7 @@ print(peak() - before)
 
 @pytest.mark.parametrize(("example", "chunk"), [("dask_seismic_adjoint", 40), ("dask_tiled_windows", 150)])
 def test_examples_of_dask_need_less_memory_than_one_of_their_arrays(example, chunk):
-    """Their chunks are small here, as those of a larger array on a larger machine would be."""
+    """Chunks are small here, in proportion to the array."""
     size = 3000
     command = [sys.executable, "-c", MEMORY, ROOT / "examples" / f"{example}.py", str(size), str(chunk)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -1,6 +1,6 @@
-"""Includes point one way, so that each folder can be read, tested and replaced without those above it.
+"""Includes point one way, so that each folder can be read, tested and replaced without the folders above it.
 
-And names in anonymous namespaces are unique in a folder, since its files are compiled as one (cmake/unity.cmake).
+Names in anonymous namespaces are unique in a folder, since its files are compiled as one (cmake/unity.cmake).
 """
 
 import re
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Each folder, and what lies directly below it. It may include that and whatever lies below that in turn.
+# Each folder, and the folders directly below it. It may include those, and all folders below them.
 BELOW = {
     "core": [],
     "memory": ["core"],
@@ -26,7 +26,7 @@ BELOW = {
     "kernels/nest": ["kernels/cpu"],
     "kernels/slice": ["kernels/nest", "kernels/cuda"],
     "kernels/concat": ["kernels/cpu", "kernels/cuda"],
-    "kernels/tiles": ["kernels/slice"],  # tiles and rows of values are composed of slices
+    "kernels/tiles": ["kernels/slice"],  # tiles and rows of values use slices
     "kernels/sparse": ["kernels/slice"],
     "ops": ["kernels/slice", "kernels/concat", "kernels/tiles", "kernels/sparse"],
     "sparse": ["ops"],
@@ -37,7 +37,7 @@ BELOW = {
     "bindings": ["sparse", "ragged", "tensor_array", "grad_buffer", "picture"],
 }
 
-# The folders of the public headers that say what an operation does. The others are vocabulary, which all may use.
+# The folders of public headers that describe an operation. All folders may use the other headers, which are vocabulary.
 PUBLIC = {
     "notation": "notation",
     "picture": "picture",
@@ -73,13 +73,13 @@ class Include(NamedTuple):
 
 
 def folder_of(path: str) -> str | None:
-    """The folder of an included or including file, None for vocabulary."""
+    """Return the folder of an included or including file; None for vocabulary."""
     parts = path.split("/")
     if parts[:2] == ["backslice", "c"]:
         return "capi"
     if parts[0] == "backslice":
         return PUBLIC.get(Path(path).stem)
-    if path == "kernels/cuda/stub.cc":  # it takes the place of every family's CUDA kernels
+    if path == "kernels/cuda/stub.cc":  # it replaces every family's CUDA kernels
         return "ops"
     if parts[0] == "kernels":
         return "/".join(parts[:2])
@@ -97,7 +97,7 @@ def includes_of(path: Path, name: str) -> Iterator[Include]:
 
 
 def includes() -> Iterator[Include]:
-    """Of everything but tests and benchmarks, which may compare with anything."""
+    """Yield all files but tests and benchmarks, which may include anything."""
     for root in (ROOT / "src", ROOT / "include", ROOT / "python"):
         for path in sorted(root.rglob("*.[ch]*")):
             name = path.relative_to(root).as_posix()
@@ -149,11 +149,12 @@ def test_includes_that_point_up_are_found(file, target):
     assert points_up(Include(file, 1, target))
 
 
-ONE_BY_ONE = {"slice_adder.cc"}  # files that are compiled by themselves
+ONE_BY_ONE = {"slice_adder.cc"}  # files that are compiled alone
 
 
 def local_names(path: Path) -> set[str]:
-    """The types, functions and variables of a file's anonymous namespaces. (Aliases that differ do not compile.)"""
+    """Return the types, functions and variables in a file's anonymous namespaces. (Differing aliases do not
+    compile.)"""
     names, inside = set(), False
     for line in path.read_text().splitlines():
         if line in ("namespace {", "}  // namespace"):

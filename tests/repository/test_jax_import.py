@@ -1,4 +1,4 @@
-"""What importing backslice.jax says where JAX is missing, too old or unlike what is known, or has no handlers."""
+"""The import errors of backslice.jax: JAX is missing, too old or unlike known versions, or there are no handlers."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def fake(version: str, headers: str = "/nowhere", refuses: bool = True) -> str:
 
 
 def imported(before: str) -> str:
-    """What the import raises."""
+    """Return the error of the import."""
     program = f"""
 import sys
 {before}
@@ -51,7 +51,7 @@ def test_with_a_version_that_is_too_old(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["main", "unknown.0"])
 def test_with_a_version_that_is_no_number(version: str) -> None:
-    """What it can do is seen when the handlers are registered."""
+    """An incompatible JAX is detected when the handlers are registered."""
     assert f"cannot be registered with jaxlib {version}" in imported(fake(version))
 
 
@@ -62,7 +62,7 @@ def test_with_a_version_that_refuses_the_handlers() -> None:
 
 
 def test_with_a_version_that_takes_the_handlers_and_lacks_names() -> None:
-    """It shows, too, that the handlers are in this build and can be loaded."""
+    """This also shows that the build contains handlers that load."""
     *registered, said = imported(fake("9.1.0", refuses=False)).splitlines()
     assert [line.split()[1] for line in registered] == [
         "backslice_multi_slice", "backslice_multi_slice_grad", "backslice_multi_slice_add",

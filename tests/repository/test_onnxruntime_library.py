@@ -1,4 +1,4 @@
-"""The library of operators with something that is not the ONNX Runtime that it expects."""
+"""The library of operators with objects that are not the expected ONNX Runtime."""
 
 import ctypes
 import subprocess
@@ -13,9 +13,9 @@ import pytest
 from backslice import DTypeError, get_library
 from backslice.onnxruntime import Status, checks, library_path, registration, session_options, status
 
-SLOTS = 300  # more than any version's that it uses
+SLOTS = 300  # more than any version's table that it uses
 GetApi = CFUNCTYPE(c_void_p, c_uint32)
-GetVersion = CFUNCTYPE(c_void_p)  # texts are handed out by their addresses, so that they stay
+GetVersion = CFUNCTYPE(c_void_p)  # texts are passed by address, so they must stay alive
 CreateStatus = CFUNCTYPE(c_void_p, c_int, c_char_p)
 CreateDomain = CFUNCTYPE(c_void_p, c_char_p, POINTER(c_void_p))
 GetMessage = CFUNCTYPE(c_void_p, c_void_p)
@@ -27,7 +27,7 @@ class ApiBase(ctypes.Structure):
 
 
 class Runtime:
-    """A table of functions that remembers the statuses it was asked to make."""
+    """A table of functions that records the statuses it was asked to make."""
 
     def __init__(self, version: bytes, newest: int) -> None:
         self.statuses: dict[int, tuple[int, bytes]] = {}
@@ -73,7 +73,7 @@ def test_a_version_that_is_too_old_is_told_without_asking_it(version):
     code, message = runtime.register() or (0, b"")
     assert code == INVALID_ARGUMENT
     assert message.decode() == f"backslice's operators need ONNX Runtime 1.17 or later, but this is {version}"
-    assert runtime.asked == [1]  # one that lacks version 17 would write to the error output
+    assert runtime.asked == [1]  # a runtime without version 17 would write to the error output
 
 
 @pytest.mark.parametrize("version", ["2.0.0", "nightly", "", "1"])
@@ -87,8 +87,8 @@ def test_a_version_of_another_form_is_asked_for_the_interface(version):
 def test_a_refusal_of_onnx_runtimes_own_is_handed_back():
     runtime = Runtime(b"1.31.1", newest=31)
     assert runtime.register() == (1, b"no domain today")
-    assert runtime.released == [1]  # that of ONNX Runtime; ours is the second
-    assert runtime.register() == (1, b"no domain today")  # nothing half-made was kept
+    assert runtime.released == [1]  # the second version of ONNX Runtime; ours was kept
+    assert runtime.register() == (1, b"no domain today")  # no incomplete domain was kept
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_without_onnx_runtime_session_options_say_what_to_do(without_onnxruntime
 
 
 class Options:
-    """Session options that remember what was registered, or refuse it."""
+    """Session options that record what was registered, or refuse it."""
 
     def __init__(self) -> None:
         self.entries: dict[str, str] = {}
@@ -132,7 +132,7 @@ class Session:
 
 @pytest.fixture
 def runtime(without_onnxruntime: pytest.MonkeyPatch) -> Any:
-    """A module in place of ONNX Runtime."""
+    """Install a module in place of ONNX Runtime."""
     module: Any = type(sys)("onnxruntime")
     module.__version__, module.SessionOptions, module.InferenceSession = "1.31.1", Options, Session
     without_onnxruntime.setitem(sys.modules, "onnxruntime", module)
@@ -229,13 +229,13 @@ def test_a_model_of_another_type_is_refused(runtime):
 
 
 def symbols(which: str) -> list[tuple[str, str]]:
-    """The letter and the name of each dynamic symbol."""
+    """Return the letter and the name of each dynamic symbol."""
     found = subprocess.run(["nm", "-D", which, library_path()], capture_output=True, text=True, check=True).stdout
     return [(line.split()[-2], line.split()[-1]) for line in found.splitlines()]
 
 
 def test_only_onnx_runtimes_c_interface_crosses_the_boundary():
-    """One function of C is offered; all else is weak, as headers make it. Nothing is looked up in ONNX Runtime."""
+    """It exports one C function, and weak symbols from headers. It needs no symbol of ONNX Runtime."""
     assert [name for letter, name in symbols("--defined-only") if letter not in "VWuvw"] == ["RegisterCustomOps"]
     wanted = [name for _, name in symbols("--undefined-only")]
     assert wanted and not [name for name in wanted if name.startswith("Ort") or "11onnxruntime" in name]
@@ -251,7 +251,7 @@ def test_it_shares_the_packages_library():
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
-# Sessions unload it when they end; its threads, and what it asked the system to call at exit, are still there.
+# Sessions unload it when they end. Its threads and exit handlers must still be in memory.
 UNLOADED = """
 import _ctypes, ctypes, sys
 library, shared = sys.argv[1:]

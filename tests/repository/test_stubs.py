@@ -1,6 +1,6 @@
-"""The type stubs: type checkers accept a user's program, and the module has what the stubs declare.
+"""The type stubs: type checkers accept a user's program, and the module has everything that the stubs declare.
 
-Parameters, defaults and docstrings cannot differ: the build takes them from the stub.
+Parameters, defaults and docstrings cannot differ: the build reads them from the stub.
 """
 
 import ast
@@ -56,7 +56,7 @@ def test_the_users_program_uses_the_whole_api():
     found = [node for node in body if isinstance(node, ast.ClassDef) and not node.bases]
     classes = [node for node in found if not node.name.startswith("_")]
     internal = {"parse_index", "probe_memory", "exit_on_bus_error", "environment_problems"}
-    internal |= {"pool_stats", "set_pool_limit", "trim_pool"}  # by other names, in backslice.pool
+    internal |= {"pool_stats", "set_pool_limit", "trim_pool"}  # backslice.pool gives these other names
     functions = [node for scope in (body, *(c.body for c in classes)) for node in scope]
     names = {node.name for node in functions if isinstance(node, ast.FunctionDef)} - internal
     missing = [name for name in names if not name.startswith("_") and f".{name}" not in text]
@@ -68,7 +68,8 @@ MODULES = ("arrow", "awkward", "cuda", "dask", "dialects", "jax", "onnx", "onnxr
 
 
 def public_names(module: str) -> set[str]:
-    """Those in ``__all__``, or else what it defines; read from its text, since its framework may be missing."""
+    """Return the names in ``__all__``, or else all defined names. They are read from the text, since the framework may
+    be missing."""
     path = ROOT / "python" / "backslice" / module
     body = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()).body
     listed = [node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
@@ -104,7 +105,7 @@ def test_everything_of_the_module_is_in_the_stub():
     body = declarations()
     classes = {node.name: members(node) for node in body if isinstance(node, ast.ClassDef) and not node.bases}
     functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
-    faults = {"_strike_at", "_disarm"}  # of a build for tests
+    faults = {"_strike_at", "_disarm"}  # only in builds for tests
     others = {name for name, value in vars(_core).items() if not callable(value)}
     assert set(vars(_core)) - others - faults == functions | set(classes)
     for name, declared in classes.items():

@@ -1,4 +1,4 @@
-"""What importing backslice.tensorflow says where TensorFlow is missing, too old or unlike what is known."""
+"""The import errors of backslice.tensorflow: TensorFlow is missing, too old or unlike known versions."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ def load_op_library(path):
 
 
 def imported(folder: Path, before: str = "") -> str:
-    """What the import raises, with `folder` before everything else."""
+    """Return the error of the import, with `folder` first in the path."""
     program = f"""
 import sys
 sys.path.insert(0, {str(folder)!r})

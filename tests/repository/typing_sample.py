@@ -1,4 +1,4 @@
-"""A user's program that uses the whole API, for type checkers to check against the stubs. It runs too."""
+"""A user's program that uses the whole API, for type checkers to check against the stubs. It also runs."""
 
 import backslice as bs
 import numpy as np

@@ -67,7 +67,7 @@ def scipy_arrays(a: Any) -> Any:
     return scipy.sparse_slice_grad(taken, a, [0, 0]), scipy.csr_from_ragged(rt, a.tocsr().indices, a.shape)
 
 
-# What follows needs packages that may be missing here, and is checked without being run.
+# The rest needs packages that may be missing here. It is type-checked without being run.
 
 
 def neighbours(rt: bs.RaggedTensor) -> tuple[bs.RaggedTensor, bs.RaggedTensor]:

@@ -26,7 +26,7 @@ CHOICES = {name: getattr(on_cuda, name) for name in ("gradient_pays", "addition_
 
 
 def choose(called: bool | None) -> None:
-    """Whether gradients are calls of ours; None for what users get."""
+    """Return whether gradients are calls of ours; None for what users get."""
     for name, original in CHOICES.items():
         setattr(on_cuda, name, original if called is None else lambda *_: called)
     on_cuda.slices_pay = CHOICES["slices_pay"]

@@ -186,7 +186,7 @@ def test_a_computed_gradient_that_is_larger_than_declared_is_refused(declared: l
 
 
 def on_threads(work: Callable[[int], None]) -> None:
-    """Runs it for six seeds at once; what fails in one of them fails here."""
+    """Run it for six seeds at once; what fails in one of them fails here."""
     with ThreadPoolExecutor(6) as pool:
         for done in [pool.submit(work, seed) for seed in range(1, 7)]:
             done.result()

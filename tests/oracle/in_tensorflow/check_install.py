@@ -120,7 +120,7 @@ ALL_WITHOUT_KERNEL = {
 
 
 def has(dtype: str) -> bool:
-    """Whether this version of TensorFlow has the type at all: 2.16 lacks some of the float8 types."""
+    """Return whether this version of TensorFlow has the type at all: 2.16 lacks some of the float8 types."""
     try:
         return bool(tf.as_dtype(dtype))
     except TypeError:

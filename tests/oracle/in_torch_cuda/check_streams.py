@@ -26,7 +26,7 @@ class Slow(torch.autograd.Function):
 
 
 def churn() -> None:
-    """Writes to whatever memory was freed, on the current stream."""
+    """Write to whatever memory was freed, on the current stream."""
     for size in (12, 21, 84, 4096, 2**18):
         for _ in range(4):
             torch.full((size,), 77.0, dtype=torch.float64, device="cuda")
