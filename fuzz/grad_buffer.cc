@@ -76,8 +76,8 @@ class Program {
     const Status status = buffer_.add(s, dy.view(), context());
     bool meets = false;
     for (std::int64_t at : positions(s)) meets |= written_[static_cast<std::size_t>(at)];
-    // Regions count as written, and may be larger than the written elements. So dtypes that cannot be added may be
-    // refused.
+    // Regions may be larger than the written elements. So an addition may be refused without overlap if the dtype
+    // cannot be added.
     if (can_add(dtype_)) agree(status, true, "add");
     if (meets && !can_add(dtype_)) agree(status, false, "an addition to what was written");
     if (status.ok()) put(s, dy.values());

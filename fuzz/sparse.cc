@@ -55,7 +55,7 @@ bool has_negative(const Numbers& list) {
   return std::ranges::any_of(list, [](std::int64_t n) { return n < 0; });
 }
 
-// Returns whether every result is small enough.
+// Returns whether all numbers are in [-8, 8], so that no result is too large.
 bool is_ordinary(const Numbers& list) {
   return std::ranges::all_of(list, [](std::int64_t n) { return n >= -8 && n <= 8; });
 }

@@ -41,8 +41,7 @@ def escaped(line: str) -> str:
 
 
 def declarations(lines: list[str]) -> list[str]:
-    """Put the comment before each declaration. Declarations have the comment's indentation; bodies and further
-    arguments do not."""
+    """Mark the comment of each declaration. A declaration has the same indentation as its comment."""
     found: list[str] = []
     comments: dict[str, list[str]] = {}
     before = ""

@@ -20,7 +20,7 @@ def loss(x, w):
 
 
 def timed(gradient, *arguments):
-    """The result, and the seconds that compiling and one run took."""
+    """Return the result, and the seconds for compiling and for one run."""
     start = time.perf_counter()
     compiled = jax.jit(gradient).lower(*arguments).compile()
     ready = time.perf_counter()

@@ -25,7 +25,7 @@ def test_inputs_that_must_fit_in_memory_say_so(folder):
           "slice", "zeros.npz", "--index", "0", "-o", "y.npy", shell="ulimit -d 400000")  # fmt: skip
 
 
-# The rest is 1 GB, of which only the beginning may be read: the limit on memory is lower.
+# The limit on memory is below the 1 GB that follows, so the command may only read its beginning.
 STREAMS = {
     "an array too large": (npy(header(shape="(1099511627776,)")), "slice", "takes 4 TiB of memory, but only"),
     "an array beyond the machine": (npy(header(shape="(4611686018427387904,)")), "slice", "standard input"),

@@ -1,4 +1,4 @@
-// Regions: sets of elements, as selections that select them in ascending order and keep every axis.
+// Regions: sets of elements, as selections in ascending order that keep every axis.
 //
 // A selection says which elements, in which order and in which shape. Its region says only which elements: regions are
 // equal if they hold the same elements.

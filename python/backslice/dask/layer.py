@@ -42,7 +42,7 @@ class GradientLayer(Layer):  # type: ignore[misc]
         return f"<{type(self).__name__} {self.name!r}: {met}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        # the rest is quickly computed again
+        # _slices_of is quickly computed again
         return {name: value for name, value in self.__dict__.items() if name != "_slices_of"}
 
     @property

@@ -21,7 +21,7 @@ class Meeting(NamedTuple):
     target: int | slice  # in the chunk of dx; an int if the slice drops the axis
     source: slice  # in the chunk of dy
     dy_size: int  # of the chunk of dy
-    box: slice = slice(None)  # around the target: the boxes of a chunk's meetings divide it
+    box: slice = slice(None)  # contains the target; the boxes of all meetings divide the chunk
 
     @property
     def target_in_box(self) -> int | slice:

@@ -10,8 +10,8 @@ Run = tuple[int, int, int]  # an axis in ascending order: lowest, highest, dista
 
 
 def overlap(selections: Sequence[Selection]) -> bool:
-    """Return whether any two select a common element. A sweep along the first axis compares only those that are in
-    reach."""
+    """Return whether any two select a common element. A sweep along the first axis compares only slices whose ranges
+    overlap there."""
     taken = [[*map(_run, s.axes)] for s in selections if all(count for _, _, count in s.axes)]
     taken.sort(key=lambda runs: runs[:1])
     near: list[list[Run]] = []
