@@ -33,7 +33,7 @@ def run(output: Path, wanted: list[str], only: str, rounds: int, quick: bool, fo
         raise Failure(f"--device {device}: {reason}")
     out = console()
     peers = chosen_peers(wanted, place, out)
-    prepare_folder(output, force)
+    prepare_folder(output, force, FILES)
     out.print(f"Results go to {output.resolve()}", highlight=False, soft_wrap=True)
     report_on(measure_all(chosen, peers, 1 if quick else rounds, out, place), output, out, place)
 
@@ -57,13 +57,13 @@ def chosen_peers(wanted: list[str], place: Place, out: Console) -> dict[str, Pat
     return peers
 
 
-def prepare_folder(folder: Path, force: bool) -> None:
+def prepare_folder(folder: Path, force: bool, files: tuple[str, ...]) -> None:
     """Before minutes are spent on what cannot be saved."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise Failure(f"{folder} is not a folder; choose another with -o") from None
-    for name in FILES:
+    for name in files:
         check_target(folder / name, force)
 
 

@@ -24,11 +24,11 @@ def on_the_clock(call, repeat):
     return time.perf_counter() - start
 
 
-def best_time(call, seconds_of):
+def best_time(call, seconds_of, enough):
     """The best of several calls, in seconds."""
     best, spent, calls = float("inf"), 0.0, 0
     at_once = 1 if seconds_of is on_the_clock else QUEUED
-    while calls < 3 or spent < ENOUGH:
+    while calls < 3 or spent < enough:
         repeat = at_once if best > 1e-4 else 100
         seconds = seconds_of(call, repeat)
         best, spent, calls = min(best, seconds / repeat), spent + seconds, calls + 1
@@ -37,12 +37,12 @@ def best_time(call, seconds_of):
     return best
 
 
-def times(call, peer):
+def times(call, peer, enough):
     """What a call takes, and apart from that what comes before the first one of peers that compile."""
     seconds_of = getattr(peer, "seconds_of", on_the_clock)
     compiles = getattr(peer, "COMPILES", False)
     first = seconds_of(call, 1)  # warm-up: compilation, first touches
-    seconds = first if first > SLOW and not compiles else best_time(call, seconds_of)
+    seconds = first if first > SLOW and not compiles else best_time(call, seconds_of, enough)
     return {"seconds": seconds, **({"compiling": max(first - seconds, 0.0)} if compiles else {})}
 
 
@@ -53,7 +53,7 @@ def answer(peer, workload):
         if call is None:
             return {"unsupported": True}
         describe = getattr(peer, "describe", lambda _: {})
-        return {**times(call, peer), "how": describe(workload)}
+        return {**times(call, peer, workload.get("enough", ENOUGH)), "how": describe(workload)}
     except MemoryError:
         return {"error": "out of memory"}
     except Exception as error:

@@ -399,6 +399,13 @@ def bench(
     quick: bool = typer.Option(False, "--quick", help="Two small workloads, one round."),
     force: bool = typer.Option(False, "--force", help="Overwrite the results of an earlier run."),
     device: str = DEVICE,
+    sweep: bool = typer.Option(False, "--sweep", help="Random slices beside NumPy; for it alone:"),
+    seed: int = typer.Option(0, "--seed", metavar="N", help="Seed of the random slices."),
+    cases: int = typer.Option(
+        0, "--cases", metavar="N", help="Number of slices, instead of seconds.", show_default=False
+    ),
+    seconds: float = typer.Option(60, "--seconds", metavar="N", help="Time for the sweep."),
+    threads: int = typer.Option(0, "--threads", metavar="N", help="Threads of backslice.", show_default=False),
 ) -> None:
     """Compare the speed of backslice with other libraries.
 
@@ -406,10 +413,16 @@ def bench(
 
     Example: backslice bench --peer numpy --only 4096
     """
-    from ..bench.command import run
+    from ..bench import command
+    from ..bench.sweep import command as sweeping
 
     _check_device(device)
-    run(output, peer, only, rounds, quick, force, device)
+    if sweep and device != "cpu":
+        raise Usage("--sweep compares on the CPU")
+    if sweep:
+        sweeping.run(sweeping.Sweep(output, peer, only, seed, cases, seconds, threads, force))
+    else:
+        command.run(output, peer, only, rounds, quick, force, device)
 
 
 def _check_device(device: str) -> None:
