@@ -69,8 +69,10 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def ensure(name: str) -> Path | None:
-    """Returns the Python of a peer's environment, which it makes if it is not there. Prints why and returns None where the
-    disk is too full or the Python that the peer needs is missing."""
+    """Returns the Python of a peer's environment, which it makes if it is not there.
+
+    Prints why and returns None where the disk is too full or the Python that the peer needs is missing.
+    """
     folder = _folder(name)
     with _locked(folder):
         return find(name) or _make(name, folder)
