@@ -40,6 +40,7 @@ void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, co
                                            TF_Status*);
 
 void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction*, TF_Status*);
+bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction*, const char* attr, TF_Status*);
 void TF_OpKernelConstruction_GetAttrInt32(TF_OpKernelConstruction*, const char* attr, std::int32_t* value, TF_Status*);
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction*, const char* attr, std::int32_t* list_size,
                                          std::int32_t* total_size, TF_Status*);

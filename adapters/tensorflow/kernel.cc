@@ -24,6 +24,11 @@ std::string kernel_def(std::string_view op, std::string_view types, std::string_
 
 }  // namespace
 
+bool Attributes::has(const char* name) const {
+  const OwnedStatus status = new_status();
+  return TF_OpKernelConstruction_HasAttr(construction_, name, status.get());
+}
+
 std::int32_t Attributes::integer(const char* name) const {
   const OwnedStatus status = new_status();
   std::int32_t value = 0;

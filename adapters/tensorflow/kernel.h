@@ -18,11 +18,12 @@
 
 namespace backslice::tensorflow {
 
-/// The attributes of a node. Throws where one is missing.
+/// The attributes of a node. Numbers throw where they are missing.
 class Attributes {
  public:
   explicit Attributes(TF_OpKernelConstruction* construction) : construction_(construction) {}
 
+  bool has(const char* name) const;
   std::int32_t integer(const char* name) const;
   std::vector<std::int32_t> integers(const char* name) const;
 

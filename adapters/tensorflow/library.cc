@@ -19,25 +19,31 @@ namespace {
 
 std::atomic<bool> is_enabled = false;
 
+// How many calls were computed by the plain implementation, by the fast one, and for nodes of self-tests.
+using Counts = std::array<std::atomic<std::int64_t>, 3>;
+
 template <class Kernel>
 class Switched : public Kernel {
  public:
-  using Kernel::Kernel;
+  explicit Switched(const Attributes& attributes) : Kernel(attributes), is_test_(attributes.has("_backslice_test")) {}
 
   void compute(Call& call) const {
     const bool is_fast = is_enabled.load(std::memory_order_relaxed);
-    counts[is_fast].fetch_add(1, std::memory_order_relaxed);
+    counts[is_test_ ? 2 : is_fast].fetch_add(1, std::memory_order_relaxed);
     Kernel::compute(call, is_fast);
   }
 
-  static inline std::array<std::atomic<std::int64_t>, 2> counts = {};  // plain, fast
+  static inline Counts counts = {};
+
+ private:
+  const bool is_test_;
 };
 
 struct Replacement {
   std::string_view op;
   std::string (*types)();
   void (*add)(const char* op, const std::string& types, const std::string& label);
-  std::array<std::atomic<std::int64_t>, 2>& counts;
+  Counts& counts;
 };
 
 template <class Kernel>
@@ -82,10 +88,10 @@ BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* o
 // The fast implementations are off at first.
 BACKSLICE_TENSORFLOW_API void backslice_tensorflow_enable(int is_fast) { is_enabled = is_fast != 0; }
 
-// How many calls of an op the fast or the plain implementation has computed.
-BACKSLICE_TENSORFLOW_API std::int64_t backslice_tensorflow_calls(const char* op, int is_fast) {
+// How many calls of an op there were, of one of the three kinds of Counts.
+BACKSLICE_TENSORFLOW_API std::int64_t backslice_tensorflow_calls(const char* op, int kind) {
   for (const Replacement& kernel : kReplacements)
-    if (kernel.op == op) return kernel.counts[is_fast != 0];
+    if (kernel.op == op) return kernel.counts.at(static_cast<std::size_t>(kind));
   return 0;
 }
 

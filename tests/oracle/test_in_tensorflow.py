@@ -46,6 +46,21 @@ tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.zeros([1])
 """,
+    "calls are counted exactly while other threads ask for the status": """
+import threading
+import backslice.tensorflow as bst
+import tensorflow as tf
+bst.install()
+askers = [threading.Thread(target=lambda: [bst.status() for _ in range(20)]) for _ in range(3)]
+for asker in askers:
+    asker.start()
+for _ in range(500):
+    tf.raw_ops.StridedSliceGrad(shape=[3], begin=[1], end=[2], strides=[1], dy=[5])
+for asker in askers:
+    asker.join()
+row = bst.status()["StridedSliceGrad"]
+assert (row.kernel, row.calls, row.plain_calls) == ("backslice", 500, 0), row
+""",
     "a kernel of another library that came later": """
 import backslice.tensorflow as bst
 from backslice.tensorflow import checks

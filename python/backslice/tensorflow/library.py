@@ -2,7 +2,7 @@
 
 import ctypes
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..frameworks import adapter_library, check_version, imported
 
@@ -49,6 +49,6 @@ def enable(fast: bool) -> None:
     _enable(int(fast))
 
 
-def calls(op: str, fast: bool) -> int:
-    """Return how many calls of an op the fast or the plain implementation has computed."""
-    return int(_calls(op.encode(), int(fast)))
+def calls(op: str, kind: Literal["plain", "fast", "test"]) -> int:
+    """Return how many calls of an op there were. Those for nodes with the attribute ``_backslice_test`` are tests."""
+    return int(_calls(op.encode(), ("plain", "fast", "test").index(kind)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from .. import __version__
-from . import checks, compiled_kernels, installing
+from . import checks, compiled_kernels, installing, library
 
 NOTES = (
     "TensorFlow keeps kernels until the process ends: uninstall() switches backslice's to their plain implementations.",
@@ -92,7 +92,7 @@ def status() -> Status:
 
 
 def _of_backslice(op: str, reason: str) -> KernelStatus:
-    counts = [checks.calls(op, fast) for fast in (True, False)]
+    counts = library.calls(op, "fast"), library.calls(op, "plain")
     return KernelStatus(op, "backslice", __version__, reason, *counts)
 
 
