@@ -14,7 +14,7 @@ The module imports PyTorch when it is first used.
 import functools
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -207,10 +207,8 @@ class Program:
     @contextmanager
     def allowing_errors(self) -> Iterator[None]:
         """Leave out steps that PyTorch refuses, as it does many views."""
-        try:
+        with suppress(RuntimeError, IndexError, ValueError, NotImplementedError, TypeError):
             yield
-        except (RuntimeError, IndexError, ValueError, NotImplementedError, TypeError):
-            pass
 
     def axis(self, y: Any) -> int:
         return self.rng.randrange(y.dim())

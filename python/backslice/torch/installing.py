@@ -20,6 +20,7 @@ _failure: str | None = None  # why all of them are
 _is_asked_for = False  # by install()
 _blocks = 0  # of enabled() that have not ended
 _has_warned = False
+_lock = threading.RLock()
 
 
 def _renew_lock() -> None:
@@ -27,7 +28,6 @@ def _renew_lock() -> None:
     _lock = threading.RLock()
 
 
-_renew_lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)  # another thread may have held it
 

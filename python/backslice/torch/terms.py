@@ -1,8 +1,8 @@
 """Gradients of slices that are added, one by one, to a sum in an input buffer of autograd's engine.
 
-The first slice of a tensor returns an ordinary gradient. Each later one returns a :class:`Term`, which the engine adds to
-its buffer at once, while the node of the slice still runs. That addition arrives here. The first one makes a new sum,
-which the engine then has in its buffer and nobody else has ever had; each later one adds to that sum in place.
+The first slice of a tensor returns an ordinary gradient. Each later one returns a :class:`Term`, which the engine adds
+to its buffer at once, while the node of the slice still runs. That addition arrives here. The first one makes a new
+sum, which the engine then has in its buffer and nobody else has ever had; each later one adds to that sum in place.
 """
 
 import weakref

@@ -152,7 +152,9 @@ def test_an_installation_that_fails_changes_nothing(where: str, monkeypatch: pyt
             bt.install()
         assert len(warned) == 1 and owners() == {"PyTorch"}
         reason = bt.status()["slice_backward"].reason
-        assert {"a missing name": "_current_graph_task_id", "the self-test": "differs", "registering": "no"}[where] in reason
+        assert {"a missing name": "_current_graph_task_id", "the self-test": "differs", "registering": "no"}[
+            where
+        ] in reason
         assert torch.equal(gradient(), expected) and not counting.taken
         bt.uninstall()
         assert [torch._C._dispatch_dump(f"aten::{op}") for op in OPS] == before
@@ -183,7 +185,8 @@ def test_private_names_are_few() -> None:
 def test_importing_needs_no_private_name() -> None:
     program = """
 import torch
-for name in [name for name in dir(torch._C) if name.startswith(("_current", "_dispatch_dump", "_len_torch", "Disable"))]:
+private = ("_current", "_dispatch_dump", "_len_torch", "Disable")
+for name in [name for name in dir(torch._C) if name.startswith(private)]:
     delattr(torch._C, name)
 import backslice.torch as bt
 x = torch.ones(4, 5, requires_grad=True)

@@ -8,7 +8,6 @@ import backslice.torch as bt
 import numpy as np
 import pytest
 import torch
-
 from backslice.torch.indexing import entries_of
 from compare import leaf
 

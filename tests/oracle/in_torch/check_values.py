@@ -4,7 +4,6 @@ import os
 from typing import Any
 
 import backslice as bs
-import backslice.torch as bt
 import pytest
 import torch
 from backslice.torch import counting

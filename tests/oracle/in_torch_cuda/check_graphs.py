@@ -6,7 +6,7 @@ from typing import Any
 import backslice.torch as bt
 import torch
 from backslice.torch import counting
-from tensors import leaf, slices_of, whole_numbers
+from tensors import leaf, slices_of
 
 Step = Callable[[Any], Any]
 

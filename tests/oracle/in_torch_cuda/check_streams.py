@@ -1,11 +1,9 @@
 """Streams: whatever is computed on one and read on another is complete, and its memory is nobody else's meanwhile."""
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
 import backslice.torch as bt
-import pytest
 import torch
 from tensors import leaf, same_both_ways, slices_of, whole_numbers
 
