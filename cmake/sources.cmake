@@ -87,6 +87,7 @@ set(BACKSLICE_SOURCES
   src/ops/onnx_slice.cc
   src/ops/prepared_slice.cc
   src/ops/slice.cc
+  src/ops/small_move.cc
   src/ops/strided_slice.cc
   src/sparse/checks.cc
   src/sparse/pieces.cc

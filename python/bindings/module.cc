@@ -7,6 +7,7 @@
 #include "bindings/interruption.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "bindings/short_calls.h"
 #include "bindings/signatures.h"
 #include "core/boundary.h"
 
@@ -50,6 +51,7 @@ NB_MODULE(_core, m) {
   backslice::python::bind_prepared_slices(m);
   backslice::python::bind_slices(m);
   backslice::python::bind_multi_slices(m);
+  backslice::python::bind_grad_buffers(m);
   backslice::python::bind_ragged_tensors(m);
   backslice::python::bind_sparse_slices(m);
   backslice::python::bind_tensor_arrays(m);
@@ -61,5 +63,6 @@ NB_MODULE(_core, m) {
 #ifdef BACKSLICE_FAULT_INJECTION
   backslice::python::bind_faults(m);
 #endif
+  backslice::python::bind_short_calls();
   backslice::python::install_signatures(m);
 }

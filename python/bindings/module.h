@@ -20,6 +20,7 @@ void bind_device_arrays(nanobind::module_& m);
 void bind_dlpack_export(nanobind::module_& m);
 void bind_dtypes(nanobind::module_& m);
 void bind_faults(nanobind::module_& m);
+void bind_grad_buffers(nanobind::module_& m);
 void bind_multi_slices(nanobind::module_& m);
 void bind_notations(nanobind::module_& m);
 void bind_pictures(nanobind::module_& m);

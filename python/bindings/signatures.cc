@@ -7,6 +7,7 @@
 #include "bindings/bound_arguments.h"
 #include "bindings/call_errors.h"
 #include "bindings/objects.h"
+#include "bindings/short_calls.h"
 
 namespace backslice::python {
 namespace {
@@ -19,6 +20,7 @@ struct Target {
   PyObject* function;  // nanobind's; lives as long as the process
   vectorcallfunc call;
   vectorcallfunc construct;  // of the class, where the function is an __init__
+  ShortCall short_call;      // tried first, where there is one
   bool initialises;          // __init__ and __setstate__ make an object of what is none yet
   PyMethodDef definition;    // of the builtin
   PyGetSetDef property;      // of the descriptor
@@ -34,15 +36,23 @@ bool is_in_order(const Target& target, PyObject* self) {
   return false;
 }
 
+PyObject* call_shortly(const Target& target, PyObject* self, const CallArguments& given) {
+  if (target.short_call == nullptr) return nullptr;
+  return target.short_call(self, given.values, given.positional, given.keywords);
+}
+
 PyObject* call_function(const Target& target, const CallArguments& given) {
+  if (PyObject* done = call_shortly(target, nullptr, given)) return done;
   BoundArguments bound;
   if (!bound.bind(target.parameters, given)) return nullptr;
   return target.call(target.function, bound.values(), target.parameters.signature->count, nullptr);
 }
 
 PyObject* call_method(const Target& target, PyObject* self, const CallArguments& given) {
+  if (!is_in_order(target, self)) return nullptr;
+  if (PyObject* done = call_shortly(target, self, given)) return done;
   BoundArguments bound;
-  if (!is_in_order(target, self) || !bound.bind(target.parameters, given)) return nullptr;
+  if (!bound.bind(target.parameters, given)) return nullptr;
   PyObject** arguments = bound.values() - 1;
   arguments[0] = self;
   return target.call(target.function, arguments, target.parameters.signature->count + 1, nullptr);
@@ -124,6 +134,7 @@ void set_attribute(nb::handle object, const char* name, nb::handle value) {
 
 void set_target(Target& target, const Signature& signature, nb::object function, Fast entry) {
   target.parameters = make_parameters(signature);
+  target.short_call = find_short_call(signature.scope, signature.name);
   target.call = PyVectorcall_Function(function.ptr());
   target.function = function.release().ptr();
   target.initialises = signature.kind == Kind::Constructor || std::strcmp(signature.name, "__setstate__") == 0;

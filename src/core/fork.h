@@ -13,11 +13,15 @@ namespace backslice {
 // How often this process and those before it were forked: another number in every child.
 std::uint32_t fork_generation() noexcept;
 
-// A mutex for std::lock_guard. lock() throws a StatusException (FailedPrecondition) in a child where a thread that is
+// A mutex for std::lock_guard and std::unique_lock. lock() throws a StatusException (FailedPrecondition) in a child where a thread that is
 // not there holds it.
 class ForkAwareMutex {
  public:
   void lock();
+  bool try_lock() noexcept {
+    std::uint32_t expected = kFree;
+    return holder_.compare_exchange_strong(expected, fork_generation() + 1, std::memory_order_acquire);
+  }
   void unlock() noexcept {
     holder_.store(kFree, std::memory_order_release);
     holder_.notify_one();

@@ -11,8 +11,8 @@
 namespace backslice {
 
 // The row kernels in use, once a Call was made without finding the environment wrong; null before. For work that takes
-// less time than a Call, and needs nothing else of one.
-const RowKernels* ready_rows() noexcept;
+// less time than a Call, and needs nothing else of one. Exported for the Python bindings.
+BACKSLICE_EXPORT const RowKernels* ready_rows() noexcept;
 
 struct Call {
   // The first call of all throws a StatusException when a BACKSLICE_ environment variable has an invalid value;

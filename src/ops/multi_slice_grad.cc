@@ -1,5 +1,11 @@
 // multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
 #include "backslice/multi_slice.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
@@ -12,23 +18,38 @@
 namespace backslice {
 namespace {
 
-std::string at(std::size_t i, const char* what) { return join("slices[", i, "].", what); }
+// "slices[3].dy", for every slice: on the stack.
+class SliceName {
+ public:
+  SliceName(std::size_t i, std::string_view what) {
+    char* end = std::copy_n("slices[", 7, text_.data());
+    end = std::to_chars(end, end + 20, i).ptr;
+    end = std::copy_n("].", 2, end);
+    *std::copy(what.begin(), what.end(), end) = '\0';
+  }
+  const char* c_str() const { return text_.data(); }
+
+ private:
+  std::array<char, 48> text_;
+};
 
 Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, const TaskRunner& runner) {
   for (std::size_t i = 0; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     const auto& [selection, dy] = slices[i];
-    const std::string argument = at(i, "dy");
+    const SliceName argument(i, "dy");
     if (selection.shape() != shape) {
-      return invalid_argument(at(i, "selection"), " is for shape ", Ints(selection.shape()), ", not for shape ",
-                              Ints(shape));
+      return invalid_argument(SliceName(i, "selection").c_str(), " is for shape ", Ints(selection.shape()),
+                              ", not for shape ", Ints(shape));
     }
-    BACKSLICE_RETURN_IF_ERROR(check_same_device(dy.device, argument, slices[0].dy.device, "slices[0].dy"));
+    if (dy.device != slices[0].dy.device) {
+      return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, "slices[0].dy");
+    }
     BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), RunsOn::AnyDevice));
     BACKSLICE_RETURN_IF_ERROR(check_shape(dy, argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
     if (dy.dtype != first.dtype || dy.layout.item_size != first.layout.item_size) {
-      return dtype_error(argument, " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype));
+      return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype));
     }
   }
   return Status();
@@ -42,7 +63,7 @@ Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, 
   }
   for (std::size_t i = 0; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-    BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[i].dy, at(i, "dy").c_str()));
+    BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[i].dy, SliceName(i, "dy").c_str()));
   }
   return Status();
 }

@@ -1,0 +1,137 @@
+#include "bindings/short_calls.h"
+
+#include <array>
+#include <cstring>
+
+#include "ops/call.h"
+
+namespace backslice::python {
+namespace {
+
+struct Entry {
+  std::string_view scope, name;
+  ShortCall call;
+};
+std::array<Entry, 16> entries;
+std::size_t entry_count = 0;
+
+PyObject *out_name, *accumulate_name;  // interned, as the names in calls are
+
+void zero(PyArrayObject* array, const SmallMove& all) {
+  if (PyArray_IS_C_CONTIGUOUS(array)) {
+    std::memset(PyArray_DATA(array), 0, static_cast<std::size_t>(PyArray_NBYTES(array)));
+  } else {
+    all.zero(data_of(array));
+  }
+}
+
+PyObject* new_gradient(const ShortIndex& index, PyArrayObject* dy) {
+  const npy_intp size = PyArray_ITEMSIZE(dy);
+  const SmallMove move = index.scatter(size, index.strides(size).data(), PyArray_STRIDES(dy));
+  if (!move.is_short()) return nullptr;
+  PyArrayObject* dx = new_array_like(dy, index.shape(), index.rank());
+  if (dx == nullptr) return nullptr;
+  if (!index.takes_all()) std::memset(PyArray_DATA(dx), 0, static_cast<std::size_t>(index.elements() * size));
+  move.copy(data_of(dx), data_of(dy));
+  return reinterpret_cast<PyObject*>(dx);
+}
+
+PyObject* gradient_into(const ShortIndex& index, PyArrayObject* dy, PyArrayObject* out, bool accumulates) {
+  const SmallMove move = index.scatter(PyArray_ITEMSIZE(dy), PyArray_STRIDES(out), PyArray_STRIDES(dy));
+  SmallMove all = all_elements(out);
+  if (!move.is_short() || !all.is_surely_distinct()) return nullptr;
+  if (accumulates) {
+    if (!move.add(*plain_dtype(PyArray_DESCR(dy)), data_of(out), data_of(dy))) return nullptr;
+  } else {
+    all.finish();
+    if (!all.is_short()) return nullptr;
+    if (!index.takes_all()) zero(out, all);
+    move.copy(data_of(out), data_of(dy));
+  }
+  return Py_NewRef(reinterpret_cast<PyObject*>(out));
+}
+
+// slice_grad(dy, shape, index, out=None, accumulate=False)
+PyObject* short_slice_grad(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+  ShortOptions options;
+  if (!options.read(values, positional, keywords, 3) || !is_environment_checked()) return nullptr;
+  PyArrayObject* const dy = plain_array(values[0]);
+  ShortIndex index;
+  if (dy == nullptr || !index.read_shape(values[1], SmallMove::kMostBytes / PyArray_ITEMSIZE(dy))) return nullptr;
+  if (!index.read_index(values[2]) || !index.is_result_shape_of(dy)) return nullptr;
+  if (options.out == Py_None) return options.accumulates ? nullptr : new_gradient(index, dy);
+  PyArrayObject* const out = plain_output(options.out, dy);
+  if (out == nullptr || !index.is_shape_of(out)) return nullptr;
+  return gradient_into(index, dy, out, options.accumulates);
+}
+
+// slice(x, index, out=None)
+PyObject* short_slice(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+  if (positional != 2 || keywords != nullptr || !is_environment_checked()) return nullptr;
+  PyArrayObject* const x = plain_array(values[0]);
+  ShortIndex index;
+  if (x == nullptr || !index.set_shape(PyArray_DIMS(x), PyArray_NDIM(x)) || !index.read_index(values[1])) {
+    return nullptr;
+  }
+  const npy_intp size = PyArray_ITEMSIZE(x);
+  if (!index.selects_at_most(SmallMove::kMostBytes / size)) return nullptr;
+  const SmallMove move = index.gather(size, index.result_strides(size).data(), PyArray_STRIDES(x));
+  if (!move.is_short()) return nullptr;
+  PyArrayObject* const y = new_array_like(x, index.result_shape(), index.result_rank());
+  if (y == nullptr) return nullptr;
+  move.copy(data_of(y), data_of(x));
+  return reinterpret_cast<PyObject*>(y);
+}
+
+}  // namespace
+
+void add_short_call(std::string_view scope, std::string_view name, ShortCall call) {
+  entries.at(entry_count++) = {scope, name, call};
+}
+
+ShortCall find_short_call(std::string_view scope, std::string_view name) {
+  for (const Entry& entry : entries) {
+    if (entry.call != nullptr && entry.scope == scope && entry.name == name) return entry.call;
+  }
+  return nullptr;
+}
+
+bool ShortOptions::read(PyObject* const* values, Py_ssize_t positional, PyObject* keywords, Py_ssize_t first) {
+  if (positional < first || positional > first + 2) return false;
+  PyObject* accumulate = Py_False;
+  if (positional > first) out = values[first];
+  if (positional > first + 1) accumulate = values[first + 1];
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* const name = PyTuple_GET_ITEM(keywords, i);
+    if (name == out_name && positional == first) {
+      out = values[positional + i];
+    } else if (name == accumulate_name && positional <= first + 1) {
+      accumulate = values[positional + i];
+    } else {
+      return false;
+    }
+  }
+  accumulates = accumulate == Py_True;
+  return accumulates || accumulate == Py_False;
+}
+
+bool is_environment_checked() { return ready_rows() != nullptr; }
+
+PyArrayObject* new_array_like(PyArrayObject* like, const ShortIndex::List& shape, int rank) {
+  PyArray_Descr* const dtype = PyArray_DESCR(like);
+  Py_INCREF(dtype);
+  PyObject* made = PyArray_NewFromDescr(&PyArray_Type, dtype, rank, shape.data(), nullptr, nullptr, 0, nullptr);
+  if (made == nullptr) PyErr_Clear();
+  return reinterpret_cast<PyArrayObject*>(made);
+}
+
+void bind_short_calls() {
+  out_name = PyUnicode_InternFromString("out");
+  accumulate_name = PyUnicode_InternFromString("accumulate");
+  if (out_name == nullptr || accumulate_name == nullptr) nanobind::raise_python_error();
+  add_short_call("", "slice", short_slice);
+  add_short_call("", "slice_grad", short_slice_grad);
+}
+
+}  // namespace backslice::python

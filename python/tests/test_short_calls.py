@@ -1,0 +1,234 @@
+"""The short path of small calls (bindings/short_calls.h) does what the general path does, errors included.
+
+Arguments given by keyword, other than out and accumulate, take the general path.
+"""
+
+import os
+import random
+
+import backslice as bs
+import ml_dtypes
+import numpy as np
+import pytest
+
+CASES = int(os.environ.get("BACKSLICE_SHORT_CALLS", "1500"))
+PLAIN = ("bool", "int8", "uint16", "int32", "uint64", "q", "float16", "float32", "float64", "complex64", "complex128")
+OTHER = (">f4", "<f4", "S3", "U2", "M8[s]", "g", ml_dtypes.bfloat16, ml_dtypes.float8_e8m0fnu, [("a", "i4")], "O")
+
+
+class Own(np.ndarray):
+    pass
+
+
+def outcome(call):
+    try:
+        return call()
+    except Exception as error:
+        return type(error), str(error)
+
+
+def same(a, b):
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        return type(a) is type(b) and (a is b or a == b)
+    equal = a.dtype == b.dtype and a.shape == b.shape
+    if equal and a.dtype == np.longdouble:
+        return np.array_equal(a, b)  # elements have bytes without meaning
+    return equal and type(a) is type(b) and a.tobytes() == b.tobytes()
+
+
+def shape_of(rng):
+    rank = rng.choice((0, 1, 1, 2, 2, 3, 4, 9))
+    most = rng.choice((1, 4, {1: 2000, 2: 40, 3: 9}.get(rank, 4))) if rank < 9 else 1
+    return tuple(rng.randint(0 if rng.random() < 0.05 else 1, most) for _ in range(rank))
+
+
+def item_of(rng, extent):
+    kind = rng.random()
+    if kind < 0.25:
+        first = -extent - (rng.random() < 0.1)
+        return rng.randint(first, max(first, extent - (rng.random() < 0.9)))
+    if kind < 0.93:
+        bounds = [None, None, None]
+        for i in range(2):
+            if rng.random() < 0.6:
+                bounds[i] = rng.randint(-extent - 2, extent + 2)
+        if rng.random() < 0.5:
+            bounds[2] = rng.choice((1, 1, 2, 3, -1, -1, -2, 7))
+        if rng.random() < 0.03:
+            bounds[rng.randrange(3)] = rng.choice((0, 2**62, -(2**63), 2**70, True, np.int64(1), 1.0, "1"))
+        return slice(*bounds)
+    return rng.choice((..., ..., None, True, np.int64(0), 1.5, "1", 2**70, [0], np.array([0]), slice(None)))
+
+
+def index_of(rng, shape):
+    items = [item_of(rng, extent) for extent in shape[: rng.randint(max(0, len(shape) - 1), len(shape))]]
+    if rng.random() < 0.1:
+        items.insert(rng.randint(0, len(items)), rng.choice((..., None, 0)))
+    if len(items) == 1 and rng.random() < 0.5:
+        return items[0]
+    return rng.choice((list(items), "1:2", ",".join(["::2"] * len(shape)))) if rng.random() < 0.02 else tuple(items)
+
+
+def array_of(rng, shape, dtype):
+    """Of any layout. The same one for the same state of `rng`."""
+    dtype = np.dtype(dtype)
+    grows = len(shape) < 9
+    extents = [n * rng.choice((1, 1, 1, 1 + grows)) + rng.choice((0, 0, 3 * grows)) for n in shape]
+    count = int(np.prod(extents)) if extents else 1
+    numbers = np.array([rng.randint(-50, 50) for _ in range(min(count, 97))] or [0])
+    if dtype == object:
+        made = np.full(extents, "a", dtype)
+    else:
+        letters = (abs(numbers) + 33).astype("i1").view("S1")
+        made = np.resize(letters if dtype.kind in "SU" else numbers, extents).astype(dtype)
+    axes = list(range(len(extents)))
+    if rng.random() < 0.2:
+        made = np.asfortranarray(made)
+    if rng.random() < 0.1 and dtype != object:
+        raw = np.empty(made.nbytes + 1, "u1")[1:]  # unaligned
+        raw[:] = np.frombuffer(made.tobytes(), "u1")
+        made = raw.view(dtype).reshape(made.shape)
+    taken = [slice(0, n) if m < 2 * n else slice(0, 2 * n, 2) for n, m in zip(shape, extents, strict=True)]
+    made = made[(..., *taken)]
+    if axes and rng.random() < 0.2:
+        made = np.flip(made, rng.choice(axes))
+    if axes and rng.random() < 0.02:
+        made = np.lib.stride_tricks.as_strided(made, made.shape, (0, *made.strides[1:]))
+    if rng.random() < 0.03:
+        made = made.view(Own)
+    if rng.random() < 0.03:
+        made.flags.writeable = False
+    return made
+
+
+def wrong(rng, shape):
+    return shape if rng.random() < 0.93 else tuple(n + rng.choice((0, 1, -1, -n)) for n in shape if n) or (1,)
+
+
+def result_shape(shape, index):
+    try:
+        return np.broadcast_to(np.int8(0), shape)[index].shape
+    except Exception:
+        return shape
+
+
+def arguments_of(seed):
+    """dy, shape, index, out, accumulate; and x for a forward slice. Made anew, and equal, for equal seeds."""
+    rng = random.Random(seed)
+    shape = shape_of(rng)
+    index = index_of(rng, shape)
+    dtype = rng.choice(PLAIN) if rng.random() < 0.93 else rng.choice(OTHER)
+    dy = array_of(rng, wrong(rng, result_shape(shape, index)), dtype)
+    out_dtype = dtype if rng.random() < 0.96 else rng.choice(PLAIN)
+    out = array_of(rng, wrong(rng, shape), out_dtype)
+    if rng.random() < 0.03 and out.shape == shape and isinstance(part := outcome(lambda: out[index]), np.ndarray):
+        dy = part
+    out = rng.choice((None, out, out, out, out)) if rng.random() < 0.97 else rng.choice(([1], "out", 3))
+    accumulate = rng.choice((False, False, True)) if rng.random() < 0.97 else rng.choice((1, None, np.True_))
+    given_shape = rng.choice((list(shape), np.array(shape), (*shape, -1), (*shape, 2**40, 2**40), 3, (True, 2)))
+    x = array_of(rng, shape, dtype)
+    return dy, shape if rng.random() < 0.96 else given_shape, index, out, accumulate, x
+
+
+def check(seed, short, general):
+    ours, others = arguments_of(seed), arguments_of(seed)
+    found, expected = outcome(lambda: short(*ours)), outcome(lambda: general(*others))
+    assert same(found, expected), (seed, found, expected, ours[1:3])
+    if isinstance(ours[3], np.ndarray):
+        assert same(ours[3], others[3]), (seed, ours[1:3])
+        assert not isinstance(found, np.ndarray) or (found is ours[3]) == (expected is others[3])
+
+
+def test_gradients():
+    for seed in range(CASES):
+        check(
+            seed,
+            lambda dy, shape, index, out, accumulate, _: bs.slice_grad(dy, shape, index, out, accumulate)
+            if seed % 2
+            else bs.slice_grad(dy, shape, index, accumulate=accumulate, out=out),
+            lambda dy, shape, index, out, accumulate, _: bs.slice_grad(
+                dy=dy, shape=shape, index=index, out=out, accumulate=accumulate
+            ),
+        )
+
+
+def test_new_gradients():
+    for seed in range(CASES):
+        check(
+            seed,
+            lambda dy, shape, index, *_: bs.slice_grad(dy, shape, index),
+            lambda dy, shape, index, *_: bs.slice_grad(dy=dy, shape=shape, index=index),
+        )
+
+
+def test_slices():
+    for seed in range(CASES):
+        check(
+            seed,
+            lambda _dy, _shape, index, _out, _acc, x: bs.slice(x, index),
+            lambda _dy, _shape, index, _out, _acc, x: bs.slice(x=x, index=index),
+        )
+
+
+def test_prepared_slices():
+    for seed in range(CASES):
+        dy, shape, index, *_ = arguments_of(seed)
+        prepared = outcome(lambda: bs.Selection.from_index(shape, index).prepare(dy.dtype))  # noqa: B023
+        if isinstance(prepared, tuple):
+            continue
+        for name in ("gradient", "accumulate"):
+            run = getattr(prepared, name)
+            check(
+                seed,
+                lambda dy, _shape, _index, out, *_: run(dy, out),  # noqa: B023
+                lambda dy, _shape, _index, out, *_: run(dy=dy, out=out),  # noqa: B023
+            )
+        check(
+            seed,
+            lambda dy, _shape, _index, out, _acc, x: prepared.forward(x, out=np.zeros_like(dy)),  # noqa: B023
+            lambda dy, _shape, _index, out, _acc, x: prepared.forward(x=x, out=np.zeros_like(dy)),  # noqa: B023
+        )
+
+
+def test_buffers():
+    for seed in range(CASES // 10):
+        rng = random.Random(seed)
+        dtype = rng.choice(PLAIN)
+        shape = tuple(n or 1 for n in shape_of(rng))
+        buffers = bs.GradBuffer(shape, dtype), bs.GradBuffer(shape, dtype)
+        index, dys = ..., [np.zeros(shape, dtype)] * 2
+        for _ in range(12):
+            if rng.random() < 0.4:
+                index = index_of(rng, shape)
+                dy = array_of(rng, wrong(rng, result_shape(shape, index)), dtype if rng.random() < 0.97 else "int16")
+                dys = [dy, dy]
+            if rng.random() < 0.05:
+                dys = [b.array for b in buffers]
+            if rng.random() < 0.05:
+                lent = [b.writable() for b in buffers]
+                dys = lent if rng.random() < 0.5 else dys
+            name = rng.choice(("write", "add"))
+            found = outcome(lambda: getattr(buffers[0], name)(index, dys[0]))  # noqa: B023
+            expected = outcome(lambda: getattr(buffers[1], name)(index=index, dy=dys[1]))  # noqa: B023
+            assert same(found, expected), (seed, index)
+            assert same(buffers[0].array, buffers[1].array), (seed, index)
+            assert repr(buffers[0]) == repr(buffers[1])
+
+
+@pytest.mark.parametrize("dtype", PLAIN)
+def test_results_of_some_kilobytes_are_numpys_own(dtype):
+    """This tells that the short path runs: the general one gives memory of the library from 32 KB on."""
+    rows = (48 << 10) // np.dtype(dtype).itemsize // 64
+    dy = np.ones((rows - 1, 64), dtype)
+    assert bs.slice_grad(dy, (rows, 64), np.s_[1:]).base is None
+    assert bs.slice_grad(dy=dy, shape=(rows, 64), index=np.s_[1:]).base is not None
+
+
+def test_unknown_and_repeated_arguments_are_refused():
+    dy, out = np.ones(2), np.ones(4)
+    with pytest.raises(TypeError, match="multiple values for argument 'out'"):
+        bs.slice_grad(dy, (4,), np.s_[1:3], out, out=out)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'outs'; did you mean 'out'\?"):
+        bs.slice_grad(dy, (4,), np.s_[1:3], outs=out)
+    with pytest.raises(TypeError, match="accumulate"):
+        bs.Selection.from_index((4,), np.s_[1:3]).prepare("float64").gradient(dy, accumulate=True)

@@ -1,0 +1,164 @@
+#include "ops/small_move.h"
+
+#include <array>
+#include <cstring>
+
+namespace backslice {
+namespace {
+
+struct Sixteen {
+  std::array<std::uint64_t, 2> words;
+};
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <class T>
+void store(std::byte* to, const T& value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+// Two loads and stores that may overlap.
+template <class T>
+void copy_ends(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+  const std::int64_t last = bytes - static_cast<std::int64_t>(sizeof(T));
+  const T first_value = load<T>(src), last_value = load<T>(src + last);
+  store(dst, first_value);
+  store(dst + last, last_value);
+}
+
+// Short runs, without the cost of a call.
+void copy_run(std::byte* dst, const std::byte* src, std::int64_t bytes) {
+  if (bytes > 128) {
+    std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+  } else if (bytes >= 16) {
+    for (std::int64_t i = 0; i + 16 < bytes; i += 16) store(dst + i, load<Sixteen>(src + i));
+    store(dst + bytes - 16, load<Sixteen>(src + bytes - 16));
+  } else if (bytes >= 8) {
+    copy_ends<std::uint64_t>(dst, src, bytes);
+  } else if (bytes >= 4) {
+    copy_ends<std::uint32_t>(dst, src, bytes);
+  } else {
+    for (std::int64_t i = 0; i < bytes; ++i) dst[i] = src[i];
+  }
+}
+
+template <class Number>
+void add_one(std::byte* dst, const std::byte* src) {
+  store(dst, static_cast<Number>(load<Number>(dst) + load<Number>(src)));
+}
+
+template <class Number>
+void add_run(std::byte* dst, const std::byte* src, std::int64_t count) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Number));
+  for (std::int64_t i = 0; i < count; ++i) add_one<Number>(dst + i * kSize, src + i * kSize);
+}
+
+}  // namespace
+
+// Calls row(dst, src, loop) for each pass of the innermost loop.
+template <class Row>
+void SmallMove::walk(std::byte* dst, const std::byte* src, const Row& row) const {
+  dst += dst_offset_;
+  src += src_offset_;
+  if (size_ == 0) return row(dst, src, Loop{1, 0, 0});
+  const Loop inner = loops_[size_ - 1];
+  std::array<std::int64_t, kMostAxes> at{};
+  for (;;) {
+    row(dst, src, inner);
+    int i = size_ - 2;
+    for (; i >= 0; --i) {
+      const Loop& loop = loops_[i];
+      dst += loop.dst;
+      src += loop.src;
+      if (++at[static_cast<std::size_t>(i)] < loop.count) break;
+      at[static_cast<std::size_t>(i)] = 0;
+      dst -= loop.count * loop.dst;
+      src -= loop.count * loop.src;
+    }
+    if (i < 0) return;
+  }
+}
+
+template <class Item>
+void SmallMove::copy_items(std::byte* dst, const std::byte* src) const {
+  walk(dst, src, [](std::byte* d, const std::byte* s, const Loop& loop) {
+    for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) store(d, load<Item>(s));
+  });
+}
+
+void SmallMove::copy(std::byte* dst, const std::byte* src) const {
+  const std::int64_t bytes = run_ * item_size_;
+  switch (bytes) {
+    case 1: return copy_items<std::uint8_t>(dst, src);
+    case 2: return copy_items<std::uint16_t>(dst, src);
+    case 4: return copy_items<std::uint32_t>(dst, src);
+    case 8: return copy_items<std::uint64_t>(dst, src);
+    case 16: return copy_items<Sixteen>(dst, src);
+    default: break;
+  }
+  walk(dst, src, [bytes](std::byte* d, const std::byte* s, const Loop& loop) {
+    for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) copy_run(d, s, bytes);
+  });
+}
+
+template <class Item>
+void SmallMove::zero_items(std::byte* dst) const {
+  walk(dst, dst, [](std::byte* d, const std::byte*, const Loop& loop) {
+    for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst) store(d, Item{});
+  });
+}
+
+void SmallMove::zero(std::byte* dst) const {
+  const std::int64_t bytes = run_ * item_size_;
+  switch (bytes) {
+    case 1: return zero_items<std::uint8_t>(dst);
+    case 2: return zero_items<std::uint16_t>(dst);
+    case 4: return zero_items<std::uint32_t>(dst);
+    case 8: return zero_items<std::uint64_t>(dst);
+    case 16: return zero_items<Sixteen>(dst);
+    default: break;
+  }
+  walk(dst, dst, [bytes](std::byte* d, const std::byte*, const Loop& loop) {
+    for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst) std::memset(d, 0, static_cast<std::size_t>(bytes));
+  });
+}
+
+template <class Number>
+bool SmallMove::add_numbers(std::byte* dst, const std::byte* src, std::int64_t numbers_per_item) const {
+  const std::int64_t numbers = run_ * numbers_per_item;
+  if (numbers == 1) {
+    walk(dst, src, [](std::byte* d, const std::byte* s, const Loop& loop) {
+      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_one<Number>(d, s);
+    });
+  } else {
+    walk(dst, src, [numbers](std::byte* d, const std::byte* s, const Loop& loop) {
+      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<Number>(d, s, numbers);
+    });
+  }
+  return true;
+}
+
+bool SmallMove::add(DType dtype, std::byte* dst, const std::byte* src) const {
+  switch (dtype) {
+    case DType::Int8:
+    case DType::UInt8: return add_numbers<std::uint8_t>(dst, src);
+    case DType::Int16:
+    case DType::UInt16: return add_numbers<std::uint16_t>(dst, src);
+    case DType::Int32:
+    case DType::UInt32: return add_numbers<std::uint32_t>(dst, src);
+    case DType::Int64:
+    case DType::UInt64: return add_numbers<std::uint64_t>(dst, src);
+    case DType::Float32: return add_numbers<float>(dst, src);
+    case DType::Float64: return add_numbers<double>(dst, src);
+    case DType::Complex64: return add_numbers<float>(dst, src, 2);
+    case DType::Complex128: return add_numbers<double>(dst, src, 2);
+    default: return false;
+  }
+}
+
+}  // namespace backslice

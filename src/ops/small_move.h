@@ -1,0 +1,124 @@
+// SmallMove: moves of a few kilobytes, where making a Plan and a Schedule takes longer than moving.
+//
+// It is made on the stack, of one loop per axis in any order, and then runs between any two places:
+//
+//     SmallMove rows(4);              // the gradient of x[8:40, 8:40] of a float32 matrix (64, 64)
+//     rows.skip(8 * 256 + 8 * 4, 0);
+//     rows.add_axis(32, 256, 128);    // count, strides in bytes of the destination and of the source
+//     rows.add_axis(32, 4, 4);
+//     rows.finish();
+//     rows.copy(dx, dy);
+//
+// Precondition of everything that writes: no two elements of the destination share memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "backslice/dtype.h"
+#include "backslice/export.h"
+
+namespace backslice {
+
+class SmallMove {
+ public:
+  static constexpr int kMostAxes = 8;
+  static constexpr std::int64_t kMostBytes = 64 << 10;  // of the result
+  static constexpr std::int64_t kMostRuns = 4 << 10;    // beyond, the kernels' vectors pay
+
+  explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
+
+  // The first element lies that many bytes further on.
+  void skip(std::int64_t dst_bytes, std::int64_t src_bytes) {
+    dst_offset_ += dst_bytes;
+    src_offset_ += src_bytes;
+  }
+
+  // Precondition: 1 <= count, and there are fewer than kMostAxes yet.
+  void add_axis(std::int64_t count, std::int64_t dst_stride, std::int64_t src_stride) {
+    if (count == 1) return;
+    if (dst_stride < 0) {
+      skip((count - 1) * dst_stride, (count - 1) * src_stride);
+      dst_stride = -dst_stride;
+      src_stride = -src_stride;
+    }
+    int at = size_++;  // the destination is walked in the order of its memory
+    for (; at > 0 && loops_[at - 1].dst < dst_stride; --at) loops_[at] = loops_[at - 1];
+    loops_[at] = {count, dst_stride, src_stride};
+  }
+
+  // Whether the strides alone show that no two elements of the destination share memory. To be asked before finish().
+  bool is_surely_distinct() const {
+    std::int64_t reach = item_size_;
+    for (int i = size_ - 1; i >= 0; --i) {
+      if (loops_[i].dst < reach) return false;
+      reach += (loops_[i].count - 1) * loops_[i].dst;
+    }
+    return true;
+  }
+
+  // Called once, after the last axis: merges loops that run on into each other.
+  void finish() {
+    int kept = 0;
+    for (int i = 0; i < size_; ++i) {
+      const Loop inner = loops_[i];
+      if (kept > 0 && loops_[kept - 1].dst == inner.count * inner.dst &&
+          loops_[kept - 1].src == inner.count * inner.src) {
+        loops_[kept - 1] = {loops_[kept - 1].count * inner.count, inner.dst, inner.src};
+      } else {
+        loops_[kept++] = inner;
+      }
+    }
+    size_ = kept;
+    if (size_ > 0 && loops_[size_ - 1].dst == item_size_ && loops_[size_ - 1].src == item_size_) {
+      run_ = loops_[--size_].count;
+    }
+    walk_longest_inside();
+  }
+
+  // Whether there are few enough runs of contiguous elements.
+  bool is_short() const {
+    std::int64_t runs = 1;
+    for (int i = 0; i < size_; ++i) runs *= loops_[i].count;
+    return runs <= kMostRuns;
+  }
+
+  BACKSLICE_EXPORT void copy(std::byte* dst, const std::byte* src) const;
+
+  // Of a move whose source has the destination's strides.
+  BACKSLICE_EXPORT void zero(std::byte* dst) const;
+
+  // Adds; false, and nothing is done, where this has no addition for the dtype.
+  BACKSLICE_EXPORT bool add(DType dtype, std::byte* dst, const std::byte* src) const;
+
+ private:
+  struct Loop {
+    std::int64_t count, dst, src;  // strides in bytes
+  };
+
+  // A call of a row's function should do more than a few items.
+  void walk_longest_inside() {
+    int longest = size_ - 1;
+    for (int i = size_ - 2; i >= 0; --i) {
+      if (loops_[i].count > 4 * loops_[longest].count) longest = i;
+    }
+    if (size_ > 1) std::swap(loops_[longest], loops_[size_ - 1]);
+  }
+
+  template <class Row>
+  void walk(std::byte* dst, const std::byte* src, const Row& row) const;
+  template <class Item>
+  void copy_items(std::byte* dst, const std::byte* src) const;
+  template <class Item>
+  void zero_items(std::byte* dst) const;
+  template <class Number>
+  bool add_numbers(std::byte* dst, const std::byte* src, std::int64_t numbers_per_item = 1) const;
+
+  std::int64_t item_size_, dst_offset_ = 0, src_offset_ = 0;
+  std::int64_t run_ = 1;  // contiguous elements on both sides, which the loops repeat
+  int size_ = 0;
+  Loop loops_[kMostAxes];  // outer to inner
+};
+
+}  // namespace backslice
