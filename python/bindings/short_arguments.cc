@@ -32,7 +32,7 @@ constexpr std::array<DType, NPY_HALF + 1> kPlain = [] {
 }();
 
 // A value that no sum with an extent overflows.
-bool read_int(PyObject* object, std::int64_t& value) {
+bool read_short_int(PyObject* object, std::int64_t& value) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
   if (!PyLong_CheckExact(object)) return false;
   int overflow = 0;
@@ -40,7 +40,7 @@ bool read_int(PyObject* object, std::int64_t& value) {
   return overflow == 0 && -kMost < value && value < kMost;
 }
 
-bool read_bound(PyObject* bound, std::int64_t& value) { return bound == Py_None || read_int(bound, value); }
+bool read_short_bound(PyObject* bound, std::int64_t& value) { return bound == Py_None || read_short_int(bound, value); }
 
 ShortIndex::List contiguous(const ShortIndex::List& shape, int rank, npy_intp item_size) {
   ShortIndex::List strides{};
@@ -100,7 +100,7 @@ bool ShortIndex::read_shape(PyObject* shape, std::int64_t most) {
   rank_ = static_cast<int>(PyTuple_GET_SIZE(shape));
   for (int i = 0; i < rank_; ++i) {
     std::int64_t& extent = axes_[static_cast<std::size_t>(i)].extent;
-    if (!read_int(PyTuple_GET_ITEM(shape, i), extent) || extent < 1 || extent > most / elements_) return false;
+    if (!read_short_int(PyTuple_GET_ITEM(shape, i), extent) || extent < 1 || extent > most / elements_) return false;
     elements_ *= extent;
   }
   return true;
@@ -161,16 +161,16 @@ bool ShortIndex::read_item(PyObject* item) {
   if (PySlice_Check(item)) {
     const auto* slice = reinterpret_cast<PySliceObject*>(item);
     axis.step = 1;
-    if (!read_bound(slice->step, axis.step) || axis.step == 0) return false;
+    if (!read_short_bound(slice->step, axis.step) || axis.step == 0) return false;
     Py_ssize_t start = axis.step > 0 ? 0 : axis.extent - 1, stop = axis.step > 0 ? axis.extent : -axis.extent - 1;
-    if (!read_bound(slice->start, start) || !read_bound(slice->stop, stop)) return false;
+    if (!read_short_bound(slice->start, start) || !read_short_bound(slice->stop, stop)) return false;
     axis.count = PySlice_AdjustIndices(axis.extent, &start, &stop, axis.step);
     axis.start = start;
     axis.is_dropped = false;
     ++result_rank_;
     return axis.count > 0;
   }
-  if (!read_int(item, axis.start)) return false;
+  if (!read_short_int(item, axis.start)) return false;
   if (axis.start < 0) axis.start += axis.extent;
   axis.step = axis.count = 1;
   axis.is_dropped = true;
