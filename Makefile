@@ -6,6 +6,7 @@
 # make oracle-torch compare the wheel with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
 # make oracle-jax compare with the newest and the oldest JAX that is supported, where CPython 3.12 is found (make oracle-jax-speed: its speed)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
+# make stress   every operation with hostile executors, allocators and cancellation from many threads, under both, for STRESS_SECONDS (300) each
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
@@ -46,7 +47,7 @@ SITE_PACKAGES = $$($(PY) -c "import sysconfig; print(sysconfig.get_path('platlib
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheels lint format clean
+.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize stress fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -192,9 +193,17 @@ sanitize: package $(VENV)/.test-requirements
 	@for preset in tsan asan; do \
 	  cmake --preset $$preset --log-level=WARNING && \
 	  $(STAGE) "$$preset: compiling" cmake --build --preset $$preset && \
-	  $(STAGE) "$$preset: C++ tests" ctest --preset $$preset --parallel $(CORES) || exit 1; \
+	  BACKSLICE_STRESS_SECONDS=10 $(STAGE) "$$preset: C++ tests" ctest --preset $$preset --parallel $(CORES) || exit 1; \
 	done
 	@$(STAGE) "asan: Python tests" tools/sanitize_python.sh build/asan $(PY)
+
+STRESS_SECONDS ?= 300
+stress: package
+	@for preset in tsan asan; do \
+	  cmake --preset $$preset --log-level=WARNING && \
+	  $(STAGE) "$$preset: compiling" cmake --build build/$$preset --target backslice_stress_tests && \
+	  BACKSLICE_STRESS_SECONDS=$(STRESS_SECONDS) $(STAGE) "$$preset: stress" build/$$preset/tests/backslice_stress_tests || exit 1; \
+	done
 
 fuzz: package $(VENV)/.test-requirements
 	@tools/setup.sh $(PYTHON) fuzz

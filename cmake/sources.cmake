@@ -44,6 +44,7 @@ set(BACKSLICE_SOURCES
   src/picture/svg.cc
   src/execute/default_pool_${BACKSLICE_EXECUTOR}.cc
   src/execute/executor.cc
+  src/execute/supervised_run.cc
   src/execute/task_runner.cc
   src/execute/thread_executor.cc
   src/plan/cut.cc

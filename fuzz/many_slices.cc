@@ -31,7 +31,7 @@ Case any_case(Input& in) {
   c.shape = any_shape(in);
   c.dtype = in.dtype();
   c.item_size = any_item_size(in, c.dtype);
-  const bool large = Shape::make(c.shape)->elements() > 5000;
+  const bool large = Shape::make(c.shape).value().elements() > 5000;
   for (std::int64_t left = in.within(1, large ? 3 : 12); left > 0; --left) {
     const Selection selection = any_selection(in, c.shape);
     const Shape& result = selection.result_shape();

@@ -8,10 +8,9 @@ abidw reads the description from a small C library, which has every function of 
 description depends on the headers alone, not on the C++ compiler or the library's code. A separate check compares the
 exported functions.
 
-New functions and constants are additions: `update` must record them, and old programs still work. New fields at the end
-of a struct in GROWING_STRUCTS are additions, too, since the library accepts each earlier size of those. Everything else
-is a break, and needs another BACKSLICE_ABI_VERSION first. So does any other struct that grows, since the library
-accepts only its own size of it.
+New functions and constants are additions: they must be recorded with `update`, but old programs go on working. So are
+new fields at the end of a struct that begins with its size, which the library takes at each size that it ever had
+(src/capi/structs.h). Everything else is a break, and needs another BACKSLICE_ABI_VERSION first.
 """
 
 import argparse
@@ -26,7 +25,6 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parents[1]
 # No symbol's type contains constants. So each gets a variable, whose size is the constant's value.
 LEAST_CONSTANT = 1000
-GROWING_STRUCTS = ("backslice_context",)  # see grown_struct() in src/capi/arguments.h
 
 
 def run(*command: str | Path) -> str:
@@ -78,6 +76,10 @@ def differences(old: Path, new: Path, *options: str | Path) -> str:
     return compared.stdout if compared.returncode else ""
 
 
+def growing_structs(include: Path) -> list[str]:
+    return re.findall(r"typedef struct (\w+) {\s*size_t struct_size;", header_text(include))
+
+
 def field_count(description: Path, struct: str) -> int:
     found = ElementTree.parse(description).iterfind(f".//class-decl[@name='{struct}']")
     return max(len(declared.findall("data-member")) for declared in found)
@@ -88,7 +90,7 @@ def without_growth(include: Path, old: Path, folder: Path) -> Path:
     shutil.copytree(include, folder / "include")
     for path in (folder / "include/backslice/c").glob("*.h"):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
-        for struct in GROWING_STRUCTS:
+        for struct in growing_structs(include):
             kept = rf"(typedef struct {struct} {{(?:[^;}}]*;){{{field_count(old, struct)}}})[^}}]*}}"
             text = re.sub(kept, r"\1 }", text)
         path.write_text(text)

@@ -47,7 +47,7 @@ Result<Window> read_window(const Request& request) {
     const auto position = static_cast<std::int64_t>(axis);
     return located(
         invalid_argument("size[", axis, "] is ", window.size[axis], ", expected at least 0").at("size", position),
-        "size", request.integers("size")->spans);
+        "size", request.integers("size").value().spans);
   }
   return window;
 }

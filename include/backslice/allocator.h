@@ -37,6 +37,12 @@ class BACKSLICE_EXPORT Allocator {
   virtual bool has_free_zeros() const { return false; }
 
   /// Where the memory is. Buffers that it gives say the same. Used where an operation's arguments are on that device.
+  ///
+  /// Memory of a CUDA device must be stream-ordered. Operations only queue work, and let go of buffers while kernels
+  /// that are queued still use them. So what a buffer's owner gives back may be given out again, written or unmapped
+  /// only behind what is queued by then on the stream that the Context names, as with cudaMallocAsync and
+  /// cudaFreeAsync. cuda_allocator() and cuda_wrap() do that; memory that is freed at once is somebody else's too
+  /// early.
   virtual Device device() const { return {}; }
 };
 

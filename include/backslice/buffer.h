@@ -37,11 +37,12 @@ class BACKSLICE_EXPORT Buffer {
 
   /// What gives the memory back, where that is a Release given to own(); else null.
   template <class Release>
-  Release* release() const {
+  Release* release() const BACKSLICE_LIFETIME_BOUND {
     return std::get_deleter<Release>(block_);
   }
 
-  std::byte* data() const { return block_.get(); }
+  std::byte* data() const& BACKSLICE_LIFETIME_BOUND { return block_.get(); }
+  void data() const&& = delete;  ///< The memory may go with it.
   Device device() const { return device_; }
   long use_count() const { return block_.use_count(); }
 

@@ -32,7 +32,8 @@ enum class Write {
   /// It is all zero already, as the caller promises: the same result, without writing the zeros again.
   IntoZeros,
   /// out[selected] += dy, and nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
-  /// even; integers wrap.
+  /// even; integers wrap. After an error, such as Cancelled, Status::output_written() says whether some was added: then
+  /// calling again would add that twice.
   Accumulate,
 };
 

@@ -37,7 +37,8 @@ class BACKSLICE_EXPORT CooIndices {
   int rank() const { return columns_.size(); }
   DType dtype() const { return dtype_; }  ///< Int32 or Int64.
   Device device() const { return device_; }
-  const Column& column(int axis) const { return columns_[axis]; }
+  const Column& column(int axis) const& BACKSLICE_LIFETIME_BOUND { return columns_[axis]; }
+  Column column(int axis) const&& { return columns_[axis]; }
   bool is_columns() const { return is_columns_; }  ///< Made from columns.
 
   /// The column as a vector.

@@ -3,8 +3,9 @@
 ///
 /// Work is cut into tasks that write disjoint memory, and an executor runs them, in any order, on any threads. The
 /// default is a pool of threads shared by the process, of as many threads as there are cores, or as
-/// BACKSLICE_NUM_THREADS or set_num_threads() says. Where the system refuses threads, fewer do the work, down to the
-/// calling thread alone. Results do not depend on the executor or its number of threads.
+/// BACKSLICE_NUM_THREADS or set_num_threads() says. While the variable is not a number, operations on it fail. Where
+/// the system refuses threads, fewer do the work, down to the calling thread alone. Results do not depend on the
+/// executor or its number of threads.
 ///
 /// A framework that has its own pool derives from Executor and passes it in a Context.
 #pragma once
@@ -28,7 +29,9 @@ class BACKSLICE_EXPORT Executor {
 
   /// Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
   /// run() may throw itself only before the first of them, or in a child that a task forked. Several threads may call
-  /// it at once, and a task may call it again.
+  /// it at once, and a task may call it again. An executor that breaks this (leaves out a task, runs one twice, returns
+  /// or throws while tasks run) ends the operation with Internal, whose message begins with "context.executor->run";
+  /// what it was writing then holds unspecified values. A task that is called after run() has returned does nothing.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 
   /// How much work is worth a second thread, in bytes that are written at the speed of memory. Threads that sleep until
@@ -44,7 +47,8 @@ BACKSLICE_EXPORT Executor& serial_executor() noexcept;
 BACKSLICE_EXPORT Executor& default_executor() noexcept;
 
 /// Asked between the pieces of an operation, on any of its threads. Once it returns true, the operation ends with the
-/// status Cancelled, and what it was writing holds unspecified values.
+/// status Cancelled, and what it was writing holds unspecified values; Status::output_written() says whether it had
+/// begun.
 using CancelledTest = std::function<bool()>;
 
 /// A pool of that many threads, the caller's included. They are started when they are first needed. In a
@@ -54,6 +58,6 @@ BACKSLICE_EXPORT std::unique_ptr<Executor> make_thread_executor(int threads);
 /// How many threads the default executor uses. Less than one is InvalidArgument; more than four per core (or 32, where
 /// that is more) would only wait for each other, and become that many.
 BACKSLICE_EXPORT Status set_num_threads(int threads);
-BACKSLICE_EXPORT int num_threads();
+BACKSLICE_EXPORT int num_threads() noexcept;
 
 }  // namespace backslice

@@ -32,21 +32,26 @@ class BACKSLICE_EXPORT GradBuffer {
   /// The content becomes the gradient of this slice: dy where selected, zero elsewhere.
   Status write(const Selection& selection, const ConstView& dy, const Context& = {});
 
-  /// The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied.
+  /// The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied. It is
+  /// cancelled before anything is added, or not at all. An executor that breaks its contract is reported (Internal,
+  /// with output_written()) when all was added.
   Status add(const Selection& selection, const ConstView& dy, const Context& = {});
 
   /// The content becomes zero. It cannot be cancelled, and fails on a device only.
   Status zero(const Context& = {});
 
   /// The gradient as it is now.
-  ConstView view() const { return tensor_.view(); }
-  const Tensor& tensor() const { return tensor_; }
+  ConstView view() const& BACKSLICE_LIFETIME_BOUND { return tensor_.view(); }
+  void view() const&& = delete;
+  const Tensor& tensor() const& BACKSLICE_LIFETIME_BOUND { return tensor_; }
+  Tensor tensor() const&& { return tensor_; }
 
   /// For writing by other means; everything counts as written, until the next write() or zero().
-  View writable();
+  View writable() & BACKSLICE_LIFETIME_BOUND;
 
   /// The regions that may not be zero; all of them after writable().
-  const std::vector<Selection>& regions() const { return regions_; }
+  const std::vector<Selection>& regions() const& BACKSLICE_LIFETIME_BOUND { return regions_; }
+  std::vector<Selection> regions() const&& { return regions_; }
 
  private:
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}

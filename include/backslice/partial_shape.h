@@ -22,7 +22,8 @@ class BACKSLICE_EXPORT PartialShape {
   static Result<PartialShape> make(Ints dims, const char* argument = "element_shape");
 
   bool has_rank() const { return dims_.has_value(); }
-  Ints dims() const { return *dims_; }  ///< Precondition: has_rank().
+  Ints dims() const& BACKSLICE_LIFETIME_BOUND { return *dims_; }  ///< Precondition: has_rank().
+  Dims dims() const&& { return *dims_; }
 
   /// The shape, if all of it is known and it has at most 2^63 - 1 elements.
   std::optional<Shape> full() const;

@@ -34,16 +34,19 @@ class BACKSLICE_EXPORT PreparedSlice {
   /// All of out: dy where selected, zero elsewhere.
   Status gradient(const ConstView& dy, const View& out, const Context& = {}) const;
 
-  /// out[selection] += dy
+  /// out[selection] += dy, as Write::Accumulate: after an error, Status::output_written() says whether some was added.
   Status accumulate(const ConstView& dy, const View& out, const Context& = {}) const;
 
   /// The gradient in memory that is laid out as y() and x(), where views need not be made and compared.
   Status gradient(const void* dy, void* out, const Context& = {}) const;
 
-  const Selection& selection() const;
+  const Selection& selection() const& BACKSLICE_LIFETIME_BOUND;
+  Selection selection() const&& { return selection(); }
   DType dtype() const;
-  const Layout& x() const;  ///< Also dx's.
-  const Layout& y() const;  ///< Also dy's.
+  const Layout& x() const& BACKSLICE_LIFETIME_BOUND;  ///< Also dx's.
+  Layout x() const&& { return x(); }
+  const Layout& y() const& BACKSLICE_LIFETIME_BOUND;  ///< Also dy's.
+  Layout y() const&& { return y(); }
 
  private:
   struct Impl;

@@ -35,8 +35,10 @@ class BACKSLICE_EXPORT RaggedTensor {
                                                const Context& = {});
 
   int ragged_rank() const { return static_cast<int>(splits_.size()); }
-  const Tensor& values() const { return values_; }
-  const std::vector<Tensor>& nested_row_splits() const { return splits_; }  ///< Read-only.
+  const Tensor& values() const& BACKSLICE_LIFETIME_BOUND { return values_; }
+  Tensor values() const&& { return values_; }
+  const std::vector<Tensor>& nested_row_splits() const& BACKSLICE_LIFETIME_BOUND { return splits_; }  ///< Read-only.
+  std::vector<Tensor> nested_row_splits() const&& { return splits_; }
   DType dtype() const { return values_.dtype(); }
   Device device() const { return values_.device(); }  ///< Of the values.
   DType splits_dtype() const { return splits_.empty() ? DType::Int64 : splits_[0].dtype(); }

@@ -20,6 +20,7 @@
 #include <utility>
 #include <variant>
 
+#include "backslice/export.h"
 #include "backslice/status.h"
 
 namespace backslice {
@@ -38,15 +39,16 @@ class [[nodiscard]] Result {
 
   /// The value. Precondition: ok(). A temporary Result returns it by value, so that
   /// `for (float v : *dx.elements<float>())` does not outlive what it goes through.
-  T& operator*() & { return get(); }
-  const T& operator*() const& { return get(); }
+  T& operator*() & BACKSLICE_LIFETIME_BOUND { return get(); }
+  const T& operator*() const& BACKSLICE_LIFETIME_BOUND { return get(); }
   T operator*() && { return std::move(get()); }
-  T* operator->() { return &get(); }
-  const T* operator->() const { return &get(); }
+  T* operator->() & BACKSLICE_LIFETIME_BOUND { return &get(); }
+  const T* operator->() const& BACKSLICE_LIFETIME_BOUND { return &get(); }
+  void operator->() const&& = delete;  ///< It would go before what it gives: value() gives the value itself.
 
   /// The value, or std::runtime_error with the message of the status.
-  T& value() & { return checked().get(); }
-  const T& value() const& { return checked().get(); }
+  T& value() & BACKSLICE_LIFETIME_BOUND { return checked().get(); }
+  const T& value() const& BACKSLICE_LIFETIME_BOUND { return checked().get(); }
   T value() && { return std::move(checked().get()); }
 
   /// next(value), which returns a Result or a Status; or this error.

@@ -85,11 +85,16 @@ class BACKSLICE_EXPORT Selection {
   /// The part inside a box of the input (one Range per axis), or nothing when they do not meet.
   Result<std::optional<Restriction>> restrict(std::span<const Range> box) const;
 
-  const Shape& shape() const { return shape_; }                ///< Of the input.
-  const Shape& result_shape() const { return result_shape_; }  ///< Of the slice, and so of dy.
-  Ints result_axes() const { return result_axes_; }            ///< For each result axis: its input axis, or kNewAxis.
-  const Axis& axis(int i) const { return axes_[i]; }           ///< What input axis i takes.
-  bool is_dropped(int axis) const;                             ///< Whether the result lacks this input axis.
+  const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return shape_; }  ///< Of the input.
+  Shape shape() const&& { return shape_; }
+  const Shape& result_shape() const& BACKSLICE_LIFETIME_BOUND { return result_shape_; }  ///< Of the slice and of dy.
+  Shape result_shape() const&& { return result_shape_; }
+  /// For each result axis: its input axis, or kNewAxis.
+  Ints result_axes() const& BACKSLICE_LIFETIME_BOUND { return result_axes_; }
+  Dims result_axes() const&& { return result_axes_; }
+  const Axis& axis(int i) const& BACKSLICE_LIFETIME_BOUND { return axes_[i]; }  ///< What input axis i takes.
+  Axis axis(int i) const&& { return axes_[i]; }
+  bool is_dropped(int axis) const;  ///< Whether the result lacks this input axis.
   bool is_whole(int axis) const { return axes_[axis] == Axis{0, 1, shape_[axis]}; }  ///< Whether `:` selects the same.
 
   /// Whether every element of the input is taken, so that a gradient needs no zeros.

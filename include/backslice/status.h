@@ -63,7 +63,8 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
 
   bool ok() const { return code_ == StatusCode::Ok; }
   StatusCode code() const { return code_; }
-  const std::string& message() const { return message_; }
+  const std::string& message() const& BACKSLICE_LIFETIME_BOUND { return message_; }
+  std::string message() && { return std::move(message_); }
   std::string to_string() const;  ///< "InvalidArgument: strides[0] must be non-zero", or "Ok".
 
   /// True for the InvalidArgument errors whose cause is an element type: Python raises them as DTypeError.
@@ -74,15 +75,26 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   }
 
   /// The argument to blame, as the message calls it; empty where it is none or more than one.
-  std::string_view argument() const { return place_ ? std::string_view(place_->argument) : std::string_view(); }
+  std::string_view argument() const& BACKSLICE_LIFETIME_BOUND {
+    return place_ ? std::string_view(place_->argument) : std::string_view();
+  }
+  std::string argument() && { return place_ ? place_->argument : std::string(); }
   /// The entry of that argument: of a list its place in it, of an index the item, of a shape the axis.
   std::optional<std::int64_t> position() const { return place_ ? place_->position : std::nullopt; }
   /// The part of the text that the argument, or its entry, was read from.
   std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }
 
+  /// Of an operation that fills or adds to memory of the caller's, and of a GradBuffer: whether it may have written
+  /// some of it before this error ended it. Where it has not, the memory is as it was, and the call can be made again.
+  /// After a sum that has, nothing but the caller's own copy brings back what was there.
+  bool output_written() const { return output_written_; }
+  Status with_output_written() && {
+    output_written_ = true;
+    return std::move(*this);
+  }
+
   /// The same error with its place, which replaces the one it had. Allocates.
-  Status at(std::string_view argument, std::optional<std::int64_t> position = {},
-            std::optional<TextSpan> span = {}) &&;
+  Status at(std::string_view argument, std::optional<std::int64_t> position = {}, std::optional<TextSpan> span = {}) &&;
 
  private:
   struct Place {
@@ -92,7 +104,7 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   };
 
   StatusCode code_ = StatusCode::Ok;
-  bool about_dtype_ = false;
+  bool about_dtype_ = false, output_written_ = false;
   std::string message_;
   std::shared_ptr<const Place> place_;  // most are successes, which have none
 };

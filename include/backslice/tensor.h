@@ -50,25 +50,31 @@ class BACKSLICE_EXPORT Tensor {
   /// Part of a buffer, in any layout. Precondition: the view lies within it.
   static Tensor of(Buffer buffer, View view) { return Tensor(std::move(buffer), std::move(view)); }
 
-  View view() { return view_; }
-  ConstView view() const { return view_; }
-  operator View() & { return view_; }
-  operator ConstView() const { return view_; }
+  /// Not of a temporary, with which the memory may go. As an argument, which lives until the call returns, a temporary
+  /// converts to a ConstView.
+  View view() & BACKSLICE_LIFETIME_BOUND { return view_; }
+  ConstView view() const& BACKSLICE_LIFETIME_BOUND { return view_; }
+  void view() const&& = delete;
+  operator View() & BACKSLICE_LIFETIME_BOUND { return view_; }
+  operator ConstView() const BACKSLICE_LIFETIME_BOUND { return view_; }
 
-  const Shape& shape() const { return view_.shape(); }
-  const std::byte* data() const { return view_.data; }
+  const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return view_.layout.shape; }
+  Shape shape() const&& { return view_.layout.shape; }
+  const std::byte* data() const& BACKSLICE_LIFETIME_BOUND { return view_.data; }
+  void data() const&& = delete;
   DType dtype() const { return view_.dtype; }
   Device device() const { return view_.device; }
-  const Buffer& buffer() const { return buffer_; }
+  const Buffer& buffer() const& BACKSLICE_LIFETIME_BOUND { return buffer_; }
+  Buffer buffer() const&& { return buffer_; }
 
   /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
   /// one after the other (slice(Selection::all(shape), tensor) copies them into a tensor where they do).
   template <ElementType T>
-  Result<std::span<T>> elements() & {
+      Result<std::span<T>> elements() & BACKSLICE_LIFETIME_BOUND {
     return view_.elements<T>();
   }
   template <ElementType T>
-  Result<std::span<const T>> elements() const& {
+  Result<std::span<const T>> elements() const& BACKSLICE_LIFETIME_BOUND {
     return view().template elements<T>();
   }
   template <ElementType T>

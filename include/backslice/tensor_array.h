@@ -32,8 +32,10 @@
 /// Context's stream, behind what the streams of the elements' memory have queued (cuda_await). Elements that are let go
 /// of while a stream still reads them are kept for it (cuda_keep).
 ///
-/// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. Writers to
-/// different indices do not wait for each other.
+/// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. No lock is held
+/// while executors, allocators, deleters or cancellation run: they may use the array. Operations do not wait for each
+/// other. One that meets an element which another is reading or writing at that moment, so that only one of the two can
+/// succeed, is FailedPrecondition. Writes to one index of a gradient array add up in any case.
 #pragma once
 
 #include <memory>
@@ -148,7 +150,8 @@ class BACKSLICE_EXPORT TensorArray {
   Result<TensorArrayContents> contents(const Context& = {}) const;
   static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 
-  const std::string& name() const;  ///< "name@source" for gradients.
+  const std::string& name() const& BACKSLICE_LIFETIME_BOUND;  ///< "name@source" for gradients.
+  std::string name() const&& { return name(); }
   DType dtype() const;
   Device device() const;  ///< Where its elements are.
   Result<PartialShape> element_shape() const;

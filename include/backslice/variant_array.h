@@ -22,7 +22,8 @@ class BACKSLICE_EXPORT VariantArray {
   /// The rows of a ragged tensor, one element each. Precondition: it has rows.
   static VariantArray rows_of(RaggedTensor batch);
 
-  const Shape& shape() const { return shape_; }
+  const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return shape_; }
+  Shape shape() const&& { return shape_; }
   std::int64_t size() const { return shape_.elements(); }
   /// The same elements, shared, in another shape of as many.
   Result<VariantArray> reshape(Ints shape) const;
@@ -36,7 +37,8 @@ class BACKSLICE_EXPORT VariantArray {
   Status element_into(std::int64_t i, const RaggedView& out, const Context& = {}) const;
 
   /// The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
-  const RaggedTensor* listed(std::int64_t i) const;
+  const RaggedTensor* listed(std::int64_t i) const& BACKSLICE_LIFETIME_BOUND;
+  void listed(std::int64_t i) const&& = delete;
 
   bool has_missing() const { return has_missing_; }
 
@@ -49,13 +51,16 @@ class BACKSLICE_EXPORT VariantArray {
     std::int64_t item_size = 0;
     Device device = {};
   };
-  Piece piece(std::int64_t i) const;
+  Piece piece(std::int64_t i) const& BACKSLICE_LIFETIME_BOUND;
+  void piece(std::int64_t i) const&& = delete;
 
   /// The ragged tensor whose rows these are, if they are all rows of one.
-  const RaggedTensor* batch() const { return std::get_if<RaggedTensor>(&elements_); }
+  const RaggedTensor* batch() const& BACKSLICE_LIFETIME_BOUND { return std::get_if<RaggedTensor>(&elements_); }
+  void batch() const&& = delete;
 
   /// The block that holds an element's values. Precondition: it is not missing.
-  const Buffer& buffer(std::int64_t i) const;
+  const Buffer& buffer(std::int64_t i) const& BACKSLICE_LIFETIME_BOUND;
+  Buffer buffer(std::int64_t i) const&& { return buffer(i); }
 
  private:
   // Elements one by one; pieces_ and buffers_ are what most operations need of them, close together.

@@ -109,7 +109,8 @@ struct BasicView {
     return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size), device);
   }
 
-  const Shape& shape() const { return layout.shape; }
+  const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return layout.shape; }
+  Shape shape() const&& { return layout.shape; }
 
   /// How many elements there are.
   std::int64_t elements() const { return layout.shape.elements(); }

@@ -13,11 +13,15 @@ class Error(Exception):
     span : tuple of int or None
         Where the argument, or its entry, was read from text: the first character to blame and the one after the last.
         The message then shows the text, with carets under that part.
+    output_written : bool
+        Whether the call had begun to write `out`, or a GradBuffer, when it failed. Where it had not, that is as it was.
+        KeyboardInterrupt has the attribute, too, where it is true.
     """
 
     argument: str | None = None
     position: int | None = None
     span: tuple[int, int] | None = None
+    output_written: bool = False
 
 
 class InvalidArgumentError(Error, ValueError):

@@ -139,7 +139,8 @@ nb::tuple DeviceArray::memory() const {
 }
 
 DeviceArray DeviceArray::as_bytes() const {
-  View view = Tensor(tensor_).view();
+  Tensor shared = tensor_;
+  View view = shared.view();
   view.dtype = DType::UInt8;
   return DeviceArray(Tensor::of(tensor_.buffer(), view), as_numpy_dtype(nb::str("uint8")), pending_, loan_);
 }

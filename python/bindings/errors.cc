@@ -15,7 +15,8 @@ namespace {
 
 std::int64_t characters_before(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte);
-  return std::count_if(before.begin(), before.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  return std::count_if(before.begin(), before.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }
 
 std::string message_with_text(const Status& status, std::string_view text) {
@@ -26,7 +27,8 @@ std::string message_with_text(const Status& status, std::string_view text) {
 }
 
 // What backslice.Error documents as its attributes.
-void set_place(nb::handle error, const Status& status, std::string_view text) {
+void set_details(nb::handle error, const Status& status, std::string_view text) {
+  if (status.output_written()) error.attr("output_written") = true;
   if (!status.argument().empty()) error.attr("argument") = new_str(status.argument());
   if (status.position()) error.attr("position") = *status.position();
   if (const auto span = status.span()) {
@@ -65,14 +67,20 @@ void raise_dtype_error_from(nb::python_error& cause, const std::string& message)
 }
 void raise_out_of_range(const std::string& message) { raise_named("OutOfRangeError", message); }
 void raise_unimplemented(const std::string& message) { raise_named("UnimplementedError", message); }
+void raise_occurred(bool output_written) {
+  nb::python_error error;
+  if (output_written && PyObject_SetAttrString(error.value().ptr(), "output_written", Py_True) != 0) PyErr_Clear();
+  throw error;
+}
 void raise(const Status& status, std::string_view text) {
   // A signal's handler raised it. The operation ended for that or for another reason: what failed first on one thread
   // may not be what failed first on another.
-  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-  if (status.argument().empty() && !status.span()) raise_named(exception_name(status), status.message());
+  if (PyErr_Occurred() != nullptr) raise_occurred(status.output_written());
+  if (status.argument().empty() && !status.span() && !status.output_written())
+    raise_named(exception_name(status), status.message());
   const nb::object type = registered(exception_name(status));
   const nb::object error = type(new_str(message_with_text(status, text)));
-  set_place(error, status, text);
+  set_details(error, status, text);
   PyErr_SetObject(type.ptr(), error.ptr());
   throw nb::python_error();
 }

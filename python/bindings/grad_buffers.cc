@@ -214,7 +214,7 @@ class PyGradBuffer {
   Place place_;  // of which the first array that is written tells the library, where nothing else does
   GradBuffer buffer_;
   std::weak_ptr<void> lent_;  // what writable views own, while there are any; guarded by the mutex
-  ForkAwareMutex mutex_;
+  ForkAwareTurns mutex_;
 };
 
 template <PyObject* (PyGradBuffer::*change)(PyObject* index, PyObject* dy)>

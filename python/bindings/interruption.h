@@ -75,9 +75,10 @@ class Interruption {
   CancelledTest test_;
 };
 
-// The same for containers. They hold their locks while they work, so no handler may run meanwhile: one that used the
-// container would wait for ever. Ctrl-C ends the call, which has then changed nothing; the handler runs after it, and
-// where it does not raise the call is made again, as often as Ctrl-C comes. Other signals wait for the end of the call.
+// The same for containers, of which a GradBuffer is locked while it works, so no handler may run meanwhile: one that
+// used the container would wait for ever. Ctrl-C ends the call, which has then changed nothing; the handler runs after
+// it, and where it does not raise the call is made again, as often as Ctrl-C comes. Other signals wait for the end of
+// the call. (GradBuffer.write may have changed the buffer; made again it gives the same.)
 
 // For the options of containers. True once, when Ctrl-C came during a call through interruptible().
 const CancelledTest* ctrl_c_test();

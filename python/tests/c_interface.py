@@ -37,7 +37,8 @@ DEFAULTS = {
 GETTERS = {
     "backslice_version", "backslice_abi_version", "backslice_code_name", "backslice_last_error",
     "backslice_last_error_is_about_dtype", "backslice_last_error_argument", "backslice_last_error_position",
-    "backslice_last_error_span", "backslice_dtype_name", "backslice_dtype_from_name", "backslice_dtype_item_size",
+    "backslice_last_error_span", "backslice_last_error_output_written", "backslice_dtype_name",
+    "backslice_dtype_from_name", "backslice_dtype_item_size",
     "backslice_num_threads", "backslice_free",
 }  # fmt: skip
 

@@ -220,6 +220,18 @@ except KeyboardInterrupt:
 """) == "True"  # fmt: skip
 
 
+def test_ctrl_c_says_whether_a_sum_was_begun():
+    assert run("""
+x = np.ones(1 << 22, np.float32)
+out = np.zeros(1 << 22, np.float32)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    bs.multi_slice_grad((1 << 22,), [(":", x)] * 5000, out=out, accumulate=True)
+except KeyboardInterrupt as error:
+    print(error.output_written, out.any())
+""") == "True True"  # fmt: skip
+
+
 # Calls that process millions of small items. Some hold Python's lock, so Ctrl-C comes from outside.
 MANY = """
 import subprocess

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "capi/structs.h"
+
 namespace backslice::capi {
 
 std::string text(const Argument& argument) {
@@ -86,7 +88,7 @@ std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints
 }  // namespace
 
 TfLists tf_lists_of(const backslice_tf_slice* spec) {
-  const backslice_tf_slice& given = checked_struct(spec, "spec");
+  const backslice_tf_slice given = given_struct(spec, "spec");
   return {.begin = ints_of(given.begin, {"spec", "begin"}),
           .end = ints_of(given.end, {"spec", "end"}),
           .strides = ints_of(given.strides, {"spec", "strides"}),
@@ -98,7 +100,7 @@ TfLists tf_lists_of(const backslice_tf_slice* spec) {
 }
 
 OnnxSlice onnx_slice_of(const backslice_onnx_slice* spec) {
-  const backslice_onnx_slice& given = checked_struct(spec, "spec");
+  const backslice_onnx_slice given = given_struct(spec, "spec");
   return {.starts = vector_of(given.starts, "starts"),
           .ends = vector_of(given.ends, "ends"),
           .axes = optional_vector_of(given.axes, "axes"),

@@ -2,7 +2,6 @@
 // names the argument.
 #pragma once
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,32 +30,12 @@ struct Argument {
 };
 std::string text(const Argument& argument);
 
-// -- Pointers and structs
+// -- Pointers
 
 template <class T>
 T& not_null(T* pointer, Argument argument) {
   if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL"));
   return *pointer;
-}
-
-[[noreturn]] void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t expected);
-
-// A struct that begins with its size.
-template <class T>
-T& checked_struct(T* pointer, Argument argument) {
-  T& found = not_null(pointer, argument);
-  if (found.struct_size != sizeof(T)) refuse_struct_size(argument, found.struct_size, sizeof(T));
-  return found;
-}
-
-// A struct that has grown since its first header, which ended after `first_size` bytes: what the program's header did
-// not have yet is as in `defaults`.
-template <class T>
-T grown_struct(const T& given, T defaults, std::size_t first_size, Argument argument) {
-  const std::size_t size = given.struct_size;
-  if (size < first_size || size > sizeof(T) || size % alignof(T) != 0) refuse_struct_size(argument, size, sizeof(T));
-  std::memcpy(&defaults, &given, size);
-  return defaults;
 }
 
 // A device by DLPack's numbers.
@@ -128,6 +107,6 @@ class ShapeOut {
 };
 
 // Fills in a view of a tensor without gaps, which outlives it.
-Status set_view(backslice_view& view, const Tensor& tensor);
+void set_view(backslice_view& view, const Tensor& tensor);
 
 }  // namespace backslice::capi

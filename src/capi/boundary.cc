@@ -10,7 +10,7 @@ namespace {
 
 // Plain memory: a thread that fails needs to allocate nothing to say so, and nothing ends with the thread.
 struct LastError {
-  bool about_dtype, has_position, has_span;
+  bool about_dtype, output_written, has_position, has_span;
   std::int64_t position, span_begin, span_end;
   char argument[64];  // the longest name of a parameter has less than half of that
   char message[4096];
@@ -37,6 +37,7 @@ std::int32_t remember(const Status& status) noexcept {
   keep(status.message(), last_error.message);
   keep(status.argument(), last_error.argument);
   last_error.about_dtype = status.is_about_dtype();
+  last_error.output_written = status.output_written();
   last_error.has_position = status.position().has_value();
   last_error.position = status.position().value_or(0);
   last_error.has_span = status.span().has_value();
@@ -51,6 +52,8 @@ std::int32_t remember(const Status& status) noexcept {
 const char* backslice_last_error(void) { return backslice::capi::last_error.message; }
 
 int32_t backslice_last_error_is_about_dtype(void) { return backslice::capi::last_error.about_dtype ? 1 : 0; }
+
+int32_t backslice_last_error_output_written(void) { return backslice::capi::last_error.output_written ? 1 : 0; }
 
 const char* backslice_last_error_argument(void) { return backslice::capi::last_error.argument; }
 

@@ -13,7 +13,7 @@ int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_con
     if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0");
     const Contents contents = flag_of(zeroed, "zeroed") ? Contents::Zero : Contents::Uninitialised;
     const CallContext call(context);
-    return give(out, call.value(Call(call, call.device()).allocator.allocate(bytes, contents)));
+    return give(out, unwrap(Call(call, call.device()).allocator.allocate(bytes, contents)));
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "capi/structs.h"
+
 namespace backslice::capi {
 namespace {
 
@@ -10,16 +12,16 @@ static_assert(offsetof(backslice_device_status, refused) == offsetof(DeviceStatu
 static_assert(offsetof(backslice_device_status, found) == offsetof(DeviceStatus, found));
 static_assert(offsetof(backslice_device_status, expected) == offsetof(DeviceStatus, expected));
 
-const backslice_allocator& checked_allocator(const backslice_allocator* allocator) {
-  const backslice_allocator& given = checked_struct(allocator, {"context", "allocator"});
+backslice_allocator checked_allocator(const backslice_allocator* allocator) {
+  const backslice_allocator given = given_struct(allocator, {"context", "allocator"});
   not_null(given.allocate, "context.allocator->allocate");
   not_null(given.deallocate, "context.allocator->deallocate");
   flag_of(given.has_free_zeros, "context.allocator->has_free_zeros");
   return given;
 }
 
-const backslice_executor& checked_executor(const backslice_executor* executor) {
-  const backslice_executor& given = checked_struct(executor, {"context", "executor"});
+backslice_executor checked_executor(const backslice_executor* executor) {
+  const backslice_executor given = given_struct(executor, {"context", "executor"});
   not_null(given.run, "context.executor->run");
   if (given.concurrency < 1) {
     refuse(invalid_argument("context.executor->concurrency is ", given.concurrency, ", expected 1 or more"));
@@ -44,8 +46,7 @@ Result<Buffer> CallbackAllocator::allocate(std::int64_t bytes, Contents contents
 }
 
 void CallContext::take(const backslice_context& context) {
-  const backslice_context given =
-      grown_struct(context, BACKSLICE_CONTEXT_INIT, offsetof(backslice_context, device_status), "context");
+  const backslice_context given = given_struct(&context, "context");
   const Device device = device_from(given.device_type, given.device_id, "context");
   context_.stream = static_cast<CudaStream>(given.stream);
   context_.device_status = reinterpret_cast<DeviceStatus*>(given.device_status);
@@ -55,10 +56,8 @@ void CallContext::take(const backslice_context& context) {
     context_.allocator = &device_allocator_.emplace(cuda::DeviceStream{device.ordinal, context_.stream});
   }
   if (given.executor != nullptr) context_.executor = &executor_.emplace(checked_executor(given.executor));
-  if (given.executor == nullptr && given.cancelled == nullptr) return;
-  cancelled_ = [this, asked = given.cancelled, user = given.cancelled_user] {
-    return (executor_ && executor_->has_failed()) || (asked != nullptr && asked(user) != 0);
-  };
+  if (given.cancelled == nullptr) return;
+  cancelled_ = [asked = given.cancelled, user = given.cancelled_user] { return asked(user) != 0; };
   context_.cancelled = &cancelled_;
 }
 

@@ -35,18 +35,6 @@ class CallContext {
   // Where memory is made that no argument says the place of.
   Device device() const { return context_.allocator == nullptr ? Device() : context_.allocator->device(); }
 
-  // How the operation ended: an executor that failed matters more than what became of the operation.
-  Status ended(Status&& status) const { return executor_ ? executor_->ended(std::move(status)) : std::move(status); }
-
-  // The value of a result.
-  template <class T>
-  T value(Result<T>&& result) const {
-    if (executor_) {
-      if (Status failed = executor_->ended(Status()); !failed.ok()) refuse(std::move(failed));
-    }
-    return unwrap(std::move(result));
-  }
-
  private:
   void take(const backslice_context& context);
 

@@ -3,6 +3,7 @@
 #include "backslice/c/grad_buffer.h"
 #include "capi/context.h"
 #include "capi/handles.h"
+#include "capi/structs.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -12,8 +13,7 @@ int32_t backslice_grad_buffer_make(backslice_ints shape, int32_t dtype, int64_t 
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out,
-                call.value(GradBuffer::make(dtype_from(dtype, "dtype"), ints_of(shape, "shape"), item_size, call)));
+    return give(out, unwrap(GradBuffer::make(dtype_from(dtype, "dtype"), ints_of(shape, "shape"), item_size, call)));
   });
 }
 
@@ -21,7 +21,7 @@ int32_t backslice_grad_buffer_write(backslice_grad_buffer* buffer, const backsli
                                     const backslice_view* dy, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(buffer, "buffer").write(get(selection, "selection"), input_of(dy, "dy"), call));
+    return get(buffer, "buffer").write(get(selection, "selection"), input_of(dy, "dy"), call);
   });
 }
 
@@ -29,26 +29,31 @@ int32_t backslice_grad_buffer_add(backslice_grad_buffer* buffer, const backslice
                                   const backslice_view* dy, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(buffer, "buffer").add(get(selection, "selection"), input_of(dy, "dy"), call));
+    return get(buffer, "buffer").add(get(selection, "selection"), input_of(dy, "dy"), call);
   });
 }
 
 int32_t backslice_grad_buffer_zero(backslice_grad_buffer* buffer, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(buffer, "buffer").zero(call));
+    return get(buffer, "buffer").zero(call);
   });
 }
 
 int32_t backslice_grad_buffer_view(const backslice_grad_buffer* buffer, backslice_view* view) {
-  return guarded([&] { return set_view(checked_struct(view, "view"), get(buffer, "buffer").tensor()); });
+  return guarded([&] {
+    StructOut given(view, "view");
+    set_view(*given, get(buffer, "buffer").tensor());
+    return given.give();
+  });
 }
 
 int32_t backslice_grad_buffer_writable(backslice_grad_buffer* buffer, backslice_view* view) {
   return guarded([&] {
-    backslice_view& given = checked_struct(view, "view");
+    StructOut given(view, "view");
     GradBuffer& content = get(buffer, "buffer");
     content.writable();
-    return set_view(given, content.tensor());
+    set_view(*given, content.tensor());
+    return given.give();
   });
 }

@@ -59,7 +59,7 @@ const HandleBase* base_of(const void* handle) { return static_cast<const HandleB
 // The kind of what may be a handle.
 Kind kind_of(const void* handle, const Argument& argument) {
   if (is_alive(handle) && name_of(base_of(handle)->kind) != nullptr) return base_of(handle)->kind;
-  refuse(invalid_argument(text(argument), " is no handle: it was freed, or backslice did not make it"));
+  refuse(invalid_argument(text(argument), " is not a handle: it was freed, or backslice did not make it"));
 }
 
 }  // namespace
@@ -67,7 +67,8 @@ Kind kind_of(const void* handle, const Argument& argument) {
 HandleBase::HandleBase(Kind own) : kind(own) { add_alive(this); }
 
 HandleBase::~HandleBase() {
-  kind = Kind::Ended;
+  // Nothing that the compiler sees reads it before the memory goes, so a plain store would be left out.
+  *const_cast<volatile Kind*>(&kind) = Kind::Ended;
   remove_alive(this);
 }
 

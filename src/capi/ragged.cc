@@ -11,11 +11,12 @@ using namespace backslice::capi;
 
 namespace backslice::capi {
 
-Status set_size(backslice_ragged_size& size, const RaggedSize& from) {
+Status set_size(StructOut<backslice_ragged_size>& out, const RaggedSize& from) {
   if (from.splits.size() > BACKSLICE_MAX_RANK) {
     return unimplemented("the result has ", from.splits.size(), " lists of row splits; in C there may be ",
                          BACKSLICE_MAX_RANK);
   }
+  backslice_ragged_size& size = *out;
   size.ragged_rank = static_cast<std::int32_t>(from.splits.size());
   std::copy(from.splits.begin(), from.splits.end(), size.splits);
   size.rank = from.values.rank();
@@ -23,7 +24,7 @@ Status set_size(backslice_ragged_size& size, const RaggedSize& from) {
   size.item_size = from.item_size;
   size.dtype = static_cast<std::int32_t>(from.dtype);
   size.splits_dtype = static_cast<std::int32_t>(from.splits_dtype);
-  return Status();
+  return out.give();
 }
 
 }  // namespace backslice::capi
@@ -38,7 +39,7 @@ Status make_ragged(Make make, const backslice_view* values, const std::vector<Vi
   not_null(out, "out");
   const CallContext call(context);
   SharedMemory memory(view_of(values, "values"), release, user);
-  return memory.keep_if_ok(give(out, call.value(make(memory.tensor(), borrowed(lists), call))));
+  return memory.keep_if_ok(give(out, unwrap(make(memory.tensor(), borrowed(lists), call))));
 }
 
 }  // namespace
@@ -70,17 +71,22 @@ int32_t backslice_ragged_rank(const backslice_ragged* rt, int32_t* ragged_rank) 
 
 int32_t backslice_ragged_row_splits(const backslice_ragged* rt, int32_t level, backslice_view* view) {
   return guarded([&] {
-    backslice_view& given = checked_struct(view, "view");
+    StructOut given(view, "view");
     const auto& lists = get(rt, "rt").nested_row_splits();
     if (level < 0 || level >= std::ssize(lists)) {
       return out_of_range("level is ", level, ", but rt has ", lists.size(), " lists of row splits");
     }
-    return set_view(given, lists[static_cast<std::size_t>(level)]);
+    set_view(*given, lists[static_cast<std::size_t>(level)]);
+    return given.give();
   });
 }
 
 int32_t backslice_ragged_values(const backslice_ragged* rt, backslice_view* view) {
-  return guarded([&] { return set_view(checked_struct(view, "view"), get(rt, "rt").values()); });
+  return guarded([&] {
+    StructOut given(view, "view");
+    set_view(*given, get(rt, "rt").values());
+    return given.give();
+  });
 }
 
 int32_t backslice_ragged_slice(const backslice_ragged* rt, const backslice_selection* rows,
@@ -88,16 +94,16 @@ int32_t backslice_ragged_slice(const backslice_ragged* rt, const backslice_selec
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, call.value(ragged_slice(get(rt, "rt"), get(rows, "rows"), call)));
+    return give(out, unwrap(ragged_slice(get(rt, "rt"), get(rows, "rows"), call)));
   });
 }
 
 int32_t backslice_ragged_slice_size(const backslice_ragged* rt, const backslice_selection* rows,
                                     const backslice_context* context, backslice_ragged_size* size) {
   return guarded([&] {
-    backslice_ragged_size& given = checked_struct(size, "size");
+    StructOut given(size, "size");
     const CallContext call(context);
-    return set_size(given, call.value(ragged_slice_size(get(rt, "rt"), get(rows, "rows"), call)));
+    return set_size(given, unwrap(ragged_slice_size(get(rt, "rt"), get(rows, "rows"), call)));
   });
 }
 
@@ -106,8 +112,7 @@ int32_t backslice_ragged_slice_into(const backslice_ragged* rt, const backslice_
                                     const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(
-        ragged_slice_into(get(rt, "rt"), get(rows, "rows"), ragged_view_of(out_splits, count, out_values), call));
+    return ragged_slice_into(get(rt, "rt"), get(rows, "rows"), ragged_view_of(out_splits, count, out_values), call);
   });
 }
 
@@ -116,7 +121,7 @@ int32_t backslice_ragged_slice_grad_into(const backslice_ragged* rt, const backs
                                          const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(dy, "dy"), view_of(out, "out"),
-                                             write_of(write), call));
+    return ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(dy, "dy"), view_of(out, "out"),
+                                  write_of(write), call);
   });
 }

@@ -3,7 +3,7 @@
 
 #include "backslice/c/ragged.h"
 #include "backslice/ragged_view.h"
-#include "capi/arguments.h"
+#include "capi/structs.h"
 
 namespace backslice::capi {
 
@@ -11,6 +11,6 @@ inline RaggedView ragged_view_of(const backslice_view* splits, std::int32_t coun
   return {views_of(splits, count, "out_splits"), view_of(values, "out_values")};
 }
 
-Status set_size(backslice_ragged_size& size, const RaggedSize& from);
+Status set_size(StructOut<backslice_ragged_size>& out, const RaggedSize& from);
 
 }  // namespace backslice::capi

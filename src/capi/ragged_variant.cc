@@ -14,7 +14,7 @@ namespace {
 FromVariantTypes types_of(const backslice_variant_types* types) {
   FromVariantTypes made;
   if (types == nullptr) return made;
-  const backslice_variant_types& given = checked_struct(types, "types");
+  const backslice_variant_types given = given_struct(types, "types");
   if (given.values != -1) made.values = ValuesType(dtype_from(given.values, {"types", "values"}), given.item_size);
   if (given.splits != -1) made.splits = dtype_from(given.splits, {"types", "splits"});
   return made;
@@ -34,16 +34,17 @@ std::int64_t elements_of(const backslice_view& view) {
 
 // A view without gaps. There may be millions of them: those with nothing special about them are looked at without
 // making a layout. Everything else, errors included, is what view_of says of it.
-std::optional<Piece> piece_of(const backslice_view* given, const Argument& argument) {
-  const DType dtype = dtype_from(checked_struct(given, argument).dtype, argument);
-  const bool is_plain = given->strides == nullptr && given->item_size == 0 && dtype != DType::Bytes &&
-                        given->device_type == BACKSLICE_CPU && given->device_id == 0;
-  const std::int64_t elements = is_plain ? elements_of(*given) : -1;
+std::optional<Piece> piece_of(const backslice_view* piece, const Argument& argument) {
+  const backslice_view given = given_struct(piece, argument);
+  const DType dtype = dtype_from(given.dtype, argument);
+  const bool is_plain = given.strides == nullptr && given.item_size == 0 && dtype != DType::Bytes &&
+                        given.device_type == BACKSLICE_CPU && given.device_id == 0;
+  const std::int64_t elements = is_plain ? elements_of(given) : -1;
   constexpr std::int64_t kMany = std::int64_t{1} << 56;  // so that their bytes can be counted
-  if (elements >= 0 && elements <= kMany && (elements == 0 || given->data != nullptr)) {
-    return Piece{static_cast<const std::byte*>(given->data), elements, false, dtype, item_size(dtype)};
+  if (elements >= 0 && elements <= kMany && (elements == 0 || given.data != nullptr)) {
+    return Piece{static_cast<const std::byte*>(given.data), elements, false, dtype, item_size(dtype)};
   }
-  const View view = view_of(given, argument);
+  const View view = view_of(piece, argument);
   if (!is_contiguous(view.layout)) return std::nullopt;
   return Piece{view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device};
 }
@@ -54,7 +55,7 @@ std::optional<std::vector<Piece>> plain_pieces_of(const backslice_view* pieces, 
   std::vector<Piece> made(items(pieces, count, "pieces", "piece_count").size());
   for (std::int64_t i = 0; i < count; ++i) {
     if (missing != nullptr && missing[i] != 0) continue;
-    const auto piece = piece_of(pieces + i, {"pieces", i});
+    const auto piece = piece_of(element(pieces, i), {"pieces", i});
     if (!piece) return std::nullopt;
     made[static_cast<std::size_t>(i)] = *piece;
   }
@@ -104,7 +105,7 @@ int32_t backslice_variant_array_at(const backslice_variant_array* array, int64_t
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    auto element = call.value(get(array, "array").at(i, call));
+    auto element = unwrap(get(array, "array").at(i, call));
     if (element) return give(out, *std::move(element));
     *out = nullptr;
     return Status();
@@ -114,9 +115,9 @@ int32_t backslice_variant_array_at(const backslice_variant_array* array, int64_t
 int32_t backslice_variant_array_element_size(const backslice_variant_array* array, int64_t i,
                                              const backslice_context* context, backslice_ragged_size* size) {
   return guarded([&] {
-    backslice_ragged_size& given = checked_struct(size, "size");
+    StructOut given(size, "size");
     const CallContext call(context);
-    return set_size(given, call.value(get(array, "array").element_size(i, call)));
+    return set_size(given, unwrap(get(array, "array").element_size(i, call)));
   });
 }
 
@@ -125,7 +126,7 @@ int32_t backslice_variant_array_element_into(const backslice_variant_array* arra
                                              const backslice_view* out_values, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(get(array, "array").element_into(i, ragged_view_of(out_splits, count, out_values), call));
+    return get(array, "array").element_into(i, ragged_view_of(out_splits, count, out_values), call);
   });
 }
 
@@ -143,8 +144,8 @@ int32_t backslice_ragged_tensor_from_variant(const backslice_variant_array* enco
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, call.value(ragged_tensor_from_variant(get(encoded, "encoded"), input_ragged_rank,
-                                                           output_ragged_rank, types_of(types), call)));
+    return give(out, unwrap(ragged_tensor_from_variant(get(encoded, "encoded"), input_ragged_rank, output_ragged_rank,
+                                                       types_of(types), call)));
   });
 }
 
@@ -152,10 +153,10 @@ int32_t backslice_ragged_tensor_from_variant_size(const backslice_variant_array*
                                                   int32_t output_ragged_rank, const backslice_variant_types* types,
                                                   const backslice_context* context, backslice_ragged_size* size) {
   return guarded([&] {
-    backslice_ragged_size& given = checked_struct(size, "size");
+    StructOut given(size, "size");
     const CallContext call(context);
-    return set_size(given, call.value(ragged_tensor_from_variant_size(get(encoded, "encoded"), input_ragged_rank,
-                                                                      output_ragged_rank, types_of(types), call)));
+    return set_size(given, unwrap(ragged_tensor_from_variant_size(get(encoded, "encoded"), input_ragged_rank,
+                                                                  output_ragged_rank, types_of(types), call)));
   });
 }
 
@@ -166,9 +167,8 @@ int32_t backslice_ragged_tensor_from_variant_into(const backslice_variant_array*
                                                   const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_tensor_from_variant_into(get(encoded, "encoded"), input_ragged_rank, output_ragged_rank,
-                                                      ragged_view_of(out_splits, count, out_values), types_of(types),
-                                                      call));
+    return ragged_tensor_from_variant_into(get(encoded, "encoded"), input_ragged_rank, output_ragged_rank,
+                                           ragged_view_of(out_splits, count, out_values), types_of(types), call);
   });
 }
 
@@ -187,9 +187,9 @@ int32_t backslice_ragged_tensor_to_variant_gradient_into(const backslice_variant
                                                          int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(ragged_tensor_to_variant_gradient_into(
+    return ragged_tensor_to_variant_gradient_into(
         get(encoded_ragged_grad, "encoded_ragged_grad"), borrowed(views_of(row_splits, count, "row_splits")),
-        ints_of(dense_values_shape, "dense_values_shape"), view_of(out, "out"), write_of(write), call));
+        ints_of(dense_values_shape, "dense_values_shape"), view_of(out, "out"), write_of(write), call);
   });
 }
 
@@ -203,8 +203,8 @@ int32_t backslice_ragged_pieces_gradient_into(const backslice_view* pieces, cons
     const std::vector<Tensor> splits = borrowed(views_of(row_splits, count, "row_splits"));
     const Ints shape = ints_of(dense_values_shape, "dense_values_shape");
     const View result = view_of(out, "out");
-    return call.ended(plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
-                            : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call),
-                                                                     splits, shape, result, write_of(write), call));
+    return plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
+                 : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call), splits, shape,
+                                                          result, write_of(write), call);
   });
 }

@@ -21,7 +21,7 @@ int32_t backslice_slice_into(const backslice_selection* selection, const backsli
                              const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(slice_into(get(selection, "selection"), input_of(x, "x"), view_of(out, "out"), call));
+    return slice_into(get(selection, "selection"), input_of(x, "x"), view_of(out, "out"), call);
   });
 }
 
@@ -29,8 +29,7 @@ int32_t backslice_slice_grad_into(const backslice_selection* selection, const ba
                                   const backslice_view* out, int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(
-        slice_grad_into(get(selection, "selection"), input_of(dy, "dy"), view_of(out, "out"), write_of(write), call));
+    return slice_grad_into(get(selection, "selection"), input_of(dy, "dy"), view_of(out, "out"), write_of(write), call);
   });
 }
 
@@ -50,7 +49,7 @@ int32_t backslice_strided_slice_into(const backslice_view* input, const backslic
     const View into = view_of(out, "out");
     const auto selection = tf_selection_of(from.shape(), spec);
     if (!selection.ok()) return selection.status();
-    return call.ended(slice_into(*selection, from, into, call));
+    return slice_into(*selection, from, into, call);
   });
 }
 
@@ -61,7 +60,7 @@ int32_t backslice_strided_slice_grad_into(backslice_ints shape, const backslice_
     const CallContext call(context);
     const auto selection = tf_selection_of(ints_of(shape, "shape"), spec);
     if (!selection.ok()) return selection.status();
-    return call.ended(slice_grad_into(*selection, input_of(dy, "dy"), view_of(out, "out"), write_of(write), call));
+    return slice_grad_into(*selection, input_of(dy, "dy"), view_of(out, "out"), write_of(write), call);
   });
 }
 
@@ -77,7 +76,7 @@ int32_t backslice_onnx_slice_into(const backslice_view* data, const backslice_on
                                   const backslice_view* out, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(onnx_slice_into(input_of(data, "data"), onnx_slice_of(spec), view_of(out, "out"), call));
+    return onnx_slice_into(input_of(data, "data"), onnx_slice_of(spec), view_of(out, "out"), call);
   });
 }
 
@@ -86,8 +85,8 @@ int32_t backslice_onnx_slice_grad_into(const backslice_view* grad, backslice_int
                                        const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(onnx_slice_grad_into(input_of(grad, "grad"), ints_of(shape, "shape"), onnx_slice_of(spec),
-                                           view_of(out, "out"), write_of(write), call));
+    return onnx_slice_grad_into(input_of(grad, "grad"), ints_of(shape, "shape"), onnx_slice_of(spec),
+                                view_of(out, "out"), write_of(write), call);
   });
 }
 
@@ -104,7 +103,6 @@ int32_t backslice_multi_slice_grad_into(backslice_ints shape, const backslice_se
       const auto i = static_cast<std::int64_t>(at);
       slices.push_back({get(handles[at], Argument("selections", i)), input_of(&views[at], {"dys", i})});
     }
-    return call.ended(
-        multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call));
+    return multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call);
   });
 }

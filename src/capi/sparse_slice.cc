@@ -2,6 +2,7 @@
 
 #include "backslice/c/sparse_slice.h"
 #include "capi/context.h"
+#include "capi/structs.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -9,7 +10,7 @@ using namespace backslice::capi;
 namespace {
 
 CooIndices indices_of(const backslice_coo_indices* indices, const char* argument) {
-  const backslice_coo_indices& given = checked_struct(indices, argument);
+  const backslice_coo_indices given = given_struct(indices, argument);
   const bool columns = flag_of(given.is_columns, {argument, "is_columns"});
   if (given.count < 0 || given.count > BACKSLICE_MAX_RANK || (!columns && given.count != 1)) {
     refuse(invalid_argument(argument, ".count is ", given.count, ", expected ",
@@ -19,7 +20,7 @@ CooIndices indices_of(const backslice_coo_indices* indices, const char* argument
     refuse(invalid_argument(argument, ".arrays is NULL, but the count is ", given.count));
   }
   std::vector<ConstView> views;
-  for (std::int32_t i = 0; i < given.count; ++i) views.push_back(input_of(given.arrays + i, {argument, i}));
+  for (std::int32_t i = 0; i < given.count; ++i) views.push_back(input_of(element(given.arrays, i), {argument, i}));
   return unwrap(columns ? CooIndices::from_columns(views, argument) : CooIndices::from_matrix(views[0], argument));
 }
 
@@ -36,7 +37,7 @@ int32_t backslice_sparse_slice_count(const backslice_coo_indices* indices, backs
   return guarded([&] {
     not_null(count, "count");
     const CallContext call(context);
-    *count = call.value(
+    *count = unwrap(
         sparse_slice_count(indices_of(indices, "indices"), ints_of(start, "start"), ints_of(size, "size"), call));
     return Status();
   });
@@ -49,7 +50,7 @@ int32_t backslice_sparse_slice_into(const backslice_coo_indices* indices, const 
   return guarded([&] {
     not_null(result_shape, "result_shape");
     const CallContext call(context);
-    const Shape sliced = call.value(sparse_slice_into(
+    const Shape sliced = unwrap(sparse_slice_into(
         indices_of(indices, "indices"), input_of(values, "values"), ints_of(shape, "shape"), ints_of(start, "start"),
         ints_of(size, "size"), view_of(out_indices, "out_indices"), view_of(out_values, "out_values"), call));
     std::copy(sliced.begin(), sliced.end(), result_shape);
@@ -63,9 +64,9 @@ int32_t backslice_sparse_slice_grad_into(const backslice_view* grad, const backs
                                          const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(sparse_slice_grad_into(
-        input_of(grad, "grad"), indices_of(input_indices, "input_indices"), ints_of(input_start, "input_start"),
-        indices_of(output_indices, "output_indices"), view_of(out, "out"), order_of(order), write_of(write), call));
+    return sparse_slice_grad_into(input_of(grad, "grad"), indices_of(input_indices, "input_indices"),
+                                  ints_of(input_start, "input_start"), indices_of(output_indices, "output_indices"),
+                                  view_of(out, "out"), order_of(order), write_of(write), call);
   });
 }
 
@@ -74,8 +75,8 @@ int32_t backslice_sparse_slice_grad_by_size_into(const backslice_view* grad, con
                                                  int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(sparse_slice_grad_by_size_into(input_of(grad, "grad"), indices_of(input_indices, "input_indices"),
-                                                     ints_of(start, "start"), ints_of(size, "size"),
-                                                     view_of(out, "out"), write_of(write), call));
+    return sparse_slice_grad_by_size_into(input_of(grad, "grad"), indices_of(input_indices, "input_indices"),
+                                          ints_of(start, "start"), ints_of(size, "size"), view_of(out, "out"),
+                                          write_of(write), call);
   });
 }

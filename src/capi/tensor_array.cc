@@ -4,6 +4,7 @@
 #include "backslice/c/tensor_array.h"
 #include "capi/context.h"
 #include "capi/handles.h"
+#include "capi/structs.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -13,7 +14,7 @@ namespace {
 // Elements are where the context says.
 TensorArrayOptions options_of(const backslice_tensor_array_options* options, Device device) {
   if (options == nullptr) return {.device = device};
-  const backslice_tensor_array_options& given = checked_struct(options, "options");
+  const backslice_tensor_array_options given = given_struct(options, "options");
   return {.element_shape = partial_shape_of(given.element_shape, "options.element_shape"),
           .dynamic_size = flag_of(given.dynamic_size, {"options", "dynamic_size"}),
           .clear_after_read = flag_of(given.clear_after_read, {"options", "clear_after_read"}),
@@ -21,7 +22,8 @@ TensorArrayOptions options_of(const backslice_tensor_array_options* options, Dev
           .contiguous = flag_of(given.contiguous, {"options", "contiguous"}),
           .name = std::string(text_of(given.name, {"options", "name"})),
           .item_size = given.item_size,
-          .device = device};
+          .device = device,
+          .any_device = flag_of(given.any_device, {"options", "any_device"})};
 }
 
 // One thing that is known of an array.
@@ -41,7 +43,7 @@ int32_t backslice_tensor_array_make(int64_t size, int32_t dtype, const backslice
     not_null(out, "out");
     const CallContext call(context);
     const TensorArrayOptions made = options_of(options, call.device());
-    return give(out, call.value(TensorArray::make(size, dtype_from(dtype, "dtype"), made, call)));
+    return give(out, unwrap(TensorArray::make(size, dtype_from(dtype, "dtype"), made, call)));
   });
 }
 
@@ -57,9 +59,8 @@ int32_t backslice_tensor_array_grad_with_shape(backslice_tensor_array* array, ba
     not_null(out, "out");
     const CallContext call(context);
     const std::string name(text_of(source, "source"));
-    return give(
-        out,
-        call.value(get(array, "array").grad_with_shape(name, ints_of(shape_to_prepend, "shape_to_prepend"), call)));
+    return give(out,
+                unwrap(get(array, "array").grad_with_shape(name, ints_of(shape_to_prepend, "shape_to_prepend"), call)));
   });
 }
 

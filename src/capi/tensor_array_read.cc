@@ -15,7 +15,7 @@ int32_t tell_shape(const backslice_tensor_array* array, int64_t* shape, int32_t*
   return guarded([&] {
     const ShapeOut out(shape, "shape", rank, "rank");
     const CallContext call(context);
-    return out.set(call.value(of(get(array, "array"), call)));
+    return out.set(unwrap(of(get(array, "array"), call)));
   });
 }
 
@@ -25,7 +25,7 @@ int32_t read_into(backslice_tensor_array* array, const backslice_view* out, cons
                   const Read& read) {
   return guarded([&] {
     const CallContext call(context);
-    return call.ended(read(get(array, "array"), view_of(out, "out"), call));
+    return read(get(array, "array"), view_of(out, "out"), call);
   });
 }
 

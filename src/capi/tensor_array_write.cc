@@ -18,7 +18,7 @@ int32_t write_copy(backslice_tensor_array* array, const backslice_view* value, c
     const CallContext call(context);
     TensorArray& into = get(array, "array");
     const View view = view_of(value, "value");
-    return call.ended(write(into, call.value(slice(Selection::all(view.shape()), view, call)), call));
+    return write(into, unwrap(slice(Selection::all(view.shape()), view, call)), call);
   });
 }
 
@@ -29,7 +29,7 @@ int32_t write_shared(backslice_tensor_array* array, const backslice_view* value,
     const CallContext call(context);
     TensorArray& into = get(array, "array");
     SharedMemory memory(view_of(value, "value"), release, user);
-    return memory.keep_if_ok(call.ended(write(into, memory.tensor(), call)));
+    return memory.keep_if_ok(write(into, memory.tensor(), call));
   });
 }
 

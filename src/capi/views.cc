@@ -1,5 +1,5 @@
 // Views of C's, checked: where they lie, of what, and how.
-#include "capi/arguments.h"
+#include "capi/structs.h"
 
 namespace backslice::capi {
 namespace {
@@ -38,7 +38,7 @@ enum class Data { Needed, Unused };
 // making it.
 template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
-  const backslice_view& given = checked_struct(view, argument);
+  const backslice_view given = given_struct(view, argument);
   const DType dtype = dtype_from(given.dtype, argument);
   const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);
@@ -70,7 +70,7 @@ std::vector<View> views_of(const backslice_view* views, std::int64_t count, cons
                            const char* count_argument, std::int64_t most) {
   std::vector<View> made;
   made.reserve(items(views, count, argument, count_argument, most).size());
-  for (std::int64_t i = 0; i < count; ++i) made.push_back(view_of(views + i, {argument, i}));
+  for (std::int64_t i = 0; i < count; ++i) made.push_back(view_of(element(views, i), {argument, i}));
   return made;
 }
 
@@ -83,7 +83,7 @@ std::vector<Tensor> borrowed(const std::vector<View>& views) {
   return tensors;
 }
 
-Status set_view(backslice_view& view, const Tensor& tensor) {
+void set_view(backslice_view& view, const Tensor& tensor) {
   view.data = const_cast<std::byte*>(tensor.data());
   view.dtype = static_cast<std::int32_t>(tensor.dtype());
   view.rank = tensor.shape().rank();
@@ -91,7 +91,6 @@ Status set_view(backslice_view& view, const Tensor& tensor) {
   view.strides = nullptr;
   view.item_size = tensor.dtype() == DType::Bytes ? tensor.view().layout.item_size : 0;
   set_device(view.device_type, view.device_id, tensor.device());
-  return Status();
 }
 
 }  // namespace backslice::capi

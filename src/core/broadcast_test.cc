@@ -22,8 +22,8 @@ TEST(Broadcast, MatchesAxesFromTheLastAndRepeatsThoseOfExtentOne) {
 TEST(Broadcast, ScalarsFillEveryShape) {
   const float one = 1;
   const ConstView view = ConstView::contiguous(&one, DType::Float32, {}).value();
-  EXPECT_THAT(Ints(broadcast(view, shape_of({2, 2}))->layout.strides), ElementsAre(0, 0));
-  EXPECT_EQ(broadcast(view, shape_of({}))->layout, view.layout);
+  EXPECT_THAT(Ints(broadcast(view, shape_of({2, 2})).value().layout.strides), ElementsAre(0, 0));
+  EXPECT_EQ(broadcast(view, shape_of({})).value().layout, view.layout);
 }
 
 TEST(Broadcast, ExtentOneBecomesNothingToo) {

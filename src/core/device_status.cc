@@ -5,9 +5,12 @@
 namespace backslice {
 
 Status to_status(const DeviceStatus& status) {
-  if (status.refused == 0) return Status();
-  return Status(StatusCode::Internal, join("the device found ", status.found, " of the rows that were given, expected ",
-                                           status.expected, "; nothing was written"));
+  return without_throwing([&] {
+    if (status.refused == 0) return Status();
+    return Status(StatusCode::Internal,
+                  join("the device found ", status.found, " of the rows that were given, expected ", status.expected,
+                       "; nothing was written"));
+  });
 }
 
 }  // namespace backslice

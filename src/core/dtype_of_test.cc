@@ -56,7 +56,7 @@ TEST(DTypeOf, ATypeOfTheCallersTakesPart) {
   std::vector<my::bfloat16> numbers(6);
   const View view = View::of(numbers, {2, 3}).value();
   EXPECT_EQ(view.dtype, DType::BFloat16);
-  EXPECT_EQ(view.elements<my::bfloat16>()->data(), numbers.data());
+  EXPECT_EQ(view.elements<my::bfloat16>().value().data(), numbers.data());
   EXPECT_TRUE(is_error(view.elements<std::uint16_t>(), kInvalid, "uint16", "bfloat16"));
 }
 
@@ -64,7 +64,7 @@ TEST(DTypeOf, BytesHaveTheSizeOfTheirType) {
   std::vector<my::pixel> image(6);
   const View view = View::of(image, {2, 3}).value();
   EXPECT_EQ(view.layout.item_size, 3);
-  EXPECT_EQ(view.elements<my::pixel>()->size(), 6u);
+  EXPECT_EQ(view.elements<my::pixel>().value().size(), 6u);
   const View wider = View::contiguous(image.data(), DType::Bytes, {2}, 9).value();
   EXPECT_TRUE(is_error(wider.elements<my::pixel>(), kInvalid, "3 bytes", "9"));
 }

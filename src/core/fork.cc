@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <cassert>
+
 #include "core/boundary.h"
 
 namespace backslice {
@@ -29,7 +31,15 @@ bool is_abandoned(std::uint64_t state) { return (state & ~kHolders) != now(); }
 
 std::uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
-void ForkAwareMutex::lock() {
+#ifndef NDEBUG
+namespace {
+thread_local int held_locks = 0;
+}
+void count_held_lock(int change) noexcept { held_locks += change; }
+void check_no_lock_is_held() noexcept { assert(held_locks == 0); }
+#endif
+
+void ForkAwareMutex::acquire() {
   const std::uint32_t own = fork_generation() + 1;
   for (std::uint32_t seen = kFree; !holder_.compare_exchange_weak(seen, own, std::memory_order_acquire);) {
     if (seen == kFree) continue;
@@ -42,7 +52,7 @@ void ForkAwareMutex::lock() {
 void ForkAwareSharedMutex::lock() {
   for (std::uint64_t seen = state_.load(std::memory_order_relaxed);;) {
     if ((seen & kHolders) == 0) {
-      if (state_.compare_exchange_weak(seen, now() | kAlone, std::memory_order_acquire)) return;
+      if (state_.compare_exchange_weak(seen, now() | kAlone, std::memory_order_acquire)) return count_held_lock(1);
       continue;
     }
     if (is_abandoned(seen)) throw_abandoned();
@@ -52,6 +62,7 @@ void ForkAwareSharedMutex::lock() {
 }
 
 void ForkAwareSharedMutex::unlock() noexcept {
+  count_held_lock(-1);
   state_.store(0, std::memory_order_release);
   state_.notify_all();
 }
@@ -60,7 +71,7 @@ void ForkAwareSharedMutex::lock_shared() {
   for (std::uint64_t seen = state_.load(std::memory_order_relaxed);;) {
     if ((seen & kAlone) == 0) {
       const std::uint64_t one_more = (seen & kHolders) == 0 ? now() + 1 : seen + 1;
-      if (state_.compare_exchange_weak(seen, one_more, std::memory_order_acquire)) return;
+      if (state_.compare_exchange_weak(seen, one_more, std::memory_order_acquire)) return count_held_lock(1);
       continue;
     }
     if (is_abandoned(seen)) throw_abandoned();
@@ -70,6 +81,7 @@ void ForkAwareSharedMutex::lock_shared() {
 }
 
 void ForkAwareSharedMutex::unlock_shared() noexcept {
+  count_held_lock(-1);
   const std::uint64_t before = state_.fetch_sub(1, std::memory_order_release);
   if ((before & kHolders) == 1) state_.notify_all();
 }

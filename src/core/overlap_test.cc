@@ -65,7 +65,7 @@ TEST(Overlap, WhatCannotBeDecidedInBoundedWorkCountsAsOverlap) {
   // Strides of about the same size, all even, and a target that only parity of two odd ones could rule out late.
   std::vector<std::int64_t> shape(24, 3), strides;
   for (std::int64_t i = 0; i < 24; ++i) strides.push_back(1'000'003 + 2 * 7'919 * i * i);
-  EXPECT_TRUE(overlaps_itself(View::strided(memory, DType::Int8, shape, strides)->layout));
+  EXPECT_TRUE(overlaps_itself(View::strided(memory, DType::Int8, shape, strides).value().layout));
 }
 
 }  // namespace

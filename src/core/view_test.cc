@@ -36,7 +36,7 @@ TEST(View, StridesThatLeaveInt64AreRefused) {
 
 TEST(View, ItemSizeIsForBytesAlone) {
   std::byte b[10];
-  EXPECT_EQ(View::contiguous(b, DType::Bytes, {2}, 5)->layout.item_size, 5);
+  EXPECT_EQ(View::contiguous(b, DType::Bytes, {2}, 5).value().layout.item_size, 5);
   EXPECT_TRUE(is_error(View::contiguous(b, DType::Bytes, {2}, -1), kInvalid, "item_size"));
   EXPECT_TRUE(is_error(View::contiguous(b, DType::Int8, {2}, 5), kInvalid, "item_size 5", "int8"));
 }
@@ -59,12 +59,13 @@ TEST(View, ComesFromContainersWithAShape) {
   std::vector<float> vector(6);
   std::array<double, 6> array = {};
   std::int32_t c_array[6] = {};
-  EXPECT_EQ(View::of(vector, {2, 3})->layout, View::contiguous(vector.data(), DType::Float32, {2, 3})->layout);
-  EXPECT_EQ(View::of(array, {6})->dtype, DType::Float64);
-  EXPECT_EQ(View::of(c_array, {3, 2})->dtype, DType::Int32);
-  EXPECT_EQ(View::of(std::span(vector).first(4), {2, 2})->data, reinterpret_cast<std::byte*>(vector.data()));
+  EXPECT_EQ(View::of(vector, {2, 3}).value().layout,
+            View::contiguous(vector.data(), DType::Float32, {2, 3}).value().layout);
+  EXPECT_EQ(View::of(array, {6}).value().dtype, DType::Float64);
+  EXPECT_EQ(View::of(c_array, {3, 2}).value().dtype, DType::Int32);
+  EXPECT_EQ(View::of(std::span(vector).first(4), {2, 2}).value().data, reinterpret_cast<std::byte*>(vector.data()));
   const std::vector<std::string> words(2);
-  EXPECT_EQ(ConstView::of(words, {2})->dtype, DType::String);
+  EXPECT_EQ(ConstView::of(words, {2}).value().dtype, DType::String);
 }
 
 TEST(View, OfAnotherNumberOfElementsThanTheMemoryHasIsRefused) {
@@ -91,7 +92,7 @@ TEST(View, IsNotMadeOfTemporariesOrOverConstElements) {
 
 TEST(View, ShowsItsElements) {
   std::vector<float> memory = {1, 2, 3};
-  View::of(memory, {3})->elements<float>().value()[1] = 7;
+  View::of(memory, {3}).value().elements<float>().value()[1] = 7;
   EXPECT_THAT(memory, ElementsAre(1, 7, 3));
   const ConstView view = ConstView::of(memory, {3}).value();
   static_assert(std::is_same_v<decltype(view.elements<float>()), Result<std::span<const float>>>);

@@ -15,14 +15,16 @@ class TbbExecutor final : public Executor {
   explicit TbbExecutor(int threads) : arena_(threads) {}
   int concurrency() const override { return arena_.max_concurrency(); }
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
-    arena_.execute([&] {
+    const auto run_all = [&] {
       oneapi::tbb::parallel_for(
           oneapi::tbb::blocked_range<std::int64_t>(0, count, 1),
           [&](const auto& range) {
             for (std::int64_t i = range.begin(); i < range.end(); ++i) task(i);
           },
           oneapi::tbb::simple_partitioner());
-    });
+    };
+    // Isolated: a thread that waits here takes none but these tasks, since others may want what its caller holds.
+    arena_.execute([&] { oneapi::tbb::this_task_arena::isolate(run_all); });
   }
 
  private:

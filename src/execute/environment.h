@@ -10,4 +10,8 @@ namespace backslice {
 // Exported for the Python bindings.
 BACKSLICE_EXPORT Status check_num_threads_variable();
 
+// The same where that left the number of threads undecided: until it is corrected, which decides it, or
+// set_num_threads() is called.
+Status settle_num_threads();
+
 }  // namespace backslice

@@ -40,11 +40,11 @@ Result<int> parse_num_threads(std::string_view text) {
   return invalid_argument("BACKSLICE_NUM_THREADS is \"", text, "\", expected a whole number of threads, at least 1");
 }
 
-int initial_threads() {
+// As many as the variable says, or as there are cores.
+Result<int> threads_of_environment() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
   if (text == nullptr || *text == '\0') return cores();
-  const auto threads = parse_num_threads(text);
-  return threads.ok() ? *threads : cores();
+  return parse_num_threads(text);
 }
 
 // The process's executor. It is never destroyed: tasks of other threads may still run at exit, and in a forked child
@@ -65,6 +65,7 @@ class Default {
 
   void set_threads(int threads) {
     const std::lock_guard lock(mutex_);
+    is_environment_wrong_ = false;
     if (threads == threads_) return;
     threads_ = threads;
     // The old one may be in use by another thread, and stays; its threads need not.
@@ -73,8 +74,20 @@ class Default {
 
   int threads() const { return threads_; }
 
+  // The variable's error, until it is corrected or set_threads() is called.
+  Status read_environment_again() {
+    if (!is_environment_wrong_) return Status();
+    const auto threads = threads_of_environment();
+    if (!threads.ok()) return threads.status();
+    set_threads(*threads);
+    return Status();
+  }
+
  private:
-  Default() : threads_(initial_threads()) {
+  Default() : threads_(cores()) {
+    const auto threads = threads_of_environment();
+    if (threads.ok()) threads_ = *threads;
+    is_environment_wrong_ = !threads.ok();
     pthread_atfork(nullptr, nullptr, [] { instance().after_fork(); });
   }
 
@@ -102,6 +115,7 @@ class Default {
   std::vector<Executor*> made_;  // one for each number of threads so far: an old one may still be in use
   std::atomic<Executor*> current_ = nullptr;
   std::atomic<int> threads_;
+  std::atomic<bool> is_environment_wrong_ = false;
   bool forked_ = false;
 };
 
@@ -130,11 +144,18 @@ Status set_num_threads(int threads) {
   });
 }
 
-int num_threads() { return Default::instance().threads(); }
+int num_threads() noexcept {
+  try {
+    return Default::instance().threads();
+  } catch (...) {  // no memory for it: the next call tries again
+    return cores();
+  }
+}
 
 Status check_num_threads_variable() {
-  const char* text = std::getenv("BACKSLICE_NUM_THREADS");
-  return text == nullptr || *text == '\0' ? Status() : parse_num_threads(text).status();
+  return without_throwing([] { return threads_of_environment().status(); });
 }
+
+Status settle_num_threads() { return Default::instance().read_environment_again(); }
 
 }  // namespace backslice

@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "core/boundary.h"
+#include "core/fork.h"
+#include "execute/supervised_run.h"
 
 namespace backslice {
 namespace {
@@ -12,21 +14,19 @@ namespace {
 // What has become of the tasks of one run.
 class Outcome {
  public:
-  explicit Outcome(const TaskRunner& runner) : runner_(runner) {}
+  Outcome(const TaskRunner& runner, const std::function<void(std::int64_t)>& body) : runner_(runner), body_(body) {}
 
-  void attempt(const std::function<void(std::int64_t)>& body, std::int64_t i) noexcept {
-    started_.store(true, std::memory_order_relaxed);
+  void attempt(std::int64_t i) noexcept {
     if (ended_.load(std::memory_order_relaxed)) return;
     try {
       runner_.throw_if_cancelled();
-      body(i);
+      runner_.note_begun();
+      body_(i);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!ended_.exchange(true)) thrown_ = std::current_exception();
     }
   }
-
-  bool any_started() const { return started_; }
 
   void rethrow_if_ended() {
     if (thrown_) std::rethrow_exception(thrown_);
@@ -34,7 +34,8 @@ class Outcome {
 
  private:
   const TaskRunner& runner_;
-  std::atomic<bool> started_ = false, ended_ = false;
+  const std::function<void(std::int64_t)>& body_;
+  std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::exception_ptr thrown_;
 };
@@ -42,19 +43,18 @@ class Outcome {
 }  // namespace
 
 void TaskRunner::run_many(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
-  Outcome outcome(*this);
-  const auto attempt = [&](std::int64_t i) { outcome.attempt(body, i); };
-  try {
-    executor_.run(count, attempt);
-  } catch (...) {  // it could not even begin: then this thread does the work
-    if (outcome.any_started()) throw;
-    for (std::int64_t i = 0; i < count; ++i) attempt(i);
+  Outcome outcome(*this, body);
+  check_no_lock_is_held();
+  if (Status status = run_supervised(executor_, count, [&](std::int64_t i) { outcome.attempt(i); }); !status.ok()) {
+    throw StatusException(std::move(status));
   }
   outcome.rethrow_if_ended();
 }
 
 void TaskRunner::throw_if_cancelled() const {
-  if (cancelled_ != nullptr && (*cancelled_)()) throw StatusException(Status(StatusCode::Cancelled, "cancelled"));
+  if (cancelled_ == nullptr) return;
+  check_no_lock_is_held();
+  if ((*cancelled_)()) throw StatusException(Status(StatusCode::Cancelled, "cancelled"));
 }
 
 }  // namespace backslice

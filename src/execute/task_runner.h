@@ -1,9 +1,12 @@
 // TaskRunner: how one operation runs its tasks. The only place where kernels meet an Executor.
 //
 // Executors need tasks that do not throw and know nothing of cancellation. A TaskRunner gives them such tasks: between
-// two of them it asks whether the operation was cancelled, and what a task throws is kept until all have returned.
+// two of them it asks whether the operation was cancelled, and what a task throws is kept until all have returned. An
+// executor that breaks its contract ends the operation with Internal (supervised_run.h).
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 
@@ -13,10 +16,11 @@ namespace backslice {
 
 class TaskRunner {
  public:
-  TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr)
-      : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr) {}
+  // `begun`, unless it is null, becomes true with the first task.
+  TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr, std::atomic<bool>* begun = nullptr)
+      : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr), begun_(begun) {}
 
-  int concurrency() const { return executor_.concurrency(); }
+  int concurrency() const { return std::max(1, executor_.concurrency()); }
   std::int64_t least_work() const { return executor_.least_work(); }
 
   // Throws a StatusException (Cancelled) if the operation was cancelled.
@@ -29,10 +33,19 @@ class TaskRunner {
 
   // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. Once the operation is cancelled or a
   // body has thrown, the rest is left out; then this throws a StatusException (Cancelled), or what the body threw.
+  // After an Internal error of the executor all bodies have run.
   template <class Body>
   void run(std::int64_t count, const Body& body) const {
-    if (count == 1) return body(0);
+    if (count == 1) {
+      note_begun();
+      return body(0);
+    }
     if (count > 1) run_many(count, std::cref(body));
+  }
+
+  // For work that is done without tasks.
+  void note_begun() const {
+    if (begun_ != nullptr) begun_->store(true, std::memory_order_relaxed);
   }
 
  private:
@@ -42,6 +55,7 @@ class TaskRunner {
 
   Executor& executor_;
   const CancelledTest* cancelled_;  // null where nobody can cancel
+  std::atomic<bool>* begun_;
 };
 
 }  // namespace backslice

@@ -32,7 +32,7 @@ void overwrite(const Schedule& schedule, DType dtype, std::byte* dst, const std:
   try {
     run_fill(schedule, dtype, dst, src, call);
   } catch (const StatusException&) {
-    throw;  // cancelled, or refused by the driver
+    throw;  // cancelled, refused by the driver, or what the executor did wrong when all was written
   } catch (...) {
     if (!call.device.is_cpu()) throw;
     reference::overwrite(schedule.plan, dtype, dst, src);
@@ -53,6 +53,8 @@ void add_elements(const View& dst, const ConstView& src, const Call& call) {
   const Schedule schedule = schedule_addition(dst.layout, src.layout, src.dtype);
   try {
     run_add(schedule, src.dtype, dst.data, src.data, call);
+  } catch (const StatusException&) {
+    throw;  // refused by the driver, or what the executor did wrong when all was added
   } catch (...) {
     if (!call.device.is_cpu()) throw;
     reference::accumulate(schedule.plan, src.dtype, dst.data, src.data);
@@ -180,14 +182,16 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
     auto copy = Copy::make(dy, call);
     if (!copy.ok()) return copy.status();
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
-    call.tasks.throw_if_cancelled();
-    for (const Selection& old : regions_) {
-      if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, call);
-    }
-    if (region) {
-      remember(*region);  // beside the old ones, which may be no zeros either when this is cancelled
-      copy->run(select(selection, tensor_.view()), tensor_, call);
-    }
+    call.writing([&] {
+      call.tasks.throw_if_cancelled();
+      for (const Selection& old : regions_) {
+        if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, call);
+      }
+      if (region) {
+        remember(*region);  // beside the old ones, which may be no zeros either when this is cancelled
+        copy->run(select(selection, tensor_.view()), tensor_, call);
+      }
+    });
     regions_.clear();
     if (region) regions_.push_back(*region);
     return Status();
@@ -214,7 +218,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
     }
     const Call finishing = uncancelled(context, dy.device);
     if (all_met) {  // and so remembered
-      add_elements(select(selection, tensor_.view()), dy, finishing);
+      finishing.writing([&] { add_elements(select(selection, tensor_.view()), dy, finishing); });
       return Status();
     }
     if (regions_.size() == regions_.capacity()) regions_.reserve(2 * regions_.size() + 1);
@@ -222,14 +226,14 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
       auto copy = Copy::make(dy, Call(context, dy.device));
       if (!copy.ok()) return copy.status();
       remember(region);
-      copy->run(select(selection, tensor_.view()), tensor_, finishing);
+      finishing.writing([&] { copy->run(select(selection, tensor_.view()), tensor_, finishing); });
       return Status();
     }
     const View target = select(region, tensor_.view());
     const auto sums = sums_in_region(selection, region, met, target, dy, context);
     if (!sums.ok()) return sums.status();
     remember(region);
-    copy_elements(target, sums->view(), tensor_, finishing);
+    finishing.writing([&] { copy_elements(target, sums->view(), tensor_, finishing); });
     return Status();
   });
 }
@@ -238,13 +242,15 @@ Status GradBuffer::zero(const Context& context) {
   return without_throwing([&]() -> Status {
     const DeviceUse use(tensor_.buffer(), context.stream);
     const Call finishing = uncancelled(context, tensor_.device());
-    for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
+    finishing.writing([&] {
+      for (const Selection& region : regions_) zero_elements(select(region, tensor_.view()), tensor_, finishing);
+    });
     regions_.clear();
     return Status();
   });
 }
 
-View GradBuffer::writable() {
+View GradBuffer::writable() & {
   remember_all();
   return tensor_.view();
 }

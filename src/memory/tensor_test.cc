@@ -57,8 +57,9 @@ TEST(Tensor, ElementsThatDoNotLieOneAfterTheOtherAreRefused) {
 
 TEST(Tensor, ElementsThatAreNotAlignedAreRefused) {
   alignas(8) std::byte memory[12] = {};
-  EXPECT_TRUE(is_error(View::contiguous(memory + 1, DType::Float32, {2})->elements<float>(), kInvalid, "aligned to 4"));
-  EXPECT_TRUE(View::contiguous(memory + 1, DType::Float32, {0})->elements<float>().ok());
+  EXPECT_TRUE(
+      is_error(View::contiguous(memory + 1, DType::Float32, {2}).value().elements<float>(), kInvalid, "aligned to 4"));
+  EXPECT_TRUE(View::contiguous(memory + 1, DType::Float32, {0}).value().elements<float>().ok());
 }
 
 template <class T>

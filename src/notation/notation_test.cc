@@ -92,7 +92,7 @@ TEST(Disagreements, NameTheAxis) {
   const auto found = disagreements({5, 5}, parse_slice(Dialect::Python, ":, -10::-1").value().arguments, kAll);
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(*found, ElementsAre("axis 1: -10::-1 takes [] in NumPy, but the same numbers would take [0] in ONNX"));
-  EXPECT_TRUE(disagreements({5}, parse_slice(Dialect::Tf, "begin=1 end=3").value().arguments, kAll)->empty());
+  EXPECT_TRUE(disagreements({5}, parse_slice(Dialect::Tf, "begin=1 end=3").value().arguments, kAll).value().empty());
   EXPECT_FALSE(disagreements({5}, parse_slice(Dialect::Python, "7").value().arguments, kAll).ok());
 }
 

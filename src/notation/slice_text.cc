@@ -232,14 +232,16 @@ Result<SliceText> parse_slice(Dialect dialect, std::string_view text) {
 }
 
 Status SliceText::located(Status error) const {
-  if (error.span()) return error;
-  const auto place =
-      std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.name == error.argument(); });
-  if (place == places.end()) return error;
-  const auto position = error.position();
-  const bool is_entry = position && static_cast<std::size_t>(*position) < place->entries.size();
-  const TextSpan span = is_entry ? place->entries[static_cast<std::size_t>(*position)] : place->whole;
-  return std::move(error).at(place->name, position, span);
+  return without_throwing([&] {
+    if (error.span()) return std::move(error);
+    const auto place =
+        std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.name == error.argument(); });
+    if (place == places.end()) return std::move(error);
+    const auto position = error.position();
+    const bool is_entry = position && static_cast<std::size_t>(*position) < place->entries.size();
+    const TextSpan span = is_entry ? place->entries[static_cast<std::size_t>(*position)] : place->whole;
+    return std::move(error).at(place->name, position, span);
+  });
 }
 
 Result<Selection> SliceText::to_selection(Ints shape) const {

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <atomic>
+
 #include "core/small_float.h"
 #include "testing.h"
 
@@ -68,6 +71,30 @@ TEST(Accumulate, UnalignedElementsAdd) {
   float sum;
   std::memcpy(&sum, memory + 1, 4);
   EXPECT_EQ(sum, 5);
+}
+
+// Cancelled at each question: whoever is told that nothing was written may call again.
+TEST(Accumulate, ACancelledSumSaysWhetherItWasBegun) {
+  constexpr std::int64_t kSize = 1 << 18;
+  const Selection all = Selection::all(*Shape::make({kSize}));
+  const std::vector<float> ones(kSize, 1);
+  const std::vector<SliceGradient> slices(3, SliceGradient{all, view_of(ones, {kSize})});
+  const auto pool = make_thread_executor(2);
+  int without = 0, with = 0;
+  for (int stop = 1; stop < 40; ++stop) {
+    std::vector<float> out(kSize, 0);
+    std::atomic<int> asked = 0;
+    const CancelledTest cancelled = [&] { return ++asked >= stop; };
+    const Context context{.executor = pool.get(), .cancelled = &cancelled};
+    const Status status = multi_slice_grad_into({kSize}, slices, view_of(out, {kSize}), Write::Accumulate, context);
+    if (status.ok()) continue;
+    EXPECT_EQ(status.code(), StatusCode::Cancelled);
+    const bool is_changed = std::count(out.begin(), out.end(), 0.0f) != kSize;
+    EXPECT_EQ(status.output_written(), is_changed) << stop;
+    ++(is_changed ? with : without);
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_GT(with, 0);
 }
 
 }  // namespace

@@ -17,20 +17,21 @@ const RowKernels& noted(const RowKernels& rows) {
   return rows;
 }
 
-Status check_environment() {
-  BACKSLICE_RETURN_IF_ERROR(check_num_threads_variable());
-  return check_target_variable();
-}
-
-void throw_if_environment_is_wrong() {
-  static const Status environment = check_environment();
-  static std::atomic<bool> told = environment.ok();
-  if (!told.load(std::memory_order_relaxed) && !told.exchange(true)) throw StatusException(environment);
+// Looks at an environment variable in every call that needs it, until it is right.
+template <auto check>
+void throw_if_wrong() {
+  static std::atomic<bool> is_right = false;
+  if (is_right.load(std::memory_order_acquire)) [[likely]]
+    return;
+  if (Status wrong = check(); !wrong.ok()) throw StatusException(std::move(wrong));
+  is_right.store(true, std::memory_order_release);
 }
 
 Executor& executor_of(const Context& context) {
-  throw_if_environment_is_wrong();
-  return context.executor != nullptr ? *context.executor : default_executor();
+  throw_if_wrong<check_target_variable>();
+  if (context.executor != nullptr) return *context.executor;
+  throw_if_wrong<settle_num_threads>();
+  return default_executor();
 }
 
 // Memory that is given back in the order of one stream may be somebody else's while another stream still uses it.
@@ -62,10 +63,15 @@ Allocator& allocator_of(const Context& context, std::optional<cuda::StreamAlloca
 Call::Call(const Context& context, Device on)
     : device(on),
       stream(context.stream),
-      tasks(executor_of(context), context.cancelled),
+      tasks(executor_of(context), context.cancelled, &begun_),
       own_allocator_(own_allocator(context, on)),
       allocator(allocator_of(context, own_allocator_, on)),
       rows(noted(*active_target().rows)) {}
+
+void Call::throw_as_written() const {
+  if (!begun_.load(std::memory_order_relaxed)) throw;
+  throw StatusException(status_of_current_exception().with_output_written());
+}
 
 const RowKernels* ready_rows() noexcept { return ready.load(std::memory_order_acquire); }
 

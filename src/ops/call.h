@@ -1,6 +1,7 @@
 // Call: one call of an operation, with the defaults of its Context filled in. The only place where globals are read.
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "backslice/context.h"
@@ -15,8 +16,7 @@ namespace backslice {
 BACKSLICE_EXPORT const RowKernels* ready_rows() noexcept;
 
 struct Call {
-  // The first call of all throws a StatusException when a BACKSLICE_ environment variable has an invalid value;
-  // later ones go on without it.
+  // Throws a StatusException while a BACKSLICE_ environment variable that the call needs has an invalid value.
   // Refuses a Context whose allocator gives memory of another device than the arguments', which are on `on`, or in the
   // order of another stream.
   explicit Call(const Context& context, Device on = {});
@@ -43,11 +43,26 @@ struct Call {
   // Where kernels are queued. Precondition: the arguments are on CUDA.
   cuda::DeviceStream queue() const { return {device.ordinal, stream}; }
 
+  // Runs `body`, which writes memory that the caller of the operation sees. What it throws becomes a StatusException
+  // that says whether it had begun to write.
+  template <class Body>
+  void writing(const Body& body) const {
+    begun_.store(false, std::memory_order_relaxed);
+    try {
+      body();
+    } catch (...) {
+      throw_as_written();
+    }
+  }
+
   Device device;      // where the arguments are
   CudaStream stream;  // for arguments on CUDA
   TaskRunner tasks;
 
  private:
+  [[noreturn]] void throw_as_written() const;
+
+  mutable std::atomic<bool> begun_ = false;             // a task, since writing() began
   std::optional<cuda::StreamAllocator> own_allocator_;  // on CUDA, where the caller gives none
 
  public:

@@ -79,7 +79,9 @@ TEST(SliceGradCostOnCuda, RowsAreCopiedSixteenBytesAtATime) {
 }
 
 TEST(SliceGradCostOnCuda, TellsHowThreadsPutTheirBytesTogether) {
-  const auto plan_of = [](const char* index, DType dtype) { return device_cost_of({64, 64}, index, dtype)->plan; };
+  const auto plan_of = [](const char* index, DType dtype) {
+    return device_cost_of({64, 64}, index, dtype).value().plan;
+  };
   EXPECT_THAT(plan_of(":, 1:40", DType::Float32), HasSubstr("chunks_of_4_loops_2: 1024 parts of 16 bytes, copied"));
   EXPECT_THAT(plan_of(":, ::-1", DType::Float32), HasSubstr("16 bytes, reversed"));
   EXPECT_THAT(plan_of(":, ::2", DType::Float16), HasSubstr("16 bytes, spread"));

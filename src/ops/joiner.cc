@@ -87,16 +87,16 @@ Result<Tensor> Joiner::join(const Shape& shape, const Call& call) const {
 
 Status Joiner::join_into(const View& out, Write write, const Call& call) const {
   if (is_contiguous(out.layout)) {
-    write_dense(out, write, call);
+    call.writing([&] { write_dense(out, write, call); });
     return Status();
   }
   if (write == Write::Accumulate) {
-    add_parts(out, call);
+    call.writing([&] { add_parts(out, call); });
     return Status();
   }
   const auto dense = join(out.shape(), call);
   if (!dense.ok()) return dense.status();
-  copy_into(out, dense->view(), call);
+  call.writing([&] { copy_into(out, dense->view(), call); });
   return Status();
 }
 

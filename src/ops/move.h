@@ -9,14 +9,22 @@ namespace backslice {
 
 // Runs a schedule where the arguments of the call are.
 inline void run_fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
-  if (!call.device.is_cpu()) return cuda::fill(schedule.plan, dst, src, call.queue());
-  fill(schedule.plan, dtype, dst, src, call.kernel(schedule));
+  if (call.device.is_cpu()) {
+    fill(schedule.plan, dtype, dst, src, call.kernel(schedule));
+  } else {
+    cuda::fill(schedule.plan, dst, src, call.queue());
+  }
+  call.tasks.note_begun();
 }
 
 // The same for sums.
 inline void run_add(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
-  if (!call.device.is_cpu()) return cuda::add(schedule.plan, dtype, dst, src, call.queue());
-  add(schedule.plan, dtype, dst, src, call.kernel(schedule));
+  if (call.device.is_cpu()) {
+    add(schedule.plan, dtype, dst, src, call.kernel(schedule));
+  } else {
+    cuda::add(schedule.plan, dtype, dst, src, call.queue());
+  }
+  call.tasks.note_begun();
 }
 
 // dst = src, of one shape and dtype.

@@ -120,19 +120,16 @@ void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out,
   fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, write, out.data, call.kernel(manner));
 }
 
-Status add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
-  BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype));
+void add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
   if (!call.device.is_cpu() && out.elements() > 0) {
-    run_on_device({common_axes(slices, out.layout, call.tasks), false}, out, true, call);
-    return Status();
+    return run_on_device({common_axes(slices, out.layout, call.tasks), false}, out, true, call);
   }
   std::int64_t step = 0;
   for (const auto& [selection, dy] : slices) {
     call.tasks.throw_if_cancelled_at(step++);
     const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, Write::Accumulate, dy.dtype);
-    add(schedule.plan, dy.dtype, out.data, dy.data, call.kernel(schedule));
+    run_add(schedule, dy.dtype, out.data, dy.data, call);
   }
-  return Status();
 }
 
 }  // namespace
@@ -162,10 +159,12 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
 }
 
 Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
-  if (slices < 0 || slices > kMost) return invalid_argument("slices is ", slices, ", expected 0 to ", kMost);
-  if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank);
-  return cuda::most_table_bytes(slices, rank);
+  return without_throwing([&]() -> Result<std::int64_t> {
+    constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
+    if (slices < 0 || slices > kMost) return invalid_argument("slices is ", slices, ", expected 0 to ", kMost);
+    if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank);
+    return cuda::most_table_bytes(slices, rank);
+  });
 }
 
 Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write,
@@ -177,10 +176,15 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     const Call call(context, out.device);
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
-    if (write == Write::Accumulate) return add_each(slices, out, call);
+    if (write == Write::Accumulate) {
+      BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype));
+      call.writing([&] { add_each(slices, out, call); });
+      return Status();
+    }
     const auto sum = prepare_sum(slices, out.layout, out.dtype, call.tasks);
     if (!sum.ok()) return sum.status();
-    run(*sum, slices, out, write, manner_of_sum(slices, out.layout, write, sum->disjoint, out.dtype), call);
+    const Manner manner = manner_of_sum(slices, out.layout, write, sum->disjoint, out.dtype);
+    call.writing([&] { run(*sum, slices, out, write, manner, call); });
     return Status();
   });
 }

@@ -75,7 +75,8 @@ bool are_apart(const void* a, std::int64_t a_bytes, const void* b, std::int64_t 
 
 void run_prepared(decltype(run_fill) kernel, const Schedule& schedule, const ConstView& src, const View& dst,
                   const Context& context) {
-  kernel(schedule, src.dtype, dst.data, src.data, Call(context, src.device));
+  const Call call(context, src.device);
+  call.writing([&] { kernel(schedule, src.dtype, dst.data, src.data, call); });
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ Status PreparedSlice::gradient(const void* dy, void* out, const Context& context
     if (slice.small_gradient) {
       slice.small_gradient->run(to, from, call.rows);
     } else {
-      fill(slice.gradient.plan, slice.dtype, to, from, call.kernel(slice.gradient));
+      call.writing([&] { run_fill(slice.gradient, slice.dtype, to, from, call); });
     }
     return Status();
   });
@@ -164,9 +165,9 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
   });
 }
 
-const Selection& PreparedSlice::selection() const { return impl_->selection; }
+const Selection& PreparedSlice::selection() const& { return impl_->selection; }
 DType PreparedSlice::dtype() const { return impl_->dtype; }
-const Layout& PreparedSlice::x() const { return impl_->x; }
-const Layout& PreparedSlice::y() const { return impl_->y; }
+const Layout& PreparedSlice::x() const& { return impl_->x; }
+const Layout& PreparedSlice::y() const& { return impl_->y; }
 
 }  // namespace backslice

@@ -30,7 +30,8 @@ Status slice_into(const Selection& selection, const ConstView& x, const View& ou
   return without_throwing([&] {
     BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
     BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, "the input"));
-    run_slice(selection, x, out, Call(context, x.device));
+    const Call call(context, x.device);
+    call.writing([&] { run_slice(selection, x, out, call); });
     return Status();
   });
 }
@@ -53,7 +54,7 @@ Status slice_grad_into(const Selection& selection, const ConstView& dy, const Vi
     const Call call(context, dy.device);
     const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype);
     const auto run = write == Write::Accumulate ? run_add : run_fill;
-    run(schedule, dy.dtype, out.data, dy.data, call);
+    call.writing([&] { run(schedule, dy.dtype, out.data, dy.data, call); });
     return Status();
   });
 }

@@ -132,7 +132,8 @@ TEST(RaggedInto, RefusesOtherMemoryAndWritesNothing) {
   const View inside = View::contiguous(more.data(), DType::Float32, {4}).value();
   EXPECT_TRUE(refusal({{View::contiguous(more.data(), DType::Int64, {3}).value()}, inside},
                       "out.splits[0] shares memory with out.values"));
-  View own = Tensor(rt.values()).view();
+  Tensor shared = rt.values();
+  View own = shared.view();
   EXPECT_TRUE(refusal({{good_splits}, own}, "out.values shares memory with the values"));
   EXPECT_TRUE(refusal({{View{nullptr, DType::Int64, good_splits.layout}}, good_values}, "null"));
   EXPECT_THAT(values, ElementsAre(-1, -1, -1, -1));
@@ -197,9 +198,10 @@ TEST(RaggedInto, SplitsThatDoNotFitInt32AreRefused) {
   std::vector<std::int32_t> narrow(2, -1);
   std::vector<std::int64_t> wide(2, -1);
   const Selection all = rows(1, ":");
-  EXPECT_TRUE(is_error(ragged_slice_into(rt, all, {{view_of(narrow, {2})}, Tensor(none).view()}), kInvalid, "int32"));
+  Tensor out = none;
+  EXPECT_TRUE(is_error(ragged_slice_into(rt, all, {{view_of(narrow, {2})}, out.view()}), kInvalid, "int32"));
   EXPECT_THAT(narrow, ElementsAre(-1, -1));
-  EXPECT_TRUE(ragged_slice_into(rt, all, {{view_of(wide, {2})}, Tensor(none).view()}).ok());
+  EXPECT_TRUE(ragged_slice_into(rt, all, {{view_of(wide, {2})}, out.view()}).ok());
   EXPECT_THAT(wide, ElementsAre(0, kMany));
 }
 
@@ -275,7 +277,8 @@ TEST(RaggedInto, TheGradientRefusesOtherOutputs) {
   std::vector<double> wide(3, -1);
   EXPECT_TRUE(refusal(view_of(small, {2}), "shape of out was [2] instead of [3]"));
   EXPECT_TRUE(refusal(view_of(wide, {3}), "out has dtype float64, expected float32, that of the pieces"));
-  EXPECT_TRUE(refusal(Tensor(held).view(), "out shares memory with a piece"));
+  Tensor shared = held;
+  EXPECT_TRUE(refusal(shared.view(), "out shares memory with a piece"));
   const View over_splits = View::contiguous(const_cast<std::byte*>(splits.data()), DType::Float32, {3}).value();
   EXPECT_TRUE(refusal(over_splits, "out shares memory with row_splits[0]"));
   EXPECT_TRUE(refusal(View::strided(small.data(), DType::Float32, {3}, {2}).value(), "out overlaps itself"));

@@ -89,6 +89,7 @@ class GradientWriter {
       if (run.count == 0 || !status.ok()) return;
       const Selection taken = selection_.of_values(out.shape(), run);
       status = slice_grad_into(taken, rows_of(grad, at, run.count), out, Write::Accumulate, context_);
+      if (!status.ok() && at > 0) status = std::move(status).with_output_written();
       at += run.count;
     });
     return status;

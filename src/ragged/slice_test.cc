@@ -36,7 +36,7 @@ class Random {
     Dims shape;
     shape.push_back(count);
     for (const std::int64_t dim : inner) shape.push_back(dim);
-    return RaggedTensor::make(tensor_of(counting<float>(Shape::make(shape)->elements()), shape), lists).value();
+    return RaggedTensor::make(tensor_of(counting<float>(Shape::make(shape).value().elements()), shape), lists).value();
   }
 
   Index index(int axes) {

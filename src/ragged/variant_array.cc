@@ -98,12 +98,12 @@ Status VariantArray::element_into(std::int64_t i, const RaggedView& out, const C
   });
 }
 
-const RaggedTensor* VariantArray::listed(std::int64_t i) const {
+const RaggedTensor* VariantArray::listed(std::int64_t i) const& {
   const auto& element = std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
   return element ? &*element : nullptr;
 }
 
-VariantArray::Piece VariantArray::piece(std::int64_t i) const {
+VariantArray::Piece VariantArray::piece(std::int64_t i) const& {
   const RaggedTensor* rt = batch();
   if (rt == nullptr) return std::get<List>(elements_).pieces[static_cast<std::size_t>(i)];
   const auto [lo, hi] = rt->values_of({i, i + 1});
@@ -117,7 +117,7 @@ VariantArray::Piece VariantArray::piece(std::int64_t i) const {
           view.device};
 }
 
-const Buffer& VariantArray::buffer(std::int64_t i) const {
+const Buffer& VariantArray::buffer(std::int64_t i) const& {
   if (const RaggedTensor* rt = batch()) return rt->values().buffer();
   return std::get<List>(elements_).buffers[static_cast<std::size_t>(i)];
 }

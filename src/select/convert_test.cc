@@ -86,7 +86,8 @@ TEST(Convert, AnEllipsisAndWholeAxesAtTheEndAreNotBothLeftOut) {
   Index index{SliceRange{}, SliceRange{}, std::int64_t{0}};
   index.insert(index.end(), 29, NewAxis{});
   index.push_back(SliceRange{});
-  EXPECT_TRUE(is_error(Selection::from_index(shape, index)->to_tf(), StatusCode::Unimplemented, "fewer than 32", "32"));
+  EXPECT_TRUE(
+      is_error(Selection::from_index(shape, index).value().to_tf(), StatusCode::Unimplemented, "fewer than 32", "32"));
   index.erase(index.begin() + 3);  // one new axis fewer fits
   const Selection s = *Selection::from_index(shape, index);
   EXPECT_EQ(*Selection::from_tf(shape, *s.to_tf()), s);
@@ -111,8 +112,8 @@ TEST(Convert, LongSelectionsRoundTripOrAreUnimplemented) {
 
 TEST(Convert, WhatTensorFlowCannotSayIsUnimplemented) {
   const std::vector<std::int64_t> shape(32, 2);
-  EXPECT_TRUE(is_error(Selection::from_index(shape, Index(32, std::int64_t{0}))->to_tf(), StatusCode::Unimplemented,
-                       "fewer than 32", "32"));
+  EXPECT_TRUE(is_error(Selection::from_index(shape, Index(32, std::int64_t{0})).value().to_tf(),
+                       StatusCode::Unimplemented, "fewer than 32", "32"));
 }
 
 }  // namespace

@@ -144,9 +144,12 @@ Result<Index> parse_index(std::string_view text) {
 }
 
 Status IndexText::located(Status error) const {
-  if (error.argument() != "index" || !error.position() || error.span()) return error;
-  const auto item = static_cast<std::size_t>(*error.position());
-  return item < spans.size() ? std::move(error).at("index", error.position(), spans[item]) : error;
+  return without_throwing([&] {
+    if (error.argument() != "index" || !error.position() || error.span()) return std::move(error);
+    const auto item = static_cast<std::size_t>(*error.position());
+    if (item >= spans.size()) return std::move(error);
+    return std::move(error).at("index", error.position(), spans[item]);
+  });
 }
 
 std::string to_string(const Index& index) {

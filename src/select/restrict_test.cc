@@ -14,14 +14,14 @@ TEST(Restrict, SaysWhatFallsInsideInBothCoordinates) {
 }
 
 TEST(Restrict, DisjointBoxesGiveNothing) {
-  EXPECT_FALSE(at({10}, "::3").restrict(std::vector<Range>{{1, 3}})->has_value());
-  EXPECT_FALSE(at({10}, "4:4").restrict(std::vector<Range>{{0, 10}})->has_value());
-  EXPECT_FALSE(at({10}, ":").restrict(std::vector<Range>{{5, 5}})->has_value());
+  EXPECT_FALSE(at({10}, "::3").restrict(std::vector<Range>{{1, 3}}).value().has_value());
+  EXPECT_FALSE(at({10}, "4:4").restrict(std::vector<Range>{{0, 10}}).value().has_value());
+  EXPECT_FALSE(at({10}, ":").restrict(std::vector<Range>{{5, 5}}).value().has_value());
 }
 
 TEST(Restrict, RankZeroIsItself) {
   const Selection scalar = at({}, "None");
-  EXPECT_EQ((*scalar.restrict({}))->selection, scalar);
+  EXPECT_EQ(scalar.restrict({}).value()->selection, scalar);
 }
 
 TEST(Restrict, RefusesBoxesThatDoNotFit) {

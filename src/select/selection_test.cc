@@ -48,7 +48,7 @@ TEST(Selection, SelectIsAViewOfTheSameMemory) {
 }
 
 TEST(Selection, ExplainsItself) {
-  const std::string text = Selection::from_index({4, 5}, "1, None, ::2")->explain();
+  const std::string text = Selection::from_index({4, 5}, "1, None, ::2").value().explain();
   EXPECT_THAT(text, HasSubstr("takes 3 of 20 elements: shape [4,5] -> [1,3]"));
   EXPECT_THAT(text, HasSubstr("axis 0 of 4: start 1, step 1, count 1, dropped"));
   EXPECT_THAT(text, HasSubstr("axis 1 of 5: start 0, step 2, count 3"));

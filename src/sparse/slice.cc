@@ -118,9 +118,10 @@ struct Window {
 
   void write(const CooIndices& indices, Ints start, const ConstView& values, const View& out_indices,
              const View& out_values, const Call& call) {
-    run_pieces(pieces, call.tasks, [&](SparsePiece& piece) {
+    const auto write_piece = [&](SparsePiece& piece) {
       write_slice(*matcher, piece.rows, piece.slice_rows(), indices, start, values, out_indices, out_values);
-    });
+    };
+    call.writing([&] { run_pieces(pieces, call.tasks, write_piece); });
   }
 
   std::unique_ptr<Matcher> matcher;

@@ -115,13 +115,14 @@ KernelContext kernel_for(const View& out, const Call& call) {
 void write_pieces(const Matcher& matcher, SparsePieces& pieces, const ConstView& grad, const View& out, Write write,
                   const Call& call) {
   const KernelContext context = kernel_for(out, call);
-  run_pieces(pieces, call.tasks, [&](SparsePiece& piece) {
+  const auto write_piece = [&](SparsePiece& piece) {
     switch (write) {
       case Write::Accumulate: return add_gradient(matcher, piece.rows, piece.slice_rows(), grad, out, context);
       case Write::IntoZeros: return write_taken(matcher, piece.rows, piece.slice_rows(), grad, out);
       case Write::Overwrite: write_gradient(matcher, piece.rows, piece.slice_rows(), grad, out, context);
     }
-  });
+  };
+  call.writing([&] { run_pieces(pieces, call.tasks, write_piece); });
 }
 
 SparsePieces cut_for(const CooIndices& input, const ConstView& grad, const Call& call) {

@@ -14,7 +14,50 @@ struct TensorArrayContainer::Impl {
   ForkAwareMutex mutex;
   std::map<std::string, TensorArray, std::less<>> arrays;
   std::map<std::string, std::int64_t> made;  // how many of each name
+
+  void add(const TensorArray& array) {
+    const std::lock_guard lock(mutex);
+    arrays.emplace(array.name(), array);
+  }
 };
+
+namespace {
+
+// The next number of a name, for an array that is made without the lock. It is given again where that fails, unless
+// another call has been given the one after it by then.
+template <class Impl>
+class Number {
+ public:
+  Number(Impl& impl, const std::string& name) : impl_(impl), name_(name), value(take()) {}
+  Number(const Number&) = delete;
+  ~Number() {
+    if (!is_kept_) give_back();
+  }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::int64_t take() {
+    const std::lock_guard lock(impl_.mutex);
+    return impl_.made[name_]++;
+  }
+  void give_back() noexcept {
+    try {
+      const std::lock_guard lock(impl_.mutex);
+      std::int64_t& next = impl_.made.find(name_)->second;
+      if (next == value + 1) next = value;
+    } catch (...) {  // in a forked child
+    }
+  }
+
+  Impl& impl_;
+  const std::string& name_;
+  bool is_kept_ = false;
+
+ public:
+  const std::int64_t value;
+};
+
+}  // namespace
 
 TensorArrayContainer::TensorArrayContainer() : impl_(std::make_unique<Impl>()) {}
 TensorArrayContainer::~TensorArrayContainer() = default;
@@ -26,14 +69,13 @@ Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, c
       return invalid_argument("name \"", given.name, "\" has an '@', which separates an array from the source of its ",
                               "gradient in the names of a container; use another character");
     }
-    const std::lock_guard lock(impl_->mutex);
-    std::int64_t& number = impl_->made[given.name];
+    Number number(*impl_, given.name);
     TensorArrayOptions options = given;
-    options.name += "_" + std::to_string(number);
+    options.name += "_" + std::to_string(number.value);
     auto array = TensorArray::make(size, dtype, options, context);
     if (!array.ok()) return array;
-    impl_->arrays.emplace(options.name, *array);
-    ++number;
+    impl_->add(*array);
+    number.keep();
     return array;
   });
 }

@@ -10,16 +10,27 @@ namespace {
 
 bool is_in_use(const Slot& slot) { return slot.written || slot.read || slot.cleared; }
 
-Result<TensorArrayContents::Element> contents_of(const State& array, std::int64_t index, const Slot& slot,
-                                                 const Call& call) {
-  TensorArrayContents::Element element{index, slot.shape, std::nullopt, slot.written, slot.read, slot.cleared};
-  if (slot.terms.empty()) return element;
-  // The row of a block is written again by others, so the contents have a copy.
-  auto value = array.block ? copy_of(slot.terms[0].view(), call)
-                           : sum_of({slot.shape, slot.terms}, array.dtype, array.item_size, call);
-  if (!value.ok()) return value.status();
-  element.value = *std::move(value);
-  return element;
+// What slots hold, to be turned into values when no lock is held.
+struct Held {
+  std::vector<std::vector<Tensor>> terms;  // of each element
+  bool are_rows = false;                   // of a block, which a copy has to be made of
+};
+
+Held find_contents(State& array, const Call& call, TensorArrayContents& contents) {
+  const std::unique_lock lock(array.mutex);  // nobody else uses the slots
+  for (Status status : {array.check_open(), array.check_read_device(call.device)}) {
+    if (!status.ok()) throwing::refuse(std::move(status));
+  }
+  contents = {array.size, array.dtype, array.options, array.is_gradient, array.all_read, {}};
+  contents.options.element_shape = array.element_shape;
+  contents.options.item_size = array.item_size;
+  Held held{{}, array.block.has_value()};
+  array.slots->for_each([&](std::int64_t index, const Slot& slot) {
+    if (!is_in_use(slot)) return;
+    contents.elements.push_back({index, slot.shape, std::nullopt, slot.written, slot.read, slot.cleared});
+    held.terms.push_back(slot.terms);
+  });
+  return held;
 }
 
 // Precondition: nobody else has the array.
@@ -29,7 +40,7 @@ Status restore_element(TensorArray& array, State& state, const TensorArrayConten
     return invalid_argument(state.prefix(), "there is an element ", element.index, ", but the size is ", state.size);
   }
   if (element.value) BACKSLICE_RETURN_IF_ERROR(array.write(element.index, *element.value, context));
-  Slot& slot = state.slots[element.index];
+  Slot& slot = (*state.slots)[element.index];
   if (element.written && !element.value) slot.mark_written(element.shape);
   slot.read = element.read;
   slot.cleared = element.cleared;
@@ -46,22 +57,17 @@ Result<TensorArrayContents> TensorArray::contents(const Context& context) const 
   return without_throwing([&]() -> Result<TensorArrayContents> {
     State& array = *state_;
     const Call call(context, array.device());
-    const std::unique_lock lock(array.mutex);  // nobody else uses the slots
-    BACKSLICE_RETURN_IF_ERROR(array.check_open());
-    BACKSLICE_RETURN_IF_ERROR(array.check_read_device(call.device));
-    TensorArrayContents contents{array.size, array.dtype, array.options, array.is_gradient, array.all_read, {}};
-    contents.options.element_shape = array.element_shape;
-    contents.options.item_size = array.item_size;
-    Status status;
-    std::int64_t step = 0;
-    array.slots.for_each([&](std::int64_t index, const Slot& slot) {
-      call.tasks.throw_if_cancelled_at(step++);
-      if (!is_in_use(slot) || !status.ok()) return;
-      auto element = contents_of(array, index, slot, call);
-      if (!element.ok()) status = element.status();
-      if (status.ok()) contents.elements.push_back(*std::move(element));
-    });
-    if (!status.ok()) return status;
+    TensorArrayContents contents;
+    const Held held = find_contents(array, call, contents);
+    for (std::size_t i = 0; i < held.terms.size(); ++i) {
+      call.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
+      const std::vector<Tensor>& terms = held.terms[i];
+      if (terms.empty()) continue;
+      auto value = held.are_rows ? copy_of(terms[0].view(), call)
+                                 : sum_of({contents.elements[i].shape, terms}, array.dtype, array.item_size, call);
+      if (!value.ok()) return value.status();
+      contents.elements[i].value = *std::move(value);
+    }
     return contents;
   });
 }

@@ -126,7 +126,7 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
 Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call) {
   const ElementsUse use(elements, call);
   if (elements.size() == 1 && elements[0].terms.size() == 1 && elements[0].shape == out.shape()) {
-    copy_into(out, elements[0].terms[0].view(), call);  // strides and all
+    call.writing([&] { copy_into(out, elements[0].terms[0].view(), call); });  // strides and all
     return Status();
   }
   DenseElements dense(out.dtype, out.layout.item_size, elements.size(), call);

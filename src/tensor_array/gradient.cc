@@ -13,11 +13,9 @@ Result<Shape> prepended(const Shape& prepend, const Shape& shape) {
 }
 
 // Where the forward array was written, its gradient is zero until something is written there.
-Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend, const TaskRunner& runner) {
+Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend) {
   Status status;
-  std::int64_t step = 0;
   from.for_each_written([&](std::int64_t index, const Slot& slot) {
-    runner.throw_if_cancelled_at(++step);
     const auto shape = prepended(prepend, slot.shape);
     if (shape.ok()) {
       to[index].mark_written(*shape);
@@ -28,8 +26,7 @@ Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend, c
   return status;
 }
 
-Result<std::shared_ptr<State>> make_gradient(const State& array, const std::string& source, const Shape& prepend,
-                                             const TaskRunner& runner) {
+Result<std::shared_ptr<State>> make_gradient(const State& array, const std::string& source, const Shape& prepend) {
   const auto shape = array.element_shape.prepended(prepend);
   if (!shape.ok()) return shape.status();
   BACKSLICE_RETURN_IF_ERROR(check_product(*shape, "shape_to_prepend with the element shape"));
@@ -40,7 +37,7 @@ Result<std::shared_ptr<State>> make_gradient(const State& array, const std::stri
   options.name = array.name() + "@" + source;
   auto gradient = std::make_shared<State>(array.size, array.dtype, options);
   gradient->is_gradient = true;
-  BACKSLICE_RETURN_IF_ERROR(copy_shapes(array.slots, gradient->slots, prepend, runner));
+  BACKSLICE_RETURN_IF_ERROR(copy_shapes(*array.slots, *gradient->slots, prepend));
   return gradient;
 }
 
@@ -60,11 +57,11 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
                               "Wrong input container: this is a gradient array already, and a gradient of a "
                               "gradient array cannot be made");
     }
-    const Call call(context, array.device());
+    Call(context, array.device()).tasks.throw_if_cancelled();
     const std::unique_lock lock(array.mutex);
     BACKSLICE_RETURN_IF_ERROR(array.check_open());
     if (const auto made = array.gradients.find(source); made != array.gradients.end()) return TensorArray(made->second);
-    auto gradient = make_gradient(array, source, *prepend, call.tasks);
+    auto gradient = make_gradient(array, source, *prepend);
     if (!gradient.ok()) return gradient.status();
     array.gradients.emplace(source, *gradient);
     array.options.dynamic_size = false;  // last: nothing can fail any more

@@ -1,4 +1,4 @@
-// LockedSlots: the slots of indices, locked in the order of the indices, each once.
+// SlotList and LockedSlots: the slots of indices, and their locks, taken in the order of the indices, each once.
 #pragma once
 
 #include <algorithm>
@@ -6,33 +6,41 @@
 #include <utility>
 #include <vector>
 
-#include "execute/task_runner.h"
 #include "tensor_array/slot_table.h"
 
 namespace backslice::tensor_array {
 
-class LockedSlots {
+// Slots in the order of their indices in a call, which may repeat, and once each in ascending order.
+class SlotList {
  public:
-  LockedSlots(SlotTable& slots, std::span<const std::int64_t> indices, const TaskRunner& runner) {
+  SlotList() = default;
+  SlotList(SlotTable& table, std::span<const std::int64_t> indices) {
     std::vector<std::pair<std::int64_t, Slot*>> sorted;
     sorted.reserve(indices.size());
     slots_.reserve(indices.size());
-    std::int64_t step = 0;
-    slots.for_each_of(indices, [&](std::int64_t index, Slot& slot) {
-      runner.throw_if_cancelled_at(++step);
+    table.for_each_of(indices, [&](std::int64_t index, Slot& slot) {
       slots_.push_back(&slot);
       sorted.push_back({index, &slot});
     });
     if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
-    runner.throw_if_cancelled_at(step);
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    has_duplicates_ = sorted.size() < slots_.size();
-    locked_.reserve(sorted.size());
+    distinct_.reserve(sorted.size());
+    for (const auto& [index, slot] : sorted) distinct_.push_back(slot);
+  }
+
+  Slot& operator[](std::size_t i) const { return *slots_[i]; }
+  std::span<Slot* const> distinct() const { return distinct_; }
+  bool has_duplicates() const { return distinct_.size() < slots_.size(); }
+
+ private:
+  std::vector<Slot*> slots_, distinct_;
+};
+
+class LockedSlots {
+ public:
+  explicit LockedSlots(const SlotList& list) : slots_(list.distinct()) {
     try {
-      for (const auto& [index, slot] : sorted) {
-        slot->mutex.lock();
-        locked_.push_back(slot);
-      }
+      for (; locked_ < slots_.size(); ++locked_) slots_[locked_]->mutex.lock();
     } catch (...) {  // in a forked child
       unlock();
       throw;
@@ -42,16 +50,13 @@ class LockedSlots {
   LockedSlots(const LockedSlots&) = delete;
   LockedSlots& operator=(const LockedSlots&) = delete;
 
-  Slot& operator[](std::size_t i) { return *slots_[i]; }
-  bool has_duplicates() const { return has_duplicates_; }
-
  private:
   void unlock() noexcept {
-    for (Slot* slot : locked_) slot->mutex.unlock();
+    while (locked_ > 0) slots_[--locked_]->mutex.unlock();
   }
 
-  std::vector<Slot*> slots_, locked_;
-  bool has_duplicates_ = false;
+  std::span<Slot* const> slots_;
+  std::size_t locked_ = 0;
 };
 
 }  // namespace backslice::tensor_array

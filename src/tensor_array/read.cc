@@ -94,7 +94,11 @@ Reading all_rows(const PartialShape& except0) { return {Join::Concat, {}, except
 }  // namespace
 
 Result<Tensor> TensorArray::read(std::int64_t index, const Context& context) {
-  return read_new(*state_, one(index), context);
+  return without_throwing([&]() -> Result<Tensor> {
+    std::vector<Tensor> released;
+    if (auto taken = take_term(*state_, index, released)) return *std::move(taken);
+    return read_new(*state_, one(index), context);
+  });
 }
 Result<Shape> TensorArray::read_shape(std::int64_t index, const Context& context) const {
   return measure(*state_, one(index), context);

@@ -1,6 +1,7 @@
 #include "tensor_array/reading.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/errors.h"
@@ -23,6 +24,7 @@ Status cleared(const State& array, std::int64_t index) {
 
 // What reading the slot gives, without changing it.
 Result<Element> element_of(const State& array, const Slot& slot, std::int64_t index, const PartialShape& known) {
+  if (slot.claimed) return array.claimed_error(index);
   if (slot.cleared || (array.all_read && array.options.clear_after_read)) return cleared(array, index);
   if (slot.written) return Element{slot.shape, slot.terms};
   const auto shape = known.full();
@@ -50,88 +52,149 @@ std::int64_t first_repeated(Ints indices) {
   return *std::adjacent_find(sorted.begin(), sorted.end());
 }
 
-// One reading operation, with the array's mutex held.
+// One reading operation: begins and commits with the array's mutex held, and works without it. What it reads is claimed
+// meanwhile.
 class Reader {
  public:
-  Reader(State& array, const Reading& reading, Effect effect, const Call& call, Released& released)
-      : array_(array), reading_(reading), effect_(effect), call_(call), released_(released) {}
+  Reader(State& array, const Reading& reading, Effect effect, const Call& call)
+      : array_(array), reading_(reading), effect_(effect), call_(call) {}
+  ~Reader() {
+    if (claim_ != Claim::None) give_up();
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
-  Status run(const UseElements& use) {
+  // Checks everything, and claims what is read. Afterwards elements() and shape() are known.
+  Status begin() {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
     BACKSLICE_RETURN_IF_ERROR(array_.check_read_device(call_.device));
-    if (reading_.indices) return read(*reading_.indices, use);
-    if (reading_.join == Reading::Join::Stack && has_whole_block()) return read_block(use);
+    if (!reading_.indices && reading_.join == Reading::Join::Stack && has_whole_block()) return begin_block();
+    if (reading_.indices) return begin_slots(*reading_.indices);
     const char* done = reading_.join == Reading::Join::Stack ? "stacked" : "concatenated";
-    const auto all = array_.indices_up_to(array_.size, done);
+    auto all = array_.indices_up_to(array_.size, done);
     if (!all.ok()) return all.status();
-    return read(*all, use);
+    all_ = *std::move(all);
+    return begin_slots(all_);
+  }
+
+  std::span<const Element> elements() const { return elements_; }
+  const Shape& shape() const { return shape_; }
+
+  // Now the elements count as read. What they held and hold no longer goes to `released`.
+  Status commit(Released& released) {
+    if (claim_ == Claim::Block) {
+      array_.all_read = true;
+      --array_.block_readers;
+    } else {
+      const auto known = merged_shape(array_, given());
+      if (!known.ok()) return known.status();
+      const LockedSlots lock(slots_);
+      if (array_.options.clear_after_read) released.reserve(slots_.distinct().size());
+      if (given().has_rank()) array_.element_shape = *known;
+      for (const std::int64_t index : indices_) {
+        if (index >= array_.size) array_.size = index + 1;
+      }
+      for (Slot* slot : slots_.distinct()) {
+        slot->read = true;
+        if (!array_.options.clear_after_read) continue;
+        slot->cleared = true;
+        released.push_back(std::exchange(slot->terms, {}));
+        array_.any_cleared = true;
+      }
+      release_slots();
+    }
+    claim_ = Claim::None;
+    return Status();
   }
 
  private:
+  enum class Claim { None, Block, Slots };
+
+  PartialShape given() const { return reading_.join == Reading::Join::Stack ? reading_.element_shape : PartialShape(); }
+
   // In contiguous mode, all elements at once, which none has been cleared of.
   bool has_whole_block() const {
     if (!array_.block) return false;
     return array_.all_read ? !array_.options.clear_after_read : !array_.any_cleared;
   }
 
-  Status read_block(const UseElements& use) {
-    const Tensor& block = *array_.block;
-    const Element whole{block.shape(), {&block, 1}};
-    BACKSLICE_RETURN_IF_ERROR(use({&whole, 1}, block.shape()));
-    if (effect_ == Effect::Read) array_.all_read = true;
+  Status begin_block() {
+    const bool is_in_use = array_.row_claims > 0 || (array_.options.clear_after_read && array_.block_readers > 0);
+    if (is_in_use) return array_.claimed_error(0);
+    block_ = array_.block;
+    elements_.push_back({block_->shape(), {&*block_, 1}});
+    shape_ = block_->shape();
+    if (effect_ == Effect::None) return Status();
+    ++array_.block_readers;
+    claim_ = Claim::Block;
     return Status();
   }
 
-  Status read(Ints indices, const UseElements& use) {
-    const PartialShape given = reading_.join == Reading::Join::Stack ? reading_.element_shape : PartialShape();
-    const auto known = merged_shape(array_, given);
+  Status begin_slots(Ints indices) {
+    indices_ = indices;
+    const auto known = merged_shape(array_, given());
     if (!known.ok()) return known.status();
     for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(array_, index));
-    LockedSlots slots(array_.slots, indices, call_.tasks);
-    const auto elements = elements_of(slots, indices, *known);
-    if (!elements.ok()) return elements.status();
-    const auto shape = shape_of(indices, *elements, *known);
+    table_ = array_.slots;
+    slots_ = SlotList(*table_, indices);
+    const LockedSlots lock(slots_);
+    BACKSLICE_RETURN_IF_ERROR(find_elements(*known));
+    auto shape = shape_of(*known);
     if (!shape.ok()) return shape.status();
-    if (array_.options.clear_after_read) released_.reserve(indices.size());
-    BACKSLICE_RETURN_IF_ERROR(use(*elements, *shape));
-    if (effect_ == Effect::Read) commit(slots, indices, given, *known);
+    shape_ = *shape;
+    if (effect_ == Effect::Read) claim_slots();
     return Status();
   }
 
-  Result<std::vector<Element>> elements_of(LockedSlots& slots, Ints indices, const PartialShape& known) const {
-    std::vector<Element> elements;
-    elements.reserve(indices.size());
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-      auto element = element_of(array_, slots[i], indices[i], known);
+  Status find_elements(const PartialShape& known) {
+    elements_.reserve(indices_.size());
+    for (std::size_t i = 0; i < indices_.size(); ++i) {
+      auto element = element_of(array_, slots_[i], indices_[i], known);
       if (!element.ok()) return element.status();
-      elements.push_back(*std::move(element));
+      elements_.push_back(*std::move(element));
     }
-    if (slots.has_duplicates() && array_.options.clear_after_read) return cleared(array_, first_repeated(indices));
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      BACKSLICE_RETURN_IF_ERROR(check_fits(array_, elements[i], indices[i], known));
+    if (array_.options.clear_after_read) {
+      if (slots_.has_duplicates()) return cleared(array_, first_repeated(indices_));
+      if (array_.block_readers > 0 && !indices_.empty()) return array_.claimed_error(indices_[0]);
     }
-    return elements;
+    for (std::size_t i = 0; i < elements_.size(); ++i) {
+      BACKSLICE_RETURN_IF_ERROR(check_fits(array_, elements_[i], indices_[i], known));
+    }
+    return Status();
   }
 
-  Result<Shape> shape_of(Ints indices, std::span<const Element> elements, const PartialShape& known) const {
+  Result<Shape> shape_of(const PartialShape& known) const {
     switch (reading_.join) {
-      case Reading::Join::One: return elements[0].shape;
-      case Reading::Join::Stack: return stacked_elements(array_, indices, elements, known);
-      default: return concatenated_elements(array_, elements, reading_.element_shape);
+      case Reading::Join::One: return elements_[0].shape;
+      case Reading::Join::Stack: return stacked_elements(array_, indices_, elements_, known);
+      default: return concatenated_elements(array_, elements_, reading_.element_shape);
     }
   }
 
-  // Nothing can fail here. Only what changes is assigned: where nothing does, mutex is held shared.
-  void commit(LockedSlots& slots, Ints indices, const PartialShape& given, const PartialShape& known) noexcept {
-    if (given.has_rank()) array_.element_shape = known;
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      if (indices[i] >= array_.size) array_.size = indices[i] + 1;
-      slots[i].read = true;
-      if (!array_.options.clear_after_read) continue;
-      slots[i].cleared = true;
-      released_.push_back(std::exchange(slots[i].terms, {}));
-      array_.any_cleared = true;
+  // Precondition of both: the slots are locked.
+  void claim_slots() noexcept {
+    const bool alone = array_.options.clear_after_read;
+    for (Slot* slot : slots_.distinct()) alone ? void(slot->claimed = true) : void(++slot->readers);
+    if (alone) ++array_.row_claims;
+    claim_ = Claim::Slots;
+  }
+  void release_slots() noexcept {
+    const bool alone = array_.options.clear_after_read;
+    for (Slot* slot : slots_.distinct()) alone ? void(slot->claimed = false) : void(--slot->readers);
+    if (alone) --array_.row_claims;
+  }
+
+  void give_up() noexcept {
+    try {
+      if (claim_ == Claim::Block) {
+        const std::unique_lock lock(array_.mutex);
+        --array_.block_readers;
+      } else {
+        const std::shared_lock lock(array_.mutex);
+        const LockedSlots locked(slots_);
+        release_slots();
+      }
+    } catch (...) {  // in a forked child, where the elements stay claimed
     }
   }
 
@@ -139,7 +202,14 @@ class Reader {
   const Reading& reading_;
   Effect effect_;
   const Call& call_;
-  Released& released_;
+  Claim claim_ = Claim::None;
+  std::vector<std::int64_t> all_;
+  Ints indices_;
+  std::shared_ptr<SlotTable> table_;
+  SlotList slots_;
+  std::optional<Tensor> block_;
+  std::vector<Element> elements_;
+  Shape shape_;
 };
 
 // Whether the operation changes what the array's mutex guards.
@@ -152,10 +222,34 @@ bool reading_changes_structure(const State& array, const Reading& reading) {
 
 }  // namespace
 
+std::optional<Result<Tensor>> take_term(State& array, std::int64_t index, std::vector<Tensor>& released) {
+  const std::shared_lock lock(array.mutex);
+  const bool clears = array.options.clear_after_read;
+  if (array.closed || !array.device().is_cpu() || index < 0 || index >= array.size) return std::nullopt;
+  if (clears && array.block_readers > 0) return std::nullopt;
+  Slot& slot = (*array.slots)[index];
+  const std::lock_guard slot_lock(slot.mutex);
+  if (slot.terms.size() != 1) return std::nullopt;
+  const auto element = element_of(array, slot, index, array.element_shape);
+  if (!element.ok()) return element.status();
+  Tensor term = slot.terms[0];
+  slot.read = true;
+  if (clears) {
+    slot.cleared = true;
+    slot.terms.swap(released);
+    array.any_cleared = true;
+  }
+  return term;
+}
+
 Status read_elements(State& array, const Reading& reading, Effect effect, const Call& call, const UseElements& use) {
   Released released;
-  return array.holding_mutex([&] { return reading_changes_structure(array, reading); },
-                             [&] { return Reader(array, reading, effect, call, released).run(use); });
+  Reader reader(array, reading, effect, call);
+  const auto changes = [&] { return reading_changes_structure(array, reading); };
+  BACKSLICE_RETURN_IF_ERROR(array.holding_mutex(changes, [&] { return reader.begin(); }));
+  BACKSLICE_RETURN_IF_ERROR(use(reader.elements(), reader.shape()));
+  if (effect == Effect::None) return Status();
+  return array.holding_mutex(changes, [&] { return reader.commit(released); });
 }
 
 }  // namespace backslice::tensor_array

@@ -1,7 +1,7 @@
 // Reading elements, one or many: what all reading operations have in common.
 //
-// All checks come first; then the caller makes a result of the elements, and only when that has succeeded they count as
-// read, and are released where the array is cleared after reading.
+// All checks come first, and the elements are claimed; then the caller makes a result of them, without a lock; and only
+// when that has succeeded they count as read, and are released where the array is cleared after reading.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,12 @@ struct Reading {
 // Whether elements count as read afterwards.
 enum class Effect { None, Read };
 
-// What becomes of the elements; the shape is the result's. They are locked meanwhile.
+// What becomes of the elements; the shape is the result's. They do not change meanwhile.
 using UseElements = std::function<Status(std::span<const Element> elements, const Shape& shape)>;
+
+// Reads one element where that takes no more than sharing its one term, as nearly always on the CPU; nothing where it
+// takes more. What the element no longer holds goes to `released`.
+std::optional<Result<Tensor>> take_term(State& array, std::int64_t index, std::vector<Tensor>& released);
 
 Status read_elements(State& array, const Reading& reading, Effect effect, const Call& call, const UseElements& use);
 

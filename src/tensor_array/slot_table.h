@@ -22,10 +22,14 @@ struct Slot {
   Shape shape;                // of what was written
   bool written = false;       // with no terms and not cleared: zeros of that shape
   bool read = false, cleared = false;
+  bool claimed = false;       // by a call that writes the slot's row, or will clear the slot
+  std::uint32_t readers = 0;  // calls that read the slot and will not clear it
+  std::uint32_t version = 0;  // how often it was written
 
   void mark_written(const Shape& of_value) noexcept {
     shape = of_value;
     written = true;
+    ++version;
   }
 };
 
@@ -72,9 +76,6 @@ class SlotTable {
       if (slot.written) body(index, slot);
     });
   }
-
-  // Precondition: nobody else uses either table.
-  void swap(SlotTable& other) { chunks_.swap(other.chunks_); }
 
  private:
   static constexpr std::int64_t kChunk = 32;

@@ -24,6 +24,12 @@ inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max(
 // Two kinds of locks. `mutex` guards what operations on elements only look at (size, closed, element shape): they hold
 // it shared, and the few that change it hold it alone. Each slot has its own; those of one operation are locked in the
 // order of their indices, so that no two operations wait for each other.
+//
+// No lock is held while code of a user or of another library runs (executors, allocators, cancellation, deleters). An
+// operation checks and claims its slots under the locks, does its work without them, and takes them again to publish
+// the outcome. Nothing waits for a claim: a call that meets one of another call fails (FailedPrecondition). It could
+// not have succeeded after that call, since what a claim announces is a read or the one write of a slot. Sums of
+// gradient arrays claim nothing: they are made from a copy of the terms, and made again if a term was added meanwhile.
 struct State {
   State(std::int64_t array_size, DType type, const TensorArrayOptions& given)
       : dtype(type),
@@ -73,6 +79,7 @@ struct State {
   }
 
   Status closed_error() const;
+  Status claimed_error(std::int64_t index) const;
 
   const DType dtype;
   const std::int64_t item_size;
@@ -84,11 +91,14 @@ struct State {
   std::int64_t size;
   bool closed = false;
   std::map<std::string, std::shared_ptr<State>, std::less<>> gradients;
-  std::optional<Tensor> block;  // in contiguous mode
-  bool all_read = false;        // the block was stacked: every element counts as read
+  std::optional<Tensor> block;               // in contiguous mode
+  bool all_read = false;                     // the block was stacked: every element counts as read
+  std::int64_t block_readers = 0;            // calls that stack the block
+  std::atomic<std::int64_t> row_claims = 0;  // calls that have claimed slots, where there is a block
   std::atomic<bool> any_cleared = false;
 
-  SlotTable slots;
+  // An operation that is at work keeps the table that it began with: closing the array replaces it.
+  std::shared_ptr<SlotTable> slots = std::make_shared<SlotTable>();
 
  private:
   // The device, as one number: compilers do not agree whether a struct of two can be atomic without a library.

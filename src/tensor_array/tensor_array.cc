@@ -14,6 +14,11 @@ namespace tensor_array {
 
 Status State::closed_error() const { return invalid_argument(title(), " has already been closed."); }
 
+Status State::claimed_error(std::int64_t index) const {
+  return Status(StatusCode::FailedPrecondition,
+                join(prefix(), "another call is using index ", index, "; call again when it has returned"));
+}
+
 // The order matters where the mutex is not held: the device is known before it counts as fixed.
 Status State::check_written_device(Device device) const {
   if (fixes_device() || device == this->device()) return Status();
@@ -110,7 +115,7 @@ Result<std::int64_t> TensorArray::size() const {
 Status TensorArray::close() {
   return without_throwing([&] {
     // Let go of outside the lock: what is held may have owners that take their time.
-    SlotTable slots;
+    auto slots = std::make_shared<SlotTable>();
     decltype(State::gradients) gradients;
     std::optional<Tensor> block;
     const std::unique_lock lock(state_->mutex);
@@ -122,7 +127,7 @@ Status TensorArray::close() {
   });
 }
 
-const std::string& TensorArray::name() const { return state_->name(); }
+const std::string& TensorArray::name() const& { return state_->name(); }
 DType TensorArray::dtype() const { return state_->dtype; }
 Device TensorArray::device() const { return state_->device(); }
 bool TensorArray::is_gradient() const { return state_->is_gradient; }

@@ -39,7 +39,8 @@ TEST(TensorArray, TheFirstWriteDecidesTheDevice) {
   TensorArray array = TensorArray::make(2, DType::Float32, {.any_device = true}).value();
   const Tensor value = tensor_of<float>({1}, {1});
   ASSERT_TRUE(array.write(0, value).ok());
-  View elsewhere = Tensor(value).view();
+  Tensor shared = value;
+  View elsewhere = shared.view();
   elsewhere.device = Device::cuda(0);
   EXPECT_TRUE(is_error(array.write(1, Tensor::of(value.buffer(), elsewhere)), kInvalid, "elements are on the CPU",
                        "a value on cuda:0"));

@@ -1,6 +1,7 @@
 #include "tensor_array/writing.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -40,6 +41,7 @@ Status check_write(const State& array, const Slot& slot, std::int64_t index, con
                      "element shape: ", element_shape.to_string());
   }
   if (slot.read || array.all_read) return could_not("it has already been read.");
+  if (slot.claimed || slot.readers > 0 || array.block_readers > 0) return array.claimed_error(index);
   if (!slot.written) return Status();
   if (!array.is_gradient) return could_not("it has already been written to.");
   if (!(slot.shape == shape)) {
@@ -68,13 +70,6 @@ Status check_duplicates(const State& array, const Tensor& value, std::span<const
   return Status();
 }
 
-// Appends what a slot holds after a write: the part of the value, or the row of the block that it was copied to.
-void append_stored(const State& array, std::vector<Tensor>& terms, const Tensor& value, const ElementWrite& write) {
-  if (array.block) return terms.push_back(row_of(*array.block, write.index));
-  if (write.part == ElementWrite::Part::Whole) return terms.push_back(value);
-  terms.push_back(write.of(value));
-}
-
 // Assigns only what changes: where nothing does, the mutex is held shared.
 void commit_structure(State& array, std::span<const ElementWrite> writes, const PartialShape& element_shape,
                       Device device) noexcept {
@@ -85,158 +80,280 @@ void commit_structure(State& array, std::span<const ElementWrite> writes, const 
   }
 }
 
-// Writes to one slot: first all that can fail, then all that changes.
-class Prepared {
- public:
-  // For `writes`, which are to one slot, in order, and were checked.
-  explicit Prepared(std::span<const ElementWrite> writes) : writes_(writes) {}
+// Writes of one operation that are to one slot, in order.
+using Group = std::span<const ElementWrite>;
 
-  Status take_memory(const State& array, const Tensor& value, const Call& call) {
-    std::vector<Tensor>& held = writes_[0].slot->terms;
-    const std::size_t count = held.size() + writes_.size();
-    if (count <= kMaxTerms) {
-      if (count > held.capacity()) held.reserve(std::max(count, std::min(2 * held.size(), kMaxTerms)));
-      return Status();
-    }
-    std::vector<Tensor> terms = held;
-    for (const ElementWrite& write : writes_) {
-      append_stored(array, terms, value, write);
-      if (terms.size() <= kMaxTerms) continue;
-      auto sum = sum_of({terms[0].shape(), terms}, array.dtype, array.item_size, call);
-      if (!sum.ok()) return sum.status();
-      terms = {*std::move(sum)};
-    }
-    terms_ = std::move(terms);
-    return Status();
+// What slots hold after writes for which they have no room: sums, which were made when no lock was held.
+class Sums {
+ public:
+  Sums(const State& array, const Tensor& value, const Call& call) : array_(array), value_(value), call_(call) {}
+
+  // The terms of the slot after the writes, or null where they are still to be made. Precondition: the slot is locked.
+  std::vector<Tensor>* find(const Group& group) {
+    Sum& sum = sums_[group[0].slot];
+    if (sum.is_ready && sum.version == group[0].slot->version) return &sum.terms;
+    outdated_.push_back(std::move(sum.terms));  // which may not be let go of here
+    sum = {group, group[0].slot->version, group[0].slot->terms};
+    return nullptr;
   }
 
-  // Returns what the slot held and does not hold any longer.
-  std::vector<Tensor> commit(const State& array, const Tensor& value) noexcept {
-    Slot& slot = *writes_[0].slot;
-    if (terms_.empty()) {
-      for (const ElementWrite& write : writes_) append_stored(array, slot.terms, value, write);
-    } else {
-      slot.terms.swap(terms_);
+  // Makes those that find() has not found. Precondition: no lock is held.
+  void make() {
+    std::int64_t step = 0;
+    for (auto& [slot, sum] : sums_) {
+      call_.tasks.throw_if_cancelled_at(step++);
+      if (!sum.is_ready) add_up(sum);
     }
-    slot.mark_written(slot.terms[0].shape());
-    return std::move(terms_);
   }
 
  private:
-  std::span<const ElementWrite> writes_;
-  std::vector<Tensor> terms_;  // what the slot will hold, where that is not what it holds and the writes
+  struct Sum {
+    Group group;
+    std::uint32_t version = 0;
+    std::vector<Tensor> terms;
+    bool is_ready = false;
+  };
+
+  void add_up(Sum& sum) const {
+    for (const ElementWrite& write : sum.group) {
+      sum.terms.push_back(write.of(value_));
+      if (sum.terms.size() <= kMaxTerms) continue;
+      const Element all{sum.terms[0].shape(), sum.terms};
+      Tensor total = throwing::unwrap(sum_of(all, array_.dtype, array_.item_size, call_));
+      sum.terms = {std::move(total)};
+    }
+    sum.is_ready = true;
+  }
+
+  const State& array_;
+  const Tensor& value_;
+  const Call& call_;
+  std::unordered_map<const Slot*, Sum> sums_;
+  std::vector<std::vector<Tensor>> outdated_;
 };
 
-// One writing operation, with the array's mutex held: alone if it changes the structure, else shared.
+// One writing operation into an array without a block. What it stores is made before any lock is taken; with the locks,
+// all is checked, then stored.
 class Writer {
  public:
-  Writer(State& array, const Tensor& value, const Call& call, Released& released)
-      : array_(array), value_(value), call_(call), released_(released) {}
+  Writer(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call)
+      : array_(array), value_(value), writes_(writes), call_(call), sums_(array, value, call) {}
 
-  Status write_all(std::span<ElementWrite> writes) {
+  Status run() {
+    make_terms();
+    const auto changes = [&] {
+      return std::any_of(writes_.begin(), writes_.end(),
+                         [&](const ElementWrite& w) { return writing_changes_structure(array_, w.index); });
+    };
+    for (;;) {  // once more where sums are to be made; each time because another call has written
+      call_.tasks.throw_if_cancelled();
+      Released released;
+      BACKSLICE_RETURN_IF_ERROR(array_.holding_mutex(changes, [&] { return try_to_write(released); }));
+      if (is_done_) return Status();
+      sums_.make();
+    }
+  }
+
+ private:
+  // Each in a list of its own, which becomes that of the slot: there are millions at times.
+  void make_terms() {
+    terms_.reserve(writes_.size());
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
+      terms_.emplace_back().push_back(writes_[i].of(value_));
+      writes_[i].number = i;
+    }
+  }
+
+  Status try_to_write(Released& released) {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
     BACKSLICE_RETURN_IF_ERROR(array_.check_written_device(value_.device()));
-    if (writes.empty()) return Status();
     std::vector<std::int64_t> indices;
-    indices.reserve(writes.size());
-    for (const ElementWrite& write : writes) {
+    indices.reserve(writes_.size());
+    for (const ElementWrite& write : writes_) {
       BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
       indices.push_back(write.index);
     }
-    LockedSlots slots(array_.slots, indices, call_.tasks);
+    table_ = array_.slots;
+    const SlotList slots(*table_, indices);
+    const LockedSlots lock(slots);
     PartialShape element_shape = array_.element_shape;
-    BACKSLICE_RETURN_IF_ERROR(check_all(writes, slots, element_shape));
+    BACKSLICE_RETURN_IF_ERROR(check_all(slots, element_shape));
     if (slots.has_duplicates()) {
-      BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes));
-      std::stable_sort(writes.begin(), writes.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+      BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_));
+      std::stable_sort(writes_.begin(), writes_.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
     }
-    return store(writes, element_shape);
-  }
-
-  // Writes that were checked and whose slots are locked: all that can fail, then all that changes.
-  Status store(std::span<const ElementWrite> writes, const PartialShape& element_shape) {
-    std::optional<DeviceUse> block, value;
-    if (array_.block) {
-      block.emplace(array_.block->buffer(), call_.stream);
-      value.emplace(value_.buffer(), call_.stream);
-    }
-    BlockRows rows(array_.block ? writes.size() : 0, call_);
-    for (std::size_t i = 0; array_.block && i < writes.size(); ++i) {
-      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-      rows.write(row_of(*array_.block, writes[i].index), writes[i].of(value_).view());
-    }
-    if (writes.size() == 1) {
-      Prepared only(writes);
-      return commit({&only, 1}, writes, element_shape, rows);
-    }
-    std::vector<Prepared> prepared;
-    prepared.reserve(writes.size());
-    for (std::size_t i = 0, end = 0; i < writes.size(); i = end) {
-      while (end < writes.size() && writes[end].index == writes[i].index) ++end;
-      prepared.emplace_back(writes.subspan(i, end - i));
-    }
-    return commit(prepared, writes, element_shape, rows);
-  }
-
- private:
-  // `element_shape` becomes what is known after the writes.
-  Status check_all(std::span<ElementWrite> writes, LockedSlots& slots, PartialShape& element_shape) const {
-    Shape shape = writes[0].of(value_).shape();
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-      if (writes[i].part != ElementWrite::Part::Row) shape = writes[i].of(value_).shape();  // rows are all of one
-      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots[i], writes[i].index, shape, element_shape));
-      if (array_.options.identical_element_shapes) element_shape = element_shape.merged_with(shape);
-      writes[i].slot = &slots[i];
-    }
-    return Status();
-  }
-
-  Status commit(std::span<Prepared> prepared, std::span<const ElementWrite> writes, const PartialShape& element_shape,
-                BlockRows& rows) {
-    std::int64_t step = 0;
-    for (Prepared& one : prepared) {
-      call_.tasks.throw_if_cancelled_at(step++);
-      BACKSLICE_RETURN_IF_ERROR(one.take_memory(array_, value_, call_));
-    }
-    released_.reserve(prepared.size());
-    call_.tasks.throw_if_cancelled();
+    if (!take_memory(released)) return Status();
     // From here on nothing can fail.
-    rows.keep();
-    for (Prepared& one : prepared) released_.push_back(one.commit(array_, value_));
-    commit_structure(array_, writes, element_shape, value_.device());
+    for_each_group([&](const Group& group) { store(group, released); });
+    commit_structure(array_, writes_, element_shape, value_.device());
+    is_done_ = true;
     return Status();
+  }
+
+  // `element_shape` becomes what is known after the writes.
+  Status check_all(const SlotList& slots, PartialShape& element_shape) const {
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      const Shape& shape = terms_[writes_[i].number][0].shape();
+      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots[i], writes_[i].index, shape, element_shape));
+      if (array_.options.identical_element_shapes) element_shape = element_shape.merged_with(shape);
+      writes_[i].slot = &slots[i];
+    }
+    return Status();
+  }
+
+  template <class Body>
+  void for_each_group(const Body& body) const {
+    for (std::size_t i = 0, end = 0; i < writes_.size(); i = end) {
+      while (end < writes_.size() && writes_[end].index == writes_[i].index) ++end;
+      body(Group(writes_.subspan(i, end - i)));
+    }
+  }
+
+  static bool has_room(const Group& group) { return group[0].slot->terms.size() + group.size() <= kMaxTerms; }
+
+  // False where sums are still to be made.
+  bool take_memory(Released& released) {
+    bool has_all = true;
+    std::size_t sums = 0;
+    for_each_group([&](const Group& group) {
+      std::vector<Tensor>& held = group[0].slot->terms;
+      if (!has_room(group)) {
+        has_all &= sums_.find(group) != nullptr;
+        ++sums;
+      } else if (const std::size_t count = held.size() + group.size(); count > 1 && count > held.capacity()) {
+        held.reserve(std::max(count, std::min(2 * held.size(), kMaxTerms)));
+      }
+    });
+    if (has_all) released.reserve(sums);
+    return has_all;
+  }
+
+  void store(const Group& group, Released& released) noexcept {
+    Slot& slot = *group[0].slot;
+    if (!has_room(group)) {
+      slot.terms.swap(*sums_.find(group));
+      released.push_back(std::move(*sums_.find(group)));
+    } else if (slot.terms.empty() && group.size() == 1) {
+      slot.terms.swap(terms_[group[0].number]);
+    } else {
+      for (const ElementWrite& write : group) slot.terms.push_back(std::move(terms_[write.number][0]));
+    }
+    slot.mark_written(slot.terms[0].shape());
   }
 
   State& array_;
   const Tensor& value_;
+  std::span<ElementWrite> writes_;
   const Call& call_;
-  Released& released_;
+  Sums sums_;
+  std::shared_ptr<SlotTable> table_;
+  std::vector<std::vector<Tensor>> terms_;  // of each write
+  bool is_done_ = false;
 };
 
-}  // namespace
+// One writing operation into the block of contiguous mode: slots are claimed while their rows are written.
+class BlockWriter {
+ public:
+  BlockWriter(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call)
+      : array_(array), value_(value), writes_(writes), call_(call) {}
+  ~BlockWriter() {
+    if (has_claims_) give_up();
+  }
+  BlockWriter(const BlockWriter&) = delete;
+  BlockWriter& operator=(const BlockWriter&) = delete;
 
-Tensor ElementWrite::of(const Tensor& value) const {
-  if (part == Part::Whole) return value;
-  return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
-}
+  Status run() {
+    {
+      const std::shared_lock lock(array_.mutex);
+      BACKSLICE_RETURN_IF_ERROR(begin());
+    }
+    if (writes_.empty()) return Status();
+    const DeviceUse block(block_->buffer(), call_.stream), value(value_.buffer(), call_.stream);
+    BlockRows rows(writes_.size(), call_);
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      call_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i));
+      rows.write(row_of(*block_, writes_[i].index), writes_[i].of(value_));
+    }
+    call_.tasks.throw_if_cancelled();
+    const std::shared_lock lock(array_.mutex);
+    const LockedSlots locked(slots_);
+    rows.keep();
+    for (const ElementWrite& write : writes_) {
+      write.slot->terms.push_back(row_of(*block_, write.index));
+      write.slot->mark_written(write.slot->terms[0].shape());
+    }
+    release();
+    return Status();
+  }
 
-namespace {
+ private:
+  Status begin() {
+    BACKSLICE_RETURN_IF_ERROR(array_.check_open());
+    BACKSLICE_RETURN_IF_ERROR(array_.check_written_device(value_.device()));
+    std::vector<std::int64_t> indices;
+    indices.reserve(writes_.size());
+    for (const ElementWrite& write : writes_) {
+      BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
+      indices.push_back(write.index);
+    }
+    table_ = array_.slots;
+    block_ = array_.block;
+    slots_ = SlotList(*table_, indices);
+    const LockedSlots lock(slots_);
+    Shape shape;
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      if (i == 0 || writes_[i].part != ElementWrite::Part::Row) shape = writes_[i].of(value_).shape();
+      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots_[i], writes_[i].index, shape, array_.element_shape));
+      writes_[i].slot = &slots_[i];
+    }
+    if (slots_.has_duplicates()) BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_));
+    for (Slot* slot : slots_.distinct()) slot->terms.reserve(1);
+    for (Slot* slot : slots_.distinct()) slot->claimed = true;
+    ++array_.row_claims;
+    has_claims_ = true;
+    return Status();
+  }
 
-// With the mutex held.
-Status write_one(State& array, std::int64_t index, const Tensor& value, const Context& context, Released& released) {
+  // Precondition: the slots are locked.
+  void release() noexcept {
+    for (Slot* slot : slots_.distinct()) slot->claimed = false;
+    --array_.row_claims;
+    has_claims_ = false;
+  }
+
+  void give_up() noexcept {
+    try {
+      const std::shared_lock lock(array_.mutex);
+      const LockedSlots locked(slots_);
+      release();
+    } catch (...) {  // in a forked child, where the elements stay claimed
+    }
+  }
+
+  State& array_;
+  const Tensor& value_;
+  std::span<ElementWrite> writes_;
+  const Call& call_;
+  std::shared_ptr<SlotTable> table_;
+  std::optional<Tensor> block_;
+  SlotList slots_;
+  bool has_claims_ = false;
+};
+
+// With the mutex held. Nothing where the write takes more than appending a term.
+std::optional<Status> append_term(State& array, std::int64_t index, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(array.check_open());
   BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
   BACKSLICE_RETURN_IF_ERROR(check_range(array, index));
-  Slot& slot = array.slots[index];
+  if (array.block) return std::nullopt;
+  Slot& slot = (*array.slots)[index];
   const std::lock_guard lock(slot.mutex);
   BACKSLICE_RETURN_IF_ERROR(check_write(array, slot, index, value.shape(), array.element_shape));
+  if (slot.terms.size() == kMaxTerms) return std::nullopt;
   const PartialShape element_shape =
       array.fixes_shape() ? array.element_shape.merged_with(value.shape()) : PartialShape();
-  const ElementWrite write{.index = index, .slot = &slot};
-  if (array.block || slot.terms.size() == kMaxTerms) {
-    return Writer(array, value, Call(context, value.device()), released).store({&write, 1}, element_shape);
-  }
+  const ElementWrite write{.index = index};
   slot.terms.push_back(value);  // only this can fail, and it comes first
   slot.mark_written(value.shape());
   commit_structure(array, {&write, 1}, element_shape, value.device());
@@ -245,19 +362,22 @@ Status write_one(State& array, std::int64_t index, const Tensor& value, const Co
 
 }  // namespace
 
+Tensor ElementWrite::of(const Tensor& value) const {
+  if (part == Part::Whole) return value;
+  return part == Part::Row ? row_of(value, lo) : rows_of(value, lo, hi);
+}
+
 Status write_element(State& array, std::int64_t index, const Tensor& value, const Context& context) {
-  Released released;
-  return array.holding_mutex([&] { return writing_changes_structure(array, index); },
-                             [&] { return write_one(array, index, value, context, released); });
+  std::optional<Status> done = array.holding_mutex([&] { return writing_changes_structure(array, index); },
+                                                   [&] { return append_term(array, index, value); });
+  if (done) return *std::move(done);
+  ElementWrite write{.index = index};
+  return write_elements(array, value, {&write, 1}, Call(context, value.device()));
 }
 
 Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call) {
-  const auto changes = [&] {
-    return std::any_of(writes.begin(), writes.end(),
-                       [&](const ElementWrite& w) { return writing_changes_structure(array, w.index); });
-  };
-  Released released;
-  return array.holding_mutex(changes, [&] { return Writer(array, value, call, released).write_all(writes); });
+  if (array.options.contiguous) return BlockWriter(array, value, writes, call).run();
+  return Writer(array, value, writes, call).run();
 }
 
 }  // namespace backslice::tensor_array

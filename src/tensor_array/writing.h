@@ -1,6 +1,7 @@
 // Writing elements, one or many: what all writing operations have in common.
 //
-// An operation locks its slots, checks everything, takes the memory it needs, and only then changes anything.
+// An operation makes what it will store, then locks its slots, checks everything, and only then changes anything. Sums,
+// and the rows of a block, are made between two times that it has the locks.
 #pragma once
 
 #include <span>
@@ -16,6 +17,7 @@ struct ElementWrite {
   Part part = Part::Whole;
   std::int64_t lo = 0, hi = 0;  // Row is row lo, Rows are [lo, hi)
   Slot* slot = nullptr;         // once it is locked
+  std::size_t number = 0;       // in the order of the call
 
   Tensor of(const Tensor& value) const;
 };

@@ -47,8 +47,10 @@ static void executors(void) {
   CHECK(failing.calls == 1);
   CHECK_FAILS(gradient(&idle, NULL), BACKSLICE_INTERNAL, "returned 5");
   CHECK_FAILS(gradient(&lazy, NULL), BACKSLICE_INTERNAL, "left out tasks");
-  CHECK_FAILS(gradient(&eager, NULL), BACKSLICE_INTERNAL, "twice");
+  CHECK_FAILS(gradient(&eager, NULL), BACKSLICE_INTERNAL, "context.executor->run called a task twice");
+  CHECK(backslice_last_error_output_written() == 1);
   CHECK(gradient(&good, yes) == BACKSLICE_CANCELLED);
+  CHECK(backslice_last_error_output_written() == 0);
 }
 
 /* What a buffer has begun it finishes: the error is told, and the content is right. */

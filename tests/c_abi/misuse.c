@@ -98,7 +98,7 @@ static void wrong_handles(void) {
   backslice_free(other);
   double no_handle[8] = {0};
   CHECK_FAILS(backslice_tensor_array_close((backslice_tensor_array*)no_handle), BACKSLICE_INVALID_ARGUMENT,
-              "array is no handle");
+              "array is not a handle");
 #endif
 }
 

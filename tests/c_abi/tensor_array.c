@@ -43,6 +43,30 @@ static void copies_what_is_written(void) {
   backslice_free(array);
 }
 
+/* Options as programs have them that were compiled before there was any_device; and any_device. */
+static void options_that_grew(void) {
+  backslice_tensor_array_options options = BACKSLICE_TENSOR_ARRAY_OPTIONS_INIT;
+  backslice_tensor_array *older = NULL, *any = NULL, *none = NULL;
+  const backslice_view row = floats(kRows, LIST(kTwo));
+  int32_t device_type = 0, device_id = -1;
+  options.any_device = 7; /* which is not looked at */
+  options.struct_size = offsetof(backslice_tensor_array_options, any_device);
+  CHECK_OK(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &older));
+  options.struct_size = sizeof(options);
+  CHECK_FAILS(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &none), BACKSLICE_INVALID_ARGUMENT,
+              "options.any_device is 7, expected 0 or 1");
+  options.any_device = 1;
+  CHECK_OK(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &any));
+  CHECK_OK(backslice_tensor_array_write(any, 0, &row, NULL));
+  CHECK_OK(backslice_tensor_array_device(any, &device_type, &device_id));
+  CHECK(device_type == BACKSLICE_CPU && device_id == 0);
+  options.contiguous = 1;
+  CHECK_FAILS(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &none), BACKSLICE_INVALID_ARGUMENT,
+              "any_device");
+  backslice_free(older);
+  backslice_free(any);
+}
+
 static void shares_and_releases(void) {
   backslice_tensor_array* array = make(3);
   const backslice_view row = floats(kRows, LIST(kTwo));
@@ -146,6 +170,7 @@ static void options_and_state(void) {
 }
 
 int main(void) {
+  options_that_grew();
   copies_what_is_written();
   shares_and_releases();
   whole_tensors();

@@ -43,7 +43,7 @@ TEST(Cuda, ListsItsDevices) {
   ASSERT_TRUE(devices.ok()) << devices.status().to_string();
   ASSERT_FALSE(devices->empty());
   EXPECT_FALSE((*devices)[0].name.empty());
-  EXPECT_GE(cuda_versions()->driver, cuda_versions()->runtime);
+  EXPECT_GE(cuda_versions().value().driver, cuda_versions().value().runtime);
 }
 
 TEST(Cuda, GradientsAreCapturedIntoGraphsAndReplayed) {

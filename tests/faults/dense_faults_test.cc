@@ -59,6 +59,20 @@ std::vector<Operation> dense_operations() {
          return Attempt{
              [=] { return status_of(slice_grad(corner(), *ConstView::contiguous(x->data(), DType::Float32, {7}))); }};
        }},
+      {"refused_on_a_device", [] { return Attempt{[] { return to_status({1, 1000, 2000}); }}; }},
+      {"refused_scratch", [] { return Attempt{[] { return status_of(multi_slice_grad_scratch(-1, 1)); }}; }},
+      {"located_in_an_index",
+       [] {
+         const auto index = std::make_shared<IndexText>(parse_index_text("1:3, 9").value());
+         const Status error = Status(StatusCode::OutOfRange, "too far").at("index", 1);
+         return Attempt{[=] { return index->located(error); }};
+       }},
+      {"located_in_a_slice",
+       [] {
+         const auto slice = std::make_shared<SliceText>(parse_slice(Dialect::Onnx, "starts=1 ends=3").value());
+         const Status error = Status(StatusCode::OutOfRange, "too far").at("starts", 0);
+         return Attempt{[=] { return slice->located(error); }};
+       }},
       {"restrict",
        [] {
          const std::vector<Range> box = {{3, 7}, {2, 300}}, outside = {{3, 7}, {2, 500}};

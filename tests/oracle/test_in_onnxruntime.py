@@ -84,7 +84,7 @@ for _ in range(3):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
     first, *others = done.stdout.splitlines()
-    assert 'BACKSLICE_FORCE_TARGET is "nothing"' in first and others == ["4.0", "4.0"]
+    assert 'BACKSLICE_FORCE_TARGET is "nothing"' in first and others == [first, first]
 
 
 def saved_gradient(folder: Path) -> Path:

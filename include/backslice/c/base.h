@@ -7,7 +7,8 @@
  *     if (backslice_slice_into(rows, &x, &y, NULL) != BACKSLICE_OK) puts(backslice_last_error());
  *
  * Structs begin with their size, by which a library knows the header that a program was compiled with. Their
- * BACKSLICE_..._INIT sets it, and every other field to its default.
+ * BACKSLICE_..._INIT sets it, and every other field to its default. Any of them may grow at its end: the library takes
+ * shorter ones, of earlier headers, and fills them up with defaults. The structs of a list all have one size.
  */
 #ifndef BACKSLICE_C_BASE_H
 #define BACKSLICE_C_BASE_H
@@ -53,6 +54,11 @@ BACKSLICE_C_API const char* backslice_last_error(void);
 
 /* Whether that error was about an element type: 1 or 0. */
 BACKSLICE_C_API int32_t backslice_last_error_is_about_dtype(void);
+
+/* Whether the call that failed may have written some of the memory that it was to fill or to add to, or of a gradient
+ * buffer: 1 or 0. After 0 the memory is as it was, and the call can be made again. After 1 it holds unspecified values;
+ * a sum that is made again would add twice. */
+BACKSLICE_C_API int32_t backslice_last_error_output_written(void);
 
 /* The argument to blame for that error, as the message calls it; "" where it is none or more than one. Never NULL. */
 BACKSLICE_C_API const char* backslice_last_error_argument(void);
@@ -160,8 +166,10 @@ typedef struct backslice_executor {
   void* user;
   int32_t concurrency; /* how many tasks may run at once, the calling thread's included; at least 1 */
   /* Calls task(arg, i) once for each i in [0, count), in any order, on any threads, and returns 0 when all have
-   * returned. Several threads may call it at once, and a task may call it again. Anything but 0, or a task that was
-   * left out, is an internal error of the operation, which then ends as if it had been cancelled. */
+   * returned. Several threads may call it at once, and a task may call it again. Where it returns anything but 0,
+   * leaves out a task, calls one twice, or returns or throws while tasks run, the operation fails with
+   * BACKSLICE_INTERNAL, a message that begins with "context.executor->run", and unspecified values in what it was
+   * writing. A task that is called after it has returned does nothing. */
   int32_t (*run)(void* user, int64_t count, void (*task)(void* arg, int64_t i), void* arg);
 } backslice_executor;
 
@@ -174,6 +182,9 @@ typedef struct backslice_allocator {
   void* user;
   /* At least that many bytes (never 0) at a multiple of `alignment`, all zero if `zeroed` is 1. NULL: there is none. */
   void* (*allocate)(void* user, int64_t bytes, int64_t alignment, int32_t zeroed);
+  /* Of memory on CUDA it is called while kernels that are queued still use the block. So it must be stream-ordered, as
+   * cudaFreeAsync is: the memory may be given out again, written or unmapped only behind what is queued by now on the
+   * context's stream. Memory that other streams use, too, waits for them on that stream before this is called. */
   void (*deallocate)(void* user, void* data, int64_t bytes);
   int32_t has_free_zeros; /* 1: zeros cost nothing until they are touched, as pages fresh from the system do */
 } backslice_allocator;
@@ -192,13 +203,13 @@ typedef struct backslice_device_status {
 BACKSLICE_C_API int32_t backslice_device_status_check(const backslice_device_status* status);
 
 /* Where an operation runs, where its memory comes from, and who may end it early. Wherever a context is taken, NULL
- * stands for the defaults. It may grow at its end: contexts of earlier headers, which are shorter, are taken, too. */
+ * stands for the defaults. */
 typedef struct backslice_context {
   size_t struct_size;
   const backslice_executor* executor;   /* NULL: the library's own pool */
   const backslice_allocator* allocator; /* NULL: the library's own memory */
   /* Asked between the pieces of an operation, on any of its threads; anything but 0 ends it with BACKSLICE_CANCELLED.
-   * NULL: nobody ends it early. */
+   * backslice_last_error_output_written() says whether it had begun to write. NULL: nobody ends it early. */
   int32_t (*cancelled)(void* user);
   void* cancelled_user;
   void* stream;        /* for arguments on CUDA: a cudaStream_t, on which the operation is queued */
@@ -215,7 +226,9 @@ typedef struct backslice_context {
 enum {
   BACKSLICE_OVERWRITE = 0,  /* all of it: dy where selected, zero elsewhere */
   BACKSLICE_INTO_ZEROS = 1, /* the same, into memory that is all zero already, as the caller promises */
-  BACKSLICE_ACCUMULATE = 2  /* out[selected] += dy, and nothing else is touched */
+  /* out[selected] += dy, and nothing else is touched. After an error, backslice_last_error_output_written() says
+   * whether some was added: then calling again would add that twice. */
+  BACKSLICE_ACCUMULATE = 2
 };
 
 /* How many threads the library's own pool uses. */
@@ -236,8 +249,9 @@ typedef struct backslice_ragged backslice_ragged;
 typedef struct backslice_variant_array backslice_variant_array;
 typedef struct backslice_tensor_array backslice_tensor_array;
 
-/* Ends any handle; NULL is fine. A handle that has ended already is told by backslice_last_error() where the library
- * was built with assertions, and is undefined otherwise, as in free(). */
+/* Ends any handle; NULL is fine. Freeing a handle twice, or using one after it was freed, is undefined, as it is with
+ * free(); a library that was built with assertions reports it: calls fail, and backslice_free() leaves its message in
+ * backslice_last_error(). */
 BACKSLICE_C_API void backslice_free(void* handle);
 
 /* -- Memory */

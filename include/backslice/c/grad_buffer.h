@@ -12,7 +12,9 @@ extern "C" {
 BACKSLICE_C_API int32_t backslice_grad_buffer_make(backslice_ints shape, int32_t dtype, int64_t item_size,
                                                    const backslice_context* context, backslice_grad_buffer** out);
 
-/* The content becomes the gradient of this slice; the gradient of this slice is added; the content becomes zero. */
+/* The content becomes the gradient of this slice; the gradient of this slice is added; the content becomes zero. Adding
+ * is cancelled before anything is added, or not at all; writing leaves unspecified values where it and the slices
+ * before it wrote, which the next write or zero clears. */
 BACKSLICE_C_API int32_t backslice_grad_buffer_write(backslice_grad_buffer* buffer, const backslice_selection* selection,
                                                     const backslice_view* dy, const backslice_context* context);
 BACKSLICE_C_API int32_t backslice_grad_buffer_add(backslice_grad_buffer* buffer, const backslice_selection* selection,

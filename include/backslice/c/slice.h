@@ -53,7 +53,7 @@ BACKSLICE_C_API int32_t backslice_prepared_slice_make(const backslice_selection*
 BACKSLICE_C_API int32_t backslice_prepared_slice_make_for(const backslice_selection* selection, const backslice_view* x,
                                                           const backslice_view* y, backslice_prepared_slice** out);
 
-/* out = x[selection]; out = dy where selected, zero elsewhere; out[selection] += dy. */
+/* out = x[selection]; out = dy where selected, zero elsewhere; out[selection] += dy, as BACKSLICE_ACCUMULATE. */
 BACKSLICE_C_API int32_t backslice_prepared_slice_forward(const backslice_prepared_slice* prepared,
                                                          const backslice_view* x, const backslice_view* out,
                                                          const backslice_context* context);

@@ -22,10 +22,11 @@ typedef struct backslice_tensor_array_options {
   int32_t contiguous;               /* 1: one block, made at once; needs all of element_shape and a fixed size */
   backslice_string name;            /* for messages */
   int64_t item_size;                /* for BACKSLICE_BYTES only */
+  int32_t any_device;               /* 1: the first element that is written decides the device, not the context */
 } backslice_tensor_array_options;
 
 #define BACKSLICE_TENSOR_ARRAY_OPTIONS_INIT \
-  {sizeof(backslice_tensor_array_options), {NULL, 0}, 0, 1, 0, 0, {NULL, 0}, 0}
+  {sizeof(backslice_tensor_array_options), {NULL, 0}, 0, 1, 0, 0, {NULL, 0}, 0, 0}
 
 /* `options` may be NULL. Elements are on the context's device; values and outputs must be there, too. */
 BACKSLICE_C_API int32_t backslice_tensor_array_make(int64_t size, int32_t dtype,

@@ -83,6 +83,9 @@ def slice_grad(
         `dy`, with any strides, which shares no memory with `dy`.
     accumulate : bool, default: False
         Add instead: ``out[index] += dy``. The rest of `out` stays as it is.
+        Where Ctrl-C or an error ends the call, the exception's attribute
+        `output_written` says whether some was added; if so, calling again
+        would add that twice.
     dtype : dtype, tf.DType or torch.dtype, optional
         What a Python number or a list becomes. By default a number takes
         the dtype of `out`.
@@ -248,7 +251,9 @@ def strided_slice_grad(
         of `dy`, which shares no memory with `dy`.
     accumulate : bool, default: False
         Add `dy` to `out` where the slice takes its elements from, and leave
-        the rest of `out` as it is.
+        the rest of `out` as it is. Where Ctrl-C or an error ends the call, the
+        exception's attribute `output_written` says whether some was added; if
+        so, calling again would add that twice.
 
     Returns
     -------
@@ -367,8 +372,10 @@ def onnx_slice_grad(
         Where to write the gradient: an array of shape `shape` and the dtype
         of `grad`, which shares no memory with `grad`.
     accumulate : bool, default: False
-        Add `grad` to `out` where the slice takes its elements from, and
-        leave the rest of `out` as it is.
+        Add `grad` to `out` where the slice takes its elements from, and leave
+        the rest of `out` as it is. Where Ctrl-C or an error ends the call, the
+        exception's attribute `output_written` says whether some was added; if
+        so, calling again would add that twice.
 
     Returns
     -------

@@ -35,7 +35,10 @@ def multi_slice_grad(
         Where to write the sum: an array of that shape and the dtype of the
         slices, which shares no memory with them.
     accumulate : bool, default: False
-        Add the sum to `out`, and leave the rest of `out` as it is.
+        Add the sum to `out`, and leave the rest of `out` as it is. Where
+        Ctrl-C or an error ends the call, the exception's attribute
+        `output_written` says whether some was added; if so, calling again
+        would add that twice.
     dtype : dtype, tf.DType or torch.dtype, optional
         What Python numbers and lists become, and the dtype of the zeros
         where there are no slices. By default numbers take that of `out`.
@@ -166,6 +169,8 @@ class GradBuffer:
 
     def add(self, index: Index, dy: Array) -> None:
         """Add the gradient of a slice.
+
+        Ctrl-C ends the call before anything is added, or comes when all was.
 
         Parameters
         ----------
@@ -345,6 +350,10 @@ class PreparedSlice:
 
     def accumulate(self, dy: Array, out: Output) -> NDArray[Any]:
         """Add the gradient to `out`: ``out[selection] += dy``.
+
+        Where Ctrl-C or an error ends the call, the exception's attribute
+        `output_written` says whether some was added; if so, calling again
+        would add that twice.
 
         Parameters
         ----------

@@ -179,7 +179,9 @@ class RaggedTensor:
             `values`, which shares no memory with `grad`.
         accumulate : bool, default: False
             Add `grad` to `out` where the values were taken from, and leave the
-            rest of `out` as it is.
+            rest of `out` as it is. Where Ctrl-C or an error ends the call, the
+            exception's attribute `output_written` says whether some was added;
+            if so, calling again would add that twice.
 
         Returns
         -------

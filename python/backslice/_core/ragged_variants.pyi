@@ -214,7 +214,9 @@ def ragged_tensor_to_variant_gradient(
         Where to write the gradient: an array of that shape and dtype, which
         shares no memory with the elements.
     accumulate : bool, default: False
-        Add the elements to `out`.
+        Add the elements to `out`. Where Ctrl-C or an error ends the call, the
+        exception's attribute `output_written` says whether some was added; if
+        so, calling again would add that twice.
 
     Returns
     -------

@@ -299,8 +299,10 @@ class Selection:
             Where to write the gradient: an array of shape `shape` and the dtype
             of `dy`, which shares no memory with `dy`.
         accumulate : bool, default: False
-            Add `dy` to `out` where the slice takes its elements from, and leave
-            the rest of `out` as it is.
+            Add `dy` to `out` where the slice takes its elements from, and
+            leave the rest of `out` as it is. Where Ctrl-C or an error ends the
+            call, the exception's attribute `output_written` says whether some
+            was added; if so, calling again would add that twice.
         dtype : dtype, tf.DType or torch.dtype, optional
             What a Python number or a list becomes. By default a number takes
             the dtype of `out`.

@@ -97,7 +97,9 @@ def sparse_slice_grad(
         and the dtype of `backprop_val_grad`, which shares no memory with
         the arguments.
     accumulate : bool, default: False
-        Add the gradient to `out`.
+        Add the gradient to `out`. Where Ctrl-C or an error ends the call, the
+        exception's attribute `output_written` says whether some was added; if
+        so, calling again would add that twice.
 
     Returns
     -------
@@ -152,7 +154,9 @@ def sparse_slice_grad_by_size(
         Where to write the gradient: an array with one row per input entry
         and the dtype of `grad`, which shares no memory with the arguments.
     accumulate : bool, default: False
-        Add the gradient to `out`.
+        Add the gradient to `out`. Where Ctrl-C or an error ends the call, the
+        exception's attribute `output_written` says whether some was added; if
+        so, calling again would add that twice.
 
     Returns
     -------

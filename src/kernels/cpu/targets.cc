@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <deque>
 
@@ -68,11 +69,6 @@ const Target* forced_target() {
   return found == targets.end() ? nullptr : &*found;
 }
 
-const Target& choose_target() {
-  const Target* forced = forced_target();
-  return forced != nullptr ? *forced : available_targets().front();
-}
-
 }  // namespace
 
 const std::vector<Target>& available_targets() {
@@ -81,7 +77,11 @@ const std::vector<Target>& available_targets() {
 }
 
 const Target& active_target() {
-  static const Target& target = choose_target();
+  static std::atomic<const Target*> chosen = nullptr;
+  if (const Target* target = chosen.load(std::memory_order_acquire)) return *target;
+  const Target* const forced = forced_target();
+  const Target& target = forced != nullptr ? *forced : available_targets().front();
+  if (check_target_variable().ok()) chosen.store(&target, std::memory_order_release);
   return target;
 }
 

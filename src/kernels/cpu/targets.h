@@ -1,7 +1,7 @@
 // Targets: the SIMD instructions that the row kernels are compiled for, and which of them this machine runs.
 //
 // Which target's rows are used is decided once, at the first call: the best that the machine has, or the one that
-// BACKSLICE_FORCE_TARGET names.
+// BACKSLICE_FORCE_TARGET names. While that names none, operations fail, and it is read again.
 #pragma once
 
 #include <string_view>

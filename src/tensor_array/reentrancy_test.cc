@@ -1,0 +1,199 @@
+// Executors, allocators, cancellation and deleters that use the array whose operation runs them. No lock is held then,
+// so nothing waits for ever.
+#include <thread>
+
+#include "backslice/tensor_array_container.h"
+#include "hostile_executors.h"
+#include "testing.h"
+
+namespace backslice {
+namespace {
+
+using namespace testing;
+
+constexpr std::int64_t kLarge = 1 << 18;  // floats: worth several threads
+
+Tensor large(float value) { return tensor_of(std::vector<float>(kLarge, value), {kLarge}); }
+
+TensorArray gradient_with(int terms) {
+  TensorArray made = TensorArray::make(4, DType::Float32).value().grad("loss").value();
+  for (int i = 0; i < terms; ++i) EXPECT_TRUE(made.write(0, large(1)).ok());
+  return made;
+}
+
+// Runs `body` before its tasks.
+Executing executor_that_first(const std::function<void()>& body) {
+  return Executing([body](std::int64_t n, const Task& task) {
+    body();
+    run_all(n, task);
+  });
+}
+
+class AllocatorThatFirst final : public Allocator {
+ public:
+  explicit AllocatorThatFirst(std::function<void()> body) : body_(std::move(body)) {}
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    body_();
+    return pool_allocator().allocate(bytes, contents);
+  }
+
+ private:
+  std::function<void()> body_;
+};
+
+TEST(TensorArrayReentrancy, AWriteThatAddsUpMayBeInterruptedByWritesToTheSameIndex) {
+  TensorArray array = gradient_with(TensorArray::kMaxTerms);
+  int nested = 0;
+  Executing executor = executor_that_first([&] {
+    if (nested++ < 3) {
+      EXPECT_TRUE(array.write(0, large(1)).ok());
+    }
+  });
+  EXPECT_TRUE(array.write(0, large(1), {.executor = &executor}).ok());
+  EXPECT_GE(nested, 1);
+  EXPECT_EQ(elements<float>(array.read(0).value())[7], TensorArray::kMaxTerms + 1 + std::min(nested, 3));
+}
+
+TEST(TensorArrayReentrancy, WhatIsReadMayNotBeUsedMeanwhile) {
+  TensorArray array = gradient_with(2);
+  int asked = 0;
+  const auto use = [&] {
+    ++asked;
+    EXPECT_TRUE(is_error(array.write(0, large(1)), StatusCode::FailedPrecondition, "another call is using index 0"));
+    EXPECT_TRUE(is_error(array.read(0), StatusCode::FailedPrecondition, "another call is using index 0"));
+    EXPECT_TRUE(is_error(array.stack(), StatusCode::FailedPrecondition));
+    EXPECT_TRUE(array.write(1, large(1)).ok());
+    EXPECT_EQ(array.size().value(), 4);
+    EXPECT_EQ(array.contents().value().elements.size(), 2u);
+  };
+  Executing executor = executor_that_first(use);
+  AllocatorThatFirst allocator(use);
+  const CancelledTest cancelled = [&] {
+    use();
+    return false;
+  };
+  Tensor sum = array.read(0, {.executor = &executor, .allocator = &allocator, .cancelled = &cancelled}).value();
+  EXPECT_EQ(elements<float>(sum)[kLarge - 1], 2);
+  EXPECT_GE(asked, 3);
+  EXPECT_TRUE(is_error(array.read(0), kInvalid, "twice"));
+}
+
+TEST(TensorArrayReentrancy, AFailedReadGivesBackWhatItClaimed) {
+  TensorArray array = gradient_with(2);
+  Executing executor([](std::int64_t, const Task&) {});
+  EXPECT_TRUE(is_error(array.read(0, {.executor = &executor}), StatusCode::Internal));
+  EXPECT_TRUE(array.write(0, large(1)).ok());
+  EXPECT_EQ(elements<float>(array.read(0).value())[0], 3);
+}
+
+TEST(TensorArrayReentrancy, TheArrayMayBeClosedWhileItIsRead) {
+  TensorArray array = gradient_with(2);
+  Executing executor = executor_that_first([&] { EXPECT_TRUE(array.close().ok()); });
+  EXPECT_EQ(elements<float>(array.read(0, {.executor = &executor}).value())[0], 2);
+  EXPECT_TRUE(is_error(array.read(0), kInvalid, "closed"));
+  TensorArray other = gradient_with(TensorArray::kMaxTerms);
+  Executing closing = executor_that_first([&] { EXPECT_TRUE(other.close().ok()); });
+  EXPECT_TRUE(is_error(other.write(0, large(1), {.executor = &closing}), kInvalid, "closed"));
+}
+
+TensorArray contiguous(bool clear) {
+  const TensorArrayOptions options{
+      .element_shape = *Shape::make({kLarge}), .clear_after_read = clear, .contiguous = true};
+  return TensorArray::make(3, DType::Float32, options).value();
+}
+
+// With gaps, so that copying it is more than one task.
+Tensor with_gaps() {
+  Tensor memory = tensor_of(std::vector<float>(2 * kLarge, 5), {2 * kLarge});
+  return Tensor::of(memory.buffer(), View::strided(memory.view().data, DType::Float32, {kLarge}, {8}).value());
+}
+
+TEST(TensorArrayReentrancy, ARowThatIsWrittenMayNotBeUsedMeanwhile) {
+  for (bool clear : {true, false}) {
+    TensorArray array = contiguous(clear);
+    int asked = 0;
+    Executing executor = executor_that_first([&] {
+      ++asked;
+      EXPECT_TRUE(is_error(array.write(1, large(1)), StatusCode::FailedPrecondition, "index 1"));
+      EXPECT_TRUE(is_error(array.read(1), StatusCode::FailedPrecondition, "index 1"));
+      EXPECT_TRUE(is_error(array.stack(), StatusCode::FailedPrecondition));
+      EXPECT_TRUE(array.write(2, large(2)).ok());
+    });
+    EXPECT_TRUE(array.write(1, with_gaps(), {.executor = &executor}).ok());
+    EXPECT_EQ(asked, 1);
+    Tensor all = array.stack().value();
+    EXPECT_EQ(all.elements<float>().value()[kLarge], 5);
+    EXPECT_EQ(all.elements<float>().value()[2 * kLarge], 2);
+  }
+}
+
+TEST(TensorArrayReentrancy, ABlockThatIsStackedMayNotBeWrittenMeanwhile) {
+  TensorArray array = contiguous(true);
+  ASSERT_TRUE(array.write(0, large(1)).ok());
+  int asked = 0;
+  Executing executor = executor_that_first([&] {
+    ++asked;
+    EXPECT_TRUE(is_error(array.write(1, large(1)), StatusCode::FailedPrecondition));
+    EXPECT_TRUE(is_error(array.stack(), StatusCode::FailedPrecondition));
+    EXPECT_TRUE(is_error(array.read(0), StatusCode::FailedPrecondition));
+  });
+  std::vector<float> out(3 * kLarge);
+  EXPECT_TRUE(array.stack_into(view_of(out, {3, kLarge}), {.executor = &executor}).ok());
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(is_error(array.write(1, large(1)), kInvalid, "already been read"));
+}
+
+TEST(TensorArrayReentrancy, ReadersThatDoNotClearDoNotKeepEachOtherOut) {
+  TensorArray array = contiguous(false);
+  ASSERT_TRUE(array.write(0, large(1)).ok());
+  Executing executor = executor_that_first([&] { EXPECT_TRUE(array.read(0).ok()); });
+  std::vector<float> out(2 * kLarge);
+  EXPECT_TRUE(array.gather_into({0, 2}, view_of(out, {2, kLarge}), {}, {.executor = &executor}).ok());
+}
+
+// The last owner of what an array lets go of may use the array.
+TEST(TensorArrayReentrancy, DeletersMayUseTheArray) {
+  TensorArray array = TensorArray::make(2, DType::Float32).value();
+  static float memory[2] = {1, 2};
+  int released = 0;
+  const auto value = [&] {
+    Buffer buffer = Buffer::own(reinterpret_cast<std::byte*>(memory), [&](std::byte*) {
+      ++released;
+      (void)array.size();
+      (void)array.read(1);
+    });
+    return Tensor::of(buffer, View::of(memory, {2}).value());
+  };
+  ASSERT_TRUE(array.write(0, value()).ok());
+  ASSERT_TRUE(array.read(0).ok());
+  EXPECT_EQ(released, 1);
+  ASSERT_TRUE(array.write(1, value()).ok());
+  ASSERT_TRUE(array.close().ok());
+  EXPECT_EQ(released, 2);
+}
+
+TEST(TensorArrayReentrancy, AContainerMakesArraysWithoutItsLock) {
+  TensorArrayContainer container;
+  AllocatorThatFirst allocator([&] { EXPECT_TRUE(container.make(1, DType::Float32, {.name = "x"}).ok()); });
+  const TensorArrayOptions options{.element_shape = *Shape::make({2}), .contiguous = true, .name = "x"};
+  const TensorArray made = container.make(2, DType::Float32, options, {.allocator = &allocator}).value();
+  EXPECT_TRUE(container.find(made.name()).value() == made);
+  EXPECT_GE(container.names().value().size(), 2u);
+}
+
+// Two threads of one pool, whose tasks each use the slot that the other is at work on.
+TEST(TensorArrayReentrancy, ManyThreadsAddToTheSameIndex) {
+  TensorArray array = gradient_with(0);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      Executing executor = executor_that_first([&] { std::this_thread::yield(); });
+      for (int i = 0; i < 20; ++i) EXPECT_TRUE(array.write(0, large(1), {.executor = &executor}).ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(elements<float>(array.read(0).value())[5], 80);
+}
+
+}  // namespace
+}  // namespace backslice
