@@ -149,9 +149,6 @@ def test_includes_that_point_up_are_found(file, target):
     assert points_up(Include(file, 1, target))
 
 
-ONE_BY_ONE = {"slice_adder.cc"}  # files that are compiled alone
-
-
 def local_names(path: Path) -> set[str]:
     """Return the types, functions and variables in a file's anonymous namespaces. (Differing aliases do not
     compile.)"""
@@ -169,7 +166,7 @@ def local_names(path: Path) -> set[str]:
 def test_local_names_are_unique_in_a_folder(folder):
     files: dict[tuple[Path, str], list[str]] = {}
     for path in (ROOT / folder).rglob("*.cc"):
-        if not re.search(r"(^|_)(test|bench)$", path.stem) and path.name not in ONE_BY_ONE:
+        if not re.search(r"(^|_)(test|bench)$", path.stem):
             for name in local_names(path):
                 files.setdefault((path.parent, name), []).append(path.name)
     assert len(files) > 200
