@@ -214,9 +214,10 @@ TEST(SparseCuda, SlicesAreThoseOfTheCpu) {
     EXPECT_EQ(got->shape, expected.shape);
     ASSERT_EQ(got->indices.view().layout, expected.indices.view().layout);
     const Tensor indices = to_device(slice(Selection::all(expected.indices.shape()), expected.indices.view()).value());
-    EXPECT_EQ(downloaded(slice(Selection::all(indices.shape()), got->indices.view()).value().view()),
-              downloaded(indices.view()));
-    EXPECT_EQ(downloaded(got->values.view()), downloaded(to_device(expected.values).view()));
+    const Tensor got_indices = slice(Selection::all(indices.shape()), got->indices.view()).value();
+    const Tensor values = to_device(expected.values);
+    EXPECT_EQ(downloaded(got_indices.view()), downloaded(indices.view()));
+    EXPECT_EQ(downloaded(got->values.view()), downloaded(values.view()));
     const std::int64_t count = sparse_slice_count(list.device(), c.start, c.size).value();
     ASSERT_EQ(count, expected.values.shape()[0]);
     // Writes into the caller's memory. One row too many is refused, and nothing is written.
@@ -312,7 +313,7 @@ TEST(SparseCuda, CapturedCallsRunAgain) {
   ASSERT_TRUE(queued.ok()) << queued.to_string();
   ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
   for (float first : {5.0f, 7.0f}) {
-    ASSERT_TRUE(cuda_copy(grad.view(), tensor_of<float>({first, 2}, {2}).view()).ok());
+    ASSERT_TRUE(cuda_copy(grad.view(), tensor_of<float>({first, 2}, {2})).ok());
     ASSERT_TRUE(cuda_synchronize(0).ok());
     ASSERT_EQ(cudaGraphLaunch(ready, stream.stream), cudaSuccess);
     ASSERT_TRUE(cuda_synchronize(0, stream.stream).ok());

@@ -27,7 +27,8 @@ void expect_equal(const Result<Tensor>& device, const Result<Tensor>& cpu) {
   if (!cpu.ok()) return;
   EXPECT_EQ(device->device(), Device::cuda(0));
   ASSERT_EQ(device->shape(), cpu->shape());
-  EXPECT_EQ(downloaded(to_device(to_cpu(*device)).view()), downloaded(to_device(*cpu).view()));
+  const Tensor found = to_device(to_cpu(*device)), expected = to_device(*cpu);
+  EXPECT_EQ(downloaded(found.view()), downloaded(expected.view()));
 }
 
 struct Arrays {

@@ -125,9 +125,11 @@ TEST_P(DenseOnCuda, FormsThatMakeTheirResult) {
     ASSERT_TRUE(dx.ok()) << dx.status().to_string();
     ASSERT_EQ(dx->device(), backend.device());
     results[b][0] = backend.download(dx->view());
-    results[b][1] = backend.download(slice(s, from.view).value());
+    const Tensor y = slice(s, from.view).value();
+    results[b][1] = backend.download(y.view());
     const SliceGradient slices[] = {{s, in.view}};
-    results[b][2] = backend.download(multi_slice_grad({33, 65}, slices).value());
+    const Tensor sum = multi_slice_grad({33, 65}, slices).value();
+    results[b][2] = backend.download(sum.view());
     const auto prepared = PreparedSlice::make(s, dtype());
     const Tensor out = Tensor::make(dtype(), s.shape(), 0, Contents::Uninitialised, backend.allocator()).value();
     Tensor writable = out;
