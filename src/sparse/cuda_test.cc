@@ -215,9 +215,9 @@ TEST(SparseCuda, SlicesAreThoseOfTheCpu) {
     ASSERT_EQ(got->indices.view().layout, expected.indices.view().layout);
     const Tensor indices = to_device(slice(Selection::all(expected.indices.shape()), expected.indices.view()).value());
     const Tensor got_indices = slice(Selection::all(indices.shape()), got->indices.view()).value();
-    const Tensor values = to_device(expected.values);
+    const Tensor wanted = to_device(expected.values);
     EXPECT_EQ(downloaded(got_indices.view()), downloaded(indices.view()));
-    EXPECT_EQ(downloaded(got->values.view()), downloaded(values.view()));
+    EXPECT_EQ(downloaded(got->values.view()), downloaded(wanted.view()));
     const std::int64_t count = sparse_slice_count(list.device(), c.start, c.size).value();
     ASSERT_EQ(count, expected.values.shape()[0]);
     // Writes into the caller's memory. One row too many is refused, and nothing is written.
