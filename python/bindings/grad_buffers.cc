@@ -168,8 +168,7 @@ class PyGradBuffer {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     const std::vector<Selection>& written = buffer_.regions();
     if (!lock || !lent_.expired() || written.size() != 1 || !index.takes_region(written[0]) || !scatter.is_short() ||
-        may_overlap(dy, data, view.elements() * type_.item_size) ||
-        !move(scatter, type_.dtype, data, data_of(dy))) {
+        may_overlap(dy, data, view.elements() * type_.item_size) || !move(scatter, type_.dtype, data, data_of(dy))) {
       return nullptr;
     }
     return Py_NewRef(Py_None);

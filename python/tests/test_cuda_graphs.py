@@ -35,9 +35,9 @@ CALLS = {
         SHAPE, [1, 0, 2], [5, 5, 3], [2, 1, 1], dy[:2, :, 0], shrink_axis_mask=4, out=out
     ),
     "onnx": lambda dy, out: bs.onnx_slice_grad(dy[:2], SHAPE, [1], [5], [0], [2], out=out),
-    "prepared": lambda dy, out: bs.Selection.from_index(SHAPE, INDEX)
-    .prepare("float32")
-    .gradient(dy.reshape(-1)[:10].reshape(TAKEN), out),
+    "prepared": lambda dy, out: (
+        bs.Selection.from_index(SHAPE, INDEX).prepare("float32").gradient(dy.reshape(-1)[:10].reshape(TAKEN), out)
+    ),
     "multi_slice_grad": many,
     "slice": forward,
     "ragged": ragged,

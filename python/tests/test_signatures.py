@@ -11,7 +11,6 @@ import subprocess
 import sys
 import types
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import backslice as bs
 import numpy as np

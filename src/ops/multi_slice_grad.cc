@@ -1,11 +1,10 @@
 // multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
-#include "backslice/multi_slice.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 
+#include "backslice/multi_slice.h"
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"

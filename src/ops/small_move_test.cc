@@ -84,9 +84,8 @@ TEST(SmallMove, ZeroesEveryElementAndNothingElse) {
     for (const Axis& axis : made.axes) zeros.add_axis(axis.count, axis.dst, axis.dst);
     zeros.finish();
     std::vector<std::byte> expected = made.dst;
-    made.for_each([&](std::int64_t dst, std::int64_t) {
-      std::fill_n(expected.data() + dst, made.item_size, std::byte{0});
-    });
+    made.for_each(
+        [&](std::int64_t dst, std::int64_t) { std::fill_n(expected.data() + dst, made.item_size, std::byte{0}); });
     zeros.zero(made.dst.data());
     ASSERT_EQ(made.dst, expected);
   }

@@ -28,7 +28,7 @@ def measured(case, ratio=1.0, **more):
 def test_a_short_run_prints_the_table_and_the_worst_cases_and_saves_json(tmp_path):
     run = backslice("bench", "--sweep", "--cases", "10", "--threads", "1", "-o", tmp_path)
     assert run.returncode == 0, run.stderr + run.stdout
-    assert all(form.name in run.stdout for form in cases.FORMS) and "64 KB–1 MB" in run.stdout
+    assert all(form.name in run.stdout for form in cases.FORMS) and "64 KB to 1 MB" in run.stdout
     content = json.loads((tmp_path / "sweep.json").read_text())
     assert [c["form"] for c in content["cases"]] == [form.name for form in cases.FORMS]
     assert (content["seed"], content["threads"]) == (0, 1)

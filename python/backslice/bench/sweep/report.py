@@ -13,7 +13,7 @@ from ...units import human_seconds
 from .timing import Measured
 
 KB, MB = 1024, 1024 * 1024
-COLUMNS = {"< 4 KB": 4 * KB, "4–64 KB": 64 * KB, "64 KB–1 MB": MB, "1–8 MB": 8 * MB, "> 8 MB": math.inf}
+COLUMNS = {"< 4 KB": 4 * KB, "4 to 64 KB": 64 * KB, "64 KB to 1 MB": MB, "1 to 8 MB": 8 * MB, "> 8 MB": math.inf}
 BELOW = 0.9  # slower than NumPy by more than noise
 TITLE = "NumPy's time over backslice's"
 

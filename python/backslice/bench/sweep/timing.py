@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from timeit import Timer
 from typing import Any
 
-import backslice as bs
 import numpy as np
+
+import backslice as bs
 
 from ...cli import Failure
 from .cases import Case
