@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from .. import Error, multi_slice_grad
+from .. import Error, multi_slice_grad, slice_grad
 from .indexing import Entries, array_index, forward_index, unflattened
-from .memory import MAX_RANK, as_array, expect_writes, is_known
+from .memory import MAX_RANK, as_array, expect_writes, gradient, is_known
 
 _library = torch.library.Library("backslice", "DEF")
 _library.define("pad_sum(Tensor[] dys, SymInt[] shape, SymInt[] entries, int[] sizes) -> Tensor")
@@ -19,6 +19,8 @@ def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
     many = unflattened(entries, sizes)
     if len(shape) > MAX_RANK or not all(type(dy) is torch.Tensor and is_known(dy) for dy in dys):
         return _by_pytorch(dys, shape, many)
+    if len(dys) == 1:
+        return gradient(dys[0], shape, array_index(many[0]))
     dx = torch.empty(shape, dtype=dys[0].dtype, device=dys[0].device)
     expect_writes(dx)
     slices = [(array_index(one), as_array(dy)) for one, dy in zip(many, dys, strict=True)]
@@ -32,6 +34,9 @@ def _on_cuda(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
         return _by_pytorch(dys, shape, many)
     slices = [(array_index(one), dy.detach()) for one, dy in zip(many, dys, strict=True)]
     try:
+        if len(slices) == 1:
+            ((index, dy),) = slices
+            return slice_grad(dy, tuple(shape), index)
         return multi_slice_grad(tuple(shape), slices)
     except Error:  # backslice was built without CUDA, or does not take these tensors
         return _by_pytorch(dys, shape, many)

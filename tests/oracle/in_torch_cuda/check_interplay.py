@@ -211,10 +211,10 @@ def test_gradients_that_the_caller_gave_are_left_alone() -> None:
 def test_a_dense_gradient_that_a_sum_is_added_to_is_not_changed_where_somebody_has_it() -> None:
     def run() -> Any:
         x, kept = leaf(4, 7, 3), []
-        part = x[:, 1]
+        first, second = x[:, 1], x[:, 2]
         doubled = x * 2  # made last: its gradient comes first
         doubled.grad_fn.register_hook(lambda gradients, _: kept.append(gradients[0]))
-        (part.square().sum() + doubled.sum()).backward()
+        (first.square().sum() + second.square().sum() + doubled.sum()).backward()
         return x.grad, kept
 
     same_both_ways(run)

@@ -34,7 +34,7 @@ def test_a_backward_pass_holds_one_sum_and_the_first_gradient(as_shipped: None) 
         x.grad = None
         counting.reset()
         with_it = peak(step)
-        assert counting.taken["select_backward", "CUDA"] == 512
+        assert counting.taken["select_backward", "CUDA"] == 511  # the first one is PyTorch's own
     x.grad = None
     without = peak(step)
     assert with_it < 128 * MIB + 128 * MIB + 128 * MIB, with_it / MIB  # the sum, the first gradient, the forward pass
