@@ -84,9 +84,9 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   /// The part of the text that the argument, or its entry, was read from.
   std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }
 
-  /// Of an operation that fills or adds to memory of the caller's, and of a GradBuffer: whether it may have written
-  /// some of it before this error ended it. Where it has not, the memory is as it was, and the call can be made again.
-  /// After a sum that has, nothing but the caller's own copy brings back what was there.
+  /// Whether an operation that writes into the caller's memory, or into a GradBuffer, may have written some of it before
+  /// this error ended it. If not, the memory is unchanged, and the call can be repeated. A sum that was begun cannot be
+  /// repeated: only a copy of the caller's has the old values.
   bool output_written() const { return output_written_; }
   Status with_output_written() && {
     output_written_ = true;

@@ -51,7 +51,6 @@ BREAKS = {
     "a limit changes": ("base.h", "define BACKSLICE_MAX_RANK 32", "define BACKSLICE_MAX_RANK 33"),
     "a field comes between": ("base.h", "} backslice_string;", "  int64_t hash;\n} backslice_string;"),
     "a struct grows": ("selection.h", "} backslice_axis;", "  int64_t more;\n} backslice_axis;"),
-    "a versioned struct grows": ("base.h", "} backslice_view;", "  int64_t more;\n} backslice_view;"),
     "a growing struct grows in the middle": (
         "base.h",
         "  backslice_device_status* device_status;\n}",
@@ -89,8 +88,10 @@ ADDITIONS = {
     "a function": ("base.h", "int32_t backslice_abi_version(void);",
                    "int32_t backslice_abi_version(void);\nBACKSLICE_C_API int32_t backslice_more(int32_t more);"),
     "a constant": ("base.h", "BACKSLICE_STRING = 39", "BACKSLICE_STRING = 39,\n  BACKSLICE_MORE = 40"),
-    "a field at the end of a growing struct":
+    "a field at the end of a context":
         ("base.h", "} backslice_context;", "  int64_t more;\n} backslice_context;"),
+    "a field at the end of another struct that begins with its size":
+        ("base.h", "} backslice_view;", "  int64_t more;\n} backslice_view;"),
 }  # fmt: skip
 
 
