@@ -110,8 +110,7 @@ bool ShortIndex::set_shape(const npy_intp* extents, int rank) {
   rank_ = rank;
   for (int i = 0; i < rank; ++i) {
     axes_[static_cast<std::size_t>(i)].extent = extents[i];
-    if (extents[i] < 1) return false;
-    elements_ *= extents[i];
+    if (extents[i] < 1 || __builtin_mul_overflow(elements_, extents[i], &elements_)) return false;
   }
   return true;
 }
@@ -165,6 +164,7 @@ bool ShortIndex::read_item(PyObject* item) {
     Py_ssize_t start = axis.step > 0 ? 0 : axis.extent - 1, stop = axis.step > 0 ? axis.extent : -axis.extent - 1;
     if (!read_short_bound(slice->start, start) || !read_short_bound(slice->stop, stop)) return false;
     axis.count = PySlice_AdjustIndices(axis.extent, &start, &stop, axis.step);
+    if (axis.count == 1) axis.step = 1;  // products with a huge step may overflow
     axis.start = start;
     axis.is_dropped = false;
     ++result_rank_;
@@ -248,7 +248,7 @@ Selection ShortIndex::selection() const {
   Dims result_axes;
   for (int i = 0; i < rank_; ++i) {
     const Axis& axis = axes_[static_cast<std::size_t>(i)];
-    all[static_cast<std::size_t>(i)] = {axis.start, axis.count == 1 ? 1 : axis.step, axis.count};
+    all[static_cast<std::size_t>(i)] = {axis.start, axis.step, axis.count};
     if (!axis.is_dropped) result_axes.push_back(i);
   }
   const List extents = shape();
@@ -259,9 +259,9 @@ Selection ShortIndex::selection() const {
 bool ShortIndex::takes_region(const Selection& region) const {
   for (int i = 0; i < rank_; ++i) {
     const Axis& axis = axes_[static_cast<std::size_t>(i)];
-    const bool is_forward = axis.step > 0 || axis.count == 1;
+    const bool is_forward = axis.step > 0;
     const std::int64_t start = is_forward ? axis.start : axis.start + (axis.count - 1) * axis.step;
-    const std::int64_t step = axis.count == 1 ? 1 : is_forward ? axis.step : -axis.step;
+    const std::int64_t step = is_forward ? axis.step : -axis.step;
     if (region.axis(i) != Selection::Axis{start, step, axis.count}) return false;
   }
   return true;

@@ -23,6 +23,9 @@ NATIVE: dict[Any, Any] = {
     torch.int32: np.dtype(np.int32),
     torch.int64: np.dtype(np.int64),
     torch.uint8: np.dtype(np.uint8),
+    torch.uint16: np.dtype(np.uint16),
+    torch.uint32: np.dtype(np.uint32),
+    torch.uint64: np.dtype(np.uint64),
     torch.bool: np.dtype(np.bool_),
 }
 # Dtypes of ml_dtypes, and integers of their size, as which PyTorch shares their memory with NumPy.
