@@ -49,12 +49,14 @@ array.scatter(order, expected[order])
 buffer = bs.GradBuffer((n, 16), np.float64)
 taken = np.arange(2.0 * n)
 refused = []
+resized = []
 calling = False
 def handler(*_):
     if not calling:
         return
     try:
         {resized}.resize((1, 16), refcheck=False)
+        resized.append(True)
     except ValueError:
         refused.append(True)
 signal.signal(signal.SIGINT, handler)
@@ -67,6 +69,9 @@ for attempt in range(20):
     {call}
     calling = False
     timer.join()
+    if resized:  # the signal came before the call or after it, so nothing is known
+        resized.clear()
+        continue
     if not {test}:
         print("wrong")
     if refused:
