@@ -261,17 +261,20 @@ MANY_CALLS = {  # the preparation, and the call
 
 @pytest.mark.parametrize(("given", "call"), MANY_CALLS.values(), ids=MANY_CALLS)
 def test_ctrl_c_does_not_wait_for_millions_of_small_things(given, call):
+    """On a busy machine, the time of the processor counts: all these calls compute."""
     waited = run(MANY + f"""
+def seconds():
+    return np.array([time.monotonic(), time.process_time()])
 {given}
 killer = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -INT {{os.getpid()}}"])
-start = time.monotonic()
+start = seconds()
 try:
     {call}
     time.sleep(1)
-    print("it ended before Ctrl-C came", time.monotonic() - start)
+    print("it ended before Ctrl-C came")
 except KeyboardInterrupt:
-    print(time.monotonic() - start)
+    print(min(seconds() - start), flush=True)
 killer.wait()
 os._exit(0)  # letting go of all that was made takes its time as well
-""".replace("print(time.monotonic() - start)", "print(time.monotonic() - start, flush=True)"))  # fmt: skip
+""")  # fmt: skip
     assert float(waited) < 0.2 + 0.6
