@@ -37,7 +37,7 @@ class Program {
   }
 
   void clear() {
-    const auto size = static_cast<std::size_t>(Shape::make(shape_)->elements());
+    const auto size = static_cast<std::size_t>(Shape::make(shape_).value().elements());
     array_.assign(size, fuzz::zero(dtype_, item_size_));
     written_.assign(size, false);
   }
