@@ -16,7 +16,10 @@
 
 namespace backslice {
 
+class Tensor;
+
 /// InvalidArgument where the shape of `view` does not broadcast to `shape`. `argument` names the view in the message.
 BACKSLICE_EXPORT Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const char* argument = "view");
+Result<ConstView> broadcast(const Tensor&& temporary, const Shape& shape, const char* argument = "view") = delete;
 
 }  // namespace backslice

@@ -37,9 +37,11 @@ class BACKSLICE_EXPORT Buffer {
 
   /// What gives the memory back, where that is a Release given to own(); else null.
   template <class Release>
-  Release* release() const BACKSLICE_LIFETIME_BOUND {
+  Release* release() const& BACKSLICE_LIFETIME_BOUND {
     return std::get_deleter<Release>(block_);
   }
+  template <class Release>
+  void release() const&& = delete;  ///< It may go with the memory.
 
   std::byte* data() const& BACKSLICE_LIFETIME_BOUND { return block_.get(); }
   void data() const&& = delete;  ///< The memory may go with it.

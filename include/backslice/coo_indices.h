@@ -18,6 +18,8 @@
 
 namespace backslice {
 
+class Tensor;
+
 /// The indices of a sparse tensor, borrowed.
 class BACKSLICE_EXPORT CooIndices {
  public:
@@ -29,6 +31,7 @@ class BACKSLICE_EXPORT CooIndices {
 
   /// A matrix [rows, rank]. `argument` names it in messages.
   static Result<CooIndices> from_matrix(const ConstView& matrix, const char* argument = "indices");
+  static Result<CooIndices> from_matrix(const Tensor&& temporary, const char* argument = "indices") = delete;
 
   /// One vector per column, all of one length and dtype. At least one: a rank of 0 needs a matrix [rows, 0].
   static Result<CooIndices> from_columns(std::span<const ConstView> columns, const char* argument = "indices");

@@ -9,6 +9,8 @@
 #include <span>
 #include <type_traits>
 
+#include "backslice/export.h"
+
 namespace backslice {
 
 inline constexpr int kMaxRank = 32;
@@ -31,8 +33,9 @@ class InlineVector {
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const T& operator[](std::ptrdiff_t i) const { return items_[i]; }
-  T& operator[](std::ptrdiff_t i) { return items_[i]; }
+  const T& operator[](std::ptrdiff_t i) const& BACKSLICE_LIFETIME_BOUND { return items_[i]; }
+  T& operator[](std::ptrdiff_t i) & BACKSLICE_LIFETIME_BOUND { return items_[i]; }
+  T operator[](std::ptrdiff_t i) const&& { return items_[i]; }
   void push_back(const T& item) {
     assert(size_ < kMaxRank);
     items_[size_++] = item;
@@ -45,12 +48,15 @@ class InlineVector {
     std::copy(items_ + 1, items_ + size_, items_);
     --size_;
   }
-  T* data() { return items_; }
-  const T* data() const { return items_; }
-  const T* begin() const { return items_; }
-  const T* end() const { return items_ + size_; }
-  T* begin() { return items_; }
-  T* end() { return items_ + size_; }
+  T* data() & BACKSLICE_LIFETIME_BOUND { return items_; }
+  const T* data() const& BACKSLICE_LIFETIME_BOUND { return items_; }
+  const T* begin() const& BACKSLICE_LIFETIME_BOUND { return items_; }
+  const T* end() const& BACKSLICE_LIFETIME_BOUND { return items_ + size_; }
+  T* begin() & BACKSLICE_LIFETIME_BOUND { return items_; }
+  T* end() & BACKSLICE_LIFETIME_BOUND { return items_ + size_; }
+  void data() const&& = delete;  ///< Temporaries do not lend their items.
+  void begin() const&& = delete;
+  void end() const&& = delete;
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }

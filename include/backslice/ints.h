@@ -26,13 +26,13 @@ namespace backslice {
 class Ints : public std::span<const std::int64_t> {
  public:
   Ints() = default;
-  Ints(std::initializer_list<std::int64_t> list) : span(list.begin(), list.size()) {}
+  Ints(std::initializer_list<std::int64_t> list BACKSLICE_LIFETIME_BOUND) : span(list.begin(), list.size()) {}
   Ints(const std::int64_t* data, std::size_t size) : span(data, size) {}
 
   /// From whatever holds int64 one after the other: std::vector, std::array, C arrays, spans, Shape, Dims.
   template <class List>
     requires std::convertible_to<const List&, std::span<const std::int64_t>>
-  Ints(const List& list) : span(list) {}
+  Ints(const List& list BACKSLICE_LIFETIME_BOUND) : span(list) {}
 };
 
 /// "[4,-1,0]"

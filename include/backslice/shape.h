@@ -33,10 +33,13 @@ class BACKSLICE_EXPORT Shape {
   int rank() const { return dims_.size(); }
   std::int64_t operator[](int axis) const { return dims_[axis]; }
   std::int64_t elements() const { return elements_; }
-  const std::int64_t* begin() const BACKSLICE_LIFETIME_BOUND { return dims_.begin(); }
-  const std::int64_t* end() const BACKSLICE_LIFETIME_BOUND { return dims_.end(); }
+  const std::int64_t* begin() const& BACKSLICE_LIFETIME_BOUND { return dims_.begin(); }
+  const std::int64_t* end() const& BACKSLICE_LIFETIME_BOUND { return dims_.end(); }
   /// The extents as a list, for std::span.
-  const std::int64_t* data() const BACKSLICE_LIFETIME_BOUND { return dims_.begin(); }
+  const std::int64_t* data() const& BACKSLICE_LIFETIME_BOUND { return dims_.begin(); }
+  void begin() const&& = delete;
+  void end() const&& = delete;
+  void data() const&& = delete;
   std::size_t size() const { return static_cast<std::size_t>(dims_.size()); }  ///< Of that list: the rank.
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 

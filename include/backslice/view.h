@@ -96,6 +96,8 @@ struct BasicView {
   static Result<BasicView> of(Memory& memory, Ints shape) {
     return of(std::span(memory), shape);
   }
+  template <class Memory>
+  static Result<BasicView> of(const Memory&& temporary, Ints shape) = delete;
 
   /// Of memory without gaps. `item_size` is needed for DType::Bytes only.
   static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0,

@@ -86,6 +86,7 @@ TEST(View, IsNotMadeOfTemporariesOrOverConstElements) {
   static_assert(MakesView<View, Vector&> && MakesView<ConstView, Vector&> && MakesView<ConstView, const Vector&>);
   static_assert(MakesView<View, std::span<float>> && MakesView<View, const std::span<float>&>);
   static_assert(!MakesView<View, Vector> && !MakesView<View, const Vector&>);
+  static_assert(!MakesView<ConstView, Vector> && !MakesView<ConstView, const Vector>);
   static_assert(!MakesView<View, std::span<const float>>);
   static_assert(!MakesView<View, std::vector<bool>&> && !MakesView<View, std::vector<char>&>);
 }

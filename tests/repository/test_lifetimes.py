@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GIVEN = """
+#include <algorithm>
 #include "backslice/backslice.h"
 using namespace backslice;
 Result<Tensor> made();
@@ -18,6 +19,7 @@ Result<VariantArray> variants();
 Result<Selection> selection();
 Result<PreparedSlice> prepared();
 Result<TensorArray> array();
+const std::vector<float> memory();
 float sum = 0;
 """
 REFUSED = {
@@ -35,6 +37,14 @@ REFUSED = {
     "batch": "const RaggedTensor* rt = variants().value().batch();",
     "element of variants": "const RaggedTensor* rt = variants().value().listed(0);",
     "piece of variants": "auto piece = variants().value().piece(0);",
+    "extents": "const std::int64_t* p = selection().value().shape().data();",
+    "iterators of extents": "auto p = std::max_element(made().value().shape().begin(), made().value().shape().end());",
+    "axes": "auto p = selection().value().result_axes().begin();",
+    "known extents": "auto p = PartialShape(*Shape::make({2})).dims().data();",
+    "owner of a buffer": "auto* owner = made().value().buffer().release<void (*)(std::byte*)>();",
+    "view of a const temporary": "auto v = ConstView::of(memory(), {2});",
+    "indices from a temporary": "auto indices = CooIndices::from_matrix(made().value());",
+    "broadcast of a temporary": "auto wide = broadcast(made().value(), *Shape::make({2}));",
 }
 # What a temporary gives by value: a loop over it is right, and a reference to it lives as long as the name.
 ALLOWED = {
@@ -47,6 +57,8 @@ ALLOWED = {
     "splits": "for (const Tensor& t : ragged().value().nested_row_splits()) sum += t.shape().rank();",
     "layout": "const Layout& x = prepared().value().x(); sum += x.item_size;",
     "name": "for (char c : array().value().name()) sum += c;",
+    "one axis": "const Selection::Axis& a = selection().value().axis(0); sum += a.step;",
+    "a list as an argument": "sum += Shape::make({1, 2}).value().elements();",
     "message": "for (char c : made().status().message()) sum += c;",
     "argument": "for (char c : made().status().argument()) sum += c;",
     "a temporary as an argument": "Result<Tensor> y = slice(selection().value(), made().value());",
@@ -54,7 +66,9 @@ ALLOWED = {
 # What only clang sees, which warns where a result refers to a temporary.
 WARNED = {
     "a view by conversion": "ConstView v = made().value(); sum += v.elements();",
-    "extents": "const std::int64_t* p = selection().value().shape().data(); sum += *p;",
+    "a view in a struct": "SliceGradient g{selection().value(), made().value()}; sum += g.dy.elements();",
+    "a list": "Ints list = {1, 2, 3}; sum += list[0];",
+    "a list of extents": "Ints list = selection().value().shape(); sum += list[0];",
 }
 
 
