@@ -34,8 +34,9 @@
 ///
 /// Thread-safe. Each operation is atomic, and one that fails, for whatever reason, changes nothing. No lock is held
 /// while executors, allocators, deleters or cancellation run: they may use the array. Operations do not wait for each
-/// other. One that meets an element which another is reading or writing at that moment, so that only one of the two can
-/// succeed, is FailedPrecondition. Writes to one index of a gradient array add up in any case.
+/// other: any number of threads may write to one index of a gradient array, read without clearing, or ask for shapes.
+/// Where only one of two can succeed (both write an index of a forward array, both read what is cleared after reading,
+/// or one writes what the other reads), the one that comes while the other is at work is FailedPrecondition.
 #pragma once
 
 #include <memory>

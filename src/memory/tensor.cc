@@ -5,6 +5,7 @@
 
 #include "core/device.h"
 #include "core/errors.h"
+#include "core/fork.h"
 #include "core/items.h"
 
 namespace backslice {
@@ -55,6 +56,7 @@ Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64
     const std::int64_t bytes = shape.elements() * layout->item_size;
     const bool objects = !are_bytes(dtype);
     if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory of a tensor of objects"));
+    check_no_lock_is_held();
     auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
     if (!buffer.ok()) return buffer.status();
     BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes, allocator.device()));

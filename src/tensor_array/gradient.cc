@@ -80,10 +80,8 @@ Result<std::optional<TensorArray>> TensorArray::find_grad(std::string_view sourc
 
 Result<GradWithShape> tensor_array_grad_with_shape(TensorArray handle, float, Ints shape_to_prepend,
                                                    const std::string& source, const Context& context) {
-  return without_throwing([&]() -> Result<GradWithShape> {
-    auto gradient = handle.grad_with_shape(source, shape_to_prepend, context);
-    if (!gradient.ok()) return gradient.status();
-    return GradWithShape{*std::move(gradient), 0};
+  return handle.grad_with_shape(source, shape_to_prepend, context).transform([](TensorArray gradient) {
+    return GradWithShape{std::move(gradient), 0};
   });
 }
 

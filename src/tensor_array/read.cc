@@ -20,21 +20,19 @@ void append_lengths(std::span<const Element> elements, Lengths& lengths) {
   for (const Element& element : elements) lengths.push_back(element.shape[0]);
 }
 
-// A new tensor, or a view of what was written. `lengths`, unless it is null, gets the rows of each element.
+// A new tensor, or a view of what was written. `lengths`, unless it is null, gets the rows of each element. May throw.
 Result<Tensor> read_new(State& array, const Reading& reading, const Context& context, Lengths* lengths = nullptr) {
-  return without_throwing([&]() -> Result<Tensor> {
-    const Call call(context, array.device());
-    std::optional<Tensor> result;
-    const auto make = [&](std::span<const Element> elements, const Shape& shape) {
-      auto made = reading.join == Join::One ? sum_of(elements[0], array.dtype, array.item_size, call)
-                                            : join_elements(elements, shape, array.dtype, array.item_size, call);
-      if (lengths != nullptr) append_lengths(elements, *lengths);
-      if (made.ok()) result = *std::move(made);
-      return made.status();
-    };
-    BACKSLICE_RETURN_IF_ERROR(read_elements(array, reading, Effect::Read, call, std::cref(make)));
-    return *std::move(result);
-  });
+  const Call call(context, array.device());
+  std::optional<Tensor> result;
+  const auto make = [&](std::span<const Element> elements, const Shape& shape) {
+    auto made = reading.join == Join::One ? sum_of(elements[0], array.dtype, array.item_size, call)
+                                          : join_elements(elements, shape, array.dtype, array.item_size, call);
+    if (lengths != nullptr) append_lengths(elements, *lengths);
+    if (made.ok()) result = *std::move(made);
+    return made.status();
+  };
+  BACKSLICE_RETURN_IF_ERROR(read_elements(array, reading, Effect::Read, call, std::cref(make)));
+  return *std::move(result);
 }
 
 Result<Shape> measure(State& array, const Reading& reading, const Context& context) {
@@ -75,14 +73,17 @@ Status read_into_view(State& array, const Reading& reading, const View& out, con
                       std::optional<std::span<std::int64_t>> lengths = {}) {
   return without_throwing([&] {
     const Call call(context, array.device());
+    bool is_written = false;
     const auto fill = [&](std::span<const Element> elements, const Shape& shape) {
       BACKSLICE_RETURN_IF_ERROR(check_out(array, out, elements, shape));
       if (lengths) BACKSLICE_RETURN_IF_ERROR(check_lengths(*lengths, out, elements));
       BACKSLICE_RETURN_IF_ERROR(join_elements_into(elements, out, call));
       for (std::size_t i = 0; lengths && i < elements.size(); ++i) (*lengths)[i] = elements[i].shape[0];
+      is_written = true;
       return Status();
     };
-    return read_elements(array, reading, Effect::Read, call, std::cref(fill));
+    Status done = read_elements(array, reading, Effect::Read, call, std::cref(fill));
+    return done.ok() || !is_written ? done : std::move(done).with_output_written();
   });
 }
 
@@ -108,7 +109,7 @@ Status TensorArray::read_into(std::int64_t index, const View& out, const Context
 }
 
 Result<Tensor> TensorArray::gather(Ints indices, const PartialShape& element_shape, const Context& context) {
-  return read_new(*state_, many(indices, element_shape), context);
+  return without_throwing([&] { return read_new(*state_, many(indices, element_shape), context); });
 }
 Result<Shape> TensorArray::gather_shape(Ints indices, const PartialShape& element_shape, const Context& context) const {
   return measure(*state_, many(indices, element_shape), context);
@@ -118,7 +119,9 @@ Status TensorArray::gather_into(Ints indices, const View& out, const PartialShap
   return read_into_view(*state_, many(indices, element_shape), out, context);
 }
 
-Result<Tensor> TensorArray::stack(const Context& context) { return read_new(*state_, all(), context); }
+Result<Tensor> TensorArray::stack(const Context& context) {
+  return without_throwing([&] { return read_new(*state_, all(), context); });
+}
 Result<Shape> TensorArray::stack_shape(const Context& context) const { return measure(*state_, all(), context); }
 Status TensorArray::stack_into(const View& out, const Context& context) {
   return read_into_view(*state_, all(), out, context);

@@ -24,7 +24,6 @@ Status cleared(const State& array, std::int64_t index) {
 
 // What reading the slot gives, without changing it.
 Result<Element> element_of(const State& array, const Slot& slot, std::int64_t index, const PartialShape& known) {
-  if (slot.claimed) return array.claimed_error(index);
   if (slot.cleared || (array.all_read && array.options.clear_after_read)) return cleared(array, index);
   if (slot.written) return Element{slot.shape, slot.terms};
   const auto shape = known.full();
@@ -101,7 +100,7 @@ class Reader {
         released.push_back(std::exchange(slot->terms, {}));
         array_.any_cleared = true;
       }
-      release_slots();
+      if (claim_ == Claim::Slots) release_slots();
     }
     claim_ = Claim::None;
     return Status();
@@ -119,12 +118,12 @@ class Reader {
   }
 
   Status begin_block() {
-    const bool is_in_use = array_.row_claims > 0 || (array_.options.clear_after_read && array_.block_readers > 0);
-    if (is_in_use) return array_.claimed_error(0);
     block_ = array_.block;
     elements_.push_back({block_->shape(), {&*block_, 1}});
     shape_ = block_->shape();
     if (effect_ == Effect::None) return Status();
+    const bool is_in_use = array_.row_claims > 0 || (array_.options.clear_after_read && array_.block_readers > 0);
+    if (is_in_use && array_.size > 0) return array_.claimed_error(0);
     ++array_.block_readers;
     claim_ = Claim::Block;
     return Status();
@@ -138,11 +137,21 @@ class Reader {
     table_ = array_.slots;
     slots_ = SlotList(*table_, indices);
     const LockedSlots lock(slots_);
+    if (effect_ == Effect::Read) BACKSLICE_RETURN_IF_ERROR(check_unclaimed());
     BACKSLICE_RETURN_IF_ERROR(find_elements(*known));
     auto shape = shape_of(*known);
     if (!shape.ok()) return shape.status();
     shape_ = *shape;
     if (effect_ == Effect::Read) claim_slots();
+    return Status();
+  }
+
+  // Shapes are known whatever becomes of a claim, so that only reading is kept out.
+  Status check_unclaimed() const {
+    const bool is_block_claimed = array_.options.clear_after_read && array_.block_readers > 0;
+    for (std::size_t i = 0; i < indices_.size(); ++i) {
+      if (slots_[i].claimed || is_block_claimed) return array_.claimed_error(indices_[i]);
+    }
     return Status();
   }
 
@@ -153,10 +162,7 @@ class Reader {
       if (!element.ok()) return element.status();
       elements_.push_back(*std::move(element));
     }
-    if (array_.options.clear_after_read) {
-      if (slots_.has_duplicates()) return cleared(array_, first_repeated(indices_));
-      if (array_.block_readers > 0 && !indices_.empty()) return array_.claimed_error(indices_[0]);
-    }
+    if (array_.options.clear_after_read && slots_.has_duplicates()) return cleared(array_, first_repeated(indices_));
     for (std::size_t i = 0; i < elements_.size(); ++i) {
       BACKSLICE_RETURN_IF_ERROR(check_fits(array_, elements_[i], indices_[i], known));
     }
@@ -173,6 +179,7 @@ class Reader {
 
   // Precondition of both: the slots are locked.
   void claim_slots() noexcept {
+    if (indices_.empty()) return;
     const bool alone = array_.options.clear_after_read;
     for (Slot* slot : slots_.distinct()) alone ? void(slot->claimed = true) : void(++slot->readers);
     if (alone) ++array_.row_claims;
@@ -229,7 +236,7 @@ std::optional<Result<Tensor>> take_term(State& array, std::int64_t index, std::v
   if (clears && array.block_readers > 0) return std::nullopt;
   Slot& slot = (*array.slots)[index];
   const std::lock_guard slot_lock(slot.mutex);
-  if (slot.terms.size() != 1) return std::nullopt;
+  if (slot.terms.size() != 1 || slot.claimed) return std::nullopt;
   const auto element = element_of(array, slot, index, array.element_shape);
   if (!element.ok()) return element.status();
   Tensor term = slot.terms[0];

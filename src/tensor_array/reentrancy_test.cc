@@ -151,6 +151,82 @@ TEST(TensorArrayReentrancy, ReadersThatDoNotClearDoNotKeepEachOtherOut) {
   EXPECT_TRUE(array.gather_into({0, 2}, view_of(out, {2, kLarge}), {}, {.executor = &executor}).ok());
 }
 
+// Calls on an array of three elements of shape [8], of which the first is written.
+using ArrayCall = std::function<Status(TensorArray&, const Context&)>;
+Tensor eight(float value) { return tensor_of(std::vector<float>(8, value), {8}); }
+
+const std::vector<std::pair<std::string, ArrayCall>>& array_calls() {
+  static std::vector<float> out(8);
+  static const std::vector<std::pair<std::string, ArrayCall>> all = {
+      {"write 0", [](TensorArray& a, const Context& c) { return a.write(0, eight(1), c); }},
+      {"write 1", [](TensorArray& a, const Context& c) { return a.write(1, eight(1), c); }},
+      {"scatter 1, 2",
+       [](TensorArray& a, const Context& c) {
+         return a.scatter({1, 2}, tensor_of(std::vector<float>(16, 1), {2, 8}), c);
+       }},
+      {"scatter nothing",
+       [](TensorArray& a, const Context& c) { return a.scatter({}, tensor_of<float>({}, {0, 8}), c); }},
+      {"read 0", [](TensorArray& a, const Context& c) { return a.read(0, c).status(); }},
+      {"read 1", [](TensorArray& a, const Context& c) { return a.read(1, c).status(); }},
+      {"read 0 into", [](TensorArray& a, const Context& c) { return a.read_into(0, view_of(out, {8}), c); }},
+      {"gather 2, 0", [](TensorArray& a, const Context& c) { return a.gather({2, 0}, {}, c).status(); }},
+      {"gather nothing", [](TensorArray& a, const Context& c) { return a.gather({}, {}, c).status(); }},
+      {"stack", [](TensorArray& a, const Context& c) { return a.stack(c).status(); }},
+      {"concat", [](TensorArray& a, const Context& c) { return a.concat({}, c).status(); }},
+      {"shape of 0", [](TensorArray& a, const Context& c) { return a.read_shape(0, c).status(); }},
+      {"shape of 1", [](TensorArray& a, const Context& c) { return a.read_shape(1, c).status(); }},
+      {"shape of all", [](TensorArray& a, const Context& c) { return a.stack_shape(c).status(); }},
+      {"size", [](TensorArray& a, const Context&) { return a.size().status(); }},
+      {"contents", [](TensorArray& a, const Context& c) { return a.contents(c).status(); }},
+      {"gradient", [](TensorArray& a, const Context& c) { return a.grad("loss", c).status(); }},
+  };
+  return all;
+}
+
+TensorArray array_of_eights(bool contiguous, bool clear, bool gradient) {
+  const TensorArrayOptions options{
+      .element_shape = *Shape::make({8}), .clear_after_read = clear, .contiguous = contiguous};
+  TensorArray made = TensorArray::make(3, DType::Float32, options).value();
+  if (gradient) made = made.grad("x").value();
+  for (int i = 0; i < (gradient ? 8 : 1); ++i) EXPECT_TRUE(made.write(0, eight(1)).ok());
+  return made;
+}
+
+// The second call comes while the first is at work, as it may from another thread: at each of its requests for memory
+// and questions whether it is cancelled.
+TEST(TensorArrayReentrancy, CallsThatSucceedInEitherOrderSucceedAtOnce) {
+  int met = 0, pairs = 0;
+  for (int kind = 0; kind < 5; ++kind) {
+    const auto fresh = [&] { return array_of_eights(kind < 2, kind % 2 == 0, kind == 4); };
+    for (const auto& [first_name, first] : array_calls()) {
+      for (const auto& [second_name, second] : array_calls()) {
+        SCOPED_TRACE(std::to_string(kind) + ": " + first_name + ", " + second_name);
+        TensorArray one = fresh(), other = fresh();
+        if (!first(one, {}).ok() || !second(one, {}).ok() || !second(other, {}).ok() || !first(other, {}).ok())
+          continue;
+        ++pairs;
+        for (int at = 0, asked = 1; at < asked; ++at) {
+          TensorArray array = fresh();
+          asked = 0;
+          const auto ask = [&] {
+            if (asked++ != at) return;
+            EXPECT_EQ(second(array, {}).to_string(), "Ok");
+            ++met;
+          };
+          AllocatorThatFirst allocator(ask);
+          const CancelledTest cancelled = [&] {
+            ask();
+            return false;
+          };
+          EXPECT_EQ(first(array, {.allocator = &allocator, .cancelled = &cancelled}).to_string(), "Ok");
+        }
+      }
+    }
+  }
+  EXPECT_GT(pairs, 300);
+  EXPECT_GT(met, 300);
+}
+
 // The last owner of what an array lets go of may use the array.
 TEST(TensorArrayReentrancy, DeletersMayUseTheArray) {
   TensorArray array = TensorArray::make(2, DType::Float32).value();

@@ -27,9 +27,9 @@ inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max(
 //
 // No lock is held while code of a user or of another library runs (executors, allocators, cancellation, deleters). An
 // operation checks and claims its slots under the locks, does its work without them, and takes them again to publish
-// the outcome. Nothing waits for a claim: a call that meets one of another call fails (FailedPrecondition). It could
-// not have succeeded after that call, since what a claim announces is a read or the one write of a slot. Sums of
-// gradient arrays claim nothing: they are made from a copy of the terms, and made again if a term was added meanwhile.
+// the outcome. Nothing waits for a claim: a call that meets one of another call fails (FailedPrecondition), where the
+// two could not both succeed in either order; calls that could succeed at once, too. Sums of gradient arrays claim
+// nothing: they are made from a copy of the terms, and made again if a term was added meanwhile.
 struct State {
   State(std::int64_t array_size, DType type, const TensorArrayOptions& given)
       : dtype(type),

@@ -297,6 +297,7 @@ class BlockWriter {
       BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
       indices.push_back(write.index);
     }
+    if (writes_.empty()) return Status();
     table_ = array_.slots;
     block_ = array_.block;
     slots_ = SlotList(*table_, indices);
