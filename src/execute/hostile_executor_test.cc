@@ -80,6 +80,31 @@ TEST(HostileExecutor, TasksThatComeLateDoNothing) {
   EXPECT_EQ(done, 8);
 }
 
+TEST(HostileExecutor, TasksThatComeLateAreNotBlamedOnOthers) {
+  Task late;
+  Executing keeping([&](std::int64_t n, const Task& task) {
+    late = task;
+    run_all(n, task);
+  });
+  TaskRunner(keeping).run(8, [](std::int64_t) {});
+  std::atomic<bool> is_over = false;
+  std::thread calling([&] {
+    while (!is_over) late(1);
+  });
+  Executing other(run_all);
+  for (int i = 0; i < 400; ++i) {
+    std::atomic<int> done = 0;
+    const Status status = without_throwing([&] {
+      TaskRunner(other).run(64, [&](std::int64_t) { ++done; });
+      return Status();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(done, 64);
+  }
+  is_over = true;
+  calling.join();
+}
+
 TEST(HostileExecutor, ManyRunsAtOnceAreSupervised) {
   constexpr int kDepth = 80;  // more than there is memory for: the rest runs on its own thread
   Executing executor(run_all);

@@ -81,15 +81,16 @@ class Run {
   static constexpr std::uint32_t kTurns = 8;
   static constexpr int kTurnBit = 32;
 
-  // What executors call, at any time.
+  // What executors call, at any time. A task of another call leaves no trace: this call's executor is not to blame.
   void enter(std::uint64_t turn, std::int64_t i) noexcept {
-    const std::uint64_t state = state_.fetch_add(1, std::memory_order_acq_rel);
-    if (state >> kTurnBit == turn) {
-      if (i >= 0 && i < count_ && begin(i)) {
-        (*task_)(i);
-      } else {
-        strange_.store(true, std::memory_order_relaxed);
-      }
+    std::uint64_t state = state_.load(std::memory_order_relaxed);
+    do {
+      if (state >> kTurnBit != turn) return;
+    } while (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (i >= 0 && i < count_ && begin(i)) {
+      (*task_)(i);
+    } else {
+      strange_.store(true, std::memory_order_relaxed);
     }
     if (state_.fetch_sub(1, std::memory_order_acq_rel) == 1) state_.notify_all();
   }
@@ -99,7 +100,7 @@ class Run {
     return (begun_[i / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
 
-  // The turn, 0 while there is no call, and how many threads are in enter().
+  // The turn, 0 while there is no call, and how many threads run its tasks.
   alignas(64) std::atomic<std::uint64_t> state_ = 0;
   std::uint64_t turn_ = 0;
   const Task* task_ = nullptr;
