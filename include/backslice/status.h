@@ -2,8 +2,8 @@
 /// Status: whether a call succeeded, and if not, why, as a value.
 ///
 /// Nothing in backslice prints or aborts. A function that can fail returns a Status (or a Result<T>, see result.h) and
-/// throws nothing; the few that return neither say in their header what they throw. The message names the argument, the
-/// axis, the offending value and what was expected:
+/// throws nothing. One that returns neither throws only std::bad_alloc, where it makes a text or a list, unless its
+/// header says otherwise. The message names the argument, the axis, the offending value and what was expected:
 ///
 ///     if (Status s = strided_slice_grad_into(shape, spec, dy, out); !s.ok()) log(s.to_string());
 ///     // InvalidArgument: strides[0] must be non-zero (axis 0)
@@ -84,9 +84,9 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   /// The part of the text that the argument, or its entry, was read from.
   std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }
 
-  /// Whether an operation that writes into the caller's memory, or into a GradBuffer, may have written some of it before
-  /// this error ended it. If not, the memory is unchanged, and the call can be repeated. A sum that was begun cannot be
-  /// repeated: only a copy of the caller's has the old values.
+  /// Whether an operation that writes into the caller's memory, or into a GradBuffer, may have written some of it
+  /// before this error ended it. If not, the memory is unchanged, and the call can be repeated. A sum that was begun
+  /// cannot be repeated: only a copy of the caller's has the old values.
   bool output_written() const { return output_written_; }
   Status with_output_written() && {
     output_written_ = true;

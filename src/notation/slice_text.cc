@@ -246,7 +246,7 @@ Status SliceText::located(Status error) const {
 
 Result<Selection> SliceText::to_selection(Ints shape) const {
   return backslice::to_selection(shape, arguments).or_else([&](Status error) -> Result<Selection> {
-    return without_throwing([&]() -> Result<Selection> { return located(std::move(error)); });
+    return located(std::move(error));
   });
 }
 

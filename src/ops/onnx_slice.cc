@@ -1,4 +1,6 @@
-// ONNX's Slice and ONNX Runtime's SliceGrad: lower to a Selection, then slice.
+// ONNX's Slice and ONNX Runtime's SliceGrad: lower to a Selection, then slice. Each step has its boundary.
+#include <utility>
+
 #include "backslice/slice.h"
 #include "core/errors.h"
 #include "core/reshape.h"
@@ -10,8 +12,9 @@ namespace {
 
 // ONNX Runtime's Slice refuses scalars; its SliceGrad does not.
 Result<Selection> lower_forward(const ConstView& data, const OnnxSlice& spec) {
-  if (data.shape().rank() == 0) return invalid_argument("Cannot slice scalars: data has rank 0");
-  return Selection::from_onnx(data.shape(), spec);
+  if (data.shape().rank() > 0) return Selection::from_onnx(data.shape(), spec);
+  return without_throwing(
+      [&]() -> Result<Selection> { return invalid_argument("Cannot slice scalars: data has rank 0"); });
 }
 
 // grad as the shape of the slice. A view where strides can say it; otherwise `copy` holds the elements in order.
@@ -33,67 +36,55 @@ Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, con
   return ShapedGradient{view, *std::move(copy)};
 }
 
-// Shapes the gradient and hands it to `run`. An output is checked against the original grad, as a copy would hide that
-// they overlap; with_shape comes last, since it may allocate.
-template <class Run>
-auto run_gradient(const Selection& selection, const ConstView& grad, const View* out, const Context& context, Run run)
-    -> decltype(run(grad)) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
-  if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection.shape(), grad, "grad"));
-  const auto shaped = with_shape(grad, selection.result_shape(), context);
-  if (!shaped.ok()) return shaped.status();
-  return run(shaped->view);
+// Checks the gradient and shapes it. An output is checked against the original grad, as a copy would hide that they
+// overlap; with_shape comes last, since it may allocate.
+Result<ShapedGradient> shaped_gradient(const Selection& selection, const ConstView& grad, const View* out,
+                                       const Context& context) {
+  return without_throwing([&]() -> Result<ShapedGradient> {
+    BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
+    if (out != nullptr) BACKSLICE_RETURN_IF_ERROR(check_output(*out, selection.shape(), grad, "grad"));
+    return with_shape(grad, selection.result_shape(), context);
+  });
 }
 
 }  // namespace
 
 Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Context& context) {
-  return without_throwing([&]() -> Result<Tensor> {
-    const auto selection = lower_forward(data, spec);
-    if (!selection.ok()) return selection.status();
-    return slice(*selection, data, context);
-  });
+  auto selection = lower_forward(data, spec);
+  if (!selection.ok()) return std::move(selection).status();
+  return slice(*selection, data, context);
 }
 
 Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Context& context) {
-  return without_throwing([&]() -> Status {
-    const auto selection = lower_forward(data, spec);
-    if (!selection.ok()) return selection.status();
-    return slice_into(*selection, data, out, context);
-  });
+  auto selection = lower_forward(data, spec);
+  if (!selection.ok()) return std::move(selection).status();
+  return slice_into(*selection, data, out, context);
 }
 
 Result<Tensor> onnx_slice_grad(const Selection& selection, const ConstView& grad, const Context& context) {
-  return without_throwing([&]() -> Result<Tensor> {
-    return run_gradient(selection, grad, nullptr, context,
-                        [&](const ConstView& shaped) { return slice_grad(selection, shaped, context); });
-  });
+  auto shaped = shaped_gradient(selection, grad, nullptr, context);
+  if (!shaped.ok()) return std::move(shaped).status();
+  return slice_grad(selection, shaped->view, context);
 }
 
 Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out, Write write,
                             const Context& context) {
-  return without_throwing([&]() -> Status {
-    return run_gradient(selection, grad, &out, context, [&](const ConstView& shaped) {
-      return slice_grad_into(selection, shaped, out, write, context);
-    });
-  });
+  auto shaped = shaped_gradient(selection, grad, &out, context);
+  if (!shaped.ok()) return std::move(shaped).status();
+  return slice_grad_into(selection, shaped->view, out, write, context);
 }
 
 Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Context& context) {
-  return without_throwing([&]() -> Result<Tensor> {
-    const auto selection = Selection::from_onnx(shape, spec);
-    if (!selection.ok()) return selection.status();
-    return onnx_slice_grad(*selection, grad, context);
-  });
+  auto selection = Selection::from_onnx(shape, spec);
+  if (!selection.ok()) return std::move(selection).status();
+  return onnx_slice_grad(*selection, grad, context);
 }
 
 Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out, Write write,
                             const Context& context) {
-  return without_throwing([&]() -> Status {
-    const auto selection = Selection::from_onnx(shape, spec);
-    if (!selection.ok()) return selection.status();
-    return onnx_slice_grad_into(*selection, grad, out, write, context);
-  });
+  auto selection = Selection::from_onnx(shape, spec);
+  if (!selection.ok()) return std::move(selection).status();
+  return onnx_slice_grad_into(*selection, grad, out, write, context);
 }
 
 }  // namespace backslice

@@ -82,13 +82,11 @@ void run_prepared(decltype(run_fill) kernel, const Schedule& schedule, const Con
 }  // namespace
 
 Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, std::int64_t item_size) {
-  return without_throwing([&]() -> Result<PreparedSlice> {
-    const auto x = make_contiguous_layout(dtype, selection.shape(), item_size);
-    const auto y = make_contiguous_layout(dtype, selection.result_shape(), item_size);
-    if (!x.ok()) return x.status();
-    if (!y.ok()) return y.status();
-    return make(selection, dtype, *x, *y);
-  });
+  auto x = make_contiguous_layout(dtype, selection.shape(), item_size);
+  auto y = make_contiguous_layout(dtype, selection.result_shape(), item_size);
+  if (!x.ok()) return std::move(x).status();
+  if (!y.ok()) return std::move(y).status();
+  return make(selection, dtype, *x, *y);
 }
 
 Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, const Layout& x, const Layout& y) {

@@ -53,7 +53,7 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
 
 Result<Selection> Selection::from_index_text(Ints shape, const IndexText& index) {
   return from_index(shape, index.items).or_else([&](Status error) -> Result<Selection> {
-    return without_throwing([&]() -> Result<Selection> { return index.located(std::move(error)); });
+    return index.located(std::move(error));
   });
 }
 

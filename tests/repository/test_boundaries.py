@@ -1,5 +1,9 @@
-"""Nothing is thrown past the C interface: every exported function, with each of its allocations failing."""
+"""Nothing is thrown past the library: every exported function is called with each of its allocations failing.
 
+Functions of C are called here, those of C++ in tests/faults.
+"""
+
+import re
 import shutil
 import subprocess
 import sys
@@ -60,3 +64,48 @@ def test_no_exported_function_throws_where_memory_runs_out(tmp_path):
         command = [sys.executable, "-c", CALLS, failing, LIBRARY, *names[first:], *names[:first]]
         done = subprocess.run(command, env={"LD_PRELOAD": str(failing)}, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, (done.stdout.split()[-1:], done.stderr)
+
+
+# Exported for the Python bindings and for templates in headers; each is called by a function that tests/faults calls.
+CALLED_BY_OTHERS = {
+    "GradBuffer::check", "Selection::assemble", "Tensor::copy_contiguous", "Tensor::make_of_shape",
+    "VariantArray::check_index", "check_num_threads_variable", "check_output", "check_target_variable",
+    "detail::check_elements", "detail::contiguous_layout_of", "detail::layout_of_memory", "size_in_bytes",
+}  # fmt: skip
+RETURNS = r"^(?:Status|Result<.*>)\s+{}\("
+
+
+def exported_functions() -> set[str]:
+    """The names in C++ of exported functions, without namespace backslice."""
+    listed = subprocess.run(["nm", "-DC", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r" [TW] backslice::((?:\w+::)*\w+)\(", listed.replace("[abi:cxx11]", "")))
+
+
+def sources() -> str:
+    files = [file for file in (ROOT / "src").rglob("*.cc") if not file.name.endswith("test.cc")]
+    return "\n".join(file.read_text() for file in files)
+
+
+@pytest.mark.skipif(not LIBRARY.exists(), reason="build/dev has no shared library")
+def test_every_exported_function_that_can_fail_is_in_the_fault_tests():
+    text = sources()
+    failing = {name for name in exported_functions() if re.search(RETURNS.format(re.escape(name)), text, re.MULTILINE)}
+    assert len(failing) > 90
+    calls = "".join(file.read_text() for file in (ROOT / "tests" / "faults").glob("*_test.cc"))
+    called = {name for name in failing if re.search(rf"\b{name.split('::')[-1]}\(", calls)}
+    assert failing - called - CALLED_BY_OTHERS == set()
+
+
+# A public function is a boundary, or passes on what others return: an operation in a boundary would be one in another.
+BODY = r"^[^\s#/}].*?\b([\w:]+)\([^;{]*\)[^;{]*\{\n(.*?)^\}"
+OPERATION = r"^BACKSLICE_EXPORT (?:Status|Result<.*>)\s+(\w+)\([^;]*const Context&[^;]*;"
+
+
+def test_no_operation_is_called_in_a_boundary():
+    headers = "".join(file.read_text() for file in (ROOT / "include" / "backslice").glob("*.h"))
+    operations = set(re.findall(OPERATION, headers, re.MULTILINE))
+    functions = re.findall(BODY, sources(), re.MULTILINE | re.DOTALL)
+    boundaries = [(name, body) for name, body in functions if "without_throwing(" in body]
+    assert len(operations) > 20 and len(boundaries) > 80
+    nested = [name for name, body in boundaries if operations & set(re.findall(r"(?<!::)\b(\w+)\(", body))]
+    assert nested == ["gradient_code", "parse_slice"]  # whose slice_grad() and onnx_slice() make text
