@@ -160,27 +160,61 @@ void check(const Result<Tensor>& tensor, double sum) {
   EXPECT_EQ(sum_of_elements(tensor->view()), sum);
 }
 
+// Fills memory of zeros in every way that call(out, write) has. It holds the sum, or, unless the status says otherwise,
+// zeros still.
+template <class Call>
+void check_into(const Shape& shape, double sum, const Call& call) {
+  static constexpr Write kAll[] = {Write::Overwrite, Write::IntoZeros, Write::Accumulate};
+  Tensor out = Tensor::make(DType::Float32, shape, 0, Contents::Zero).value();
+  const Status status = call(out.view(), kAll[next_random() % std::size(kAll)]);
+  check(status);
+  if (status.ok() || !status.output_written()) {
+    EXPECT_EQ(sum_of_elements(out.view()), status.ok() ? sum : 0) << status;
+  }
+}
+
 void dense() {
   const Shared& shared = Shared::instance();
   const RandomContext context;
   const double all = kRows * kColumns;
+  const Shape shape = shared.ones.shape(), half = shared.even.result_shape();
   Tensor dy = slice(shared.even, shared.ones).value();
   check(slice(shared.even, shared.ones, context), all / 2);
+  check_into(half, all / 2, [&](const View& out, Write) { return slice_into(shared.even, shared.ones, out, context); });
   check(slice_grad(shared.even, dy, context), all / 2);
+  check_into(shape, all / 2,
+             [&](const View& out, Write write) { return slice_grad_into(shared.even, dy, out, write, context); });
   const std::vector<SliceGradient> slices(3, SliceGradient{shared.even, dy});
-  check(multi_slice_grad({kRows, kColumns}, slices, context), 3 * all / 2);
-  Tensor out = Tensor::make(DType::Float32, {kRows, kColumns}, 0, Contents::Zero).value();
-  const Status added = multi_slice_grad_into({kRows, kColumns}, slices, out, Write::Accumulate, context);
-  check(added);
-  const double sum = sum_of_elements(out.view());
-  if (added.ok()) {
-    EXPECT_EQ(sum, 3 * all / 2);
-  } else if (!added.output_written()) {
-    EXPECT_EQ(sum, 0) << added;
-  }
+  check(multi_slice_grad(shape, slices, context), 3 * all / 2);
+  check_into(shape, 3 * all / 2,
+             [&](const View& out, Write write) { return multi_slice_grad_into(shape, slices, out, write, context); });
   const PreparedSlice prepared = PreparedSlice::make(shared.even, DType::Float32).value();
-  check(prepared.gradient(dy, out, context));
-  check(prepared.accumulate(dy, out, context));
+  check_into(half, all / 2, [&](const View& out, Write) { return prepared.forward(shared.ones, out, context); });
+  check_into(shape, all / 2, [&](const View& out, Write write) {
+    return write == Write::Accumulate ? prepared.accumulate(dy, out, context) : prepared.gradient(dy, out, context);
+  });
+}
+
+void dialects() {
+  const Shared& shared = Shared::instance();
+  const RandomContext context;
+  const double half = kRows * kColumns / 2;
+  const Shape shape = shared.ones.shape();
+  static const TfSlice tf = shared.even.to_tf().value();
+  static const OnnxSlice onnx = shared.even.to_onnx().slice;
+  Tensor dy = slice(shared.even, shared.ones).value();
+  // As ONNX allows: another shape, here with gaps, so that it has to be copied.
+  Tensor wide = Tensor::copy_of(std::vector<float>(kRows * kColumns, 1), {kRows * kColumns}).value();
+  const View flat = View::strided(wide.view().data, DType::Float32, {kRows * kColumns / 2}, {8}).value();
+  check(strided_slice(shared.ones, tf, context), half);
+  check(strided_slice_grad(shape, tf, dy, context), half);
+  check_into(shape, half,
+             [&](const View& out, Write write) { return strided_slice_grad_into(shape, tf, dy, out, write, context); });
+  check(onnx_slice(shared.ones, onnx, context), half);
+  check(onnx_slice_grad(flat, shape, onnx, context), half);
+  check_into(shape, half, [&](const View& out, Write write) {
+    return onnx_slice_grad_into(flat, shape, onnx, out, write, context);
+  });
 }
 
 void grad_buffer() {
@@ -219,7 +253,15 @@ void sparse() {
   EXPECT_EQ(sum_of_elements(sliced->values.view()), kEntries * 8);
   const CooIndices found = CooIndices::from_matrix(sliced->indices).value();
   const auto order = next_random() % 2 == 0 ? MatchOrder::InOrder : MatchOrder::Any;
-  check(sparse_slice_grad(sliced->values, indices, {0}, found, order, context), kEntries * 8);
+  const Tensor& dy = sliced->values;
+  check(sparse_slice_grad(dy, indices, {0}, found, order, context), kEntries * 8);
+  check_into(values.shape(), kEntries * 8, [&](const View& out, Write write) {
+    return sparse_slice_grad_into(dy, indices, {0}, found, out, order, write, context);
+  });
+  check(sparse_slice_grad_by_size(dy, indices, {0}, {kEntries / 2}, context), kEntries * 8);
+  check_into(values.shape(), kEntries * 8, [&](const View& out, Write write) {
+    return sparse_slice_grad_by_size_into(dy, indices, {0}, {kEntries / 2}, out, write, context);
+  });
 }
 
 void ragged() {
@@ -237,9 +279,19 @@ void ragged() {
   if (!sliced.ok()) return;
   EXPECT_EQ(sum_of_elements(sliced->values().view()), kValues / 2);
   check(ragged_slice_grad(rt, reversed, sliced->values(), context), kValues / 2);
+  check_into(rt.values().shape(), kValues / 2, [&](const View& out, Write write) {
+    return ragged_slice_grad_into(rt, reversed, sliced->values(), out, write, context);
+  });
   const auto encoded = ragged_tensor_to_variant(*sliced);
   check(encoded.status());
-  if (encoded.ok()) check(ragged_tensor_from_variant(*encoded, 0, 1, {}, context).status());
+  if (!encoded.ok()) return;
+  check(ragged_tensor_from_variant(*encoded, 0, 1, {}, context).status());
+  check(encoded->at(next_random() % 64, context).status());
+  const std::vector<Tensor> splits = sliced->nested_row_splits();
+  check(ragged_tensor_to_variant_gradient(*encoded, splits, {kValues / 2}, {}, context), kValues / 2);
+  check_into(*Shape::make({kValues / 2}), kValues / 2, [&](const View& out, Write write) {
+    return ragged_tensor_to_variant_gradient_into(*encoded, splits, {kValues / 2}, out, write, context);
+  });
 }
 
 // Each write adds 1 to every element of a slot of a gradient array that only this call has.
@@ -274,7 +326,7 @@ void shared_arrays() {
   const int which = static_cast<int>(random % 4);
   TensorArray array = shared.array(which);
   const auto index = static_cast<std::int64_t>(random >> 4) % 8;
-  switch ((random >> 8) % 12) {
+  switch ((random >> 8) % 14) {
     case 0: check(array.write(index, shared.ones, context)); break;
     case 1: check(array.scatter({index, (index + 1) % 8}, tensor_of(std::vector<float>(2, 1), {2}), context)); break;
     case 2: check(array.read(index, context).status()); break;
@@ -286,6 +338,15 @@ void shared_arrays() {
     case 8: check(array.grad("loss", context).status()); break;
     case 9: check(array.contents(context).status()); break;
     case 10: check(array.close()); break;
+    case 11:
+    case 12: {
+      const auto shape = array.read_shape(index, context);
+      check(shape.status());
+      if (!shape.ok()) break;
+      Tensor out = Tensor::make(DType::Float32, *shape).value();
+      check(array.read_into(index, out, context));
+      break;
+    }
     default: {
       const PartialShape shape = *Shape::make({kRows, kColumns});
       const bool is_gradient = random >> 16 & 1;
@@ -309,7 +370,8 @@ TEST(Stress, EveryOperationWithHostileCallbacks) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 6; ++t) {
     threads.emplace_back([&] {
-      static constexpr void (*kBodies[])() = {dense,         grad_buffer,   sparse,       ragged, sums_of_a_gradient,
+      static constexpr void (*kBodies[])() = {dense,         dialects,      grad_buffer,
+                                              sparse,        ragged,        sums_of_a_gradient,
                                               shared_arrays, shared_arrays, shared_arrays};
       while (std::chrono::steady_clock::now() < end && !::testing::Test::HasFailure()) {
         kBodies[next_random() % std::size(kBodies)]();
