@@ -118,6 +118,60 @@ TEST(Cuda, ManySlicesTakeNoMoreMemoryThanIsToldAhead) {
   }
 }
 
+// A user's own, stream-ordered. What it gives out, and what it gets back, is poisoned where the stream has come that
+// far.
+class Poisoning final : public Allocator {
+ public:
+  explicit Poisoning(cudaStream_t stream) : stream_(stream) {}
+  Device device() const override { return Device::cuda(0); }
+  Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
+    const auto size = static_cast<std::size_t>(bytes);
+    void* data = nullptr;
+    if (cudaMallocAsync(&data, size, stream_) != cudaSuccess) return Status(StatusCode::ResourceExhausted, "no memory");
+    EXPECT_EQ(cudaMemsetAsync(data, contents == Contents::Zero ? 0 : 0xff, size, stream_), cudaSuccess);
+    return Buffer::own(
+        static_cast<std::byte*>(data),
+        [stream = stream_, size](std::byte* p) {
+          EXPECT_EQ(cudaMemsetAsync(p, 0xff, size, stream), cudaSuccess);
+          EXPECT_EQ(cudaFreeAsync(p, stream), cudaSuccess);
+        },
+        device());
+  }
+
+ private:
+  cudaStream_t stream_;
+};
+
+TEST(Cuda, MemoryMayBePoisonedInTheOrderOfTheStreamWhenItComesBack) {
+  constexpr std::int64_t kRows = 3001, kColumns = 512;
+  const std::vector<float> values = counting<float>(7 * kColumns);
+  std::vector<SliceGradient> slices, on_cpu;
+  Tensor dy = on_gpu(values, {7, kColumns});
+  for (std::int64_t t = 0; t < 3000; ++t) {  // whose tables take memory
+    const Selection rows = *Selection::from_index({kRows, kColumns}, {SliceRange{t % 2990, t % 2990 + 7}});
+    slices.push_back({rows, dy.view()});
+    on_cpu.push_back({rows, view_of(values, {7, kColumns})});
+  }
+  const View flat = View::strided(dy.view().data, DType::Float32, {7 * kColumns / 2}, {8}, 0, Device::cuda(0)).value();
+  const OnnxSlice rows{{0}, {7}};
+  const auto sum = elements<float>(multi_slice_grad({kRows, kColumns}, on_cpu).value());
+  const auto one = elements<float>(
+      onnx_slice_grad(ConstView::strided(values.data(), DType::Float32, {7 * kColumns / 2}, {8}).value(),
+                      {kRows, kColumns / 2}, rows)
+          .value());
+  Stream stream;
+  Poisoning allocator(stream);
+  const Context context{.allocator = &allocator, .stream = stream};
+  for (int i = 0; i < 10; ++i) {
+    const auto many = multi_slice_grad({kRows, kColumns}, slices, context);
+    const auto copied = onnx_slice_grad(flat, {kRows, kColumns / 2}, rows, context);
+    ASSERT_TRUE(many.ok()) << many.status();
+    ASSERT_TRUE(copied.ok()) << copied.status();
+    EXPECT_EQ(floats(*many, stream), sum);
+    EXPECT_EQ(floats(*copied, stream), one);
+  }
+}
+
 TEST(Cuda, StreamsAndThreadsAtOnce) {
   const Selection s = *Selection::from_index({512, 512}, ":, ::3");
   const std::vector<float> values = counting<float>(s.result_shape().elements());

@@ -346,6 +346,49 @@ TEST_F(Streams, ContiguousModeOrdersTheValueThatItCopies) {
   EXPECT_EQ(fake.freed.at(data)[other_], copied) << "the value must be copied before its memory is used again";
 }
 
+// A user's own, stream-ordered: memory that comes back is poisoned behind what its stream has queued by then.
+class PoisoningAllocator final : public Allocator {
+ public:
+  struct Return {
+    int queued, awaited;
+  };
+  PoisoningAllocator(CudaStream stream, std::vector<Return>& returns) : stream_(stream), returns_(returns) {}
+  Device device() const override { return Device::cuda(0); }
+  Result<Buffer> allocate(std::int64_t bytes, Contents) override {
+    void* data = nullptr;
+    EXPECT_EQ(cudaMallocAsync(&data, static_cast<std::size_t>(bytes), stream_), cudaSuccess);
+    return Buffer::own(
+        static_cast<std::byte*>(data),
+        [stream = stream_, bytes, &returns = returns_](std::byte* p) {
+          returns.push_back({fake.streams[stream][stream], fake.awaited[stream]});
+          EXPECT_EQ(cudaMemsetAsync(p, 0xff, static_cast<std::size_t>(bytes), stream), cudaSuccess);
+          EXPECT_EQ(cudaFreeAsync(p, stream), cudaSuccess);
+        },
+        device());
+  }
+
+ private:
+  CudaStream stream_;
+  std::vector<Return>& returns_;
+};
+
+TEST_F(Streams, MemoryOfAUsersAllocatorComesBackWhenAllThatUsesItIsQueuedAndNothingWasWaitedFor) {
+  std::vector<PoisoningAllocator::Return> returns;
+  PoisoningAllocator allocator(home_, returns);
+  Tensor values = Tensor::make(DType::UInt8, {8}, 0, Contents::Zero, allocator).value();
+  const View gaps = View::strided(values.view().data, DType::UInt8, {2, 2}, {4, 2}, 0, Device::cuda(0)).value();
+  const Context context{.allocator = &allocator, .stream = home_};
+  const OnnxSlice whole{{0}, {4}};  // of another shape than the gradient's, so that that is copied first
+  {
+    const auto dx = onnx_slice_grad(gaps, {4}, whole, context);
+    ASSERT_TRUE(dx.ok()) << dx.status();
+    ASSERT_EQ(returns.size(), 1) << "of the copy";
+    EXPECT_EQ(fake.streams[home_][home_], returns[0].queued + 1) << "only the poison is queued behind it";
+  }
+  ASSERT_EQ(returns.size(), 2) << "of the result, too";
+  for (const auto& one : returns) EXPECT_GT(one.queued, one.awaited) << "what is queued still uses it";
+}
+
 GradBuffer buffer_on(CudaStream stream) {
   const auto memory = cuda_allocator(0, stream).value();
   return GradBuffer::make(DType::UInt8, {4}, 0, {.allocator = memory.get(), .stream = stream}).value();
