@@ -56,8 +56,9 @@ class PyGradBuffer {
       const std::lock_guard lock(mutex_);
       const Status zeroed = buffer_.zero(context);
       expect_changes();
-      return zeroed.ok() ? call.finish() : zeroed;
+      return zeroed;
     }));
+    check(without_gil([&] { return call.finish(); }));
   }
   nb::object writable() {
     const std::shared_ptr<void> loan = without_gil([&] {
