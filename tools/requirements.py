@@ -1,4 +1,5 @@
-"""Prints the requirements from pyproject.toml for pip: for building and running the package, or of the named groups."""
+"""Prints the requirements from pyproject.toml for pip: for building and running the package with its command line, or of
+the named groups."""
 
 import sys
 
@@ -10,8 +11,8 @@ except ModuleNotFoundError:  # Python 3.10
 with open("pyproject.toml", "rb") as file:
     configuration = tomllib.load(file)
 
-groups = configuration["project"]["optional-dependencies"]
+groups = configuration["project"]["optional-dependencies"] | configuration["dependency-groups"]
 needed = [requirement for name in sys.argv[1:] for requirement in groups[name]]
 if not needed:
-    needed = configuration["build-system"]["requires"] + configuration["project"]["dependencies"]
+    needed = configuration["build-system"]["requires"] + configuration["project"]["dependencies"] + groups["cli"]
 print(*(requirement.replace(" ", "") for requirement in needed))  # without spaces, so that a shell can split the line

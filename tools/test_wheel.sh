@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel into an empty environment and tries it there: import, the demo, and the package's tests. Files that
-# no program can load hide the system's Highway and oneTBB.
+# Installs a wheel into an empty environment and tries it there: import, the command line with its extra, and the
+# package's tests. Files that no program can load hide the system's Highway and oneTBB.
 # Usage: [BACKSLICE_WHEEL_HAS_CUDA=1] tools/test_wheel.sh PYTHON WHEEL [ARGUMENT OF PYTEST...]
 set -eu
 python=$1 wheel=$(realpath "$2")
@@ -50,6 +50,9 @@ library = ctypes.CDLL(str(Path(backslice.__file__).parent / "jax" / "libbackslic
 print("handlers for XLA's interface {}.{}".format(*divmod(library.backslice_xla_interface(), 1000)))
 END
 )
+if (cd "$folder" && venv/bin/backslice demo 2> message.txt); then echo "the command line needs no extra" >&2; exit 1; fi
+grep -qF "pip install 'backslice[cli]'" "$folder/message.txt"
+"$installed" -m pip install -q "$wheel[cli]"
 (cd "$folder" && "$folder/venv/bin/backslice" demo > "$folder/demo.txt") || { cat "$folder/demo.txt"; exit 1; }
 (cd "$folder" && "$folder/venv/bin/backslice" explore 4,6 "1:3, ::2" --file --no-browser)
 

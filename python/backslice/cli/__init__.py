@@ -60,6 +60,9 @@ def _without_marks(error: BaseException) -> tuple[str, str]:
 
 def describe(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the one-line message for an error. Internal errors keep their traceback."""
+    if isinstance(error, ModuleNotFoundError) and error.name in ("rich", "safetensors", "typer"):
+        return FAILED, f"error: the command line needs {error.name}. Install it with: pip install 'backslice[cli]'"
+
     import typer
 
     from .. import errors
