@@ -3,11 +3,11 @@
 
     tools/build_wheel.py                  # build for this Python
     tools/build_wheel.py --test WHEEL     # try a wheel for this Python
-    tools/build_wheel.py --all            # both, for every CPython from 3.10 to 3.13 that is found, also under pyenv
+    tools/build_wheel.py --all            # both, for every CPython from 3.10 to 3.14t that is found, also under pyenv
 
 Wheels contain the CUDA kernels if nvcc is found; otherwise a message says so. The results are in dist/. Compilers,
 Highway's sources and environments are kept in the user's cache folder, under names that depend on their contents, so a
-fresh clone reuses them.
+fresh clone reuses them. The same commit makes the same bytes.
 """
 
 import argparse
@@ -26,11 +26,13 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from finish_wheel import Component, finish
+
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "wheel"
 DIST = ROOT / "dist"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "backslice" / "wheel"
-VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14", "3.14t")
 MOST_BYTES, MOST_BYTES_OF_CUDA = 3_000_000, 6_000_000
 TAG = f"manylinux_2_28_{platform.machine()}"
 JAXLIB = "jaxlib==0.10.2"  # for its headers
@@ -79,8 +81,12 @@ def found_pythons() -> list[Path]:
     """Return one interpreter per version: the first on PATH that runs, else pyenv's."""
     found = []
     for version in VERSIONS:
+        number, is_free_threaded = version.removesuffix("t"), version.endswith("t")
         pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-        candidates = [*sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True), shutil.which(f"python{version}")]
+        folders = [
+            f for f in sorted(pyenv.glob(f"{number}.*"), reverse=True) if f.name.endswith("t") == is_free_threaded
+        ]
+        candidates = [*(folder / "bin" / "python" for folder in folders), shutil.which(f"python{version}")]
         working = (c for c in candidates if c and subprocess.run([c, "-c", "import venv"]).returncode == 0)
         if python := next(working, None):
             found.append(Path(python))
@@ -209,7 +215,36 @@ def build(python: Path, source: Path, tools: Path, toolkit: Path | None) -> Path
     options = ["--plat", TAG, "--exclude", "libtensorflow_framework.so.2"]  # TensorFlow brings its own
     run(tools / "auditwheel", "repair", *options, "-w", DIST, unrepaired, env={**os.environ, "PATH": path})
     (wheel,) = set(DIST.glob("*.whl")) - before
+    finish(wheel, components(Path(highway), python, tools, toolkit), time_of_commit())
     return wheel
+
+
+def time_of_commit() -> int:
+    """Return the seconds since 1970 of the commit, or of SOURCE_DATE_EPOCH."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct", cwd=ROOT))
+
+
+def components(highway: Path, python: Path, tools: Path, toolkit: Path | None) -> list[Component]:
+    """Return the libraries that a wheel contains. Their licences are beside ours in it."""
+    zig = f"as in zig {version_of(tools / 'python', 'ziglang')}"
+    nanobind = version_of(python, "nanobind")
+    (of_highway,) = re.findall(r"project\(hwy VERSION (\S+)\)", (highway / "CMakeLists.txt").read_text())
+    found = [
+        Component("highway", of_highway, "Apache-2.0 OR BSD-3-Clause"),
+        *(Component(name, zig, "Apache-2.0 WITH LLVM-exception") for name in ("libcxx", "libcxxabi", "libunwind")),
+        Component("nanobind", nanobind, "BSD-3-Clause"),
+        Component("robin_map", f"as in nanobind {nanobind}", "MIT"),
+        Component("xla", f"headers of {JAXLIB}", "Apache-2.0"),
+    ]
+    if toolkit is not None:
+        version = ".".join(re.findall(r"release (\d+)\.(\d+)", run(toolkit / "bin" / "nvcc", "--version"))[0])
+        found.append(Component("cub", f"as in CUDA {version}", "BSD-3-Clause"))
+        found.append(Component("cuda", version, "LicenseRef-NVIDIA-CUDA-Toolkit"))
+    return found
+
+
+def version_of(python: Path, distribution: str) -> str:
+    return run(python, "-c", f"import importlib.metadata as m; print(m.version('{distribution}'))").strip()
 
 
 def check_size(wheel: Path, has_cuda: bool) -> None:

@@ -1,5 +1,4 @@
-"""Prints the requirements from pyproject.toml for pip: for building and running the package with its command line, or of
-the named groups."""
+"""Prints requirements from pyproject.toml: those of the package and its command line, or of the named groups."""
 
 import sys
 

@@ -18,6 +18,7 @@ installed=$folder/venv/bin/python
 "$installed" -m pip install -q "$wheel"
 (cd "$folder" && "$installed" -c 'import backslice; print("backslice", backslice.__version__, "in", backslice.get_library())')
 "$installed" - <<'END'
+import json
 import os
 from importlib.metadata import files
 
@@ -26,6 +27,9 @@ if os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1":
     linked |= {"cub", "cuda"}
 missing = {f"LICENSE.{name}" for name in linked} - {file.name for file in files("backslice")}
 assert not missing, f"the wheel lacks {sorted(missing)}"
+(bill,) = (file for file in files("backslice") if file.match("*.dist-info/sboms/*.cdx.json"))
+listed = {component["name"] for component in json.loads(bill.read_text())["components"]}
+assert listed == linked, f"the bill of materials has {sorted(listed)}"
 END
 # If the wheel should contain the CUDA kernels, they must be there, with or without a device.
 (cd "$folder" && "$installed" - <<'END'
