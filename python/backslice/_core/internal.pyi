@@ -1,6 +1,5 @@
 """What the Python package alone calls."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np

@@ -386,6 +386,26 @@ def _complete_peers() -> list[str]:
     return list({peer: None for place in PLACES.values() for peer in place.peers})
 
 
+@app.command("verify")
+def verify(
+    framework: str = typer.Argument(metavar="FRAMEWORK", help="jax, onnxruntime, tensorflow or torch."),
+    seed: int = typer.Option(0, "--seed", metavar="N", help="Seed of the random programs."),
+    seconds: float = typer.Option(20, "--seconds", metavar="N", help="For how long."),
+) -> None:
+    """Check the slice gradients of a framework.
+
+    Runs random programs in the installed framework, with backslice's adapter and without it, and prints those with a
+    wrong result. Exit code: 0 if there are none, 1 if there are, 2 if the framework is missing or broken.
+
+    Example: backslice verify torch --seconds 60
+    """
+    from . import verify as command
+    from .console import console
+
+    if command.run(framework, seed, seconds, console()).deviations:
+        raise typer.Exit(1)
+
+
 @app.command("bench")
 def bench(
     output: Path = typer.Option(

@@ -23,7 +23,7 @@ LARGEST = 3000  # elements of a value
 
 @dataclass
 class Report:
-    """What :func:`torch_programs` found.
+    """The result of :func:`torch_programs`.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def torch_programs(seeds: Iterable[int], device: str = "cpu") -> Report:
     Report
         The seeds that differ.
     """
-    from .torch import counting, enabled, kernels
+    from ..torch import counting, enabled, kernels
 
     report = Report()
     with enabled(), _shipped_sizes_afterwards(kernels):
