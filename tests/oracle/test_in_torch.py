@@ -8,6 +8,7 @@ from pathlib import Path
 import beside
 import pytest
 from backslice.bench.venvs import ensure
+from test_verify import check as check_by_verify
 
 FOLDER = Path(__file__).with_name("in_torch")
 ENVIRONMENT = beside.environment("ml_dtypes", OMP_NUM_THREADS="2")
@@ -26,6 +27,12 @@ def test_the_checks_pass_inside_pytorch(venv: str) -> None:
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "passed" in done.stdout and "skipped" not in done.stdout
+
+
+def test_verify_finds_no_deviation() -> None:
+    if ensure("torch") is None:
+        pytest.skip("*** torch IS NOT INSTALLED: NOT ENOUGH DISK ***")
+    check_by_verify("torch")
 
 
 AT_LEAST = {"32 slices": 5, "512 slices": 300, "single slices": 2.5}
