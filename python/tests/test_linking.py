@@ -88,7 +88,7 @@ def test_a_program_in_c_is_built_with_the_paths(tmp_path: Path) -> None:
 
 
 def test_a_program_in_c_finds_the_package_with_cmake(tmp_path: Path) -> None:
-    run("cmake", "-S", ROOT / "tests" / "wheel_consumer", "-B", tmp_path, f"-Dbackslice_ROOT={bs.get_cmake_dir()}")
+    run("cmake", "-S", ROOT / "tests" / "c_consumer", "-B", tmp_path, f"-Dbackslice_ROOT={bs.get_cmake_dir()}")
     run("cmake", "--build", tmp_path)
     run(tmp_path / "guide")
 

@@ -1,4 +1,5 @@
-# Builds tests/consumer against the library in one of the ways that the manual names, and runs the programs.
+# Builds tests/consumer and tests/c_consumer, a project of C alone, against the library in one of the ways that the manual
+# names, and runs the programs.
 # The build trees are kept, so that a second run compiles nothing.
 # Usage: cmake -D from=install|subdirectory|fetch_content|pkg_config|debian_package -D linkage=static|shared -D source=...
 #   -D binary=... -D compiler=... -D launcher=... -P build_and_run.cmake
@@ -63,6 +64,21 @@ if(from STREQUAL "subdirectory")
   if(NOT commands MATCHES "backslice\\.dir[^\n]* -O3 |-O3 [^\n]*backslice\\.dir")
     message(FATAL_ERROR "without a build type, the library is not optimised as a subdirectory")
   endif()
+endif()
+
+# C alone: pkg-config's flags for a C compiler, or the CMake project.
+if(from STREQUAL "pkg_config")
+  set(ENV{PKG_CONFIG_PATH} ${tree}/prefix/lib/pkgconfig:${tree}/prefix/lib64/pkgconfig)
+  set(sources ${source}/tests/c_abi/guide.c)
+  run(sh -c "cc -std=c11 ${sources} $(pkg-config --cflags --libs backslice) -Wl,-rpath,${tree}/prefix/lib -o ${tree}/c_guide")
+  run(${tree}/c_guide)
+else()
+  # A compiler of C++ is needed only where the project compiles the library, which finds it by itself.
+  list(FILTER tools EXCLUDE REGEX "CXX_COMPILER=")
+  run(${CMAKE_COMMAND} -S ${source}/tests/c_consumer -B ${tree}-c ${tools} ${where})
+  run(${CMAKE_COMMAND} --build ${tree}-c)
+  run(${tree}-c/guide)
+  run(${tree}-c/op_library)
 endif()
 
 # All of them check themselves; what the manual says that they print is compared here.

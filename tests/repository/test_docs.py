@@ -92,7 +92,7 @@ def test_c_blocks_stand_in_a_program_that_the_tests_build():
 
 
 def test_cmake_blocks_stand_in_the_consumer_projects():
-    projects = [(ROOT / "tests" / name / "CMakeLists.txt").read_text() for name in ("consumer", "wheel_consumer")]
+    projects = [(ROOT / "tests" / name / "CMakeLists.txt").read_text() for name in ("consumer", "c_consumer")]
     for code in of_language("cmake"):
         for line in code.splitlines():
             assert any(line.strip() in project for project in projects), line
