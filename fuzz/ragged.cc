@@ -88,8 +88,8 @@ class Program {
     const Selection s = any_rows();
     const Context context{.executor = &in_.executor()};
     const auto taken =
-        made_or_filled([&] { return ragged_slice(rt_, s, context); }, [&] { return ragged_slice_size(rt_, s); },
-                       [&](const RaggedView& out) { return ragged_slice_into(rt_, s, out, context); });
+        made_or_filled([&] { return ragged_slice(s, rt_, context); }, [&] { return ragged_slice_size(s, rt_); },
+                       [&](const RaggedView& out) { return ragged_slice_into(s, rt_, out, context); });
     if (!agree(taken.status(), is_rows(s), "ragged_slice")) return;
     if (s.is_dropped(0)) {
       const auto row = static_cast<std::size_t>(s.axis(0).start);
@@ -124,8 +124,8 @@ class Program {
     const Placed grad(in_, c_.dtype, c_.item_size, shape, Strides::Any);
     const Context context{.executor = &in_.executor()};
     const auto dx = gradient(
-        [&] { return ragged_slice_grad(rt_, s, grad.view(), context); },
-        [&](const View& out, Write write) { return ragged_slice_grad_into(rt_, s, grad.view(), out, write, context); });
+        [&] { return ragged_slice_grad(s, rt_, grad.view(), context); },
+        [&](const View& out, Write write) { return ragged_slice_grad_into(s, rt_, grad.view(), out, write, context); });
     const bool any_zeros = !flattened({zero_rows(c_, c_.values_shape[0] - shape[0]), {}}).empty();
     const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || !any_zeros);
     if (!agree(dx.status(), possible, "ragged_slice_grad")) return;

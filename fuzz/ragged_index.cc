@@ -34,7 +34,7 @@ class Program {
       const Index index = any_index(in_, axes_);
       const auto expected = is_possible(index) ? testing::indexed(model, index) : std::nullopt;
       const Context context{.executor = &in_.executor()};
-      const auto taken = ragged_slice(rt_, index, context);
+      const auto taken = ragged_slice(index, rt_, context);
       must(expected || !taken.ok(), "an index that means nothing is refused");
       must(taken.ok() || !expected || taken.status().code() == StatusCode::OutOfRange, "an index is taken");
       if (taken.ok()) check(index, *expected, *taken, context);
@@ -64,7 +64,7 @@ class Program {
                       const Context& context) {
     const Shape& shape = taken.values().shape();
     const Placed grad(in_, c_.dtype, c_.item_size, Numbers(shape.begin(), shape.end()), Strides::Any);
-    const auto dx = ragged_slice_grad(rt_, index, grad.view(), context);
+    const auto dx = ragged_slice_grad(index, rt_, grad.view(), context);
     const bool covers = std::ssize(from) == rt_.values().shape().elements();
     const bool possible = c_.dtype != DType::String && (has_zero(c_.dtype) || covers);
     if (!agree(dx.status(), possible, "ragged_slice_grad")) return;

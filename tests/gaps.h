@@ -13,13 +13,13 @@ struct Gaps {
   explicit Gaps(Ints shape, T before)
       : memory(static_cast<std::size_t>(2 * Shape::make(shape).value().elements() + 1), before) {
     Dims strides(shape);
-    std::int64_t stride = -2 * static_cast<std::int64_t>(sizeof(T));
+    std::int64_t stride = -2;
     for (int axis = strides.size() - 1; axis >= 0; --axis) {
       const std::int64_t extent = strides[axis];
       strides[axis] = stride;
       stride *= extent;
     }
-    view = View::strided(&memory.back(), dtype_of<T>, shape, strides).value();
+    view = View::strided(&memory.back(), shape, strides).value();
   }
   std::vector<T> elements() const {
     std::vector<T> list;

@@ -36,6 +36,8 @@ if [ "${2-}" = repository ]; then
   need abigail-tools command -v abidiff
   need pkg-config command -v pkg-config
   need dpkg-dev command -v dpkg-shlibdeps
+  need libeigen3-dev has_header eigen3/Eigen/Core
+  need libxtensor-dev has_header xtensor/xtensor.hpp
 fi
 if [ "${2-}" = aarch64 ]; then
   need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++

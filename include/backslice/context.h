@@ -4,11 +4,17 @@
 ///
 ///     Result<Tensor> dx = slice_grad(s, dy);                                                     // the defaults
 ///     Result<Tensor> dx = slice_grad(s, dy, {.executor = &my_pool, .allocator = &my_arena});
-///     Status added = slice_grad_into(s, dy, out, Write::Accumulate, {.cancelled = &stop});
+///     Status filled = slice_grad_into(s, dy, out, {.stop = token});                              // a std::stop_token
+///     Status added = slice_grad_into(s, dy, out, Write::Accumulate, {.cancelled = &asked});
 ///
 /// Results do not depend on the Context. One Context may serve any number of calls, concurrent or not; what it points
-/// to must outlive them.
+/// to must outlive them. It is the last argument, and arguments with defaults before it can be left out.
 #pragma once
+
+#include <version>
+#ifdef __cpp_lib_jthread
+#include <stop_token>
+#endif
 
 #include "backslice/allocator.h"
 #include "backslice/device_status.h"
@@ -23,6 +29,9 @@ struct Context {
   const CancelledTest* cancelled = nullptr;  ///< Null: never. An operation of one piece does not ask.
   CudaStream stream = nullptr;               ///< For arguments on CUDA: what the operation is queued on.
   DeviceStatus* device_status = nullptr;     ///< In memory of that device: see there. Null: wait for such checks.
+#ifdef __cpp_lib_jthread
+  std::stop_token stop = {};  ///< Asked beside `cancelled`: of a std::jthread, say. Default: no stop is possible.
+#endif
 };
 
 /// How a gradient is written into memory that the caller owns.

@@ -2,7 +2,7 @@
 /// Device: where memory lies. Every view, buffer and allocator has one; the CPU's is the default.
 ///
 ///     View dx{data, DType::Float32, layout, Device::cuda(0)};        // data was given by CUDA's device 0
-///     Status s = slice_grad_into(selection, dy, dx, Write::Overwrite, {.stream = stream});
+///     Status s = slice_grad_into(selection, dy, dx, {.stream = stream});
 ///
 /// An operation runs where its arguments are. Arguments on different devices are refused, and so is device memory by
 /// operations that have no kernel for it.

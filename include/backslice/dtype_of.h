@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "backslice/dtype.h"
+#include "backslice/ints.h"
 
 namespace backslice {
 
@@ -30,14 +31,7 @@ struct DTypeOf {};
 
 namespace detail {
 
-/// Integers by size and sign, because `long` and `long long` are two types of one size. Characters are text, not
-/// numbers.
-template <class T>
-concept Integer =
-    std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
-    !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t> && sizeof(T) <= 8;
-
-template <class T>
+template <Integer T>
 consteval DType integer_dtype() {
   constexpr bool kSigned = std::is_signed_v<T>;
   if constexpr (sizeof(T) == 1) return kSigned ? DType::Int8 : DType::UInt8;

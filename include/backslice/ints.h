@@ -3,12 +3,16 @@
 /// Shape.
 ///
 ///     strided_slice_grad({4, 4}, spec, dy);
+///     View::of(memory, {rows, 4});                         // rows may be a std::size_t
 ///
 ///     const std::array<std::int64_t, 2> shape = {4, 4};
 ///     strided_slice_grad(shape, spec, dy);
 ///
 /// It owns nothing: use it for parameters, never for members or variables. A list in braces ends with the full
 /// expression it stands in, so that `Ints shape = {4, 4};` would point to memory that is gone.
+///
+/// Braces take any integers. One above 2^63 - 1 counts as 2^63 - 1, which no shape of real memory has and where slices
+/// end anyway. A std::vector<int> or std::vector<std::size_t> cannot be borrowed: Shape::make(list) converts it.
 #pragma once
 
 #include <concepts>
@@ -16,23 +20,65 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "backslice/export.h"
 
 namespace backslice {
 
+namespace detail {
+
+/// Integers, of which `long` and `long long` are two types of one size. Characters are text, not numbers.
+template <class T>
+concept Integer =
+    std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+    !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t> && sizeof(T) <= 8;
+
+/// An integer of any type, as braces take it.
+class AnyInteger {
+ public:
+  template <class Integer>
+    requires std::convertible_to<Integer, std::int64_t> && (!std::is_floating_point_v<Integer>)
+  constexpr AnyInteger(Integer integer) : value_(static_cast<std::int64_t>(integer)) {
+    if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) >= sizeof(std::int64_t)) {
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+      if (integer > Integer{kMost}) value_ = kMost;
+    }
+  }
+
+ private:
+  std::int64_t value_;
+};
+static_assert(sizeof(AnyInteger) == sizeof(std::int64_t));
+
+/// A list of integers that are not int64, so that it must be converted.
+template <class List>
+concept OtherIntegers = requires(const List& list) {
+  requires Integer<std::remove_cvref_t<decltype(*std::begin(list))>>;
+  std::end(list);
+} && !std::convertible_to<const List&, std::span<const std::int64_t>>;
+
+}  // namespace detail
+
 class Ints : public std::span<const std::int64_t> {
  public:
   Ints() = default;
-  Ints(std::initializer_list<std::int64_t> list BACKSLICE_LIFETIME_BOUND) : span(list.begin(), list.size()) {}
+  Ints(std::initializer_list<detail::AnyInteger> list BACKSLICE_LIFETIME_BOUND)
+      : span(reinterpret_cast<const std::int64_t*>(list.begin()), list.size()) {}
   Ints(const std::int64_t* data, std::size_t size) : span(data, size) {}
 
   /// From whatever holds int64 one after the other: std::vector, std::array, C arrays, spans, Shape, Dims.
   template <class List>
     requires std::convertible_to<const List&, std::span<const std::int64_t>>
   Ints(const List& list BACKSLICE_LIFETIME_BOUND) : span(list) {}
+
+  /// Not from other integers, which would need memory: Shape::make(list) converts them, and checks that they fit.
+  template <detail::OtherIntegers List>
+  Ints(const List& list) = delete;
 };
 
 /// "[4,-1,0]"

@@ -21,6 +21,10 @@ BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const Sli
                                                  const Context& = {});
 BACKSLICE_EXPORT Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
                                               Write write = Write::Overwrite, const Context& = {});
+inline Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
+                                    const Context& context) {
+  return multi_slice_grad_into(shape, slices, out, Write::Overwrite, context);
+}
 
 /// On a CUDA device: how many bytes multi_slice_grad_into has of its allocator at any one time, at most. For callers
 /// that must provide that memory ahead. One slice, through slice_grad_into, takes none.

@@ -14,36 +14,76 @@
 /// axes among the ragged ones are ragged, too. Values are shared with rt where they lie one after the other.
 #pragma once
 
+#include <concepts>
+
 #include "backslice/index.h"
 #include "backslice/ragged_tensor.h"
 #include "backslice/slice.h"
 
 namespace backslice {
 
+/// What slices a ragged tensor: an Index, or a Selection of its rows.
+template <class T>
+concept RaggedIndex = std::same_as<T, Index> || std::same_as<T, Selection>;
+
 /// rt[index]. InvalidArgument where TensorFlow refuses the index, OutOfRange for an integer out of bounds.
-BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Index& index, const Context& = {});
+BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const Index& index, const RaggedTensor& rt, const Context& = {});
 
 /// rt[start:stop:step] or rt[i], from the normal form of a slice of one axis of rt.rows().
-BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& = {});
+BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const Selection& rows, const RaggedTensor& rt, const Context& = {});
 
 /// The same into memory that the caller owns: how much it takes, then the splits and values.
-BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Index& index, const Context& = {});
-BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows,
+BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const Index& index, const RaggedTensor& rt, const Context& = {});
+BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const Selection& rows, const RaggedTensor& rt,
                                                       const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Index& index, const RaggedView& out,
+BACKSLICE_EXPORT Status ragged_slice_into(const Index& index, const RaggedTensor& rt, const RaggedView& out,
                                           const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out,
+BACKSLICE_EXPORT Status ragged_slice_into(const Selection& rows, const RaggedTensor& rt, const RaggedView& out,
                                           const Context& = {});
 
 /// The gradient of the slice's values with respect to rt's: dy where values were taken, zero elsewhere.
 /// `dy` has the dtype of rt's values and the shape of the slice's.
-BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& dy,
+BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const Index& index, const RaggedTensor& rt, const ConstView& dy,
                                                   const Context& = {});
-BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
+BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const Selection& rows, const RaggedTensor& rt, const ConstView& dy,
                                                   const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& dy,
+BACKSLICE_EXPORT Status ragged_slice_grad_into(const Index& index, const RaggedTensor& rt, const ConstView& dy,
                                                const View& out, Write write = Write::Overwrite, const Context& = {});
-BACKSLICE_EXPORT Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
+BACKSLICE_EXPORT Status ragged_slice_grad_into(const Selection& rows, const RaggedTensor& rt, const ConstView& dy,
                                                const View& out, Write write = Write::Overwrite, const Context& = {});
+template <RaggedIndex Any = Index>
+Status ragged_slice_grad_into(const Any& index, const RaggedTensor& rt, const ConstView& dy, const View& out,
+                              const Context& context) {
+  return ragged_slice_grad_into(index, rt, dy, out, Write::Overwrite, context);
+}
+
+/// The order of arguments before 0.3.
+template <RaggedIndex Any = Index>
+[[deprecated("use ragged_slice(index, rt); removed in 0.5")]]
+Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Any& index, const Context& context = {}) {
+  return ragged_slice(index, rt, context);
+}
+template <RaggedIndex Any = Index>
+[[deprecated("use ragged_slice_size(index, rt); removed in 0.5")]]
+Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Any& index, const Context& context = {}) {
+  return ragged_slice_size(index, rt, context);
+}
+template <RaggedIndex Any = Index>
+[[deprecated("use ragged_slice_into(index, rt, out); removed in 0.5")]]
+Status ragged_slice_into(const RaggedTensor& rt, const Any& index, const RaggedView& out, const Context& context = {}) {
+  return ragged_slice_into(index, rt, out, context);
+}
+template <RaggedIndex Any = Index>
+[[deprecated("use ragged_slice_grad(index, rt, dy); removed in 0.5")]]
+Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Any& index, const ConstView& dy,
+                                 const Context& context = {}) {
+  return ragged_slice_grad(index, rt, dy, context);
+}
+template <RaggedIndex Any = Index>
+[[deprecated("use ragged_slice_grad_into(index, rt, dy, out); removed in 0.5")]]
+Status ragged_slice_grad_into(const RaggedTensor& rt, const Any& index, const ConstView& dy, const View& out,
+                              Write write = Write::Overwrite, const Context& context = {}) {
+  return ragged_slice_grad_into(index, rt, dy, out, write, context);
+}
 
 }  // namespace backslice

@@ -13,6 +13,7 @@
 /// it, which waits for its stream.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "backslice/context.h"
@@ -29,6 +30,11 @@ class BACKSLICE_EXPORT RaggedTensor {
   /// Splits are copied while they are checked. Values are shared, or copied where they have gaps.
   static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits,
                                    const Context& = {});
+
+  /// The same of your own memory: `owner` keeps that of the values alive, which must not change any more; null where
+  /// you do. Nothing needs the memory of the splits after the call.
+  static Result<RaggedTensor> make(const ConstView& values, std::shared_ptr<const void> owner,
+                                   const std::vector<ConstView>& nested_row_splits, const Context& = {});
 
   /// From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
   static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths,

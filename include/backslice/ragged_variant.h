@@ -30,6 +30,11 @@ struct FromVariantTypes {
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                                  int output_ragged_rank, const FromVariantTypes& = {},
                                                                  const Context& = {});
+template <int = 0>  // here and below: so that `{}` is the argument with a default, not the Context
+Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
+                                                int output_ragged_rank, const Context& context) {
+  return ragged_tensor_from_variant(encoded, input_ragged_rank, output_ragged_rank, FromVariantTypes(), context);
+}
 
 /// The same into memory that the caller owns: how much it takes, then the splits and values. The splits may be of
 /// either dtype; types.splits is what the elements must have.
@@ -39,6 +44,17 @@ BACKSLICE_EXPORT Result<RaggedSize> ragged_tensor_from_variant_size(const Varian
 BACKSLICE_EXPORT Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank,
                                                         int output_ragged_rank, const RaggedView& out,
                                                         const FromVariantTypes& = {}, const Context& = {});
+template <int = 0>
+Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
+                                                   int output_ragged_rank, const Context& context) {
+  return ragged_tensor_from_variant_size(encoded, input_ragged_rank, output_ragged_rank, FromVariantTypes(), context);
+}
+template <int = 0>
+Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank,
+                                       const RaggedView& out, const Context& context) {
+  return ragged_tensor_from_variant_into(encoded, input_ragged_rank, output_ragged_rank, out, FromVariantTypes(),
+                                         context);
+}
 
 /// The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the
 /// result has the shape of what was decoded.
@@ -54,11 +70,23 @@ BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantA
                                                                   Ints dense_values_shape,
                                                                   std::optional<ValuesType> Tvalues = {},
                                                                   const Context& = {});
+template <int = 0>
+Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded_ragged_grad,
+                                                 const std::vector<Tensor>& row_splits, Ints dense_values_shape,
+                                                 const Context& context) {
+  return ragged_tensor_to_variant_gradient(encoded_ragged_grad, row_splits, dense_values_shape, std::nullopt, context);
+}
 
 /// The same into memory that the caller owns, of that shape and the dtype of the pieces.
 BACKSLICE_EXPORT Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded_ragged_grad,
                                                                const std::vector<Tensor>& row_splits,
                                                                Ints dense_values_shape, const View& out,
                                                                Write write = Write::Overwrite, const Context& = {});
+inline Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded_ragged_grad,
+                                                     const std::vector<Tensor>& row_splits, Ints dense_values_shape,
+                                                     const View& out, const Context& context) {
+  return ragged_tensor_to_variant_gradient_into(encoded_ragged_grad, row_splits, dense_values_shape, out,
+                                                Write::Overwrite, context);
+}
 
 }  // namespace backslice

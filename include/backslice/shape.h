@@ -30,6 +30,19 @@ class BACKSLICE_EXPORT Shape {
   /// `argument` names the list in the error message.
   static Result<Shape> make(Ints dims, const char* argument = "shape");
 
+  /// The same from a list of other integers, such as std::vector<int> or std::vector<std::size_t>. A number that does
+  /// not fit int64 is InvalidArgument.
+  template <detail::OtherIntegers List>
+  static Result<Shape> make(const List& list, const char* argument = "shape") {
+    Dims dims;
+    std::size_t size = 0;
+    for (const auto extent : list) {
+      if (extent > 0 && static_cast<std::int64_t>(extent) < 0) return too_large(size, argument);
+      if (size++ < kMaxRank) dims.push_back(static_cast<std::int64_t>(extent));
+    }
+    return size <= kMaxRank ? make(dims, argument) : too_long(size, argument);
+  }
+
   int rank() const { return dims_.size(); }
   std::int64_t operator[](int axis) const { return dims_[axis]; }
   std::int64_t elements() const { return elements_; }
@@ -44,6 +57,9 @@ class BACKSLICE_EXPORT Shape {
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
+  static Status too_large(std::size_t axis, const char* argument);
+  static Status too_long(std::size_t size, const char* argument);
+
   Dims dims_;
   std::int64_t elements_ = 1;
 };

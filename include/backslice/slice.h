@@ -29,6 +29,10 @@ BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& 
 BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Context& = {});
 BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,
                                         Write write = Write::Overwrite, const Context& = {});
+inline Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,
+                              const Context& context) {
+  return slice_grad_into(selection, dy, out, Write::Overwrite, context);
+}
 
 /// The selected elements as a tensor that shares the memory, without a copy. Precondition: the tensor has
 /// selection.shape().
@@ -42,6 +46,10 @@ BACKSLICE_EXPORT Result<Tensor> strided_slice_grad(Ints shape, const TfSlice& sp
                                                    const Context& = {});
 BACKSLICE_EXPORT Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
                                                 Write write = Write::Overwrite, const Context& = {});
+inline Status strided_slice_grad_into(Ints shape, const TfSlice& spec, const ConstView& dy, const View& out,
+                                      const Context& context) {
+  return strided_slice_grad_into(shape, spec, dy, out, Write::Overwrite, context);
+}
 
 /// ONNX's Slice and ONNX Runtime's SliceGrad, with their order of arguments. grad, ONNX's dY, may have any shape with
 /// as many elements as the slice, and is then read in row-major order, as ONNX Runtime does.
@@ -52,10 +60,18 @@ BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shap
                                                 const Context& = {});
 BACKSLICE_EXPORT Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
                                              Write write = Write::Overwrite, const Context& = {});
+inline Status onnx_slice_grad_into(const ConstView& grad, Ints shape, const OnnxSlice& spec, const View& out,
+                                   const Context& context) {
+  return onnx_slice_grad_into(grad, shape, spec, out, Write::Overwrite, context);
+}
 
 /// SliceGrad of a slice that is lowered already, with Selection::from_onnx: lowered once, it serves many gradients.
 BACKSLICE_EXPORT Result<Tensor> onnx_slice_grad(const Selection& selection, const ConstView& grad, const Context& = {});
 BACKSLICE_EXPORT Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out,
                                              Write write = Write::Overwrite, const Context& = {});
+inline Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out,
+                                   const Context& context) {
+  return onnx_slice_grad_into(selection, grad, out, Write::Overwrite, context);
+}
 
 }  // namespace backslice

@@ -46,16 +46,26 @@ enum class MatchOrder {
   Any,
 };
 
-/// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `grad` has one row per row of
-/// output_indices; input rows that none of them matches get zero. A row of `grad` that matches nothing is an Internal
-/// error, as in TensorFlow.
-BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_indices,
+/// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `backprop_val_grad` has one row per row
+/// of output_indices; input rows that none of them matches get zero. A row that matches nothing is an Internal error,
+/// as in TensorFlow.
+BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& backprop_val_grad, const CooIndices& input_indices,
                                                   Ints input_start, const CooIndices& output_indices,
                                                   MatchOrder order = MatchOrder::InOrder, const Context& = {});
-BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& grad, const CooIndices& input_indices, Ints input_start,
-                                               const CooIndices& output_indices, const View& out,
+inline Result<Tensor> sparse_slice_grad(const ConstView& backprop_val_grad, const CooIndices& input_indices,
+                                        Ints input_start, const CooIndices& output_indices, const Context& context) {
+  return sparse_slice_grad(backprop_val_grad, input_indices, input_start, output_indices, MatchOrder::InOrder, context);
+}
+BACKSLICE_EXPORT Status sparse_slice_grad_into(const ConstView& backprop_val_grad, const CooIndices& input_indices,
+                                               Ints input_start, const CooIndices& output_indices, const View& out,
                                                MatchOrder order = MatchOrder::InOrder, Write write = Write::Overwrite,
                                                const Context& = {});
+inline Status sparse_slice_grad_into(const ConstView& backprop_val_grad, const CooIndices& input_indices,
+                                     Ints input_start, const CooIndices& output_indices, const View& out,
+                                     const Context& context) {
+  return sparse_slice_grad_into(backprop_val_grad, input_indices, input_start, output_indices, out, MatchOrder::InOrder,
+                                Write::Overwrite, context);
+}
 
 /// The same from the size of the slice: `grad` has one row per entry in the window, in the order of the entries.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
@@ -63,5 +73,9 @@ BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad,
 BACKSLICE_EXPORT Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices,
                                                        Ints start, Ints size, const View& out,
                                                        Write write = Write::Overwrite, const Context& = {});
+inline Status sparse_slice_grad_by_size_into(const ConstView& grad, const CooIndices& input_indices, Ints start,
+                                             Ints size, const View& out, const Context& context) {
+  return sparse_slice_grad_by_size_into(grad, input_indices, start, size, out, Write::Overwrite, context);
+}
 
 }  // namespace backslice

@@ -74,7 +74,8 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
     return std::move(*this);
   }
 
-  /// The argument to blame, as the message calls it; empty where it is none or more than one.
+  /// The argument to blame, as the message calls it; empty where it is none or more than one. Of "slices[3].dy" it is
+  /// slices, and 3 is the position.
   std::string_view argument() const& BACKSLICE_LIFETIME_BOUND {
     return place_ ? std::string_view(place_->argument) : std::string_view();
   }
@@ -93,7 +94,8 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
     return std::move(*this);
   }
 
-  /// The same error with its place, which replaces the one it had. Allocates.
+  /// The same error with its place, which replaces the one it had: of "slices[3].dy" that is entry 3 of slices.
+  /// Allocates.
   Status at(std::string_view argument, std::optional<std::int64_t> position = {}, std::optional<TextSpan> span = {}) &&;
 
  private:

@@ -1,7 +1,7 @@
 /// @file
 /// Tensor: a Buffer with a View into it. What the operations return when the caller gives them no output.
 ///
-///     Result<Tensor> zeros = Tensor::make(DType::Float32, {2, 3}, 0, Contents::Zero);
+///     Result<Tensor> zeros = Tensor::zeros(DType::Float32, {2, 3});
 ///     Result<Tensor> ones = Tensor::copy_of({1.0f, 1.0f, 1.0f}, {3});
 ///     if (!ones) return ones.status();
 ///     Result<std::span<float>> values = ones->elements<float>();      // refused unless these are floats
@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -31,6 +32,11 @@ class BACKSLICE_EXPORT Tensor {
   static Result<Tensor> make(DType dtype, const Checked& shape, std::int64_t item_size = 0,
                              Contents contents = Contents::Uninitialised, Allocator& allocator = pool_allocator()) {
     return make_of_shape(dtype, shape, item_size, contents, allocator);
+  }
+
+  /// A contiguous tensor of zeros; of empty strings.
+  static Result<Tensor> zeros(DType dtype, Ints shape, Allocator& allocator = pool_allocator()) {
+    return make(dtype, shape, 0, Contents::Zero, allocator);
   }
 
   /// A contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those of
@@ -90,5 +96,16 @@ class BACKSLICE_EXPORT Tensor {
   Buffer buffer_;
   View view_;
 };
+
+namespace detail {
+
+/// Memory that `owner` keeps alive, for objects that only read it.
+inline Tensor shared_tensor(const ConstView& view, std::shared_ptr<const void> owner) {
+  auto* data = const_cast<std::byte*>(view.data);
+  return Tensor::of(Buffer::wrap(std::const_pointer_cast<void>(std::move(owner)), data, view.device),
+                    {data, view.dtype, view.layout, view.device});
+}
+
+}  // namespace detail
 
 }  // namespace backslice

@@ -92,13 +92,25 @@ class BACKSLICE_EXPORT TensorArray {
  public:
   /// `contiguous` needs a full element_shape and a fixed size.
   static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {}, const Context& = {});
+  template <int = 0>  // here and below: so that `{}` is the argument with a default, not the Context
+  static Result<TensorArray> make(std::int64_t size, DType dtype, const Context& context) {
+    return make(size, dtype, TensorArrayOptions(), context);
+  }
 
   /// Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
   /// added up.
   Status write(std::int64_t index, const Tensor& value, const Context& = {});
+  /// The same of your own memory, which `owner` keeps alive and which must not change any more. Where `owner` is null,
+  /// you keep it until the array no longer holds it.
+  Status write(std::int64_t index, const ConstView& value, std::shared_ptr<const void> owner,
+               const Context& context = {}) {
+    return write(index, detail::shared_tensor(value, std::move(owner)), context);
+  }
   static constexpr std::size_t kMaxTerms = 8;
 
-  /// What was written, or the sum of it. An unwritten element reads as zeros where its shape is known.
+  /// What was written, or the sum of it. An unwritten element reads as zeros where its shape is known. As in
+  /// TensorFlow, a gradient array of known element shape becomes longer where it is read past its end; an index outside
+  /// of any other array, and an array that was closed, are InvalidArgument.
   Result<Tensor> read(std::int64_t index, const Context& = {});
   Result<Shape> read_shape(std::int64_t index, const Context& = {}) const;
   Status read_into(std::int64_t index, const View& out, const Context& = {});
@@ -107,6 +119,18 @@ class BACKSLICE_EXPORT TensorArray {
   Result<Tensor> gather(Ints indices, const PartialShape& element_shape = {}, const Context& = {});
   Result<Shape> gather_shape(Ints indices, const PartialShape& element_shape = {}, const Context& = {}) const;
   Status gather_into(Ints indices, const View& out, const PartialShape& element_shape = {}, const Context& = {});
+  template <int = 0>
+  Result<Tensor> gather(Ints indices, const Context& context) {
+    return gather(indices, PartialShape(), context);
+  }
+  template <int = 0>
+  Result<Shape> gather_shape(Ints indices, const Context& context) const {
+    return gather_shape(indices, PartialShape(), context);
+  }
+  template <int = 0>
+  Status gather_into(Ints indices, const View& out, const Context& context) {
+    return gather_into(indices, out, PartialShape(), context);
+  }
   /// Writes row i of the value to indices[i].
   Status scatter(Ints indices, const Tensor& value, const Context& = {});
 
@@ -127,6 +151,18 @@ class BACKSLICE_EXPORT TensorArray {
   /// `lengths` has room for size() numbers.
   Status concat_into(const View& out, std::span<std::int64_t> lengths, const PartialShape& element_shape_except0 = {},
                      const Context& = {});
+  template <int = 0>
+  Result<Concatenated> concat(const Context& context) {
+    return concat(PartialShape(), context);
+  }
+  template <int = 0>
+  Result<Shape> concat_shape(const Context& context) const {
+    return concat_shape(PartialShape(), context);
+  }
+  template <int = 0>
+  Status concat_into(const View& out, std::span<std::int64_t> lengths, const Context& context) {
+    return concat_into(out, lengths, PartialShape(), context);
+  }
   /// Writes the first lengths[0] rows to index 0, and so on.
   Status split(const Tensor& value, Ints lengths, const Context& = {});
 

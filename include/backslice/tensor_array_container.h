@@ -23,6 +23,10 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   /// Makes an array and keeps a handle to it under its name, which is options.name with a number: "steps_0". The name
   /// has no '@': that is what separates an array from the source of its gradient, and no two names can be the same.
   Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& options = {}, const Context& = {});
+  template <int = 0>  // so that `{}` is the options, not the Context
+  Result<TensorArray> make(std::int64_t size, DType dtype, const Context& context) {
+    return make(size, dtype, TensorArrayOptions(), context);
+  }
 
   /// The array of that name, or "name@source" for a gradient that was made of it. A source may hold an '@'.
   Result<std::optional<TensorArray>> find(std::string_view name) const;

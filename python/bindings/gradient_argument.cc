@@ -53,7 +53,7 @@ ArrayArgument read_any_gradient(nb::handle dy, const GivenDType& dtype, std::str
 }
 
 void broadcast_to(const Shape& shape, ConstView& dy, const std::string& name) {
-  const auto wide = broadcast(dy, shape, name.c_str());
+  const auto wide = broadcast(shape, dy, name.c_str());
   if (wide.ok()) {
     dy = *wide;
   } else if (dy.shape().rank() < shape.rank()) {

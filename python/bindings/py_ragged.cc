@@ -129,7 +129,7 @@ nb::object PyRagged::get(nb::handle index) const {
   CallContext context;
   context.run_on(type_.place, "the tensor");
   context.use_device_memory();
-  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(rt_, items, context); }));
+  RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(items, rt_, context); }));
   context.keep(rt_.values());
   check(without_gil([&] { return context.finish(); }));
   // A dense tensor stays what it is, but for one of its rows.
@@ -160,8 +160,8 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   const auto work = rt_.ragged_rank() > 0 ? ResultElements::Work::Any : ResultElements::Work::LikeResult;
   return ResultElements(input, "dy")
       .result(
-          &rt_.values().shape(), work, output, [&] { return ragged_slice_grad(rt_, items, input.view, context); },
-          [&](const View& view) { return ragged_slice_grad_into(rt_, items, input.view, view, write, context); });
+          &rt_.values().shape(), work, output, [&] { return ragged_slice_grad(items, rt_, input.view, context); },
+          [&](const View& view) { return ragged_slice_grad_into(items, rt_, input.view, view, write, context); });
 }
 
 bool PyRagged::equals(nb::handle other) const {

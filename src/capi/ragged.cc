@@ -13,8 +13,8 @@ namespace backslice::capi {
 
 Status set_size(StructOut<backslice_ragged_size>& out, const RaggedSize& from) {
   if (from.splits.size() > BACKSLICE_MAX_RANK) {
-    return unimplemented("the result has ", from.splits.size(), " lists of row splits; in C there may be ",
-                         BACKSLICE_MAX_RANK);
+    return unimplemented("the result has ", counted(from.splits.size(), "list", "lists"),
+                         " of row splits; in C there may be ", BACKSLICE_MAX_RANK);
   }
   backslice_ragged_size& size = *out;
   size.ragged_rank = static_cast<std::int32_t>(from.splits.size());
@@ -74,7 +74,8 @@ int32_t backslice_ragged_row_splits(const backslice_ragged* rt, int32_t level, b
     StructOut given(view, "view");
     const auto& lists = get(rt, "rt").nested_row_splits();
     if (level < 0 || level >= std::ssize(lists)) {
-      return out_of_range("level is ", level, ", but rt has ", lists.size(), " lists of row splits");
+      return out_of_range("level is ", level, ", but rt has ", counted(lists.size(), "list", "lists"), " of row splits")
+          .at("level");
     }
     set_view(*given, lists[static_cast<std::size_t>(level)]);
     return given.give();
@@ -94,7 +95,7 @@ int32_t backslice_ragged_slice(const backslice_ragged* rt, const backslice_selec
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, unwrap(ragged_slice(get(rt, "rt"), get(rows, "rows"), call)));
+    return give(out, unwrap(ragged_slice(get(rows, "rows"), get(rt, "rt"), call)));
   });
 }
 
@@ -103,7 +104,7 @@ int32_t backslice_ragged_slice_size(const backslice_ragged* rt, const backslice_
   return guarded([&] {
     StructOut given(size, "size");
     const CallContext call(context);
-    return set_size(given, unwrap(ragged_slice_size(get(rt, "rt"), get(rows, "rows"), call)));
+    return set_size(given, unwrap(ragged_slice_size(get(rows, "rows"), get(rt, "rt"), call)));
   });
 }
 
@@ -112,7 +113,7 @@ int32_t backslice_ragged_slice_into(const backslice_ragged* rt, const backslice_
                                     const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return ragged_slice_into(get(rt, "rt"), get(rows, "rows"), ragged_view_of(out_splits, count, out_values), call);
+    return ragged_slice_into(get(rows, "rows"), get(rt, "rt"), ragged_view_of(out_splits, count, out_values), call);
   });
 }
 
@@ -121,7 +122,7 @@ int32_t backslice_ragged_slice_grad_into(const backslice_ragged* rt, const backs
                                          const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return ragged_slice_grad_into(get(rt, "rt"), get(rows, "rows"), input_of(dy, "dy"), view_of(out, "out"),
+    return ragged_slice_grad_into(get(rows, "rows"), get(rt, "rt"), input_of(dy, "dy"), view_of(out, "out"),
                                   write_of(write), call);
   });
 }

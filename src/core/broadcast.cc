@@ -4,12 +4,13 @@
 
 namespace backslice {
 
-Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const char* argument) {
+Result<ConstView> broadcast(const Shape& shape, const ConstView& view, const char* argument) {
   return without_throwing([&]() -> Result<ConstView> {
     const Shape& from = view.shape();
     const int added = shape.rank() - from.rank();
     const auto refuse = [&](const auto&... why) {
-      return invalid_argument(argument, " of shape ", Ints(from), " does not broadcast to ", Ints(shape), ": ", why...);
+      return invalid_argument(argument, " of shape ", Ints(from), " does not broadcast to ", Ints(shape), ": ", why...)
+          .at(argument);
     };
     if (added < 0) return refuse("rank ", from.rank(), ", expected at most ", shape.rank());
     Dims strides(shape);
@@ -22,7 +23,9 @@ Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const cha
     }
     const std::int64_t item_size = view.layout.item_size;
     // Without elements strides mean nothing, and every layout is the contiguous one.
-    if (shape.elements() == 0) return ConstView{view.data, view.dtype, contiguous_layout(shape, item_size), view.device};
+    if (shape.elements() == 0) {
+      return ConstView{view.data, view.dtype, contiguous_layout(shape, item_size), view.device};
+    }
     return ConstView{view.data, view.dtype, {shape, strides, item_size}, view.device};
   });
 }

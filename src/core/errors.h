@@ -1,6 +1,7 @@
 // Making error Statuses: invalid_argument("strides[", i, "] must be non-zero") and the like.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,6 +30,12 @@ std::string join(const Parts&... parts) {
   std::string text;
   (detail::append(text, parts), ...);
   return text;
+}
+
+// "1 entry", "2 entries"
+template <std::integral Int>
+std::string counted(Int count, std::string_view one, std::string_view many) {
+  return join(count, " ", count == 1 ? one : many);
 }
 
 template <class... Parts>

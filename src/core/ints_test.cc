@@ -31,7 +31,23 @@ TEST(Ints, ComeFromWhateverHoldsInt64) {
   EXPECT_TRUE(taken(std::array<std::int64_t, 0>()).empty());
 }
 
+TEST(Ints, TakeAnyIntegersInBraces) {
+  const std::size_t rows = 4;
+  const int columns = 5;
+  enum { kDepth = 6 };
+  const std::vector<std::int64_t> expected = {4, 5, 6, 7, -1};
+  EXPECT_EQ(taken({rows, columns, kDepth, std::uint8_t{7}, std::integral_constant<long long, -1>{}}), expected);
+  const std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(taken({huge, huge >> 1, std::size_t{1} << 63}), std::vector<std::int64_t>(3, INT64_MAX));
+}
+
+template <class Number>
+concept InBraces = requires(Number number) { taken({number, number}); };
+
 TEST(Ints, AreNotMadeFromOtherNumbers) {
+  static_assert(InBraces<std::uint16_t> && !InBraces<double> && !InBraces<float*> && !InBraces<std::vector<int>>);
+  static_assert(!std::is_convertible_v<std::vector<std::size_t>, Ints>);
+
   static_assert(!std::is_convertible_v<std::vector<int>, Ints>);
   static_assert(!std::is_convertible_v<std::array<double, 2>, Ints>);
   static_assert(!std::is_convertible_v<const char*, Ints>);

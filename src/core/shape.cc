@@ -7,12 +7,22 @@
 
 namespace backslice {
 
+Status Shape::too_large(std::size_t axis, const char* argument) {
+  return without_throwing([&] {
+    return invalid_argument(argument, "[", axis, "] does not fit int64").at(argument, static_cast<std::int64_t>(axis));
+  });
+}
+
+Status Shape::too_long(std::size_t size, const char* argument) {
+  return without_throwing([&] {
+    return invalid_argument(argument, " has ", counted(size, "axis", "axes"), "; at most ", kMaxRank, " are supported")
+        .at(argument, kMaxRank);
+  });
+}
+
 Result<Shape> Shape::make(Ints dims, const char* argument) {
+  if (dims.size() > kMaxRank) return too_long(dims.size(), argument);
   return without_throwing([&]() -> Result<Shape> {
-    if (dims.size() > kMaxRank) {
-      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported")
-          .at(argument, kMaxRank);
-    }
     Shape shape;
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
       if (dims[axis] < 0) {

@@ -1,5 +1,9 @@
 #include "backslice/shape.h"
 
+#include <array>
+#include <deque>
+#include <set>
+
 #include "testing.h"
 
 namespace backslice {
@@ -27,6 +31,28 @@ TEST(Shape, RefusesNegativeDimensions) {
 TEST(Shape, HasUpTo32Axes) {
   EXPECT_EQ(Shape::make(std::vector<std::int64_t>(32, 1)).value().rank(), 32);
   EXPECT_TRUE(is_error(Shape::make(std::vector<std::int64_t>(33, 1)), kInvalid, "33 axes", "at most 32"));
+}
+
+template <class T>
+class ShapeFrom : public ::testing::Test {};
+using OtherLists = ::testing::Types<std::vector<int>, std::vector<std::size_t>, std::array<short, 2>,
+                                    std::vector<long long>, std::deque<std::uint32_t>, std::set<unsigned char>>;
+TYPED_TEST_SUITE(ShapeFrom, OtherLists);
+
+TYPED_TEST(ShapeFrom, ListsOfOtherIntegers) {
+  EXPECT_EQ(Shape::make(TypeParam{4, 5}).value(), Shape::make({4, 5}).value());
+}
+
+TEST(Shape, ChecksThatOtherIntegersFit) {
+  const std::vector<std::size_t> huge = {2, std::size_t{1} << 63};
+  const Status refused = Shape::make(huge, "extents").status();
+  EXPECT_TRUE(is_error(refused, kInvalid, "extents[1] does not fit int64"));
+  EXPECT_EQ(refused.argument(), "extents");
+  EXPECT_EQ(refused.position(), 1);
+  EXPECT_TRUE(is_error(Shape::make(std::vector<int>{2, -4}), kInvalid, "shape[1]", "-4", "must be >= 0"));
+  EXPECT_TRUE(is_error(Shape::make(std::vector<int>(40, 1)), kInvalid, "40 axes", "at most 32"));
+  const int extents[] = {2, 3};
+  EXPECT_EQ(Shape::make(extents).value().elements(), 6);
 }
 
 }  // namespace

@@ -12,11 +12,12 @@ namespace {
 Result<std::int64_t> resolve_item_size(DType dtype, std::int64_t item_size) {
   const std::int64_t own = backslice::item_size(dtype);
   if (dtype == DType::Bytes) {
-    if (item_size < 0) return invalid_argument("item_size ", item_size, " must be >= 0");
+    if (item_size < 0) return invalid_argument("item_size ", item_size, " must be >= 0").at("item_size");
     return item_size;
   }
   if (item_size != 0 && item_size != own) {
-    return invalid_argument("item_size ", item_size, " does not fit ", name(dtype), ", which takes ", own);
+    return invalid_argument("item_size ", item_size, " does not fit ", name(dtype), ", which takes ", own)
+        .at("item_size");
   }
   return own;
 }
@@ -34,6 +35,18 @@ std::optional<std::int64_t> span_in_bytes(const Shape& shape, Ints strides, std:
     span = *sum;
   }
   return span;
+}
+
+Status check_count(const char* argument, Ints strides, const Shape& shape) {
+  if (strides.size() == shape.size()) return Status();
+  return invalid_argument(argument, " ", strides, " has ", counted(strides.size(), "entry", "entries"), ", shape ",
+                          Ints(shape), " has ", shape.size())
+      .at(argument);
+}
+
+Status too_wide(const char* argument, Ints strides, const Shape& shape) {
+  return invalid_argument(argument, " ", strides, " of shape ", Ints(shape), " span more than 2**63 - 1 bytes")
+      .at(argument);
 }
 
 }  // namespace
@@ -80,31 +93,50 @@ Result<Layout> detail::contiguous_layout_of(DType dtype, const Shape& shape, std
   });
 }
 
-Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints strides, std::int64_t item_size) {
+Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
     const auto resolved = resolve_item_size(dtype, item_size);
     if (!resolved.ok()) return resolved.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
-    if (strides.size() != shape.size()) {
-      return invalid_argument("strides ", strides, " has ", strides.size(), " entries, shape ", shape, " has ",
-                              shape.size());
-    }
+    BACKSLICE_RETURN_IF_ERROR(check_count("byte_strides", byte_strides, *checked));
     // No element, so that no stride matters, however large.
     if (checked->elements() == 0) return contiguous_layout(*checked, *resolved);
-    if (!span_in_bytes(*checked, strides, *resolved)) {
-      return invalid_argument("strides ", strides, " of shape ", shape, " span more than 2**63 - 1 bytes");
-    }
-    return Layout{*checked, Dims(strides), *resolved};
+    if (!span_in_bytes(*checked, byte_strides, *resolved)) return too_wide("byte_strides", byte_strides, *checked);
+    return Layout{*checked, Dims(byte_strides), *resolved};
   });
+}
+
+Result<Layout> detail::layout_of_elements(DType dtype, Ints shape, Ints strides, std::size_t item_size) {
+  return without_throwing([&]() -> Result<Layout> {
+    const auto size = resolve_item_size(dtype, static_cast<std::int64_t>(item_size));
+    if (!size.ok()) return size.status();
+    const auto checked = Shape::make(shape);
+    if (!checked.ok()) return checked.status();
+    BACKSLICE_RETURN_IF_ERROR(check_count("strides", strides, *checked));
+    if (checked->elements() == 0) return contiguous_layout(*checked, *size);
+    Dims byte_strides;
+    for (int axis = 0; axis < checked->rank(); ++axis) {
+      const auto bytes = checked_multiply(strides[static_cast<std::size_t>(axis)], *size);
+      if (!bytes) return too_wide("strides", strides, *checked);
+      byte_strides.push_back(*bytes);
+    }
+    if (!span_in_bytes(*checked, byte_strides, *size)) return too_wide("strides", strides, *checked);
+    return Layout{*checked, byte_strides, *size};
+  });
+}
+
+Status detail::without_strides() {
+  return without_throwing([] { return invalid_argument("span has no strides").at("span"); });
 }
 
 Result<Layout> detail::layout_of_memory(std::size_t count, DType dtype, Ints shape, std::size_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
     auto layout = make_contiguous_layout(dtype, shape, static_cast<std::int64_t>(item_size));
     if (!layout.ok() || static_cast<std::size_t>(layout->shape.elements()) == count) return layout;
-    return invalid_argument("the memory has ", count, " elements, but shape ", shape, " has ", layout->shape.elements(),
-                            "; both must be the same");
+    return invalid_argument("the memory has ", counted(count, "element", "elements"), ", but shape ", shape, " has ",
+                            layout->shape.elements(), "; both must be the same")
+        .at("shape");
   });
 }
 

@@ -34,6 +34,62 @@ TEST(View, StridesThatLeaveInt64AreRefused) {
   EXPECT_TRUE(is_error(View::strided(b, DType::Int8, {4}, {1, 1}), kInvalid, "strides", "2 entries"));
 }
 
+template <class Memory>
+concept WritableMemory = requires(const Memory& memory) { View::strided(memory, Ints(), Ints()); };
+template <class Span>
+concept WritableSpan = requires(const Span& span) { View::of(span); };
+
+TEST(View, StridesOfTypedPointersCountElements) {
+  std::vector<float> data(24);
+  const View columns = View::strided(data.data() + 1, {4, 3}, {6, 2}).value();
+  EXPECT_EQ(columns.dtype, DType::Float32);
+  EXPECT_EQ(columns.data, reinterpret_cast<std::byte*>(data.data() + 1));
+  EXPECT_THAT(Ints(columns.layout.strides), ElementsAre(24, 8));
+  const std::int16_t* const shorts = nullptr;
+  EXPECT_THAT(Ints(ConstView::strided(shorts, {0, 2}, {-1, 0}).value().layout.strides), ElementsAre(4, 2));
+  EXPECT_THAT(Ints(ConstView::strided(shorts, {3}, {-1}, Device::cuda(1)).value().layout.strides), ElementsAre(-2));
+  EXPECT_EQ(ConstView::strided(shorts, {3}, {-1}, Device::cuda(1)).value().device, Device::cuda(1));
+  EXPECT_EQ(View::contiguous(data.data(), {4, 6}).value().layout, View::of(data, {4, 6}).value().layout);
+  static_assert(WritableMemory<short*> && !WritableMemory<const short*> && !WritableMemory<void*>);
+}
+
+TEST(View, StridesInElementsAreChecked) {
+  double data[1];
+  for (std::int64_t stride : {kMin, kMax, std::int64_t{1} << 60, std::int64_t{-1} << 59}) {
+    const Status refused = View::strided(data, {4}, {stride}).status();
+    EXPECT_TRUE(is_error(refused, kInvalid, "strides [" + std::to_string(stride) + "] of shape [4] span more than"));
+    EXPECT_EQ(refused.argument(), "strides");
+  }
+  EXPECT_TRUE(is_error(View::strided(data, {4}, {1, 1}), kInvalid, "strides [1,1] has 2 entries, shape [4] has 1"));
+  EXPECT_TRUE(View::strided(data, {}, {}).ok());
+}
+
+// What std::mdspan and Kokkos's, which came before it, have in common.
+template <class T, bool always = true>
+struct Span2d {
+  using element_type = T;
+  using reference = T&;
+  T* data;
+  std::array<std::size_t, 2> extents, strides;
+  T* data_handle() const { return data; }
+  static constexpr std::size_t rank() { return 2; }
+  std::size_t extent(std::size_t axis) const { return extents[axis]; }
+  std::size_t stride(std::size_t axis) const { return strides[axis]; }
+  const Span2d& mapping() const { return *this; }
+  bool is_strided() const { return always; }
+};
+
+TEST(View, ComesFromStridedSpans) {
+  std::vector<double> data(12);
+  const View view = View::of(Span2d<double>{data.data(), {3, 4}, {1, 3}}).value();
+  EXPECT_EQ(view.dtype, DType::Float64);
+  EXPECT_EQ(view.shape(), Shape::make({3, 4}).value());
+  EXPECT_THAT(Ints(view.layout.strides), ElementsAre(8, 24));
+  EXPECT_EQ(ConstView::of(Span2d<const double>{data.data(), {3, 4}, {1, 3}}).value().layout, view.layout);
+  static_assert(WritableSpan<Span2d<double>> && !WritableSpan<Span2d<const double>> && !WritableSpan<Span2d<char>>);
+  EXPECT_TRUE(is_error(View::of(Span2d<double, false>{data.data(), {3, 4}, {1, 3}}), kInvalid, "span has no strides"));
+}
+
 TEST(View, ItemSizeIsForBytesAlone) {
   std::byte b[10];
   EXPECT_EQ(View::contiguous(b, DType::Bytes, {2}, 5).value().layout.item_size, 5);

@@ -17,6 +17,13 @@ TEST(Tensor, IsMadeFromBraces) {
   EXPECT_TRUE(is_error(Tensor::make(DType::Float32, {2, -3}), kInvalid, "shape[1]", "-3"));
 }
 
+TEST(Tensor, IsMadeOfZeros) {
+  EXPECT_THAT(elements<float>(Tensor::zeros(DType::Float32, {2, 2}).value()), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(elements<std::string>(Tensor::zeros(DType::String, {2}).value()), ElementsAre("", ""));
+  EXPECT_EQ(Tensor::zeros(DType::Int8, Shape::make({3}).value(), pool_allocator()).value().shape().rank(), 1);
+  EXPECT_TRUE(is_error(Tensor::zeros(DType::Int8, {-1}), kInvalid, "shape[0]"));
+}
+
 TEST(Tensor, CopiesValues) {
   const std::vector<double> values = {1, 2, 3, 4, 5, 6};
   const Tensor made = Tensor::copy_of(values, {2, 3}).value();

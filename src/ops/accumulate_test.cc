@@ -21,7 +21,7 @@ TEST(Accumulate, AddsToTheSelectedAndLeavesTheRest) {
 TEST(Accumulate, BroadcastDyAddsToEach) {
   std::vector<float> out = {1, 2, 3};
   const float one = 1;
-  const ConstView dy = ConstView::strided(&one, DType::Float32, {3}, {0}).value();
+  const ConstView dy = ConstView::strided(&one, {3}, {0}).value();
   EXPECT_TRUE(slice_grad_into(at({3}, ":"), dy, view_of(out, {3}), kAccumulate).ok());
   EXPECT_THAT(out, ElementsAre(2, 3, 4));
 }

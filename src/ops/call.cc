@@ -34,6 +34,19 @@ Executor& executor_of(const Context& context) {
   return default_executor();
 }
 
+// Empty where the context has no std::stop_token.
+CancelledTest stop_test_of([[maybe_unused]] const Context& context) {
+#ifdef __cpp_lib_jthread
+  if (context.stop.stop_possible()) {
+    return [&context] {
+      const CancelledTest* test = context.cancelled;
+      return context.stop.stop_requested() || (test != nullptr && *test && (*test)());
+    };
+  }
+#endif
+  return nullptr;
+}
+
 // Memory that is given back in the order of one stream may be somebody else's while another stream still uses it.
 Allocator& checked(Allocator& allocator, const Context& context, Device on) {
   if (allocator.device() != on) {
@@ -63,7 +76,8 @@ Allocator& allocator_of(const Context& context, std::optional<cuda::StreamAlloca
 Call::Call(const Context& context, Device on)
     : device(on),
       stream(context.stream),
-      tasks(executor_of(context), context.cancelled, &begun_),
+      stop_(stop_test_of(context)),
+      tasks(executor_of(context), stop_ ? &stop_ : context.cancelled, &begun_),
       own_allocator_(own_allocator(context, on)),
       allocator(allocator_of(context, own_allocator_, on)),
       rows(noted(*active_target().rows)) {}

@@ -57,6 +57,11 @@ struct Call {
 
   Device device;      // where the arguments are
   CudaStream stream;  // for arguments on CUDA
+
+ private:
+  CancelledTest stop_;  // asks both tests of a Context that has a std::stop_token
+
+ public:
   TaskRunner tasks;
 
  private:

@@ -37,7 +37,7 @@ TEST(Device, ViewsKeepItThroughConversionsAndSelections) {
   EXPECT_EQ(ConstView(view).device, Device::cuda(0));
   const auto selection = Selection::from_index({4, 5}, "1:3");
   EXPECT_EQ(select(*selection, view).device, Device::cuda(0));
-  EXPECT_EQ(broadcast(view, *Shape::make({2, 4, 5})).value().device, Device::cuda(0));
+  EXPECT_EQ(broadcast(*Shape::make({2, 4, 5}), view).value().device, Device::cuda(0));
   EXPECT_EQ(device_tensor(DType::Float32, {4}).device(), Device::cuda(0));
 }
 

@@ -27,7 +27,7 @@ TEST(Joiner, AddsOnlyWhatIsThereToOutputsWithGaps) {
       joiner.push_borrowed(data + 4 * (first + zeros), 0);
       joiner.push_borrowed(data + 4 * (first + zeros), 24 - first - zeros);
       std::vector<float> memory(96, -0.0f);
-      const View out = View::strided(memory.data(), DType::Float32, {4, 2, 3}, {96, 32, 8}).value();
+      const View out = View::strided(memory.data(), {4, 2, 3}, {24, 8, 2}).value();
       ASSERT_TRUE(joiner.join_into(out, Write::Accumulate, Call(Context{})).ok());
       std::int64_t i = 0;
       for_each_index(out.shape(), [&](const auto& index) {
@@ -47,11 +47,8 @@ TEST(Joiner, AddsToAScalarAndToNothing) {
   Joiner one(DType::Float32, 4, 1), none(DType::Float32, 4, 1);
   one.push_borrowed(reinterpret_cast<const std::byte*>(&term), 1);
   none.push_zeros(0);
-  ASSERT_TRUE(
-      one.join_into(View::strided(&sum, DType::Float32, {}, {}).value(), Write::Accumulate, Call(Context{})).ok());
-  ASSERT_TRUE(
-      none.join_into(View::strided(&sum, DType::Float32, {0, 3}, {8, 8}).value(), Write::Accumulate, Call(Context{}))
-          .ok());
+  ASSERT_TRUE(one.join_into(View::strided(&sum, {}, {}).value(), Write::Accumulate, Call(Context{})).ok());
+  ASSERT_TRUE(none.join_into(View::strided(&sum, {0, 3}, {2, 2}).value(), Write::Accumulate, Call(Context{})).ok());
   EXPECT_EQ(sum, 3);
 }
 

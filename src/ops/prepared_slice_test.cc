@@ -53,7 +53,7 @@ TEST(PreparedSlice, RefusesWhatItWasNotPreparedFor) {
   std::vector<std::int32_t> ints(4);
   EXPECT_TRUE(is_error(rows.forward(view_of(y, {2, 2}), view_of(y, {2, 2})), kInvalid, "x has shape [2,2]"));
   EXPECT_TRUE(is_error(rows.gradient(view_of(ints, {2, 2}), view_of(x, {3, 2})), kInvalid, "prepared for float32"));
-  const View turned = View::strided(x.data(), DType::Float32, {3, 2}, {4, 12}).value();
+  const View turned = View::strided(x.data(), {3, 2}, {1, 3}).value();
   EXPECT_TRUE(is_error(rows.accumulate(view_of(y, {2, 2}), turned), kInvalid, "byte strides [4,12]"));
   EXPECT_TRUE(is_error(rows.gradient(view_of(x, {2, 2}), view_of(x, {3, 2})), kInvalid, "out shares memory with dy"));
   const View nowhere = View::contiguous(nullptr, DType::Float32, {3, 2}).value();
@@ -64,11 +64,11 @@ TEST(PreparedSlice, IgnoresStridesThatNobodyStepsBy) {
   const PreparedSlice row = PreparedSlice::make(at({1, 3}, ":, 1:"), DType::Float32).value();
   const auto x = counting<float>(3);
   std::vector<float> y(2);
-  const ConstView one_row = ConstView::strided(x.data(), DType::Float32, {1, 3}, {-400, 4}).value();
+  const ConstView one_row = ConstView::strided(x.data(), {1, 3}, {-100, 1}).value();
   ASSERT_TRUE(row.forward(one_row, view_of(y, {1, 2})).ok());
   EXPECT_THAT(y, ElementsAre(2, 3));
   const PreparedSlice nothing = PreparedSlice::make(at({0, 3}, ":, 1:"), DType::Float32).value();
-  const ConstView empty = ConstView::strided(x.data(), DType::Float32, {0, 3}, {8, 8}).value();
+  const ConstView empty = ConstView::strided(x.data(), {0, 3}, {2, 2}).value();
   EXPECT_TRUE(nothing.forward(empty, view_of(y, {0, 2})).ok());
 }
 

@@ -21,11 +21,11 @@ TEST(RaggedCancellation, IsAskedForWhileRowsAreCounted) {
   const auto expect_cancelled = [](const Status& status) { EXPECT_EQ(status.code(), StatusCode::Cancelled); };
   expect_cancelled(RaggedTensor::make(vector_of({}), {zeros}, context).status());
   expect_cancelled(RaggedTensor::from_row_lengths(vector_of({}), {zeros}, context).status());
-  expect_cancelled(ragged_slice(rt, s, context).status());
-  expect_cancelled(ragged_slice_size(rt, s, context).status());
-  expect_cancelled(ragged_slice_into(rt, s, out, context));
-  expect_cancelled(ragged_slice_grad(rt, s, view_of(none, {0}), context).status());
-  expect_cancelled(ragged_slice_grad_into(rt, s, view_of(none, {0}), view_of(none, {0}), Write::Overwrite, context));
+  expect_cancelled(ragged_slice(s, rt, context).status());
+  expect_cancelled(ragged_slice_size(s, rt, context).status());
+  expect_cancelled(ragged_slice_into(s, rt, out, context));
+  expect_cancelled(ragged_slice_grad(s, rt, view_of(none, {0}), context).status());
+  expect_cancelled(ragged_slice_grad_into(s, rt, view_of(none, {0}), view_of(none, {0}), Write::Overwrite, context));
   const VariantArray batch = ragged_tensor_to_variant(rt).value();
   expect_cancelled(ragged_tensor_from_variant_size(batch, 0, 1, {.splits = DType::Int32}, context).status());
 }
@@ -43,7 +43,7 @@ TEST(RaggedCancellation, CanComeAtEveryAsk) {
   int asks = 0, allowed = 0;
   const CancelledTest test = [&] { return ++asks > allowed; };
   const Context context{.cancelled = &test};
-  while (!ragged_slice_grad(rt, s, dy.view(), context).ok()) {
+  while (!ragged_slice_grad(s, rt, dy.view(), context).ok()) {
     asks = 0;
     ASSERT_LT(++allowed, 1000);
   }
@@ -78,14 +78,14 @@ TEST(RaggedAllocations, SplitsComeFromTheContextsAllocator) {
   EXPECT_EQ(counted([&] { return rt.slice_rows(1, 3, context); }), 2);
   EXPECT_EQ(counted([&] { return rt.row(2, context); }), 2);
   EXPECT_EQ(counted([&] { return batch.at(2, context); }), 2);
-  EXPECT_EQ(counted([&] { return ragged_slice(rt, rows(3, "::-1"), context); }), 3);
+  EXPECT_EQ(counted([&] { return ragged_slice(rows(3, "::-1"), rt, context); }), 3);
   EXPECT_EQ(counted([&] { return ragged_tensor_from_variant(listed, 2, 3, {}, context); }), 4);
   EXPECT_EQ(counted([&] { return ragged_tensor_to_variant_gradient(some, {splits_of({0, 2, 3})}, {3}, {}, context); }),
             2);
   std::vector<float> out(6);
   std::vector<std::int64_t> outer(4), inner(4);
   EXPECT_EQ(counted([&] {
-              return ragged_slice_into(rt, rows(3, ":"),
+              return ragged_slice_into(rows(3, ":"), rt,
                                        {{view_of(outer, {4}), view_of(inner, {4})}, view_of(out, {6})}, context);
             }),
             0);

@@ -179,15 +179,15 @@ TEST(RaggedCuda, SlicesAndTheirGradientsAreThoseOfTheCpu) {
     const Index index = parse_index(text).value();
     for (int i = 0; i < 8; ++i) {
       const Pair rt = random_pair(random, DType::Float32, 30, 7);
-      const auto taken = ragged_slice(rt.device, index);
-      const auto expected = ragged_slice(rt.cpu, index);
+      const auto taken = ragged_slice(index, rt.device);
+      const auto expected = ragged_slice(index, rt.cpu);
       ASSERT_EQ(taken.ok(), expected.ok()) << taken.status().to_string();
       if (!expected.ok()) continue;
       ASSERT_EQ(on_cpu(*taken), *expected) << text;
       const Tensor grad = random_values(random, DType::Float32, expected->values().shape());
-      const auto dx = ragged_slice_grad(rt.device, index, to_device(grad));
+      const auto dx = ragged_slice_grad(index, rt.device, to_device(grad));
       ASSERT_TRUE(dx.ok()) << dx.status().to_string();
-      EXPECT_EQ(elements<float>(to_cpu(*dx)), elements<float>(ragged_slice_grad(rt.cpu, index, grad.view()).value()));
+      EXPECT_EQ(elements<float>(to_cpu(*dx)), elements<float>(ragged_slice_grad(index, rt.cpu, grad.view()).value()));
     }
   }
 }
@@ -211,7 +211,8 @@ TEST(RaggedCuda, SplitsOnTheDeviceAreCopiedAndChecked) {
   const RaggedTensor rt = RaggedTensor::make(values, {splits}).value();
   EXPECT_TRUE(rt.nested_row_splits()[0].device().is_cpu());
   EXPECT_EQ(rt.split(0, 1), 2);
-  EXPECT_TRUE(is_error(RaggedTensor::make(values, {wrong}), StatusCode::InvalidArgument, "ragged_splits[2]=1"));
+  EXPECT_TRUE(
+      is_error(RaggedTensor::make(values, {wrong}), StatusCode::InvalidArgument, "nested_row_splits[0][2] is 1"));
   const Tensor lengths = to_device(vector_of({2, 1}));
   EXPECT_EQ(RaggedTensor::from_row_lengths(values, {lengths}).value().split(0, 2), 3);
 }

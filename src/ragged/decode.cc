@@ -16,25 +16,30 @@ struct Ranks {
   bool dense;  // dense elements, stacked
 
   static Result<Ranks> make(int input, int output, int axes) {
-    if (input < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input);
-    if (output < 0) return invalid_argument("output_ragged_rank must be >= 0, got ", output);
+    if (input < -1) return invalid_argument("input_ragged_rank must be >= -1, got ", input).at("input_ragged_rank");
+    if (output < 0) return invalid_argument("output_ragged_rank must be >= 0, got ", output).at("output_ragged_rank");
     if (output > kMaxRaggedRank) {
-      return invalid_argument("output_ragged_rank is ", output, "; at most ", kMaxRaggedRank, " is supported");
+      return invalid_argument("output_ragged_rank is ", output, "; at most ", kMaxRaggedRank, " is supported")
+          .at("output_ragged_rank");
     }
     if (output == 0 && axes > 0 && input <= 0) return Ranks{0, 0, true};
     const int in = input == -1 ? output - axes : input;
-    if (in < 0) return invalid_argument("output_ragged_rank ", output, " is less than ", axes, ", the rank of encoded");
+    if (in < 0) {
+      return invalid_argument("output_ragged_rank ", output, " is less than ", axes, ", the rank of encoded")
+          .at("output_ragged_rank");
+    }
     if (output - axes == in) return Ranks{in, output, false};
     return invalid_argument(
-        "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); output_ragged_rank: ", output,
-        ", input_ragged_rank: ", in, ", encoded_ragged.dims(): ", axes);
+               "output_ragged_rank must be equal to input_ragged_rank + the rank of encoded; output_ragged_rank: ",
+               output, ", input_ragged_rank: ", in, ", rank of encoded: ", axes)
+        .at("output_ragged_rank");
   }
 };
 
 // Returns the requested dtype, or that of the first element with splits.
 Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked) {
   if (asked && *asked != DType::Int32 && *asked != DType::Int64) {
-    return dtype_error("Tsplits is ", name(*asked), ", expected int64 or int32");
+    return dtype_error("Tsplits is ", name(*asked), ", expected int64 or int32").at("Tsplits");
   }
   if (asked) return *asked;
   if (const RaggedTensor* batch = encoded.batch()) return batch->splits_dtype();
@@ -109,7 +114,8 @@ class Decoder {
   // Makes the rows of a batch one by one.
   Status make_rows() {
     if (encoded_.size() > kMostRows) {
-      return resource_exhausted("encoded has ", encoded_.size(), " rows, too many to join one by one");
+      return resource_exhausted("encoded has ", counted(encoded_.size(), "row", "rows"),
+                                ", too many to join one by one");
     }
     rows_.reserve(static_cast<std::size_t>(encoded_.size()));
     for (std::int64_t i = 0; i < encoded_.size(); ++i) {

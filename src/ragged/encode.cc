@@ -18,8 +18,9 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
     const auto d = static_cast<int>(encoded_shape.size());
     if (d == 0) return ragged_tensor_to_variant(decoded, false);
     if (d > 1 && decoded.ragged_rank() < d - 1) {
-      return invalid_argument("encoded_shape ", encoded_shape, " has ", d,
-                              " axes, but what was decoded has ragged rank ", decoded.ragged_rank());
+      return invalid_argument("encoded_shape ", encoded_shape, " has ", counted(d, "axis", "axes"),
+                              ", but what was decoded has ragged rank ", decoded.ragged_rank())
+          .at("encoded_shape");
     }
     if (decoded.ragged_rank() == 0 || d == 1) {  // all rows, including the rows of a dense stack
       auto rows = ragged_tensor_to_variant(decoded, true);

@@ -41,8 +41,9 @@ Result<std::int64_t> row_at(std::int64_t index, int level, Range rows) {
   const std::int64_t count = rows.hi - rows.lo;
   const auto taken = axis_of_item(index, level, count);
   if (taken.ok()) return rows.lo + taken->start;
-  if (level == 0) return out_of_range("row ", index, " is out of bounds for ", count, " rows");
-  return out_of_range("index ", index, " is out of bounds for axis ", level, ": the row has ", count, " items");
+  if (level == 0) return out_of_range("row ", index, " is out of bounds for ", counted(count, "row", "rows"));
+  return out_of_range("index ", index, " is out of bounds for axis ", level, ": the row has ",
+                      counted(count, "item", "items"));
 }
 
 Status refuse_integer(const IndexItem& item, int axis) {
@@ -132,8 +133,8 @@ Result<RaggedSelection> RaggedSelection::from_rows(const RaggedTensor& rt, const
   if (rows.shape().rank() == 1 && rows.shape()[0] == rt.rows() && result_rank == (rows.is_dropped(0) ? 0 : 1)) {
     return from_index(rt, rows.to_index());
   }
-  return invalid_argument("the slice must be a row or a range of the ", rt.rows(), " rows, got one of shape ",
-                          Ints(rows.shape()), " with a result of rank ", result_rank);
+  return invalid_argument("the slice must be a row or a range of the ", counted(rt.rows(), "row", "rows"),
+                          ", got one of shape ", Ints(rows.shape()), " with a result of rank ", result_rank);
 }
 
 Selection RaggedSelection::of_values(const Shape& shape, const Rows& rows) const {

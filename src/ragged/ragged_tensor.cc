@@ -32,7 +32,7 @@ Result<Tensor> rebased(const RaggedTensor& rt, int level, std::int64_t lo, std::
 
 Status check_has_rows(const Tensor& values) {
   if (values.shape().rank() > 0) return Status();
-  return invalid_argument("values must have at least one axis when there are row splits, got a scalar");
+  return invalid_argument("values must have at least one axis when there are row splits, got a scalar").at("values");
 }
 
 // Checks that memory on a device is there: every existing ragged tensor is valid.
@@ -55,7 +55,7 @@ Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::v
     std::vector<Tensor> lists;
     if (!nested_row_splits.empty()) {
       BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
-      auto splits = check_row_splits(nested_row_splits, given_values.shape()[0], Keep::Yes, call);
+      auto splits = check_row_splits(nested_row_splits, "nested_row_splits", given_values.shape()[0], Keep::Yes, call);
       if (!splits.ok()) return splits.status();
       lists = std::move(splits->lists);
     }
@@ -63,6 +63,17 @@ Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::v
     if (!values.ok()) return values.status();
     return RaggedTensor(*std::move(values), std::move(lists));
   });
+}
+
+Result<RaggedTensor> RaggedTensor::make(const ConstView& values, std::shared_ptr<const void> owner,
+                                        const std::vector<ConstView>& nested_row_splits, const Context& context) {
+  const auto lists = without_throwing([&]() -> Result<std::vector<Tensor>> {
+    std::vector<Tensor> tensors;
+    for (const ConstView& list : nested_row_splits) tensors.push_back(detail::shared_tensor(list, nullptr));
+    return tensors;
+  });
+  if (!lists.ok()) return lists.status();
+  return make(detail::shared_tensor(values, std::move(owner)), *lists, context);
 }
 
 Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& lengths,
@@ -103,7 +114,7 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, 
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
     if (lo < 0 || hi < lo || hi > rows()) {
-      return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", rows(), " rows");
+      return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", counted(rows(), "row", "rows"));
     }
     const Call call(context, device());
     std::vector<Tensor> splits;
@@ -121,7 +132,7 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, 
 Result<RaggedTensor> RaggedTensor::row(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
-    if (i < 0 || i >= rows()) return out_of_range("row ", i, " is out of bounds for ", rows(), " rows");
+    if (i < 0 || i >= rows()) return out_of_range("row ", i, " is out of bounds for ", counted(rows(), "row", "rows"));
     if (ragged_rank() == 0) return RaggedTensor(backslice::row_of(values_, i), {});
     auto one = slice_rows(i, i + 1, context);
     if (one.ok()) one->splits_.erase(one->splits_.begin());

@@ -21,7 +21,7 @@ TEST(RaggedTensor, KeepsItsSplitsWhenTheCallersChange) {
   const RaggedTensor rt = RaggedTensor::make(tensor_of(counting<float>(4), {4}), {splits}).value();
   memory = {0, 2, std::int64_t{1} << 40};
   EXPECT_EQ(rt.split(0, 2), 4);
-  EXPECT_THAT(values_of(ragged_slice(rt, rows(2, "::-1")).value()), ElementsAre(3, 4, 1, 2));
+  EXPECT_THAT(values_of(ragged_slice(rows(2, "::-1"), rt).value()), ElementsAre(3, 4, 1, 2));
 }
 
 TEST(RaggedTensor, IsEqualWhereDtypeRowsAndBitsAre) {
@@ -47,11 +47,29 @@ TEST(RaggedTensor, IsEqualWhereDtypeRowsAndBitsAre) {
 
 TEST(RaggedTensor, ReadsSplitsOfAnyStride) {
   std::vector<std::int64_t> memory = {4, 9, 2, 9, 0};
-  const View backwards = View::strided(memory.data() + 4, DType::Int64, {3}, {-16}).value();
+  const View backwards = View::strided(memory.data() + 4, {3}, {-2}).value();
   const RaggedTensor rt =
       RaggedTensor::make(tensor_of(counting<float>(4), {4}), {Tensor::of(Buffer(), backwards)}).value();
   EXPECT_EQ(rt.split(0, 1), 2);
   EXPECT_EQ(rt.split(0, 2), 4);
+}
+
+TEST(RaggedTensor, SharesMemoryOfAnOwner) {
+  auto owner = std::make_shared<const std::vector<float>>(counting<float>(5));
+  std::vector<std::int32_t> splits = {0, 2, 5};
+  const ConstView values = view_of(*owner, {5}), list = ConstView::of(splits, {3}).value();
+  std::optional<RaggedTensor> rt = RaggedTensor::make(values, owner, {list}).value();
+  EXPECT_EQ(rt->values().data(), values.data);
+  EXPECT_EQ(owner.use_count(), 2);
+  splits = {9, 9, 9};
+  EXPECT_EQ(rt->split(0, 1), 2);  // which were copied
+  const RaggedTensor row = rt->row(1).value();
+  rt.reset();
+  EXPECT_EQ(owner.use_count(), 2);
+  EXPECT_THAT(elements<float>(row.values()), ElementsAre(3, 4, 5));
+  EXPECT_TRUE(is_error(RaggedTensor::make(values, owner, {list}), kInvalid, "nested_row_splits[0][0] must be 0"));
+  EXPECT_EQ(owner.use_count(), 2);
+  EXPECT_EQ(RaggedTensor::make(values, nullptr, std::vector<ConstView>()).value().ragged_rank(), 0);
 }
 
 TEST(RaggedTensor, ChecksEveryBlockOfALongList) {
@@ -62,8 +80,8 @@ TEST(RaggedTensor, ChecksEveryBlockOfALongList) {
   for (const std::size_t at : {1, 1023, 1024, 1025, 4999}) {
     auto bad = list;
     bad[at] = -1;
-    const std::string where = "ragged_splits[" + std::to_string(at) + "]=-1 is smaller than row_splits[" +
-                              std::to_string(at - 1) + "]=" + std::to_string(at - 1);
+    const std::string where = "nested_row_splits[0][" + std::to_string(at) + "] is -1, smaller than the item before " +
+                              "it, which is " + std::to_string(at - 1);
     EXPECT_TRUE(is_error(RaggedTensor::make(values, {splits_of(bad)}), kInvalid, where));
   }
 }
@@ -86,37 +104,37 @@ TEST(RaggedTensor, RefusesRowsThatAreNotThere) {
 
 TEST(RaggedTensor, TheGradientOfOneRow) {
   const RaggedTensor rt = three_rows();
-  EXPECT_THAT(values_of(ragged_slice(rt, rows(3, "-1")).value()), ElementsAre(3, 4, 5));
+  EXPECT_THAT(values_of(ragged_slice(rows(3, "-1"), rt).value()), ElementsAre(3, 4, 5));
   const std::vector<float> dy = {7, 8, 9};
-  EXPECT_THAT(elements<float>(ragged_slice_grad(rt, rows(3, "2"), view_of(dy, {3})).value()),
+  EXPECT_THAT(elements<float>(ragged_slice_grad(rows(3, "2"), rt, view_of(dy, {3})).value()),
               ElementsAre(0, 0, 7, 8, 9));
-  EXPECT_TRUE(is_error(ragged_slice_grad(rt, rows(3, "0"), view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
+  EXPECT_TRUE(is_error(ragged_slice_grad(rows(3, "0"), rt, view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
   const RaggedTensor dense = RaggedTensor::make(tensor_of(counting<float>(6), {2, 3}), {}).value();
-  EXPECT_THAT(elements<float>(ragged_slice_grad(dense, rows(2, "1"), view_of(dy, {3})).value()),
+  EXPECT_THAT(elements<float>(ragged_slice_grad(rows(2, "1"), dense, view_of(dy, {3})).value()),
               ElementsAre(0, 0, 0, 7, 8, 9));
-  EXPECT_THAT(values_of(ragged_slice(dense, rows(2, "::-1")).value()), ElementsAre(4, 5, 6, 1, 2, 3));
+  EXPECT_THAT(values_of(ragged_slice(rows(2, "::-1"), dense).value()), ElementsAre(4, 5, 6, 1, 2, 3));
 }
 
 TEST(RaggedTensor, TheGradientHasTheDtypeOfTheValues) {
   const std::vector<double> dy(2);
-  EXPECT_TRUE(is_error(ragged_slice_grad(three_rows(), rows(3, "0"), view_of(dy, {2})), kInvalid,
+  EXPECT_TRUE(is_error(ragged_slice_grad(rows(3, "0"), three_rows(), view_of(dy, {2})), kInvalid,
                        "dtype float64, expected float32"));
   const auto bytes = [](std::int64_t size) { return Tensor::make(DType::Bytes, *Shape::make({2}), size).value(); };
   const RaggedTensor rt = RaggedTensor::make(bytes(3), {splits_of({0, 2})}).value();
   const Tensor wider = bytes(4);
-  EXPECT_TRUE(is_error(ragged_slice_grad(rt, rows(1, ":"), wider.view()), kInvalid, "4 bytes, expected 3"));
+  EXPECT_TRUE(is_error(ragged_slice_grad(rows(1, ":"), rt, wider.view()), kInvalid, "4 bytes, expected 3"));
 }
 
 TEST(RaggedTensor, RowsOfNoElementsMayBeHuge) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 40;
   const Tensor none = Tensor::make(DType::Float32, *Shape::make({0, kHuge, kHuge})).value();
   const RaggedTensor rt = RaggedTensor::make(none, {splits_of({0, 0, 0})}).value();
-  EXPECT_EQ(ragged_slice(rt, rows(2, "::-1")).value().values().shape(), none.shape());
-  EXPECT_EQ(ragged_slice_grad(rt, rows(2, "1:"), none.view()).value().shape(), none.shape());
+  EXPECT_EQ(ragged_slice(rows(2, "::-1"), rt).value().values().shape(), none.shape());
+  EXPECT_EQ(ragged_slice_grad(rows(2, "1:"), rt, none.view()).value().shape(), none.shape());
   EXPECT_EQ(rt.row(1).value().values().shape(), none.shape());
   const Tensor flat = Tensor::make(DType::Int8, *Shape::make({std::int64_t{1} << 62, 0})).value();
   const RaggedTensor many = RaggedTensor::make(flat, {}).value();
-  EXPECT_EQ(ragged_slice(many, rows(many.rows(), "::2")).value().rows(), many.rows() / 2);
+  EXPECT_EQ(ragged_slice(rows(many.rows(), "::2"), many).value().rows(), many.rows() / 2);
 }
 
 }  // namespace

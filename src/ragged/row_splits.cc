@@ -16,16 +16,31 @@ namespace {
 
 constexpr std::int64_t kBlock = 1024;
 
+// A list of lists, in messages: "row_splits[1]".
+struct ListName {
+  const char* argument;
+  std::size_t level;
+
+  template <class... Parts>
+  Status invalid(const Parts&... parts) const {
+    return invalid_argument("Invalid ragged splits: ", argument, "[", level, "]", parts...)
+        .at(argument, static_cast<std::int64_t>(level));
+  }
+};
+
 Status check_list(const Tensor& list, const char* argument, std::size_t level, DType first) {
   const DType dtype = list.dtype();
   if (dtype != DType::Int32 && dtype != DType::Int64) {
-    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", expected int64 or int32");
+    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", expected int64 or int32")
+        .at(argument, static_cast<std::int64_t>(level));
   }
   if (dtype != first) {
-    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", but ", argument, "[0] has ", name(first));
+    return dtype_error(argument, "[", level, "] has dtype ", name(dtype), ", but ", argument, "[0] has ", name(first))
+        .at(argument, static_cast<std::int64_t>(level));
   }
   if (list.shape().rank() != 1) {
-    return invalid_argument(argument, "[", level, "] must be a vector, got shape ", Ints(list.shape()));
+    return invalid_argument(argument, "[", level, "] must be a vector, got shape ", Ints(list.shape()))
+        .at(argument, static_cast<std::int64_t>(level));
   }
   return list.device().is_cpu() ? Status() : check_input(list.view(), argument, RunsOn::AnyDevice);
 }
@@ -51,17 +66,14 @@ bool is_ascending(std::span<const T> items, T before) {
 
 // Checks that items [first, first + items.size()) of a list ascend after `before`. No other thread changes them.
 template <class T>
-Status check_order(std::span<const T> items, std::int64_t first, T before) {
-  if (first == 0 && items[0] != 0) {
-    return invalid_argument("Invalid ragged splits: first element of ragged splits must be 0, but is ", items[0]);
-  }
+Status check_order(const ListName& list, std::span<const T> items, std::int64_t first, T before) {
+  if (first == 0 && items[0] != 0) return list.invalid("[0] must be 0, but is ", items[0]);
   if (is_ascending(items, before)) return Status();
   std::size_t i = 0;
   for (T last = before; last <= items[i]; ++i) last = items[i];
   const std::int64_t at = first + static_cast<std::int64_t>(i);
-  return invalid_argument("Invalid ragged splits: ragged splits must be monotonically increasing, but ragged_splits[",
-                          at, "]=", items[i], " is smaller than row_splits[", at - 1,
-                          "]=", i == 0 ? before : items[i - 1]);
+  return list.invalid("[", at, "] is ", items[i], ", smaller than the item before it, which is ",
+                      i == 0 ? before : items[i - 1], "; row splits never decrease");
 }
 
 // Returns a pointer to the items of a vector if they are contiguous and aligned, else null.
@@ -89,7 +101,7 @@ bool looks_right(const T* items, std::int64_t count, const Call& call) {
 // it copies only a list that looks wrong, block by block: other threads may change the list, and the error must name
 // items that no longer change.
 template <class T>
-Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) {
+Result<std::int64_t> check_items(const Tensor& list, const ListName& named, T* copy, const Call& call) {
   const ConstView view = list.view();
   const std::int64_t count = view.elements();
   if (const T* items = copy == nullptr ? in_place<T>(view) : nullptr) {
@@ -103,33 +115,31 @@ Result<std::int64_t> check_items(const Tensor& list, T* copy, const Call& call) 
     T* block = copy != nullptr ? copy + first : scratch;
     copy_items(view, first, now, block);
     const std::span<const T> items(block, static_cast<std::size_t>(now));
-    BACKSLICE_RETURN_IF_ERROR(check_order(items, first, last));
+    BACKSLICE_RETURN_IF_ERROR(check_order(named, items, first, last));
     last = items.back();
   }
   return last;
 }
 
 // Checks one list, and puts a copy into `kept` unless that is null.
-Result<std::int64_t> check_one(const Tensor& list, std::size_t level, std::vector<Tensor>* kept, const Call& call) {
-  if (list.shape()[0] == 0) {
-    return invalid_argument("Invalid ragged splits: nested_row_splits[", level,
-                            "] is empty; it needs one item more than there are rows");
-  }
+Result<std::int64_t> check_one(const Tensor& list, const ListName& named, std::vector<Tensor>* kept, const Call& call) {
+  if (list.shape()[0] == 0) return named.invalid(" is empty; it needs one item more than there are rows");
   std::byte* copy = nullptr;
   if (kept != nullptr) {
     auto made = allocate_splits(list.dtype(), list.shape()[0], call);
     if (!made.ok()) return made.status();
     copy = made->view().data;
-    (*kept)[level] = *std::move(made);
+    (*kept)[named.level] = *std::move(made);
   }
-  if (list.dtype() == DType::Int32) return check_items(list, reinterpret_cast<std::int32_t*>(copy), call);
-  return check_items(list, reinterpret_cast<std::int64_t*>(copy), call);
+  if (list.dtype() == DType::Int32) return check_items(list, named, reinterpret_cast<std::int32_t*>(copy), call);
+  return check_items(list, named, reinterpret_cast<std::int64_t*>(copy), call);
 }
 
-Status check_end(std::int64_t last, std::int64_t expected, std::size_t level, bool innermost) {
+Status check_end(const ListName& list, std::int64_t last, std::int64_t expected, bool innermost) {
   if (last == expected) return Status();
-  return invalid_argument("Invalid ragged splits: the last of nested_row_splits[", level, "] is ", last,
-                          ", but there are ", expected, innermost ? " values" : " rows in the next list");
+  const std::string needed = innermost ? counted(expected, "value", "values") : counted(expected, "row", "rows");
+  return list.invalid(" ends with ", last, ", but there ", expected == 1 ? "is " : "are ", needed,
+                      innermost ? "" : " in the next list");
 }
 
 }  // namespace
@@ -149,21 +159,22 @@ std::vector<Tensor> copied_from_device(const std::vector<Tensor>& lists, const C
 
 }  // namespace
 
-Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep,
-                                   const Call& call) {
+Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, const char* argument,
+                                   std::optional<std::int64_t> values, Keep keep, const Call& call) {
   const DType dtype = given[0].dtype();
   for (std::size_t level = 0; level < given.size(); ++level) {
-    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_splits", level, dtype));
+    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], argument, level, dtype));
   }
-  if (!are_on_cpu(given)) return check_row_splits(copied_from_device(given, call), values, keep, call);
+  if (!are_on_cpu(given)) return check_row_splits(copied_from_device(given, call), argument, values, keep, call);
   RowSplits splits;
   if (keep == Keep::Yes) splits.lists = given;  // each is replaced by its copy
   std::optional<std::int64_t> expected = values;
   for (std::size_t level = given.size(); level-- > 0;) {  // innermost first, each one completely
     const bool innermost = level + 1 == given.size();
-    const auto last = check_one(given[level], level, keep == Keep::Yes ? &splits.lists : nullptr, call);
+    const ListName named{argument, level};
+    const auto last = check_one(given[level], named, keep == Keep::Yes ? &splits.lists : nullptr, call);
     if (!last.ok()) return last.status();
-    if (expected) BACKSLICE_RETURN_IF_ERROR(check_end(*last, *expected, level, innermost));
+    if (expected) BACKSLICE_RETURN_IF_ERROR(check_end(named, *last, *expected, innermost));
     if (innermost) splits.values = *last;
     expected = splits.rows = given[level].shape()[0] - 1;
   }
@@ -186,9 +197,13 @@ Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& cal
     call.tasks.throw_if_cancelled_at(i);
     T length;
     copy_items(view, i, 1, &length);
-    if (length < 0) return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0");
+    if (length < 0) {
+      return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0")
+          .at("nested_row_lengths", static_cast<std::int64_t>(level));
+    }
     if (__builtin_add_overflow(sum, length, &sum)) {
-      return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(view.dtype), " holds");
+      return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(view.dtype), " holds")
+          .at("nested_row_lengths", static_cast<std::int64_t>(level));
     }
     writer.push(sum);
   }
@@ -208,7 +223,7 @@ Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int6
     if (!list.ok()) return list.status();
     lists.push_back(*std::move(list));
   }
-  auto splits = check_row_splits(lists, values, Keep::No, call);
+  auto splits = check_row_splits(lists, "nested_row_lengths", values, Keep::No, call);
   if (splits.ok()) splits->lists = std::move(lists);
   return splits;
 }

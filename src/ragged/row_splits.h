@@ -21,9 +21,9 @@ enum class Keep { Yes, No };
 
 // Checks nested lists of int32 or int64. Each begins with 0, never decreases, and ends at the number of rows of the
 // next. The innermost ends at `values`, or anywhere if that is not given. Allocates nothing with Keep::No.
-// Precondition: there is a list.
-Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, std::optional<std::int64_t> values, Keep keep,
-                                   const Call& call);
+// Precondition: there is a list. `argument` names the lists in messages.
+Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, const char* argument,
+                                   std::optional<std::int64_t> values, Keep keep, const Call& call);
 
 // The same for lists of row lengths.
 Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values, const Call& call);

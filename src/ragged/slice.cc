@@ -73,27 +73,27 @@ Status fill(const Result<RaggedSelection>& selection, const RaggedView& out, con
 
 }  // namespace
 
-Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Selection& rows, const Context& context) {
+Result<RaggedTensor> ragged_slice(const Selection& rows, const RaggedTensor& rt, const Context& context) {
   return without_throwing([&] { return make(RaggedSelection::from_rows(rt, rows), context); });
 }
 
-Result<RaggedTensor> ragged_slice(const RaggedTensor& rt, const Index& index, const Context& context) {
+Result<RaggedTensor> ragged_slice(const Index& index, const RaggedTensor& rt, const Context& context) {
   return without_throwing([&] { return make(RaggedSelection::from_index(rt, index), context); });
 }
 
-Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Selection& rows, const Context& context) {
+Result<RaggedSize> ragged_slice_size(const Selection& rows, const RaggedTensor& rt, const Context& context) {
   return without_throwing([&] { return size_of(RaggedSelection::from_rows(rt, rows), context); });
 }
 
-Result<RaggedSize> ragged_slice_size(const RaggedTensor& rt, const Index& index, const Context& context) {
+Result<RaggedSize> ragged_slice_size(const Index& index, const RaggedTensor& rt, const Context& context) {
   return without_throwing([&] { return size_of(RaggedSelection::from_index(rt, index), context); });
 }
 
-Status ragged_slice_into(const RaggedTensor& rt, const Selection& rows, const RaggedView& out, const Context& context) {
+Status ragged_slice_into(const Selection& rows, const RaggedTensor& rt, const RaggedView& out, const Context& context) {
   return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), out, context); });
 }
 
-Status ragged_slice_into(const RaggedTensor& rt, const Index& index, const RaggedView& out, const Context& context) {
+Status ragged_slice_into(const Index& index, const RaggedTensor& rt, const RaggedView& out, const Context& context) {
   return without_throwing([&] { return fill(RaggedSelection::from_index(rt, index), out, context); });
 }
 

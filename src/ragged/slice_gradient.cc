@@ -13,12 +13,14 @@ namespace {
 Status check_dtype(const RaggedTensor& rt, const ConstView& grad) {
   const std::int64_t item_size = rt.values().view().layout.item_size;
   if (grad.dtype != rt.dtype()) {
-    return dtype_error("dy has dtype ", name(grad.dtype), ", expected ", name(rt.dtype()), ", that of the values");
+    return dtype_error("dy has dtype ", name(grad.dtype), ", expected ", name(rt.dtype()), ", that of the values")
+        .at("dy");
   }
   if (grad.layout.item_size != item_size) {
-    return dtype_error("dy has items of ", grad.layout.item_size, " bytes, expected ", item_size, ", as in the values");
+    return dtype_error("dy has items of ", grad.layout.item_size, " bytes, expected ", item_size, ", as in the values")
+        .at("dy");
   }
-  if (!are_bytes(grad.dtype)) return dtype_error("dy: strings have no gradient");
+  if (!are_bytes(grad.dtype)) return dtype_error("dy: strings have no gradient").at("dy");
   return Status();
 }
 
@@ -52,7 +54,7 @@ class GradientWriter {
 
   Status check_output(const ConstView& grad, const View& out) const {
     BACKSLICE_RETURN_IF_ERROR(backslice::check_output(out, rt_.values().shape(), grad, "dy"));
-    if (splits_share_memory(rt_, out)) return invalid_argument("out shares memory with the splits of rt");
+    if (splits_share_memory(rt_, out)) return invalid_argument("out shares memory with the splits of rt").at("out");
     return Status();
   }
 
@@ -145,22 +147,22 @@ Status fill_gradient(const Result<RaggedSelection>& selection, const ConstView& 
 
 }  // namespace
 
-Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Selection& rows, const ConstView& dy,
+Result<Tensor> ragged_slice_grad(const Selection& rows, const RaggedTensor& rt, const ConstView& dy,
                                  const Context& context) {
   return without_throwing([&] { return make_gradient(RaggedSelection::from_rows(rt, rows), dy, context); });
 }
 
-Result<Tensor> ragged_slice_grad(const RaggedTensor& rt, const Index& index, const ConstView& dy,
+Result<Tensor> ragged_slice_grad(const Index& index, const RaggedTensor& rt, const ConstView& dy,
                                  const Context& context) {
   return without_throwing([&] { return make_gradient(RaggedSelection::from_index(rt, index), dy, context); });
 }
 
-Status ragged_slice_grad_into(const RaggedTensor& rt, const Selection& rows, const ConstView& dy, const View& out,
+Status ragged_slice_grad_into(const Selection& rows, const RaggedTensor& rt, const ConstView& dy, const View& out,
                               Write write, const Context& context) {
   return without_throwing([&] { return fill_gradient(RaggedSelection::from_rows(rt, rows), dy, out, write, context); });
 }
 
-Status ragged_slice_grad_into(const RaggedTensor& rt, const Index& index, const ConstView& dy, const View& out,
+Status ragged_slice_grad_into(const Index& index, const RaggedTensor& rt, const ConstView& dy, const View& out,
                               Write write, const Context& context) {
   return without_throwing(
       [&] { return fill_gradient(RaggedSelection::from_index(rt, index), dy, out, write, context); });

@@ -62,9 +62,9 @@ class Random {
 
 // Makes the slice in both ways.
 void expect_slice(const RaggedTensor& rt, const Index& index, const NestedList& expected) {
-  const RaggedTensor made = ragged_slice(rt, index).value();
+  const RaggedTensor made = ragged_slice(index, rt).value();
   EXPECT_EQ(nested(made), expected);
-  const RaggedSize size = ragged_slice_size(rt, index).value();
+  const RaggedSize size = ragged_slice_size(index, rt).value();
   ASSERT_EQ(size.values, made.values().shape());
   std::vector<std::vector<std::int64_t>> splits;
   RaggedView out;
@@ -72,7 +72,7 @@ void expect_slice(const RaggedTensor& rt, const Index& index, const NestedList& 
   for (auto& list : splits) out.splits.push_back(view_of(list, {std::ssize(list)}));
   std::vector<float> values(static_cast<std::size_t>(size.values.elements()), -1);
   out.values = view_of(values, size.values);
-  ASSERT_TRUE(ragged_slice_into(rt, index, out).ok());
+  ASSERT_TRUE(ragged_slice_into(index, rt, out).ok());
   EXPECT_EQ(values, values_of(made));
   for (std::size_t level = 0; level < splits.size(); ++level) {
     EXPECT_EQ(splits[level], elements<std::int64_t>(Tensor(made.nested_row_splits()[level])));
@@ -81,16 +81,16 @@ void expect_slice(const RaggedTensor& rt, const Index& index, const NestedList& 
 
 // Values are their positions plus one, so the slice's values say where the gradient goes.
 void expect_gradient(const RaggedTensor& rt, const Index& index, const std::vector<std::int64_t>& taken) {
-  const Shape shape = ragged_slice_size(rt, index).value().values;
+  const Shape shape = ragged_slice_size(index, rt).value().values;
   std::vector<float> dy(taken.size()), expected(static_cast<std::size_t>(rt.values().shape().elements()));
   for (std::size_t i = 0; i < dy.size(); ++i) {
     dy[i] = static_cast<float>(100 + i);
     expected[static_cast<std::size_t>(taken[i]) - 1] = dy[i];
   }
-  EXPECT_EQ(elements<float>(ragged_slice_grad(rt, index, view_of(dy, shape)).value()), expected);
+  EXPECT_EQ(elements<float>(ragged_slice_grad(index, rt, view_of(dy, shape)).value()), expected);
   std::vector<float> sum(expected.size(), -0.0f);
   ASSERT_TRUE(
-      ragged_slice_grad_into(rt, index, view_of(dy, shape), view_of(sum, rt.values().shape()), Write::Accumulate).ok());
+      ragged_slice_grad_into(index, rt, view_of(dy, shape), view_of(sum, rt.values().shape()), Write::Accumulate).ok());
   for (std::size_t i = 0; i < sum.size(); ++i) {
     EXPECT_EQ(sum[i], expected[i]);
     EXPECT_EQ(std::signbit(sum[i]), expected[i] == 0) << "elements that are not taken are not touched";
@@ -108,7 +108,7 @@ TEST(RaggedSlice, TakesAndGivesBackWhatNestedVectorsDo) {
     const int axes = rank + 1 + static_cast<int>(inner.size());
     const Index index = random.index(axes);
     SCOPED_TRACE(to_string(index) + " of ragged rank " + std::to_string(rank));
-    const auto made = ragged_slice(rt, index);
+    const auto made = ragged_slice(index, rt);
     const auto expected = is_allowed(index, rank) ? indexed(nested(rt), index) : std::nullopt;
     ASSERT_TRUE(expected || !made.ok());
     if (!made.ok()) {
@@ -134,33 +134,33 @@ TEST(RaggedSlice, NamesWhatCannotBeIndexed) {
   const RaggedTensor rt = deep();
   constexpr auto kOut = StatusCode::OutOfRange;
   EXPECT_TRUE(
-      is_error(ragged_slice(rt, of(":, 0")), kInvalid, "index 0 is for axis 1, which is ragged", "takes a slice"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, :, -1")), kInvalid, "index -1 is for axis 2, which is ragged"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("..., 0")), kInvalid, "index 0 is for axis 2, which is ragged"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("None, 0, 0")), kInvalid, "put None after them"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, 0, 0, 0")), kOut, "has 3 axes, but 4 were indexed"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("..., ...")), kOut, "single ellipsis"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("3")), kOut, "row 3 is out of bounds for 3 rows"));
+      is_error(ragged_slice(of(":, 0"), rt), kInvalid, "index 0 is for axis 1, which is ragged", "takes a slice"));
+  EXPECT_TRUE(is_error(ragged_slice(of("0, :, -1"), rt), kInvalid, "index -1 is for axis 2, which is ragged"));
+  EXPECT_TRUE(is_error(ragged_slice(of("..., 0"), rt), kInvalid, "index 0 is for axis 2, which is ragged"));
+  EXPECT_TRUE(is_error(ragged_slice(of("None, 0, 0"), rt), kInvalid, "put None after them"));
+  EXPECT_TRUE(is_error(ragged_slice(of("0, 0, 0, 0"), rt), kOut, "has 3 axes, but 4 were indexed"));
+  EXPECT_TRUE(is_error(ragged_slice(of("..., ..."), rt), kOut, "single ellipsis"));
+  EXPECT_TRUE(is_error(ragged_slice(of("3"), rt), kOut, "row 3 is out of bounds for 3 rows"));
   EXPECT_TRUE(
-      is_error(ragged_slice(rt, of("0, -2")), kOut, "index -2 is out of bounds for axis 1: the row has 1 items"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of("0, 0, 2")), kOut, "index 2 is out of bounds for axis 2 with size 2"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of(":, ::0")), kInvalid, "step cannot be zero (axis 1)"));
-  EXPECT_TRUE(is_error(ragged_slice(rt, of(":0, :, ::0")), kInvalid, "step cannot be zero (axis 2)"));
+      is_error(ragged_slice(of("0, -2"), rt), kOut, "index -2 is out of bounds for axis 1: the row has 1 items"));
+  EXPECT_TRUE(is_error(ragged_slice(of("0, 0, 2"), rt), kOut, "index 2 is out of bounds for axis 2 with size 2"));
+  EXPECT_TRUE(is_error(ragged_slice(of(":, ::0"), rt), kInvalid, "step cannot be zero (axis 1)"));
+  EXPECT_TRUE(is_error(ragged_slice(of(":0, :, ::0"), rt), kInvalid, "step cannot be zero (axis 2)"));
 }
 
 TEST(RaggedSlice, RefusesMoreNewAxesThanAResultHasRoomFor) {
   Index index(33, NewAxis{});
-  EXPECT_TRUE(is_error(ragged_slice(deep(), index), kInvalid, "adds 33 ragged axes; at most 32"));
+  EXPECT_TRUE(is_error(ragged_slice(index, deep()), kInvalid, "adds 33 ragged axes; at most 32"));
   index.insert(index.begin(), {std::int64_t{0}, std::int64_t{0}});
-  EXPECT_TRUE(is_error(ragged_slice(deep(), index), kInvalid, "at most 32"));
+  EXPECT_TRUE(is_error(ragged_slice(index, deep()), kInvalid, "at most 32"));
 }
 
 TEST(RaggedSlice, RefusesToFollowManySlicesDown) {
   std::vector<Tensor> splits;
   for (int level = 0; level < 1000; ++level) splits.push_back(splits_of({0, 1, 2}));
   const RaggedTensor rt = RaggedTensor::make(vector_of({1, 2}), splits).value();
-  EXPECT_TRUE(is_error(ragged_slice(rt, Index(1000, SliceRange{{}, {}, -1})), kInvalid, "slices 999 ragged axes"));
-  EXPECT_EQ(values_of(ragged_slice(rt, of("::-1")).value()), (std::vector<float>{2, 1}));
+  EXPECT_TRUE(is_error(ragged_slice(Index(1000, SliceRange{{}, {}, -1}), rt), kInvalid, "slices 999 ragged axes"));
+  EXPECT_EQ(values_of(ragged_slice(of("::-1"), rt).value()), (std::vector<float>{2, 1}));
 }
 
 TEST(RaggedSlice, SharesValuesThatLieTogether) {
@@ -168,7 +168,7 @@ TEST(RaggedSlice, SharesValuesThatLieTogether) {
       RaggedTensor::make(tensor_of(counting<float>(12), {6, 2}), {splits_of({0, 2, 2, 5, 6})}).value();
   for (const char* index :
        {"1:", ":", "..., None", ":, None", "None", "2", "2, 1:", "2, 1", "2, 1, 1", ":, :, None, :"}) {
-    const RaggedTensor taken = ragged_slice(rt, of(index)).value();
+    const RaggedTensor taken = ragged_slice(of(index), rt).value();
     EXPECT_TRUE(taken.values().buffer().is_same_block(rt.values().buffer())) << index;
   }
 }
@@ -177,9 +177,9 @@ TEST(RaggedSlice, TakesValuesWithoutElementsWhoseRowsAreLarge) {
   const std::int64_t large = std::int64_t{1} << 40;
   const Tensor values = Tensor::make(DType::Float32, *Shape::make({0, large, large})).value();
   const RaggedTensor rt = RaggedTensor::make(values, {splits_of({0, 0, 0})}).value();
-  const RaggedTensor taken = ragged_slice(rt, of("::-1, 1:, 1:, 5")).value();
+  const RaggedTensor taken = ragged_slice(of("::-1, 1:, 1:, 5"), rt).value();
   EXPECT_EQ(taken.values().shape(), *Shape::make({0, large - 1}));
-  EXPECT_EQ(ragged_slice_grad(rt, of("::-1, 1:, 1:, 5"), taken.values().view()).value().shape(), values.shape());
+  EXPECT_EQ(ragged_slice_grad(of("::-1, 1:, 1:, 5"), rt, taken.values().view()).value().shape(), values.shape());
 }
 
 TEST(RaggedSlice, EndsWhenItIsCancelled) {
@@ -193,10 +193,10 @@ TEST(RaggedSlice, EndsWhenItIsCancelled) {
       int asked = 0;
       const CancelledTest cancelled = [&] { return asked++ >= after; };
       const Context context{.cancelled = &cancelled};
-      EXPECT_TRUE(is_error(ragged_slice(rt, of(index), context), StatusCode::Cancelled, ""));
+      EXPECT_TRUE(is_error(ragged_slice(of(index), rt, context), StatusCode::Cancelled, ""));
       asked = 0;
-      const Shape shape = ragged_slice_size(rt, of(index)).value().values;
-      const auto dx = ragged_slice_grad(rt, of(index), view_of(dy, shape), context);
+      const Shape shape = ragged_slice_size(of(index), rt).value().values;
+      const auto dx = ragged_slice_grad(of(index), rt, view_of(dy, shape), context);
       EXPECT_TRUE(is_error(dx, StatusCode::Cancelled, ""));
     }
   }
@@ -207,8 +207,8 @@ TEST(RaggedSlice, GradientsKeepTheValuesDtype) {
   const std::vector<double> wide(2);
   const std::vector<float> dy(3);
   EXPECT_TRUE(
-      is_error(ragged_slice_grad(rt, of(":, :1"), view_of(wide, {2})), kInvalid, "dtype float64, expected float32"));
-  EXPECT_TRUE(is_error(ragged_slice_grad(rt, of(":, :1"), view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
+      is_error(ragged_slice_grad(of(":, :1"), rt, view_of(wide, {2})), kInvalid, "dtype float64, expected float32"));
+  EXPECT_TRUE(is_error(ragged_slice_grad(of(":, :1"), rt, view_of(dy, {3})), kInvalid, "[3] instead of [2]"));
 }
 
 }  // namespace

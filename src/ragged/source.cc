@@ -26,7 +26,7 @@ Result<Tensor> make_splits(const RaggedSource& source, int level, const Call& ca
 Status check_splits_list(const RaggedSize& size, const View& list, std::size_t level, const std::string& argument) {
   const DType dtype = list.dtype;
   if (dtype != DType::Int32 && dtype != DType::Int64) {
-    return dtype_error(argument, " has dtype ", name(dtype), ", expected int64 or int32");
+    return dtype_error(argument, " has dtype ", name(dtype), ", expected int64 or int32").at(argument);
   }
   BACKSLICE_RETURN_IF_ERROR(
       check_output(list, argument.c_str(), *Shape::make({size.splits[level]}), dtype, item_size(dtype), "row splits"));
@@ -35,10 +35,12 @@ Status check_splits_list(const RaggedSize& size, const View& list, std::size_t l
 
 // Returns whether a list of out is disjoint from out's values and the lists before it.
 Status check_apart(const RaggedView& out, std::size_t level, const std::string& argument) {
-  if (overlap(out.splits[level], out.values)) return invalid_argument(argument, " shares memory with out.values");
+  if (overlap(out.splits[level], out.values)) {
+    return invalid_argument(argument, " shares memory with out.values").at(argument);
+  }
   for (std::size_t before = 0; before < level; ++before) {
     if (!overlap(out.splits[level], out.splits[before])) continue;
-    return invalid_argument(argument, " shares memory with out.splits[", before, "]");
+    return invalid_argument(argument, " shares memory with out.splits[", before, "]").at(argument);
   }
   return Status();
 }
@@ -87,13 +89,16 @@ Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
                            const std::function<bool(const ConstView&)>& shares_values) {
   const RaggedSize& size = source.size();
   if (out.splits.size() != size.splits.size()) {
-    return invalid_argument("out has ", out.splits.size(), " lists of splits, but the result has ragged rank ",
-                            size.splits.size());
+    return invalid_argument("out has ", counted(out.splits.size(), "list", "lists"),
+                            " of splits, but the result has ragged rank ", size.splits.size())
+        .at("out");
   }
   const auto check_not_read = [&](const View& view, const std::string& argument) {
-    if (shares_values(view)) return invalid_argument(argument, " shares memory with the values that are read");
+    if (shares_values(view)) {
+      return invalid_argument(argument, " shares memory with the values that are read").at(argument);
+    }
     if (!source.shares_splits(view)) return Status();
-    return invalid_argument(argument, " shares memory with the splits that are read");
+    return invalid_argument(argument, " shares memory with the splits that are read").at(argument);
   };
   BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, "out.values", size.device, "the values"));
   BACKSLICE_RETURN_IF_ERROR(

@@ -35,10 +35,14 @@ inline Device device_of(const Context& context) {
 // Returns the requested dtype, or that of the pieces, with the size of its items.
 inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked) {
   const auto first = first_piece(encoded);
-  if (!asked && !first) return invalid_argument("Tvalues must be given: there is no element to take it from");
+  if (!asked && !first) {
+    return invalid_argument("Tvalues must be given: there is no element to take it from").at("Tvalues");
+  }
   if (!asked) return ValuesType{first->dtype, first->item_size};
   if (asked->dtype != DType::Bytes) return ValuesType{asked->dtype, item_size(asked->dtype)};
-  if (asked->item_size < 0) return invalid_argument("Tvalues: item_size ", asked->item_size, " must be >= 0");
+  if (asked->item_size < 0) {
+    return invalid_argument("Tvalues: item_size ", asked->item_size, " must be >= 0").at("Tvalues");
+  }
   return *asked;
 }
 

@@ -10,7 +10,9 @@ Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>>
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     if (shape->elements() != static_cast<std::int64_t>(elements.size())) {
-      return invalid_argument("shape ", dims, " has ", shape->elements(), " elements, but there are ", elements.size());
+      return invalid_argument("shape ", dims, " has ", counted(shape->elements(), "element", "elements"),
+                              ", but there are ", elements.size())
+          .at("shape");
     }
     List list;
     list.pieces.reserve(elements.size());
@@ -41,7 +43,8 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     if (shape->elements() != size()) {
-      return invalid_argument("cannot reshape ", size(), " elements of shape ", Ints(shape_), " to ", dims);
+      return invalid_argument("cannot reshape ", counted(size(), "element", "elements"), " of shape ", Ints(shape_),
+                              " to ", dims);
     }
     return VariantArray(*shape, elements_);
   });
@@ -49,7 +52,7 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
 
 Status VariantArray::check_index(std::int64_t i) const {
   if (i >= 0 && i < size()) return Status();
-  return out_of_range("element ", i, " is out of bounds for ", size(), " elements");
+  return out_of_range("element ", i, " is out of bounds for ", counted(size(), "element", "elements"));
 }
 
 Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Context& context) const {

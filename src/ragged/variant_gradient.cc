@@ -46,17 +46,21 @@ class KnownSplits {
   template <class Pieces>
   static Result<KnownSplits> make(const std::vector<Tensor>& given, const Pieces& encoded, const Shape& shape,
                                   const Call& call) {
-    if (given.empty()) return invalid_argument("row_splits: at least one list is needed");
+    if (given.empty()) return invalid_argument("row_splits: at least one list is needed").at("row_splits");
     KnownSplits known;
     if (given.size() == 1 && given[0].shape().rank() == 0) {
       if (!encoded.has_missing()) return known;
-      return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits");
+      return invalid_argument("row_splits is a scalar, but a piece is missing: its size must come from the splits")
+          .at("row_splits");
     }
     // Checks the splits like those of a ragged tensor. The last list says how many values there are.
-    auto splits = check_row_splits(given, std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No, call);
-    if (!splits.ok()) return Status(splits.status().code(), "row_splits: " + splits.status().message());
+    auto splits =
+        check_row_splits(given, "row_splits", std::nullopt, encoded.has_missing() ? Keep::Yes : Keep::No, call);
+    if (!splits.ok()) return splits.status();
     if (splits->rows < encoded.size()) {
-      return invalid_argument("row_splits is for ", splits->rows, " rows, but there are ", encoded.size(), " pieces");
+      return invalid_argument("row_splits is for ", counted(splits->rows, "row", "rows"), ", but there are ",
+                              counted(encoded.size(), "piece", "pieces"))
+          .at("row_splits");
     }
     if (given.size() > 1 && (shape.rank() == 0 || splits->values != shape[0])) {
       return invalid_argument("the innermost of row_splits ends at ", splits->values, ", but dense_values_shape is ",
@@ -101,8 +105,8 @@ class MissingPieces {
                           : row_    ? checked_multiply(rows, *row_)
                                     : std::nullopt;
     if (elements) return *elements;
-    return invalid_argument("piece ", i, " is missing, and its ", rows, " rows of dense_values_shape ", Ints(shape_),
-                            " have more than 2**63 - 1 elements");
+    return invalid_argument("piece ", i, " is missing, and its ", counted(rows, "row", "rows"),
+                            " of dense_values_shape ", Ints(shape_), " have more than 2**63 - 1 elements");
   }
 
  private:
@@ -113,8 +117,8 @@ class MissingPieces {
 
 Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) {
   if (total == shape.elements()) return Status();
-  return invalid_argument("the ", pieces, " pieces have ", total, " elements in all, but dense_values_shape ",
-                          Ints(shape), " has ", shape.elements());
+  return invalid_argument("the ", counted(pieces, "piece has ", "pieces have "), counted(total, "element", "elements"),
+                          " in all, but dense_values_shape ", Ints(shape), " has ", shape.elements());
 }
 
 Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type, Device device) {
@@ -164,9 +168,9 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
     if (!piece.missing || write != Write::Accumulate)
       BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type, call.device));
     if (piece.elements > shape.elements() - total) {
-      return invalid_argument("piece ", i, " of ", piece.elements, " elements does not fit: dense_values_shape ",
-                              Ints(shape), " has ", shape.elements(), ", of which ", total,
-                              " are taken by the pieces before it");
+      return invalid_argument("piece ", i, " of ", counted(piece.elements, "element", "elements"),
+                              " does not fit: dense_values_shape ", Ints(shape), " has ", shape.elements(),
+                              ", of which ", total, " are taken by the pieces before it");
     }
     total += piece.elements;
     if (piece.missing) {
@@ -186,7 +190,8 @@ Result<Joiner> checked_pieces(const Pieces& pieces, const VariantArray* encoded,
   const auto splits = KnownSplits::make(row_splits, pieces, shape, call);
   if (!splits.ok()) return splits.status();
   if (pieces.has_missing() && shape.rank() == 0) {
-    return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing");
+    return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing")
+        .at("dense_values_shape");
   }
   if (encoded != nullptr && encoded->batch() != nullptr) return whole_batch(*encoded, shape, type, call.device);
   return separate_pieces(pieces, *splits, shape, type, write, call);
@@ -196,9 +201,11 @@ Status check_gradient_output(const View& out, const Shape& shape, const Joiner& 
                              const std::vector<Tensor>& row_splits, Write write) {
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out, "out", shape, type.dtype, type.item_size, "the pieces", RunsOn::AnyDevice));
-  if (pieces.shares_memory_with(out)) return invalid_argument("out shares memory with a piece");
+  if (pieces.shares_memory_with(out)) return invalid_argument("out shares memory with a piece").at("out");
   for (std::size_t i = 0; i < row_splits.size(); ++i) {
-    if (overlap(out, row_splits[i].view())) return invalid_argument("out shares memory with row_splits[", i, "]");
+    if (overlap(out, row_splits[i].view())) {
+      return invalid_argument("out shares memory with row_splits[", i, "]").at("out");
+    }
   }
   return write == Write::Accumulate ? check_can_accumulate(type.dtype) : Status();
 }

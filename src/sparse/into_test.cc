@@ -34,8 +34,8 @@ TEST(SparseSliceInto, TakesAnyStrides) {
   const Sparse x;
   std::vector<std::int64_t> columns(4, -1);
   std::vector<float> backwards(2, -1);
-  const View rows = View::strided(columns.data(), DType::Int64, {2, 2}, {8, 16}).value();
-  const View values = View::strided(backwards.data() + 1, DType::Float32, {2}, {-4}).value();
+  const View rows = View::strided(columns.data(), {2, 2}, {1, 2}).value();
+  const View values = View::strided(backwards.data() + 1, {2}, {-1}).value();
   ASSERT_TRUE(sparse_slice_into(x.indices(), x.view(), {3, 5}, {1, 1}, {2, 3}, rows, values).ok());
   EXPECT_THAT(columns, ElementsAre(0, 1, 0, 1));
   EXPECT_THAT(backwards, ElementsAre(4, 2));
@@ -53,9 +53,9 @@ TEST(SparseSliceInto, RefusesOutputsThatDoNotFit) {
   EXPECT_TRUE(is_error(into(view_of(values, {2, 2}), view_of(values, {2})), kInvalid));
   EXPECT_TRUE(is_error(into(view_of(rows, {2, 2}), view_of(x.values, {2})), kInvalid, "shares memory with values"));
   EXPECT_TRUE(is_error(into(view_of(x.rows, {2, 2}), view_of(values, {2})), kInvalid, "shares memory with indices"));
-  const View folded = View::strided(rows.data(), DType::Int64, {2, 2}, {8, 8}).value();
+  const View folded = View::strided(rows.data(), {2, 2}, {1, 1}).value();
   EXPECT_TRUE(is_error(into(folded, view_of(values, {2})), kInvalid, "overlaps itself"));
-  const View indices_again = View::strided(rows.data(), DType::Float32, {2}, {4}).value();
+  const View indices_again = View::contiguous(rows.data(), DType::Float32, {2}).value();
   EXPECT_TRUE(
       is_error(into(view_of(rows, {2, 2}), indices_again), kInvalid, "out_indices shares memory with out_values"));
   EXPECT_TRUE(is_error(sparse_slice_count(x.indices(), {1}, {2, 3}), kInvalid, "start has 1 items"));

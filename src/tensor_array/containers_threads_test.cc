@@ -56,7 +56,7 @@ TEST(ContainerThreads, ManyReadOneRaggedTensor) {
   const Selection reversed = *Selection::from_index({4}, "::-1");
   on_threads(4, [&](int) {
     for (int i = 0; i < 100; ++i) {
-      Tensor values = ragged_slice(rt, reversed, {.executor = pool.get()}).value().values();
+      Tensor values = ragged_slice(reversed, rt, {.executor = pool.get()}).value().values();
       EXPECT_EQ(elements<float>(values), (std::vector<float>{6, 3, 4, 5, 1, 2}));
     }
   });

@@ -96,7 +96,7 @@ TEST(TensorArrayInto, StringsAreAssigned) {
   const std::string word = "a word too long to be kept in place, surely";
   ASSERT_TRUE(words.write(1, tensor_of<std::string>({word}, {1})).ok());
   std::vector<std::string> out(3, "before");
-  const View apart = View::strided(out.data(), DType::String, {2, 1}, {2 * sizeof(std::string), 0}).value();
+  const View apart = View::strided(out.data(), {2, 1}, {2, 0}).value();
   ASSERT_TRUE(words.stack_into(apart).ok());
   EXPECT_THAT(out, ElementsAre("", "before", word));
 }
@@ -110,8 +110,8 @@ TEST(TensorArrayInto, RefusesOtherOutputsAndKeepsTheElements) {
   EXPECT_TRUE(is_error(a.stack_into(view_of(out, {4})), kInvalid, "shape of out was [4] instead of [2,2]"));
   EXPECT_TRUE(is_error(a.stack_into(view_of(other, {2, 2})), kInvalid,
                        "out has dtype float64, expected float32, that of the array"));
-  EXPECT_TRUE(is_error(a.stack_into(View::strided(out.data(), DType::Float32, {2, 2}, {4, 4}).value()), kInvalid,
-                       "out overlaps itself"));
+  EXPECT_TRUE(
+      is_error(a.stack_into(View::strided(out.data(), {2, 2}, {1, 1}).value()), kInvalid, "out overlaps itself"));
   EXPECT_TRUE(is_error(a.stack_into(held.view()), kInvalid, "out shares memory with an element"));
   EXPECT_TRUE(is_error(a.stack_into(View{nullptr, DType::Float32, held.view().layout}), kInvalid, "null"));
   std::vector<std::int64_t> lengths(3, -1);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iostream>
+#include <memory>
 #include <vector>
 
 using namespace backslice;
@@ -94,6 +95,14 @@ Status tensor_arrays() {
   return states->stack_into(*out);
 }
 
+// Your own memory, held without a copy until nothing needs it any more.
+Status shared_memory(TensorArray& states) {
+  auto owner = std::make_shared<std::vector<float>>(2, 1.0f);
+  Result<ConstView> value = ConstView::of(*owner, {2});
+  if (!value) return value.status();
+  return states.write(1, *value, owner);
+}
+
 // [[1, 2], [], [3, 4, 5]]: values, and splits that say where rows begin.
 Result<RaggedTensor> ragged() {
   Result<Tensor> values = Tensor::copy_of({1.0f, 2.0f, 3.0f, 4.0f, 5.0f}, {5});
@@ -104,13 +113,24 @@ Result<RaggedTensor> ragged() {
   return RaggedTensor::make(*values, {*splits});
 }
 
+// The same of your own memory. The splits are copied, and need no owner.
+Result<RaggedTensor> shared_rows() {
+  auto owner = std::make_shared<std::vector<float>>(5, 1.0f);
+  const std::vector<std::int64_t> row_splits = {0, 2, 2, 5};
+  Result<ConstView> values = ConstView::of(*owner, {5});
+  Result<ConstView> splits = ConstView::of(row_splits, {4});
+  if (!values) return values.status();
+  if (!splits) return splits.status();
+  return RaggedTensor::make(*values, owner, {*splits});
+}
+
 // Rows of a ragged tensor, and the gradient of its values.
 Status ragged_slices(const RaggedTensor& rt) {
   Result<Selection> backwards = Selection::from_index({rt.rows()}, "::-2");
   if (!backwards) return backwards.status();
-  Result<RaggedTensor> y = ragged_slice(rt, *backwards);  // [[3,4,5], [1,2]]
+  Result<RaggedTensor> y = ragged_slice(*backwards, rt);  // [[3,4,5], [1,2]]
   if (!y) return y.status();
-  Result<Tensor> dvalues = ragged_slice_grad(rt, *backwards, y->values());
+  Result<Tensor> dvalues = ragged_slice_grad(*backwards, rt, y->values());
   if (!dvalues) return dvalues.status();
   for (float v : dvalues->elements<float>().value()) std::cout << v << ' ';
   std::cout << '\n';  // 1 2 3 4 5
@@ -141,14 +161,14 @@ Status variants(const RaggedTensor& rt) {
 Status ragged_into(const RaggedTensor& rt) {
   Result<Selection> last = Selection::from_index({rt.rows()}, "1:");
   if (!last) return last.status();
-  Result<RaggedSize> size = ragged_slice_size(rt, *last);
+  Result<RaggedSize> size = ragged_slice_size(*last, rt);
   if (!size) return size.status();
   std::vector<std::int64_t> splits(static_cast<std::size_t>(size->splits[0]));
   std::vector<float> memory(static_cast<std::size_t>(size->values.elements()));
   Result<View> split_view = View::of(splits, {size->splits[0]});
   Result<View> values = View::of(memory, size->values);
   if (!split_view || !values) return {StatusCode::Internal, "wrong sizes"};
-  return ragged_slice_into(rt, *last, {{*split_view}, *values});
+  return ragged_slice_into(*last, rt, {{*split_view}, *values});
 }
 
 int main() {
@@ -159,10 +179,14 @@ int main() {
   const RaggedTensor rt = ragged().value();
   for (const Status& status :
        {grad_buffers(), sparse_tensors(), sparse_into(indices, values),
-        tensor_arrays(), ragged_slices(rt), variants(rt), ragged_into(rt)}) {
+        tensor_arrays(), ragged_slices(rt), variants(rt), ragged_into(rt),
+        shared_rows().status()}) {
     if (!status.ok()) {
       std::cerr << status << '\n';
       return 1;
     }
   }
+  TensorArray states = TensorArray::make(2, DType::Float32).value();
+  if (!shared_memory(states).ok()) return 1;
+  return states.read(1).value().shape() == Shape::make({2}).value() ? 0 : 1;
 }

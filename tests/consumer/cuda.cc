@@ -11,14 +11,12 @@ backslice::Status gradient(const backslice::Selection& selection,
                            const float* dy, float* dx,
                            backslice::CudaStream stream) {
   using namespace backslice;
-  const auto from = ConstView::contiguous(
-      dy, DType::Float32, selection.result_shape(), 0, Device::cuda(0));
-  const auto to = View::contiguous(dx, DType::Float32, selection.shape(), 0,
-                                   Device::cuda(0));
+  const Device device = Device::cuda(0);
+  const auto from = ConstView::contiguous(dy, selection.result_shape(), device);
+  const auto to = View::contiguous(dx, selection.shape(), device);
   if (!from) return from.status();
   if (!to) return to.status();
-  return slice_grad_into(selection, *from, *to, Write::Overwrite,
-                         {.stream = stream});
+  return slice_grad_into(selection, *from, *to, {.stream = stream});
 }
 
 int main() {

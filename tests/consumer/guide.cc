@@ -6,25 +6,26 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <stop_token>
 #include <vector>
 
 using namespace backslice;
 
-// A view is memory, a dtype, extents, and byte strides where there are gaps.
+// A view is memory, a dtype, extents, and strides where there are gaps.
 Status views() {
   std::vector<float> memory(24);
   Result<View> whole = View::of(memory, {4, 6});  // 24 elements, or an error
   if (!whole) return whole.status();
-  Result<View> same = View::contiguous(memory.data(), DType::Float32, {4, 6});
+  Result<View> same = View::contiguous(memory.data(), {4, 6});
   if (!same) return same.status();
-  Result<View> even_columns =
-      View::strided(memory.data(), DType::Float32, {4, 3}, {24, 8});
+  // strides count elements: every other column
+  Result<View> even_columns = View::strided(memory.data(), {4, 3}, {6, 2});
   return even_columns.status();
 }
 
 // A Tensor owns its memory, and is taken wherever a view is.
 Status tensors() {
-  Result<Tensor> x = Tensor::make(DType::Float32, {2, 3}, 0, Contents::Zero);
+  Result<Tensor> x = Tensor::zeros(DType::Float32, {2, 3});
   Result<Tensor> ones = Tensor::copy_of({1.0f, 1.0f, 1.0f}, {1, 3});
   Result<Selection> last = Selection::from_index({2, 3}, "1:");
   if (!x || !ones || !last) return {StatusCode::Internal, "wrong sizes"};
@@ -48,6 +49,13 @@ struct backslice::DTypeOf<MyBfloat16> : DTypeConstant<DType::BFloat16> {};
 Status own_types() {
   std::array<MyBfloat16, 4> memory = {};
   return View::of(memory, {2, 2}).status();
+}
+
+// Shapes of other libraries may be lists of int or std::size_t.
+Status other_integers(const std::vector<std::size_t>& extents) {
+  Result<Shape> shape = Shape::make(extents);
+  if (!shape) return shape.status();
+  return Tensor::zeros(DType::Float32, *shape).status();
 }
 
 // Operations come in pairs: one makes its result, ..._into fills yours.
@@ -130,7 +138,7 @@ Result<Tensor> chained(const ConstView& dy) {
       .and_then([&](const Selection& s) { return slice_grad(s, dy); })
       .or_else([](const Status& why) -> Result<Tensor> {
         std::cerr << why << '\n';
-        return Tensor::make(DType::Float64, {4}, 0, Contents::Zero);
+        return Tensor::zeros(DType::Float64, {4});
       });
 }
 
@@ -184,12 +192,14 @@ bool allocators(const Selection& selection, const ConstView& dy) {
 }
 
 // A large operation asks between its pieces whether to go on.
-Status cancellation(const Selection& selection, const ConstView& dy) {
-  std::atomic<bool> stop = false;
-  const CancelledTest asked = [&] { return stop.load(); };
-  const Context context{.cancelled = &asked};
-  // Cancelled, once another thread sets `stop`
-  return slice_grad(selection, dy, context).status();
+Status cancellation(const Selection& selection, const ConstView& dy,
+                    std::stop_token token) {
+  // Cancelled, once somebody requests the stop: a std::jthread, for example
+  Result<Tensor> dx = slice_grad(selection, dy, {.stop = token});
+  if (!dx) return dx.status();
+  // or by a test of your own
+  const CancelledTest asked = [&] { return token.stop_requested(); };
+  return slice_grad(selection, dy, {.cancelled = &asked}).status();
 }
 
 // What a gradient will cost is known before any memory is touched.
@@ -207,9 +217,9 @@ int main() {
   const Tensor dy = Tensor::copy_of({1.0, 2.0}, {2}).value();
   const Selection selection = Selection::from_index({4}, "1:3").value();
   for (const Status& status :
-       {views(), tensors(), own_types(), gradients(), dialects(), prepared(),
-        many_slices(), chained(dy).status(), executors(selection, dy),
-        cancellation(selection, dy)}) {
+       {views(), tensors(), own_types(), other_integers({2, 3}), gradients(),
+        dialects(), prepared(), many_slices(), chained(dy).status(),
+        executors(selection, dy), cancellation(selection, dy, {})}) {
     if (!status.ok()) {
       std::cerr << status << '\n';
       return 1;

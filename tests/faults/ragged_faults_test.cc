@@ -32,7 +32,7 @@ std::vector<Operation> ragged_operations() {
     std::vector<std::int64_t> splits = std::vector<std::int64_t>(32, -1);
     RaggedView view;
     Output(Ints lengths, std::int64_t count) {
-      view.values = View::strided(values.data(), DType::Float32, {count}, {8}).value();
+      view.values = View::strided(values.data(), {count}, {2}).value();
       std::int64_t at = 0;
       for (const std::int64_t length : lengths) {
         view.splits.push_back(View::contiguous(splits.data() + at, DType::Int64, {length}).value());
@@ -53,13 +53,13 @@ std::vector<Operation> ragged_operations() {
   };
   return {
       {"ragged_slice_size",
-       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_size(rt, reversed).status(); })},
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_size(reversed, rt).status(); })},
       {"ragged_slice_into",
        into(ragged, {5}, 6,
-            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(rt, reversed, out); })},
+            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(reversed, rt, out); })},
       {"ragged_slice_grad_into", into(ragged, {}, 6,
                                       [=](const RaggedTensor& rt, const RaggedView& out) {
-                                        return ragged_slice_grad_into(rt, last, dy.view(), out.values);
+                                        return ragged_slice_grad_into(last, rt, dy.view(), out.values);
                                       })},
       {"ragged_element_into",
        into(pieces, {}, 2,
@@ -90,17 +90,17 @@ std::vector<Operation> ragged_operations() {
              return std::vector{Tensor::of(dense.buffer(), view)};
            },
            [=](const std::vector<Tensor>& s) { return RaggedTensor::make(values, s).status(); })},
-      {"ragged_slice", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(rt, reversed).status(); })},
-      {"ragged_index", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(rt, inside).status(); })},
+      {"ragged_slice", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(reversed, rt).status(); })},
+      {"ragged_index", operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice(inside, rt).status(); })},
       {"ragged_index_grad",
        operation(ragged,
-                 [=](const RaggedTensor& rt) { return ragged_slice_grad(rt, inside, inside_dy.view()).status(); })},
+                 [=](const RaggedTensor& rt) { return ragged_slice_grad(inside, rt, inside_dy.view()).status(); })},
       {"ragged_index_into",
        into(ragged, {2, 5, 5}, 3,
-            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(rt, inside, out); })},
+            [=](const RaggedTensor& rt, const RaggedView& out) { return ragged_slice_into(inside, rt, out); })},
       {"ragged_slice_rows", operation(ragged, [](const RaggedTensor& rt) { return rt.slice_rows(1, 3).status(); })},
       {"ragged_slice_grad",
-       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_grad(rt, last, dy.view()).status(); })},
+       operation(ragged, [=](const RaggedTensor& rt) { return ragged_slice_grad(last, rt, dy.view()).status(); })},
       {"ragged_encode",
        operation(ragged, [](const RaggedTensor& rt) { return ragged_tensor_to_variant(rt).status(); })},
       {"ragged_decode",

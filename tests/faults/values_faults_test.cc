@@ -29,6 +29,8 @@ std::vector<Operation> value_operations() {
   static const std::vector<float> memory = counting<float>(24);
   static const ConstView view = view_of(memory, {6, 4});
   static const std::vector<std::int64_t> numbers = counting<std::int64_t>(6), ones(3, 1), far(3, 99), axes = {0, 0, 7};
+  static const std::vector<std::size_t> far_extents(3, SIZE_MAX);
+  static const std::vector<int> many_extents(40, 1);
   static const std::vector<ConstView> columns = {view_of(numbers, {6}), view}, no_columns = {view};
   static const std::vector<Range> outside = {{3, 99}, {0, 4}};
   static const Shape three = *Shape::make({3});
@@ -36,15 +38,19 @@ std::vector<Operation> value_operations() {
   return {
       plain("shape", [] { return status_of(Shape::make(axes)); }),
       plain("shape_refused", [] { return status_of(Shape::make({1, -1})); }),
+      plain("shape_of_other_integers", [] { return status_of(Shape::make(far_extents)); }),
+      plain("long_shape_of_other_integers", [] { return status_of(Shape::make(many_extents)); }),
       plain("partial_shape_refused", [] { return status_of(PartialShape::make({1, -2})); }),
       plain("prepended", [] { return status_of(partial.prepended(three)); }),
       plain("prepended_refused", [] { return status_of(huge.prepended(three)); }),
       plain("size_in_bytes_refused", [] { return status_of(size_in_bytes(*Shape::make({1LL << 62}), 8)); }),
       plain("contiguous_layout_refused", [] { return status_of(make_contiguous_layout(DType::Int8, ones, 3)); }),
       plain("strided_layout_refused", [] { return status_of(make_strided_layout(DType::Int8, ones, numbers)); }),
+      plain("strides_refused", [] { return status_of(ConstView::strided(memory.data(), ones, numbers)); }),
+      plain("wide_strides_refused", [] { return status_of(ConstView::strided(memory.data(), {2}, {1LL << 62})); }),
       plain("view_refused", [] { return status_of(ConstView::of(memory, ones)); }),
       plain("elements_refused", [] { return status_of(view.elements<double>()); }),
-      plain("broadcast_refused", [] { return status_of(broadcast(view, three)); }),
+      plain("broadcast_refused", [] { return status_of(broadcast(three, view)); }),
       plain("columns", [] { return status_of(CooIndices::from_columns({columns.data(), 1})); }),
       plain("columns_refused", [] { return status_of(CooIndices::from_columns(columns)); }),
       plain("columns_of_floats", [] { return status_of(CooIndices::from_columns(no_columns)); }),

@@ -13,7 +13,7 @@ INTERNAL = {"export.h", "inline_vector.h", "version.h", "backslice.h"}
 def public_part(header: Path) -> str:
     """Return the declarations, without comments, private members and namespace detail."""
     text = re.sub(r"//[^\n]*", "", header.read_text())
-    text = re.sub(r"namespace detail \{.*?\n\}", "", text, flags=re.DOTALL)
+    text = re.sub(r"namespace detail \{.*?\n\}\s*\n", "", text, flags=re.DOTALL)
     return re.sub(r"\n private:\n.*?\n\};", "\n};", text, flags=re.DOTALL)
 
 

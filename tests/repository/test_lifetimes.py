@@ -44,7 +44,8 @@ REFUSED = {
     "owner of a buffer": "auto* owner = made().value().buffer().release<void (*)(std::byte*)>();",
     "view of a const temporary": "auto v = ConstView::of(memory(), {2});",
     "indices from a temporary": "auto indices = CooIndices::from_matrix(made().value());",
-    "broadcast of a temporary": "auto wide = broadcast(made().value(), *Shape::make({2}));",
+    "broadcast of a temporary": "auto wide = broadcast(*Shape::make({2}), made().value());",
+    "broadcast of a temporary in the old order": "auto wide = broadcast(made().value(), *Shape::make({2}));",
 }
 # What a temporary gives by value: a loop over it is right, and a reference to it lives as long as the name.
 ALLOWED = {

@@ -274,13 +274,13 @@ void ragged() {
         .value();
   }();
   const Selection reversed = at({kLists}, "::-2");
-  const auto sliced = ragged_slice(rt, reversed, context);
+  const auto sliced = ragged_slice(reversed, rt, context);
   check(sliced.status());
   if (!sliced.ok()) return;
   EXPECT_EQ(sum_of_elements(sliced->values().view()), kValues / 2);
-  check(ragged_slice_grad(rt, reversed, sliced->values(), context), kValues / 2);
+  check(ragged_slice_grad(reversed, rt, sliced->values(), context), kValues / 2);
   check_into(rt.values().shape(), kValues / 2, [&](const View& out, Write write) {
-    return ragged_slice_grad_into(rt, reversed, sliced->values(), out, write, context);
+    return ragged_slice_grad_into(reversed, rt, sliced->values(), out, write, context);
   });
   const auto encoded = ragged_tensor_to_variant(*sliced);
   check(encoded.status());

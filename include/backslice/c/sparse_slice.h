@@ -37,7 +37,7 @@ BACKSLICE_C_API int32_t backslice_sparse_slice_into(const backslice_coo_indices*
 
 /* The gradient of the values that were sliced: TensorFlow's SparseSliceGrad, and the same from the size of the slice.
  */
-BACKSLICE_C_API int32_t backslice_sparse_slice_grad_into(const backslice_view* grad,
+BACKSLICE_C_API int32_t backslice_sparse_slice_grad_into(const backslice_view* backprop_val_grad,
                                                          const backslice_coo_indices* input_indices,
                                                          backslice_ints input_start,
                                                          const backslice_coo_indices* output_indices,
