@@ -68,7 +68,7 @@ def test_ragged_gradients(folder):
             {"row_splits": [0, 1], "dense_values_shape": [1], "peice_0": [1.0]},
             "expected row_splits, dense_values_shape or piece_<i>",
         ),
-        ({"row_splits": [0, 1], "dense_values_shape": [4], "piece_0": [1.0]}, "have 1 elements in all"),
+        ({"row_splits": [0, 1], "dense_values_shape": [4], "piece_0": [1.0]}, "the 1 piece has 1 element in all"),
         ({"row_splits_0": [0, 1], "row_splits_2": [0, 1], "dense_values_shape": [1]}, "in turn"),
         ({"row_splits": [0, 1], "row_splits_0": [0, 1], "dense_values_shape": [1]}, "in turn"),
         ({"row_splits": 3, "dense_values_shape": [4], "piece_0": [1.0]}, "expected one axis"),

@@ -108,7 +108,7 @@ def test_lists_take_the_dtype_and_arrays_must_have_it():
         (lambda a: a.write([0], [1]), bs.InvalidArgumentError, "index must be a scalar"),
         (lambda a: a.write(np.array([0]), [1]), bs.InvalidArgumentError, "index must be a scalar"),
         (lambda a: a.write(2**70, [1]), bs.InvalidArgumentError, "Tried to write"),
-        (lambda a: a.read(5), bs.InvalidArgumentError, "Tried to read from index 5 but array size is: 2"),
+        (lambda a: a.read(5), bs.InvalidArgumentError, "Tried to read from index 5, but the array has 2 elements"),
         (lambda a: a.gather([[0]]), bs.InvalidArgumentError, "1-D"),
         (lambda a: a.gather([]), bs.UnimplementedError, "element shape"),
         (lambda a: a.scatter([0], 3), bs.InvalidArgumentError, "scalar"),

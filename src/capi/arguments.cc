@@ -14,18 +14,22 @@ std::string text(const Argument& argument) {
 void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t expected) {
   constexpr std::size_t kPlausible = 65536;
   const bool newer = found > expected && found < kPlausible && found % alignof(std::size_t) == 0;
-  refuse(invalid_argument(
-      text(argument), ".struct_size is ", found, ", expected ", expected, ": ",
-      newer ? "the program was compiled with the header of a newer backslice than the library that is loaded; update "
-              "the library"
-            : "the struct was not initialised; begin with its BACKSLICE_..._INIT"));
+  refuse(
+      invalid_argument(
+          text(argument), ".struct_size is ", found, ", expected ", expected, ": ",
+          newer
+              ? "the program was compiled with the header of a newer backslice than the library that is loaded; update "
+                "the library"
+              : "the struct was not initialised; begin with its BACKSLICE_..._INIT")
+          .at(text(argument)));
 }
 
-void refuse_dtype(std::int32_t number, const Argument& argument) {
+void refuse_dtype(std::int32_t number, const Argument& argument, const char* field) {
   const int last = static_cast<int>(DType::StringView);
-  refuse(dtype_error(text(argument), " is ", number,
-                     ", which is no element type of this version; those of backslice.h ", "lie between 0 and ", last,
-                     ", and strings are BACKSLICE_STRING, ", last));
+  refuse(dtype_error(text(argument), field, " is ", number,
+                     ", which is not an element type of this version: those are 0 to ", last,
+                     ", and strings are BACKSLICE_STRING, ", last)
+             .at(text(argument)));
 }
 
 Write write_of(std::int32_t number) {
@@ -36,20 +40,23 @@ Write write_of(std::int32_t number) {
     default: break;
   }
   refuse(invalid_argument("write is ", number,
-                          ", expected BACKSLICE_OVERWRITE (0), BACKSLICE_INTO_ZEROS (1) or BACKSLICE_ACCUMULATE (2)"));
+                          ", expected BACKSLICE_OVERWRITE (0), BACKSLICE_INTO_ZEROS (1) or BACKSLICE_ACCUMULATE (2)")
+             .at("write"));
 }
 
 bool flag_of(std::int32_t number, const Argument& argument) {
-  if (number != 0 && number != 1) refuse(invalid_argument(text(argument), " is ", number, ", expected 0 or 1"));
+  if (number != 0 && number != 1) {
+    refuse(invalid_argument(text(argument), " is ", number, ", expected 0 or 1").at(text(argument)));
+  }
   return number == 1;
 }
 
 Ints ints_of(const backslice_ints& list, const Argument& argument) {
   if (list.size < 0 || list.size > std::int64_t{1} << 48) {
-    refuse(invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more"));
+    refuse(invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more").at(text(argument)));
   }
   if (list.size > 0 && list.data == nullptr) {
-    refuse(invalid_argument(text(argument), " is NULL, but has a size of ", list.size));
+    refuse(invalid_argument(text(argument), " is NULL, but has a size of ", list.size).at(text(argument)));
   }
   return {list.data, static_cast<std::size_t>(list.size)};
 }
@@ -117,7 +124,8 @@ Device device_from(std::int32_t type, std::int32_t id, const Argument& argument)
   if (type == BACKSLICE_CPU && id == 0) return Device::cpu();
   if (type == BACKSLICE_CUDA && id >= 0) return Device::cuda(id);
   refuse(unimplemented(text(argument), " names device ", type, ":", id,
-                       " (DLPack's numbers), expected the CPU, 1:0, or a CUDA device, 2:0 and so on"));
+                       " (DLPack's numbers), expected the CPU, 1:0, or a CUDA device, 2:0 and so on")
+             .at(text(argument)));
 }
 
 void set_device(std::int32_t& type, std::int32_t& id, Device device) {

@@ -34,7 +34,7 @@ std::string text(const Argument& argument);
 
 template <class T>
 T& not_null(T* pointer, Argument argument) {
-  if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL"));
+  if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL").at(text(argument)));
   return *pointer;
 }
 
@@ -47,7 +47,7 @@ template <class T>
 std::span<T> items(T* data, std::int64_t count, const Argument& argument, const Argument& count_argument,
                    std::int64_t most = std::int64_t{1} << 48) {
   if (count < 0 || count > most) {
-    refuse(invalid_argument(text(count_argument), " is ", count, ", expected 0 to ", most));
+    refuse(invalid_argument(text(count_argument), " is ", count, ", expected 0 to ", most).at(text(count_argument)));
   }
   if (count > 0) not_null(data, argument);
   return {data, static_cast<std::size_t>(count)};
@@ -55,12 +55,12 @@ std::span<T> items(T* data, std::int64_t count, const Argument& argument, const 
 
 // -- Numbers, lists and text
 
-[[noreturn]] void refuse_dtype(std::int32_t number, const Argument& argument);
+[[noreturn]] void refuse_dtype(std::int32_t number, const Argument& argument, const char* field);
 
-// C has all element types but std::string.
-inline DType dtype_from(std::int32_t number, const Argument& argument) {
+// C has all element types but std::string. `field` is where the number stands in the argument: ".dtype" of a view.
+inline DType dtype_from(std::int32_t number, const Argument& argument, const char* field = "") {
   const bool exists = number >= 0 && number <= static_cast<std::int32_t>(DType::StringView);
-  if (!exists || number == static_cast<std::int32_t>(DType::String)) refuse_dtype(number, argument);
+  if (!exists || number == static_cast<std::int32_t>(DType::String)) refuse_dtype(number, argument, field);
   return static_cast<DType>(number);
 }
 

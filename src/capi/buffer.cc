@@ -10,7 +10,7 @@ using namespace backslice::capi;
 int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_context* context, backslice_buffer** out) {
   return guarded([&] {
     not_null(out, "out");
-    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0");
+    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0").at("bytes");
     const Contents contents = flag_of(zeroed, "zeroed") ? Contents::Zero : Contents::Uninitialised;
     const CallContext call(context);
     return give(out, unwrap(Call(call, call.device()).allocator.allocate(bytes, contents)));

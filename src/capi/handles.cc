@@ -59,7 +59,8 @@ const HandleBase* base_of(const void* handle) { return static_cast<const HandleB
 // The kind of what may be a handle.
 Kind kind_of(const void* handle, const Argument& argument) {
   if (is_alive(handle) && name_of(base_of(handle)->kind) != nullptr) return base_of(handle)->kind;
-  refuse(invalid_argument(text(argument), " is not a handle: it was freed, or backslice did not make it"));
+  refuse(invalid_argument(text(argument), " is not a handle: it was freed, or backslice did not make it")
+             .at(text(argument)));
 }
 
 }  // namespace
@@ -73,10 +74,12 @@ HandleBase::~HandleBase() {
 }
 
 void check_handle(const void* handle, Kind kind, const Argument& argument) {
-  if (handle == nullptr) refuse(invalid_argument(text(argument), " is NULL, expected a ", name_of(kind)));
+  if (handle == nullptr) {
+    refuse(invalid_argument(text(argument), " is NULL, expected a ", name_of(kind)).at(text(argument)));
+  }
   const Kind found = kind_of(handle, argument);
   if (found == kind) return;
-  refuse(invalid_argument(text(argument), " is a ", name_of(found), ", expected a ", name_of(kind)));
+  refuse(invalid_argument(text(argument), " is a ", name_of(found), ", expected a ", name_of(kind)).at(text(argument)));
 }
 
 }  // namespace backslice::capi

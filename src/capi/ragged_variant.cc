@@ -36,7 +36,7 @@ std::int64_t elements_of(const backslice_view& view) {
 // making a layout. Everything else, errors included, is what view_of says of it.
 std::optional<Piece> piece_of(const backslice_view* piece, const Argument& argument) {
   const backslice_view given = given_struct(piece, argument);
-  const DType dtype = dtype_from(given.dtype, argument);
+  const DType dtype = dtype_from(given.dtype, argument, ".dtype");
   const bool is_plain = given.strides == nullptr && given.item_size == 0 && dtype != DType::Bytes &&
                         given.device_type == BACKSLICE_CPU && given.device_id == 0;
   const std::int64_t elements = is_plain ? elements_of(given) : -1;

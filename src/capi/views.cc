@@ -7,22 +7,25 @@ namespace {
 // Errors of C++ about a layout do not know whose it is.
 [[noreturn]] void refuse_layout(const Status& status, const Argument& argument) {
   Status named(status.code(), join(text(argument), ": ", status.message()));
-  refuse(status.is_about_dtype() ? std::move(named).about_dtype() : std::move(named));
+  if (status.is_about_dtype()) named = std::move(named).about_dtype();
+  refuse(std::move(named).at(text(argument)));
 }
 
 Ints extents_of(const backslice_view& view, const Argument& argument) {
   if (view.rank < 0 || view.rank > BACKSLICE_MAX_RANK) {
-    refuse(invalid_argument(text(argument), ".rank is ", view.rank, ", expected 0 to ", BACKSLICE_MAX_RANK));
+    refuse(invalid_argument(text(argument), ".rank is ", view.rank, ", expected 0 to ", BACKSLICE_MAX_RANK)
+               .at(text(argument)));
   }
   if (view.rank > 0 && view.shape == nullptr) {
-    refuse(invalid_argument(text(argument), ".shape is NULL, but the rank is ", view.rank));
+    refuse(invalid_argument(text(argument), ".shape is NULL, but the rank is ", view.rank).at(text(argument)));
   }
   return {view.shape, static_cast<std::size_t>(view.rank)};
 }
 
 void check_data(const void* data, const Shape& shape, const Argument& argument) {
   if (data != nullptr || shape.elements() == 0) return;
-  refuse(invalid_argument(text(argument), ".data is NULL, but the shape ", Ints(shape), " has elements"));
+  refuse(invalid_argument(text(argument), ".data is NULL, but the shape ", Ints(shape), " has elements")
+             .at(text(argument)));
 }
 
 // Whether nothing but the shape is left to check, as in nearly all views: row-major without gaps, elements whose size
@@ -39,7 +42,7 @@ enum class Data { Needed, Unused };
 template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
   const backslice_view given = given_struct(view, argument);
-  const DType dtype = dtype_from(given.dtype, argument);
+  const DType dtype = dtype_from(given.dtype, argument, ".dtype");
   const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);
   const Result<Shape> shape = Shape::make(extents);

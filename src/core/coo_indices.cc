@@ -8,12 +8,12 @@ namespace {
 
 Status check_dtype(DType dtype, const std::string& what) {
   if (dtype == DType::Int32 || dtype == DType::Int64) return Status();
-  return dtype_error(what, " has dtype ", name(dtype), ", expected int64 or int32");
+  return dtype_error(what, " has dtype ", name(dtype), ", expected int64 or int32").at(what);
 }
 
 Status check_memory(const ConstView& view, const std::string& what) {
   if (view.elements() == 0 || view.data != nullptr) return Status();
-  return invalid_argument(what, " has shape ", Ints(view.shape()), " but its data is null");
+  return invalid_argument(what, " has shape ", Ints(view.shape()), " but its data is null").at(what);
 }
 
 }  // namespace
@@ -22,12 +22,15 @@ Result<CooIndices> CooIndices::from_matrix(const ConstView& matrix, const char* 
   return without_throwing([&]() -> Result<CooIndices> {
     const Shape& shape = matrix.shape();
     if (shape.rank() != 2) {
-      return invalid_argument(argument, " must be a matrix with one row per entry, got shape ", Ints(shape));
+      return invalid_argument(argument, " must be a matrix with one row per entry, got shape ", Ints(shape))
+          .at(argument);
     }
     BACKSLICE_RETURN_IF_ERROR(check_dtype(matrix.dtype, argument));
     BACKSLICE_RETURN_IF_ERROR(check_memory(matrix, argument));
     if (shape[1] > kMaxRank) {
-      return invalid_argument(argument, " has ", shape[1], " columns; at most ", kMaxRank, " are supported");
+      return invalid_argument(argument, " has ", counted(shape[1], "column", "columns"), "; at most ", kMaxRank,
+                              " are supported")
+          .at(argument);
     }
     CooIndices indices;
     indices.rows_ = shape[0];
@@ -44,8 +47,9 @@ Result<CooIndices> CooIndices::from_matrix(const ConstView& matrix, const char* 
 Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, const char* argument) {
   return without_throwing([&]() -> Result<CooIndices> {
     if (columns.empty() || columns.size() > kMaxRank) {
-      return invalid_argument(argument, " has ", columns.size(), " columns; from 1 to ", kMaxRank,
-                              " are supported (for none, give a matrix of shape [entries,0])");
+      return invalid_argument(argument, " has ", counted(columns.size(), "column", "columns"), "; from 1 to ", kMaxRank,
+                              " are supported (for none, give a matrix of shape [entries,0])")
+          .at(argument);
     }
     CooIndices indices;
     indices.is_columns_ = true;
@@ -54,16 +58,19 @@ Result<CooIndices> CooIndices::from_columns(std::span<const ConstView> columns, 
     for (const ConstView& column : columns) {
       const std::string what = join(argument, "[", indices.rank(), "]");
       if (column.shape().rank() != 1) {
-        return invalid_argument(what, " must be a vector with one item per entry, got shape ", Ints(column.shape()));
+        return invalid_argument(what, " must be a vector with one item per entry, got shape ", Ints(column.shape()))
+            .at(what);
       }
       BACKSLICE_RETURN_IF_ERROR(check_dtype(column.dtype, what));
       if (column.dtype != columns[0].dtype) {
         return dtype_error(what, " has dtype ", name(column.dtype), ", but ", argument, "[0] has ",
-                           name(columns[0].dtype));
+                           name(columns[0].dtype))
+            .at(what);
       }
       if (column.shape()[0] != columns[0].shape()[0]) {
-        return invalid_argument(what, " has ", column.shape()[0], " items, but ", argument, "[0] has ",
-                                columns[0].shape()[0]);
+        return invalid_argument(what, " has ", counted(column.shape()[0], "item", "items"), ", but ", argument,
+                                "[0] has ", columns[0].shape()[0])
+            .at(what);
       }
       BACKSLICE_RETURN_IF_ERROR(check_same_device(column.device, what, columns[0].device, join(argument, "[0]")));
       BACKSLICE_RETURN_IF_ERROR(check_memory(column, what));

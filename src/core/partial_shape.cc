@@ -9,11 +9,14 @@ namespace backslice {
 Result<PartialShape> PartialShape::make(Ints dims, const char* argument) {
   return without_throwing([&]() -> Result<PartialShape> {
     if (dims.size() > kMaxRank) {
-      return invalid_argument(argument, " has ", dims.size(), " axes; at most ", kMaxRank, " are supported");
+      return invalid_argument(argument, " has ", counted(dims.size(), "axis", "axes"), "; at most ", kMaxRank,
+                              " are supported")
+          .at(argument);
     }
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
       if (dims[axis] < kUnknown) {
-        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= -1 (-1 for unknown)");
+        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= -1 (-1 for unknown)")
+            .at(argument, static_cast<std::int64_t>(axis));
       }
     }
     PartialShape shape;
@@ -55,7 +58,8 @@ Result<PartialShape> PartialShape::prepended(const Shape& first) const {
     if (!dims_) return *this;
     if (first.rank() + dims_->size() > kMaxRank) {
       return invalid_argument("shape_to_prepend ", Ints(first), " before element shape ", to_string(), " has ",
-                              first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported");
+                              first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported")
+          .at("shape_to_prepend");
     }
     PartialShape shape;
     shape.dims_.emplace(Ints(first));

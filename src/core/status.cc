@@ -1,5 +1,6 @@
 #include "backslice/status.h"
 
+#include <charconv>
 #include <ostream>
 
 #include "backslice/ints.h"
@@ -30,6 +31,14 @@ std::string Status::to_string() const {
 }
 
 Status Status::at(std::string_view argument, std::optional<std::int64_t> position, std::optional<TextSpan> span) && {
+  const std::size_t bracket = argument.find('[');
+  if (!position && bracket != argument.npos) {
+    std::int64_t entry = 0;
+    if (std::from_chars(argument.data() + bracket + 1, argument.data() + argument.size(), entry).ec == std::errc()) {
+      argument = argument.substr(0, bracket);
+      position = entry;
+    }
+  }
   place_ = std::make_shared<const Place>(Place{std::string(argument), position, span});
   return std::move(*this);
 }

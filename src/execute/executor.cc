@@ -138,7 +138,7 @@ Executor& default_executor() noexcept {
 
 Status set_num_threads(int threads) {
   return without_throwing([&]() -> Status {
-    if (threads < 1) return invalid_argument("threads is ", threads, ", must be >= 1");
+    if (threads < 1) return invalid_argument("threads is ", threads, ", must be >= 1").at("threads");
     Default::instance().set_threads(std::min(threads, most_threads()));
     return Status();
   });

@@ -29,7 +29,7 @@ class PoolAllocator final : public Allocator {
  public:
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
     return without_throwing([&]() -> Result<Buffer> {
-      if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0");
+      if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0").at("bytes");
       if (contents == Contents::Zero) {
         const auto block = map_zeroed(std::max<std::int64_t>(bytes, 1));
         if (!block.ok()) return block.status();

@@ -1,5 +1,7 @@
 #include "ops/checks.h"
 
+#include <cstring>
+
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
@@ -24,18 +26,20 @@ Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) 
   if (!is_valid(view.layout, view.dtype)) {
     return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
                             Ints(view.layout.strides), ", ", view.layout.item_size, " bytes per element of dtype ",
-                            name(view.dtype));
+                            name(view.dtype))
+        .at(argument);
   }
   if (view.elements() == 0) return Status();
   if (view.data == nullptr) {
-    return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null");
+    return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null").at(argument);
   }
   if (!view.device.is_cpu()) return cuda::check_memory(view.data, view.device, argument);
   if (are_bytes(view.dtype)) return Status();
   const std::int64_t alignment = operations_of(view.dtype).alignment;
   if (is_aligned(view, alignment)) return Status();
   return invalid_argument(argument, ": elements of dtype ", name(view.dtype), " must be aligned to ", alignment,
-                          " bytes");
+                          " bytes")
+      .at(argument);
 }
 
 Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning) {
@@ -44,32 +48,36 @@ Status check_shape(const ConstView& view, const char* argument, const Shape& exp
   const std::string mismatch =
       join("shape of ", argument, " was ", Ints(shape), " instead of ", Ints(expected), ", ", meaning);
   if (shape.rank() != expected.rank()) {
-    return invalid_argument(mismatch, ": rank ", shape.rank(), ", expected ", expected.rank());
+    return invalid_argument(mismatch, ": rank ", shape.rank(), ", expected ", expected.rank()).at(argument);
   }
   int axis = 0;
   while (shape[axis] == expected[axis]) ++axis;
-  return invalid_argument(mismatch, ": axis ", axis, " has ", shape[axis], ", expected ", expected[axis]);
+  return invalid_argument(mismatch, ": axis ", axis, " has ", shape[axis], ", expected ", expected[axis])
+      .at(argument, std::strchr(argument, '[') == nullptr ? std::optional<std::int64_t>(axis) : std::nullopt);
 }
 
 Status check_distinct(const View& out, const char* argument) {
   if (!overlaps_itself(out.layout)) return Status();
   return invalid_argument(argument, " overlaps itself: shape ", Ints(out.shape()), " with byte strides ",
-                          Ints(out.layout.strides));
+                          Ints(out.layout.strides))
+      .at(argument);
 }
 
 Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument) {
   if (!overlap(out, other)) return Status();
-  return invalid_argument(argument, " shares memory with ", other_argument);
+  return invalid_argument(argument, " shares memory with ", other_argument).at(argument);
 }
 
 Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
                     const char* owner, RunsOn runs_on) {
   if (out.dtype != dtype) {
-    return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner);
+    return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner)
+        .at(argument);
   }
   if (out.layout.item_size != item_size) {
     return dtype_error(argument, " has items of ", out.layout.item_size, " bytes, expected ", item_size, ", as in ",
-                       owner);
+                       owner)
+        .at(argument);
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, runs_on));
   BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "the shape of the result"));

@@ -50,7 +50,7 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
   return without_throwing([&]() -> Result<GradientCost> {
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dtype, selection, Write::Overwrite));
     if (dtype != DType::Bytes) item_size = backslice::item_size(dtype);
-    if (item_size < 0) return invalid_argument("item_size is ", item_size, ", expected at least 0");
+    if (item_size < 0) return invalid_argument("item_size is ", item_size, ", expected at least 0").at("item_size");
     const auto read = size_in_bytes(selection.result_shape(), item_size);
     const auto result = size_in_bytes(selection.shape(), item_size);
     if (!read.ok()) return read.status();

@@ -39,7 +39,8 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
     const SliceName argument(i, "dy");
     if (selection.shape() != shape) {
       return invalid_argument(SliceName(i, "selection").c_str(), " is for shape ", Ints(selection.shape()),
-                              ", not for shape ", Ints(shape));
+                              ", not for shape ", Ints(shape))
+          .at("slices", static_cast<std::int64_t>(i));
     }
     if (dy.device != slices[0].dy.device) {
       return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, "slices[0].dy");
@@ -48,7 +49,8 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
     BACKSLICE_RETURN_IF_ERROR(check_shape(dy, argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
     if (dy.dtype != first.dtype || dy.layout.item_size != first.layout.item_size) {
-      return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype));
+      return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype))
+          .at(argument.c_str());
     }
   }
   return Status();
@@ -76,7 +78,7 @@ std::int64_t elements_of(std::span<const SliceGradient> slices) {
 // Whether the sum can be formed at all: overlaps need an addition, gaps need a zero.
 Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient> slices, bool disjoint) {
   if (!disjoint && !can_add(dtype)) {
-    return dtype_error("slices overlap, and elements of dtype ", name(dtype), " cannot be added");
+    return dtype_error("slices overlap, and elements of dtype ", name(dtype), " cannot be added").at("slices");
   }
   if (has_zero(dtype)) return Status();
   const bool covers = disjoint ? elements_of(slices) == shape.elements()
@@ -137,7 +139,7 @@ void add_each(std::span<const SliceGradient> slices, const View& out, const Call
 
 Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
-    if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype");
+    if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype").at("slices");
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     const Call call(context, slices[0].dy.device);
@@ -160,8 +162,10 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
 Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {
   return without_throwing([&]() -> Result<std::int64_t> {
     constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
-    if (slices < 0 || slices > kMost) return invalid_argument("slices is ", slices, ", expected 0 to ", kMost);
-    if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank);
+    if (slices < 0 || slices > kMost) {
+      return invalid_argument("slices is ", slices, ", expected 0 to ", kMost).at("slices");
+    }
+    if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank).at("rank");
     return cuda::most_table_bytes(slices, rank);
   });
 }

@@ -25,8 +25,9 @@ struct ShapedGradient {
 
 Result<ShapedGradient> with_shape(const ConstView& grad, const Shape& shape, const Context& context) {
   if (grad.elements() != shape.elements()) {
-    return invalid_argument("grad has ", grad.elements(), " elements (shape ", Ints(grad.shape()), "), the slice has ",
-                            shape.elements(), " (shape ", Ints(shape), ")");
+    return invalid_argument("grad has ", counted(grad.elements(), "element", "elements"), " (shape ",
+                            Ints(grad.shape()), "), the slice has ", shape.elements(), " (shape ", Ints(shape), ")")
+        .at("grad");
   }
   if (const auto layout = reshape(grad.layout, shape))
     return ShapedGradient{{grad.data, grad.dtype, *layout, grad.device}, {}};

@@ -42,12 +42,14 @@ bool same_places(const Layout& a, const Layout& b) {
 
 Status check_prepared(const ConstView& view, const char* argument, DType dtype, const Layout& layout) {
   if (view.dtype != dtype) {
-    return dtype_error(argument, " has dtype ", name(view.dtype), ", but the slice was prepared for ", name(dtype));
+    return dtype_error(argument, " has dtype ", name(view.dtype), ", but the slice was prepared for ", name(dtype))
+        .at(argument);
   }
   if (!same_places(view.layout, layout)) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " and byte strides ",
                             Ints(view.layout.strides), ", but the slice was prepared for shape ", Ints(layout.shape),
-                            " and byte strides ", Ints(layout.strides));
+                            " and byte strides ", Ints(layout.strides))
+        .at(argument);
   }
   return check_input(view, argument, RunsOn::AnyDevice);
 }

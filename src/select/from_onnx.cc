@@ -16,7 +16,7 @@ Status check_onnx_lengths(const OnnxSlice& slice) {
   const std::size_t size = slice.starts.size();
   const auto differs = [&](std::size_t other, const char* argument) {
     if (other == size) return Status();
-    return invalid_argument(argument, " has ", other, " entries, starts has ", size).at(argument);
+    return invalid_argument(argument, " has ", counted(other, "entry", "entries"), ", starts has ", size).at(argument);
   };
   BACKSLICE_RETURN_IF_ERROR(differs(slice.ends.size(), "ends"));
   if (slice.axes) BACKSLICE_RETURN_IF_ERROR(differs(slice.axes->size(), "axes"));

@@ -37,7 +37,8 @@ Result<int> count_named_axes(const Index& index, int rank) {
         .at("index", second_ellipsis);
   }
   if (named > rank) {
-    return out_of_range("too many indices: the shape has ", rank, " axes, but ", named, " were indexed")
+    return out_of_range("too many indices: the shape has ", counted(rank, "axis", "axes"), ", but ", named,
+                        " were indexed")
         .at("index", first_too_many);
   }
   return named;

@@ -11,13 +11,16 @@ namespace {
 
 Status check_box(const Shape& shape, std::span<const Range> box) {
   if (box.size() != static_cast<std::size_t>(shape.rank())) {
-    return invalid_argument("box has ", box.size(), " ranges, shape ", Ints(shape), " has ", shape.rank(), " axes");
+    return invalid_argument("box has ", counted(box.size(), "range", "ranges"), ", shape ", Ints(shape), " has ",
+                            counted(shape.rank(), "axis", "axes"))
+        .at("box");
   }
   for (int i = 0; i < shape.rank(); ++i) {
     const auto [lo, hi] = box[static_cast<std::size_t>(i)];
     if (lo < 0 || lo > hi || hi > shape[i]) {
       return invalid_argument("box[", i, "] is (", lo, ", ", hi, "), not a range within (0, ", shape[i], ") of axis ",
-                              i);
+                              i)
+          .at("box", static_cast<std::int64_t>(i));
     }
   }
   return Status();

@@ -20,8 +20,8 @@ Result<Selection::Axis> canonical_axis(Selection::Axis axis, std::int64_t extent
   if (axis.step == 0) return invalid_argument("axis ", number, ": step must be non-zero");
   const std::int64_t room = axis.step > 0 ? extent - 1 - axis.start : -axis.start;
   if (room / axis.step < axis.count - 1) {
-    return invalid_argument("axis ", number, ": ", axis.count, " indices from ", axis.start, " by ", axis.step,
-                            " leave [0,", extent, ")");
+    return invalid_argument("axis ", number, ": ", counted(axis.count, "index", "indices"), " from ", axis.start,
+                            " by ", axis.step, " leave [0,", extent, ")");
   }
   return axis;
 }
@@ -41,7 +41,9 @@ Selection Selection::all(const Shape& shape) {
 Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
   return without_throwing([&]() -> Result<Selection> {
     if (axes.size() != static_cast<std::size_t>(shape.rank())) {
-      return invalid_argument("axes has ", axes.size(), " entries, shape ", Ints(shape), " has ", shape.rank());
+      return invalid_argument("axes has ", counted(axes.size(), "entry", "entries"), ", shape ", Ints(shape), " has ",
+                              shape.rank())
+          .at("axes");
     }
     Axes canonical;
     for (int i = 0; i < shape.rank(); ++i) {
@@ -61,7 +63,8 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
     for (std::int64_t source : result_axes) {
       if (source == kNewAxis) continue;
       if (source < next || source >= shape.rank()) {
-        return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1");
+        return invalid_argument("result_axes ", result_axes, " must name input axes in ascending order, or -1")
+            .at("result_axes");
       }
       BACKSLICE_RETURN_IF_ERROR(pass_dropped(source));
       ++next;
@@ -73,7 +76,8 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
 
 Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
   if (result_axes.size() > kMaxRank) {
-    return invalid_argument("the result has ", result_axes.size(), " axes; at most ", kMaxRank, " are supported");
+    return invalid_argument("the result has ", counted(result_axes.size(), "axis", "axes"), "; at most ", kMaxRank,
+                            " are supported");
   }
   Selection selection;
   selection.shape_ = shape;
@@ -96,8 +100,8 @@ bool Selection::operator==(const Selection& other) const {
 }
 
 std::string Selection::explain() const {
-  std::string text = join("takes ", result_shape_.elements(), " of ", shape_.elements(), " elements: shape ",
-                          Ints(shape_), " -> ", Ints(result_shape_), "\n");
+  std::string text = join("takes ", result_shape_.elements(), " of ", counted(shape_.elements(), "element", "elements"),
+                          ": shape ", Ints(shape_), " -> ", Ints(result_shape_), "\n");
   for (int i = 0; i < shape_.rank(); ++i) {
     const Axis& axis = axes_[i];
     text += join("  axis ", i, " of ", shape_[i], ": start ", axis.start, ", step ", axis.step, ", count ", axis.count,

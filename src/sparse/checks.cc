@@ -11,19 +11,23 @@ namespace backslice {
 Status check_rows(const ConstView& values, const char* argument) {
   if (values.shape().rank() >= 1) return Status();
   return invalid_argument(argument, " must be a vector, or have one entry per row along its first axis; got a ",
-                          "scalar");
+                          "scalar")
+      .at(argument);
 }
 
 Status check_length(Ints list, const char* argument, int rank, const char* of) {
   if (list.size() == static_cast<std::size_t>(rank)) return Status();
-  return invalid_argument(argument, " has ", list.size(), " items, expected ", rank, ", one per ", of);
+  return invalid_argument(argument, " has ", counted(list.size(), "item", "items"), ", expected ", rank, ", one per ",
+                          of)
+      .at(argument);
 }
 
 Status check_size(Ints size, int rank) {
   BACKSLICE_RETURN_IF_ERROR(check_length(size, "size", rank, "column of indices"));
   for (std::size_t axis = 0; axis < size.size(); ++axis) {
     if (size[axis] < 0) {
-      return invalid_argument("Expected a non-negative size, got ", size[axis], " (size[", axis, "])");
+      return invalid_argument("Expected a non-negative size, got ", size[axis], " (size[", axis, "])")
+          .at("size", static_cast<std::int64_t>(axis));
     }
   }
   return Status();
@@ -47,7 +51,7 @@ Status check_indices(const CooIndices& indices, const char* argument, Device dev
 Status check_device_status(const Context& context, Device device) {
   if (context.device_status == nullptr || device.is_cpu()) return Status();
   if (reinterpret_cast<std::uintptr_t>(context.device_status) % alignof(DeviceStatus) != 0) {
-    return invalid_argument("device_status is not aligned to ", alignof(DeviceStatus), " bytes");
+    return invalid_argument("device_status is not aligned to ", alignof(DeviceStatus), " bytes").at("device_status");
   }
   return cuda::check_memory(context.device_status, device, "device_status");
 }

@@ -38,7 +38,8 @@ Status check_indices_fit(const CooIndices& indices, Ints start, Ints size) {
   for (std::size_t axis = 0; axis < start.size(); ++axis) {
     if (start[axis] < 0 && size[axis] - 1 > std::numeric_limits<std::int32_t>::max()) {
       return invalid_argument("start[", axis, "] is ", start[axis], " and size[", axis, "] is ", size[axis],
-                              ": indices of the result may not fit int32; give int64 indices");
+                              ": indices of the result may not fit int32; give int64 indices")
+          .at("start", static_cast<std::int64_t>(axis));
     }
   }
   return Status();
@@ -69,13 +70,15 @@ Result<Shape> check_slice_arguments(const CooIndices& indices, const ConstView& 
   BACKSLICE_RETURN_IF_ERROR(check_indices(indices, "indices", values.device, "values"));
   if (indices.rows() != values.shape()[0]) {
     return invalid_argument("Number of elements in indices (", indices.rows(), ") and values (", values.shape()[0],
-                            ") do not match");
+                            ") do not match")
+        .at("values");
   }
   const auto dense_shape = Shape::make(shape);
   if (!dense_shape.ok()) return dense_shape.status();
   if (indices.rank() != dense_shape->rank()) {
-    return invalid_argument("indices has ", indices.rank(), " columns, but shape ", shape, " has ", shape.size(),
-                            " axes");
+    return invalid_argument("indices has ", counted(indices.rank(), "column", "columns"), ", but shape ", shape,
+                            " has ", counted(shape.size(), "axis", "axes"))
+        .at("indices");
   }
   BACKSLICE_RETURN_IF_ERROR(check_window(indices, start, size));
   return result_shape(*dense_shape, start, size);
@@ -86,7 +89,8 @@ Status check_slice_out(const View& out, const char* argument, DType dtype, std::
                        const Shape& expected, const CooIndices& indices, const ConstView& values) {
   if (out.dtype != dtype || out.layout.item_size != item_size) {
     return dtype_error(argument, " has dtype ", name(out.dtype), " of ", out.layout.item_size, " bytes, expected ",
-                       name(dtype), " of ", item_size);
+                       name(dtype), " of ", item_size)
+        .at(argument);
   }
   BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, argument, values.device, "values"));
   BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, RunsOn::AnyDevice));
@@ -152,7 +156,9 @@ Status slice_into_on_device(const CooIndices& indices, const ConstView& values, 
   BACKSLICE_RETURN_IF_ERROR(check_rows(out_values, "out_values"));
   const std::int64_t entries = out_values.shape()[0];
   if (entries > indices.rows()) {
-    return invalid_argument("out_values has ", entries, " rows, more than indices, which has ", indices.rows());
+    return invalid_argument("out_values has ", counted(entries, "row", "rows"), ", more than indices, which has ",
+                            indices.rows())
+        .at("out_values");
   }
   BACKSLICE_RETURN_IF_ERROR(check_outputs(out_indices, out_values, entries, indices, values));
   refuse_captured_wait(status, call);
@@ -161,7 +167,9 @@ Status slice_into_on_device(const CooIndices& indices, const ConstView& values, 
   if (status != nullptr) return Status();
   const DeviceStatus outcome = found.outcome(call.queue());
   if (outcome.refused == 0) return Status();
-  return invalid_argument("out_values has ", entries, " rows, but ", outcome.found, " entries lie in the window");
+  return invalid_argument("out_values has ", counted(entries, "row", "rows"), ", but ",
+                          counted(outcome.found, "entry", "entries"), " lie in the window")
+      .at("out_values");
 }
 
 }  // namespace

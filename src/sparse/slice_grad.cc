@@ -16,11 +16,11 @@ namespace backslice {
 namespace {
 
 Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write write) {
-  if (!are_bytes(grad.dtype)) return dtype_error("backprop_val_grad: strings have no gradient");
+  if (!are_bytes(grad.dtype)) return dtype_error("backprop_val_grad: strings have no gradient").at("backprop_val_grad");
   if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
   if (has_zero(grad.dtype) || grad.shape()[0] == input_rows) return Status();
-  return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in the ", input_rows - grad.shape()[0],
-                     " rows that the slice does not hold");
+  return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in ",
+                     counted(input_rows - grad.shape()[0], "row", "rows"), " that the slice does not hold");
 }
 
 // Checks in TensorFlow's order.
@@ -28,30 +28,36 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
                             MatchOrder order, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "backprop_val_grad"));
   if (input.rank() != output.rank()) {
-    return invalid_argument("input_indices has ", input.rank(), " columns, but output_indices has ", output.rank());
+    return invalid_argument("input_indices has ", counted(input.rank(), "column", "columns"),
+                            ", but output_indices has ", output.rank());
   }
   if (input.dtype() != output.dtype()) {
     return dtype_error("input_indices has dtype ", name(input.dtype()), ", but output_indices has ",
                        name(output.dtype()));
   }
   if (output.rows() > input.rows()) {
-    return invalid_argument("output_indices has ", output.rows(), " rows, more than input_indices, which has ",
-                            input.rows());
+    return invalid_argument("output_indices has ", counted(output.rows(), "row", "rows"),
+                            ", more than input_indices, which has ", input.rows())
+        .at("output_indices");
   }
   if (grad.shape()[0] != output.rows()) {
-    return invalid_argument("backprop_val_grad has ", grad.shape()[0], " rows, but output_indices has ", output.rows());
+    return invalid_argument("backprop_val_grad has ", counted(grad.shape()[0], "row", "rows"),
+                            ", but output_indices has ", output.rows())
+        .at("backprop_val_grad");
   }
   BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "column of input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "backprop_val_grad", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "backprop_val_grad"));
   BACKSLICE_RETURN_IF_ERROR(check_indices(output, "output_indices", grad.device, "backprop_val_grad"));
   if (order == MatchOrder::Any && output.rows() > std::numeric_limits<std::int32_t>::max()) {
-    return unimplemented("order \"any\" takes at most 2**31 - 1 rows of output_indices, got ", output.rows());
+    return unimplemented("order \"any\" takes at most 2**31 - 1 rows of output_indices, got ", output.rows())
+        .at("order");
   }
   // The device sorts rows by numbers of 32 bits.
   if (order == MatchOrder::Any && !grad.device.is_cpu() && input.rows() > std::numeric_limits<std::uint32_t>::max()) {
     return unimplemented("order \"any\" takes at most 2**32 - 1 rows of input_indices on ", to_string(grad.device),
-                         ", got ", input.rows());
+                         ", got ", input.rows())
+        .at("order");
   }
   return check_grad_dtype(grad, input.rows(), write);
 }
@@ -61,7 +67,9 @@ Status check_window_arguments(const ConstView& grad, const CooIndices& input, In
   BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "column of input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_size(size, input.rank()));
   if (grad.shape()[0] > input.rows()) {
-    return invalid_argument("grad has ", grad.shape()[0], " rows, more than input_indices, which has ", input.rows());
+    return invalid_argument("grad has ", counted(grad.shape()[0], "row", "rows"),
+                            ", more than input_indices, which has ", input.rows())
+        .at("grad");
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "grad"));
@@ -103,8 +111,9 @@ Status left_over_in_any_order(std::int64_t rows, std::int64_t used) {
 }
 
 Status other_window(std::int64_t rows, std::int64_t found, Ints start, Ints size) {
-  return invalid_argument("grad has ", rows, " rows, but ", found,
-                          " rows of input_indices lie in the window from start ", start, " of size ", size);
+  return invalid_argument("grad has ", counted(rows, "row", "rows"), ", but ", counted(found, "row", "rows"),
+                          " of input_indices lie in the window from start ", start, " of size ", size)
+      .at("grad");
 }
 
 KernelContext kernel_for(const View& out, const Call& call) {

@@ -67,7 +67,8 @@ Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, c
   return without_throwing([&]() -> Result<TensorArray> {
     if (given.name.find(kBeforeSource) != std::string::npos) {
       return invalid_argument("name \"", given.name, "\" has an '@', which separates an array from the source of its ",
-                              "gradient in the names of a container; use another character");
+                              "gradient in the names of a container; use another character")
+          .at("name");
     }
     Number number(*impl_, given.name);
     TensorArrayOptions options = given;

@@ -52,20 +52,24 @@ Status check_out(const State& array, const View& out, std::span<const Element> e
   BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", array.device(), "the array"));
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out, "out", shape, array.dtype, array.item_size, "the array", RunsOn::AnyDevice));
-  if (shares_memory(out, elements)) return invalid_argument("out shares memory with an element of the array");
+  if (shares_memory(out, elements)) return invalid_argument("out shares memory with an element of the array").at("out");
   return Status();
 }
 
 Status check_lengths(std::span<std::int64_t> lengths, const View& out, std::span<const Element> elements) {
   if (lengths.size() != elements.size()) {
-    return invalid_argument("lengths has room for ", lengths.size(), " numbers, but the array has ", elements.size(),
-                            " elements; it needs one per element");
+    return invalid_argument("lengths has room for ", counted(lengths.size(), "number", "numbers"),
+                            ", but the array has ", counted(elements.size(), "element", "elements"),
+                            "; it needs one per element")
+        .at("lengths");
   }
   const auto view = View::contiguous(lengths.data(), DType::Int64, {std::ssize(lengths)});
   if (!view.ok()) return view.status();
   BACKSLICE_RETURN_IF_ERROR(check_input(*view, "lengths"));
-  if (overlap(*view, out)) return invalid_argument("lengths shares memory with out");
-  if (shares_memory(*view, elements)) return invalid_argument("lengths shares memory with an element of the array");
+  if (overlap(*view, out)) return invalid_argument("lengths shares memory with out").at("lengths");
+  if (shares_memory(*view, elements)) {
+    return invalid_argument("lengths shares memory with an element of the array").at("lengths");
+  }
   return Status();
 }
 

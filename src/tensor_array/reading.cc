@@ -13,13 +13,16 @@ namespace {
 
 Status check_read_range(const State& array, std::int64_t index) {
   if (index >= 0 && (index < array.size || (array.is_gradient && index < kMaxSize))) return Status();
-  return invalid_argument(array.prefix(), "Tried to read from index ", index, " but array size is: ", array.size);
+  return invalid_argument(array.prefix(), "Tried to read from index ", index, ", but the array has ",
+                          counted(array.size, "element", "elements"))
+      .at("index");
 }
 
 Status cleared(const State& array, std::int64_t index) {
   return invalid_argument(array.prefix(), "Could not read index ", index,
                           " twice because it was cleared after a previous read (perhaps try setting "
-                          "clear_after_read = false?)");
+                          "clear_after_read = false?)")
+      .at("index");
 }
 
 // What reading the slot gives, without changing it.
@@ -30,13 +33,15 @@ Result<Element> element_of(const State& array, const Slot& slot, std::int64_t in
   if (shape) return Element{*shape, {}};
   BACKSLICE_RETURN_IF_ERROR(check_product(known, "element_shape"));
   return invalid_argument(array.prefix(), "Could not read index ", index,
-                          ": it has not been written, and the element shape is not fully defined: ", known.to_string());
+                          ": it has not been written, and the element shape is not fully defined: ", known.to_string())
+      .at("index");
 }
 
 Result<PartialShape> merged_shape(const State& array, const PartialShape& given) {
   if (array.element_shape.is_compatible_with(given)) return array.element_shape.merged_with(given);
   return invalid_argument(array.prefix(), "the element shape that was given, ", given.to_string(),
-                          ", does not fit the array's element shape, ", array.element_shape.to_string());
+                          ", does not fit the array's element shape, ", array.element_shape.to_string())
+      .at("element_shape");
 }
 
 Status check_fits(const State& array, const Element& element, std::int64_t index, const PartialShape& known) {

@@ -36,7 +36,8 @@ Status State::check_read_device(Device device) const {
 Result<std::vector<std::int64_t>> State::indices_up_to(std::int64_t count, const char* done) const {
   constexpr std::int64_t kMostAtOnce = 1 << 27;
   if (count > kMostAtOnce) {
-    return resource_exhausted(prefix(), count, " elements are too many to be ", done, " at once");
+    return resource_exhausted(prefix(), counted(count, "element", "elements"), " are too many to be ", done,
+                              " at once");
   }
   std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
@@ -54,9 +55,11 @@ Status check_product(const PartialShape& shape, const char* argument) {
 namespace {
 
 Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& options) {
-  if (size < 0) return invalid_argument("TensorArray ", options.name, ": Size should be >= 0. (got ", size, ")");
+  if (size < 0) {
+    return invalid_argument("TensorArray ", options.name, ": Size should be >= 0. (got ", size, ")").at("size");
+  }
   if (size > kMaxSize) {
-    return invalid_argument("TensorArray ", options.name, ": size ", size, " is more than ", kMaxSize);
+    return invalid_argument("TensorArray ", options.name, ": size ", size, " is more than ", kMaxSize).at("size");
   }
   if (dtype == DType::Bytes && options.item_size < 0) {
     return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");

@@ -22,14 +22,34 @@ TEST(TensorArray, WriteThenRead) {
   EXPECT_THAT(read(a, 1), ElementsAre(1, 2));
 }
 
+TEST(TensorArray, WritesMemoryOfAnOwner) {
+  auto owner = std::make_shared<std::vector<float>>(counting<float>(2));
+  const ConstView value = ConstView::of(*owner, {2}).value();
+  TensorArray a = array(2);
+  ASSERT_TRUE(a.write(0, value, owner).ok());
+  EXPECT_EQ(owner.use_count(), 2);
+  EXPECT_EQ(a.contents().value().elements[0].value->data(), value.data);
+  EXPECT_THAT(message(a.write(0, value, owner)), HasSubstr("already been written"));
+  EXPECT_EQ(owner.use_count(), 2);
+  ASSERT_TRUE(a.write(1, value, nullptr).ok());
+  TensorArray grad = a.grad("g").value();
+  ASSERT_TRUE(grad.write(0, value, owner).ok());
+  ASSERT_TRUE(grad.write(0, value, owner, Context()).ok());
+  EXPECT_EQ(owner.use_count(), 4);
+  EXPECT_THAT(read(grad, 0), ElementsAre(2, 4));
+  EXPECT_THAT(*owner, ElementsAre(1, 2));
+  ASSERT_TRUE(a.close().ok());
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
 TEST(TensorArray, WriteOutOfRange) {
   TensorArray a = array(2);
   const Tensor v = tensor_of({1}, {1});
   EXPECT_THAT(message(a.write(2, v)),
-              HasSubstr("TensorArray steps: Tried to write to index 2 but array is not resizeable and size is: 2"));
+              HasSubstr("TensorArray steps: Tried to write to index 2, but the array has 2 elements and a fixed size"));
   EXPECT_THAT(message(a.write(-1, v)), HasSubstr("Tried to write to index -1"));
   TensorArray dynamic = array(0, {.dynamic_size = true});
-  EXPECT_THAT(message(dynamic.write(-1, v)), HasSubstr("Tried to write to index -1 but array is not resizeable"));
+  EXPECT_THAT(message(dynamic.write(-1, v)), HasSubstr("Tried to write to index -1, which must be >= 0"));
   EXPECT_TRUE(dynamic.write((std::int64_t{1} << 31) - 2, v).ok());
   EXPECT_EQ(dynamic.size().value(), (std::int64_t{1} << 31) - 1);
   EXPECT_FALSE(dynamic.write(std::int64_t{1} << 40, v).ok());
@@ -81,7 +101,7 @@ TEST(TensorArray, DTypesAndShapesAreEnforced) {
 TEST(TensorArray, ReadOfTheUnwrittenAndTheCleared) {
   TensorArray a = array(2);
   EXPECT_THAT(message(a.read(0)), HasSubstr("element shape is not fully defined: <unknown>"));
-  EXPECT_THAT(message(a.read(2)), HasSubstr("Tried to read from index 2 but array size is: 2"));
+  EXPECT_THAT(message(a.read(2)), HasSubstr("Tried to read from index 2, but the array has 2 elements"));
   EXPECT_THAT(message(a.read(-1)), HasSubstr("Tried to read from index -1"));
   ASSERT_TRUE(a.write(0, tensor_of({1}, {1})).ok());
   ASSERT_TRUE(a.read(0).ok());
@@ -142,7 +162,7 @@ TEST(TensorArray, ConcatAndSplit) {
 
   TensorArray bad = array(2);
   const Tensor v = tensor_of({1, 2, 3}, {3});
-  EXPECT_THAT(message(bad.split(v, {1, 1})), HasSubstr("Expected sum of lengths to be equal to values.shape[0]"));
+  EXPECT_THAT(message(bad.split(v, {1, 1})), HasSubstr("Expected the sum of lengths to be value.shape[0]"));
   EXPECT_THAT(message(bad.split(v, {4, -1})), HasSubstr("lengths[1] is -1"));
   EXPECT_FALSE(bad.split(v, {std::numeric_limits<std::int64_t>::max(), 4}).ok());
   EXPECT_THAT(message(bad.split(v, {1, 1, 1})), HasSubstr("(2 vs. 3)"));

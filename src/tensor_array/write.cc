@@ -16,28 +16,32 @@ using Writes = std::vector<ElementWrite>;
 // Values that are held are not looked at again, so memory on a device must be there now.
 Status check_device(const State& array, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
-  return value.device().is_cpu() ? Status() : check_input(value.view(), "the value", RunsOn::AnyDevice);
+  return value.device().is_cpu() ? Status() : check_input(value.view(), "value", RunsOn::AnyDevice);
 }
 
 Status check_dtype(const State& array, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(check_device(array, value));
   if (value.dtype() != array.dtype) {
     return dtype_error(array.prefix(), "dtype is ", name(array.dtype), " but a value of dtype ", name(value.dtype()),
-                       " was written");
+                       " was written")
+        .at("value");
   }
   const std::int64_t size = value.view().layout.item_size;
   if (size == array.item_size) return Status();
   return dtype_error(array.prefix(), "items have ", array.item_size, " bytes but a value with items of ", size,
-                     " was written");
+                     " was written")
+      .at("value");
 }
 
 Status check_scatter(const State& array, Ints indices, const Tensor& value) {
   if (value.shape().rank() < 1) {
-    return invalid_argument(array.prefix(), "the value to scatter must have one row per index, got a scalar");
+    return invalid_argument(array.prefix(), "the value to scatter must have one row per index, got a scalar")
+        .at("value");
   }
   if (static_cast<std::int64_t>(indices.size()) != value.shape()[0]) {
     return invalid_argument(array.prefix(), "expected as many rows as indices, but value has shape ",
-                            Ints(value.shape()), " and there are ", indices.size(), " indices");
+                            Ints(value.shape()), " and there are ", counted(indices.size(), "index", "indices"))
+        .at("value");
   }
   BACKSLICE_RETURN_IF_ERROR(check_dtype(array, value));
   const std::shared_lock lock(array.mutex);
@@ -45,7 +49,8 @@ Status check_scatter(const State& array, Ints indices, const Tensor& value) {
   const auto largest = std::max_element(indices.begin(), indices.end());
   if (largest == indices.end() || *largest < array.size || array.options.dynamic_size) return Status();
   return invalid_argument(array.prefix(), "Max scatter index must be < array size (", *largest, " vs. ", array.size,
-                          ")");
+                          ")")
+      .at("indices", largest - indices.begin());
 }
 
 Status scatter_rows(State& array, Ints indices, const Tensor& value, const Call& call) {
@@ -61,21 +66,26 @@ Status scatter_rows(State& array, Ints indices, const Tensor& value, const Call&
 Status check_sum(const State& array, const Tensor& value, Ints lengths) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] < 0) return invalid_argument(array.prefix(), "lengths[", i, "] is ", lengths[i], ", must be >= 0");
+    if (lengths[i] < 0) {
+      return invalid_argument(array.prefix(), "lengths[", i, "] is ", lengths[i], ", must be >= 0")
+          .at("lengths", static_cast<std::int64_t>(i));
+    }
     if (__builtin_add_overflow(sum, lengths[i], &sum)) {
-      return invalid_argument(array.prefix(), "lengths add up to more than 2**63 - 1 (at lengths[", i, "])");
+      return invalid_argument(array.prefix(), "lengths add up to more than 2**63 - 1 (at lengths[", i, "])")
+          .at("lengths");
     }
   }
   if (sum == value.shape()[0]) return Status();
-  return invalid_argument(array.prefix(),
-                          "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ", sum,
-                          " and value's shape is: ", Ints(value.shape()));
+  return invalid_argument(array.prefix(), "Expected the sum of lengths to be value.shape[0], but the sum is ", sum,
+                          " and value has shape ", Ints(value.shape()))
+      .at("lengths");
 }
 
 Status check_split(const State& array, const Tensor& value, Ints lengths) {
   if (value.shape().rank() < 1) {
     return invalid_argument(array.prefix(),
-                            "expected value to be at least a vector, but received shape: ", Ints(value.shape()));
+                            "expected value to be at least a vector, but received shape: ", Ints(value.shape()))
+        .at("value");
   }
   BACKSLICE_RETURN_IF_ERROR(check_sum(array, value, lengths));
   BACKSLICE_RETURN_IF_ERROR(check_dtype(array, value));
@@ -83,8 +93,10 @@ Status check_split(const State& array, const Tensor& value, Ints lengths) {
   BACKSLICE_RETURN_IF_ERROR(array.check_open());
   const auto count = static_cast<std::int64_t>(lengths.size());
   if (array.options.dynamic_size ? count >= array.size : count == array.size) return Status();
-  return invalid_argument(array.prefix(), "TensorArray's size is not equal to the size of lengths (", array.size,
-                          " vs. ", count, "), and the TensorArray is not marked as dynamically resizeable");
+  return invalid_argument(array.prefix(), "lengths has ", counted(count, "entry", "entries"), ", but the array has ",
+                          counted(array.size, "element", "elements"),
+                          array.options.dynamic_size ? "; only more are possible" : " and a fixed size")
+      .at("lengths");
 }
 
 }  // namespace
@@ -103,7 +115,8 @@ Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& co
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
   return without_throwing([&]() -> Status {
     if (value.shape().rank() < 1) {
-      return invalid_argument(state_->prefix(), "the value to unstack must have one row per index, got a scalar");
+      return invalid_argument(state_->prefix(), "the value to unstack must have one row per index, got a scalar")
+          .at("value");
     }
     const auto indices = state_->indices_up_to(value.shape()[0], "unstacked");
     if (!indices.ok()) return indices.status();

@@ -23,12 +23,17 @@ bool writing_changes_structure(const State& array, std::int64_t index) {
 
 Status check_range(const State& array, std::int64_t index) {
   if (index >= 0 && index < array.size) return Status();
-  if (index >= 0 && array.options.dynamic_size) {
-    if (index < kMaxSize) return Status();
-    return invalid_argument(array.prefix(), "Tried to write to index ", index, ", past the largest, ", kMaxSize - 1);
+  if (index < 0) {
+    return invalid_argument(array.prefix(), "Tried to write to index ", index, ", which must be >= 0").at("index");
   }
-  return invalid_argument(array.prefix(), "Tried to write to index ", index,
-                          " but array is not resizeable and size is: ", array.size);
+  if (array.options.dynamic_size) {
+    if (index < kMaxSize) return Status();
+    return invalid_argument(array.prefix(), "Tried to write to index ", index, ", past the largest, ", kMaxSize - 1)
+        .at("index");
+  }
+  return invalid_argument(array.prefix(), "Tried to write to index ", index, ", but the array has ",
+                          counted(array.size, "element", "elements"), " and a fixed size")
+      .at("index");
 }
 
 Status check_write(const State& array, const Slot& slot, std::int64_t index, const Shape& shape,
@@ -38,16 +43,18 @@ Status check_write(const State& array, const Slot& slot, std::int64_t index, con
   };
   if (!element_shape.is_compatible_with(shape)) {
     return could_not("the value shape is ", Ints(shape), " which is incompatible with the TensorArray's inferred ",
-                     "element shape: ", element_shape.to_string());
+                     "element shape: ", element_shape.to_string())
+        .at("value");
   }
-  if (slot.read || array.all_read) return could_not("it has already been read.");
+  if (slot.read || array.all_read) return could_not("it has already been read.").at("index");
   if (slot.claimed || slot.readers > 0 || array.block_readers > 0) return array.claimed_error(index);
   if (!slot.written) return Status();
-  if (!array.is_gradient) return could_not("it has already been written to.");
+  if (!array.is_gradient) return could_not("it has already been written to.").at("index");
   if (!(slot.shape == shape)) {
     return invalid_argument(array.prefix(), "Could not aggregate to TensorArray index ", index,
                             " because the existing shape is ", Ints(slot.shape), " but the new input shape is ",
-                            Ints(shape));
+                            Ints(shape))
+        .at("value");
   }
   if (!slot.terms.empty() && !can_add(array.dtype)) {
     return dtype_error(array.prefix(), "Could not aggregate to TensorArray index ", index,

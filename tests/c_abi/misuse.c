@@ -21,8 +21,9 @@ static void wrong_views(void) {
   bad = good, bad.rank = 33;
   CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "x.rank is 33");
   bad = good, bad.dtype = 1000;
-  CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "x is 1000");
+  CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "x.dtype is 1000");
   CHECK(backslice_last_error_is_about_dtype() == 1);
+  CHECK(strcmp(backslice_last_error_argument(), "x") == 0);
   bad = good, bad.dtype = 37; /* std::string */
   CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "BACKSLICE_STRING");
   bad = good, bad.dtype = -1;

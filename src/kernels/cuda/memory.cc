@@ -27,13 +27,14 @@ Status check_memory(const void* data, Device device, std::string_view argument) 
     if (memory.type == cudaMemoryTypeManaged) return Status();
     if (memory.type == cudaMemoryTypeDevice && memory.device == device.ordinal) return Status();
     return invalid_argument(argument, " is said to be on ", to_string(device), ", but its memory is on ",
-                            where_is(memory));
+                            where_is(memory))
+        .at(argument);
   });
 }
 
 Result<Buffer> StreamAllocator::allocate(std::int64_t bytes, Contents contents) {
   return without_throwing([&]() -> Result<Buffer> {
-    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0");
+    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0").at("bytes");
     const DeviceGuard guard(queue_.ordinal);
     const RelaxedCapture relaxed;
     StreamRelease::give_back_set_aside();
