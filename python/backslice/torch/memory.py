@@ -28,13 +28,13 @@ NATIVE: dict[Any, Any] = {
     torch.uint64: np.dtype(np.uint64),
     torch.bool: np.dtype(np.bool_),
 }
-# Dtypes of ml_dtypes, and integers of their size, as which PyTorch shares their memory with NumPy.
+# Dtypes of ml_dtypes, and integers of their size, which NumPy can take from an address.
 SMALL_FLOATS: dict[Any, tuple[Any, Any]] = {
-    torch.bfloat16: (np.dtype(ml_dtypes.bfloat16), torch.int16),
-    torch.float8_e4m3fn: (np.dtype(ml_dtypes.float8_e4m3fn), torch.uint8),
-    torch.float8_e4m3fnuz: (np.dtype(ml_dtypes.float8_e4m3fnuz), torch.uint8),
-    torch.float8_e5m2: (np.dtype(ml_dtypes.float8_e5m2), torch.uint8),
-    torch.float8_e5m2fnuz: (np.dtype(ml_dtypes.float8_e5m2fnuz), torch.uint8),
+    torch.bfloat16: (np.dtype(ml_dtypes.bfloat16), np.dtype(np.int16)),
+    torch.float8_e4m3fn: (np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(np.uint8)),
+    torch.float8_e4m3fnuz: (np.dtype(ml_dtypes.float8_e4m3fnuz), np.dtype(np.uint8)),
+    torch.float8_e5m2: (np.dtype(ml_dtypes.float8_e5m2), np.dtype(np.uint8)),
+    torch.float8_e5m2fnuz: (np.dtype(ml_dtypes.float8_e5m2fnuz), np.dtype(np.uint8)),
 }
 MAX_RANK = 32  # of backslice
 HUGE_PAGE = 2**21
@@ -46,13 +46,29 @@ def is_known(tensor: Any) -> bool:
     return tensor.dim() <= MAX_RANK and (tensor.dtype in NATIVE or tensor.dtype in SMALL_FLOATS)
 
 
+class _Memory:
+    """The memory of a tensor, for NumPy: `Tensor.numpy()` would make its storage one that cannot be resized."""
+
+    def __init__(self, tensor: Any, dtype: Any) -> None:
+        size = dtype.itemsize
+        self.tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (tensor.data_ptr(), False),
+            "typestr": dtype.str,
+            "shape": tuple(tensor.shape),
+            "strides": None if tensor.is_contiguous() else tuple([size * step for step in tensor.stride()]),
+        }
+
+
 def as_array(tensor: Any) -> Any:
     """Return an array in the memory of an ordinary tensor on the CPU, of any strides."""
-    tensor = tensor.detach().resolve_conj().resolve_neg()
-    if tensor.dtype in NATIVE:
-        return tensor.numpy()
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    if (dtype := NATIVE.get(tensor.dtype)) is not None:
+        return np.asarray(_Memory(tensor, dtype))
     dtype, integers = SMALL_FLOATS[tensor.dtype]
-    return tensor.view(integers).numpy().view(dtype)
+    return np.asarray(_Memory(tensor, integers)).view(dtype)
 
 
 def gradient(dy: Any, shape: Sequence[int], index: Any) -> Any:

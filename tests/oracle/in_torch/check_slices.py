@@ -81,6 +81,16 @@ def test_the_sum_of_many_slices_is_added_to_what_came_before() -> None:
     assert torch.equal(x.grad, z.grad)
 
 
+def test_storages_can_be_resized() -> None:
+    x = leaf(4, 5, 3)
+    parts, dys = bt.multi_slice(x, ["1", "2:4", "0"]), [torch.ones(5, 3), torch.ones(2, 5, 3), torch.ones(5, 3)]
+    dys = [dy.to(x.dtype) for dy in dys]
+    (dx,) = torch.autograd.grad(parts, x, dys)
+    padded = bt.pad_to(dys[0], (4, 5, 3), "1")
+    for tensor in (dx, padded, *dys):
+        tensor.untyped_storage().resize_(0)
+
+
 def test_slices_that_nobody_uses_cost_nothing() -> None:
     x = leaf(4, 5, 3)
     parts = bt.multi_slice(x, [np.s_[t] for t in range(4)])
