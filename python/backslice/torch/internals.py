@@ -34,6 +34,7 @@ def resolve() -> Internals:
     keys = {key: c.DispatchKeySet(getattr(c.DispatchKey, key)) for key in ("CPU", "CUDA")}
     torch.library.Library._destroy  # noqa: B018  uninstall() needs it
     torch.autograd.forward_ad._current_level  # noqa: B018
+    torch.Tensor._version  # noqa: B018
     return Internals(
         c._current_autograd_node,
         c._current_graph_task_id,

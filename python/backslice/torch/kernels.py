@@ -123,12 +123,14 @@ def kernel(operation: Operation, key: str, internals: Internals) -> Callable[...
             buffer.last = node
             stream = internals.stream(dy.get_device()) if is_on_device and internals.stream else None
             return terms.make(internals, buffer, dy, stream, bound, shape, arguments)
-        if buffer is None:
-            buffers[target] = terms.Buffer(node)
-        if size >= limits.single and (dx := _computed(operation, dy, shape, arguments)) is not None:
+        dx = _computed(operation, dy, shape, arguments) if size >= limits.single else None
+        if dx is None:
+            dx = own(dy, shape, *arguments)
+        else:
             taken[where] += 1
-            return dx
-        return own(dy, shape, *arguments)
+        if buffer is None:
+            buffers[target] = terms.Buffer(node, None if is_on_device else dx)
+        return dx
 
     return run
 
@@ -155,4 +157,18 @@ def _why_not(node: Any, dy: Any, nodes: frozenset[type], internals: Internals) -
         return "inside a level of forward mode"
     if type(dy) is not torch.Tensor:
         return f"a tensor of class {type(dy).__name__}"
-    return "a tensor made in inference mode" if dy.is_inference() else None
+    if dy.is_inference():
+        return "a tensor made in inference mode"
+    return "hooks on the node of the slice" if _has_hooks(node) else None
+
+
+def _has_hooks(node: Any) -> bool:
+    """Tell whether Python may see, keep or replace what this node returns before the engine adds it."""
+    handle = node.register_hook(_nothing)
+    hooks = handle.hooks_dict_ref()
+    handle.remove()
+    return len(hooks) > 0
+
+
+def _nothing(*_: Any) -> None:
+    """A hook that is removed before it runs."""

@@ -21,9 +21,10 @@ class Buffer:
 
     __slots__ = ("last", "sum")
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, dx: Any) -> None:
         self.last = node  # the last node that gave a gradient of a slice
-        self.sum: Any = None  # a weak reference to the sum that was made for the buffer, and may be changed in place
+        # a weak reference to the tensor that was made for the buffer, and may be changed in place
+        self.sum: Any = None if dx is None else weakref.ref(dx)
 
 
 class Pass:
