@@ -234,7 +234,7 @@ class Program:
         ]
         part = rng.choice([*ways[:6], *ways])()
         if part.grad_fn is not None and rng.random() < 0.15:
-            part.grad_fn.register_hook(self.keep_of_node)
+            part.grad_fn.register_hook(rng.choice([self.keep_of_node, self.drop]))
         return part
 
     def laid_out(self, y: Any) -> Any:
@@ -313,7 +313,7 @@ class Program:
         y = y * 1 if y.grad_fn is None else y
         ways = [
             lambda: y.register_hook(functools.partial(self.keep, "seen by a hook")),
-            lambda: y.register_hook(lambda g: g * 2),
+            lambda: y.register_hook(lambda g: None if g is None else g * 2),
             lambda: y.grad_fn.register_hook(self.keep_of_node),
             lambda: y.grad_fn.register_hook(lambda gs, _: tuple(None if g is None else g * 2 for g in gs)),
             lambda: y.grad_fn.register_prehook(lambda gs: tuple(None if g is None else g * 2 for g in gs)),
@@ -323,6 +323,9 @@ class Program:
 
     def keep(self, name: str, gradient: Any) -> None:
         self.seen.append((name, gradient))
+
+    def drop(self, gradients: Any, _: Any) -> Any:
+        return (None,) * len(gradients)
 
     def keep_of_node(self, gradients: Any, _: Any) -> None:
         for gradient in gradients:

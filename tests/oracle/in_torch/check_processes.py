@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PARALLEL = """
 import gc, os, sys, tempfile
 import torch, torch.distributed as dist, torch.multiprocessing as mp
@@ -61,6 +63,74 @@ def test_data_parallel_training_in_two_processes(tmp_path: Path) -> None:
     program = tmp_path / "parallel.py"
     program.write_text(PARALLEL)
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0 and "equal" in done.stdout, done.stderr[-3000:]
+
+
+SHARDED = """
+import gc, os, sys, tempfile
+import torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+class Loop(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.cell, self.head = nn.Linear(6, 8), nn.GRUCell(8, 8), nn.Linear(8, 4)
+        self.shift = nn.Parameter(torch.randn(9, 8))
+
+    def forward(self, x):
+        x = self.inner(x)
+        h, outputs = x.new_zeros(x.shape[0], 8), []
+        for t in range(x.shape[1]):
+            h = self.cell(x[:, t] + self.shift[t], h)
+            outputs.append(h)
+        return self.head(torch.stack(outputs, 1))
+
+def weights(rank, kind):
+    torch.manual_seed(0)
+    model = Loop()
+    if kind == "fully_shard":
+        mesh = init_device_mesh("cpu", (2,))
+        for module in (model.inner, model.cell, model.head, model):
+            fully_shard(module, mesh=mesh)
+    else:
+        model = FullyShardedDataParallel(model, device_id=torch.device("cpu"), use_orig_params=True)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    generator = torch.Generator().manual_seed(rank)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.randn(3, 9, 6, generator=generator)).square().mean().backward()
+        optimizer.step()
+    return [(p.full_tensor() if hasattr(p, "full_tensor") else p).detach().clone() for p in model.parameters()]
+
+def main(rank, file, kind):
+    import backslice.torch as bt
+    from backslice.torch import counting, kernels
+    kernels.SHIPPED["CPU"] = (0, 0)
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
+    without = weights(rank, kind)
+    with bt.enabled():
+        found = weights(rank, kind)
+    assert counting.taken["select_backward", "CPU"] >= 3 * 16
+    assert all(map(torch.equal, found, without))
+    gc.collect()
+    dist.barrier()
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(main, args=(os.path.join(folder, "store"), sys.argv[1]), nprocs=2)
+    print("equal")
+"""
+
+
+@pytest.mark.parametrize("kind", ["fully_shard", "FullyShardedDataParallel"])
+def test_sharded_training_in_two_processes(kind: str, tmp_path: Path) -> None:
+    program = tmp_path / "sharded.py"
+    program.write_text(SHARDED)
+    done = subprocess.run([sys.executable, str(program), kind], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0 and "equal" in done.stdout, done.stderr[-3000:]
 
 
