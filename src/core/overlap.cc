@@ -16,12 +16,14 @@ struct Term {
   Wide limit;
 };
 
+bool outer_first(const Term& a, const Term& b) { return a.coefficient > b.coefficient; }
+
 // Looks for integers x_i in their limits with sum coefficient_i * x_i = target, largest coefficient first.
 class Search {
  public:
   explicit Search(std::vector<Term> terms) : terms_(std::move(terms)) {
     std::erase_if(terms_, [](const Term& t) { return t.limit == 0 || t.coefficient == 0; });
-    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+    std::sort(terms_.begin(), terms_.end(), outer_first);
     reach_.resize(terms_.size() + 1, 0);
     divisor_.resize(terms_.size() + 1, 0);
     for (std::size_t i = terms_.size(); i-- > 0;) {
@@ -66,13 +68,22 @@ void append_terms(const Layout& layout, std::vector<Term>& terms) {
 
 bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 || layout.item_size == 0; }
 
-// Whether each axis steps over all that lies within the axes after it, as in every row-major layout.
-bool is_nested(const Layout& layout) {
-  std::int64_t within = layout.item_size;
-  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
-    if (layout.shape[axis] == 1) continue;
-    if (std::abs(layout.strides[axis]) < within) return false;
-    within += (layout.shape[axis] - 1) * std::abs(layout.strides[axis]);
+// The axes with more than one position, each with how far it steps and how often.
+InlineVector<Term> steps_of(const Layout& layout) {
+  InlineVector<Term> steps;
+  for (int axis = 0; axis < layout.shape.rank(); ++axis) {
+    if (layout.shape[axis] > 1) steps.push_back({std::abs(layout.strides[axis]), layout.shape[axis] - 1});
+  }
+  return steps;
+}
+
+// Whether each axis steps over all that lies within the axes after it, as in all memory that is walked in some order.
+// Precondition: the steps are sorted by outer_first().
+bool are_nested(const InlineVector<Term>& steps, std::int64_t item_size) {
+  Wide within = item_size;
+  for (int i = steps.size() - 1; i >= 0; --i) {
+    if (steps[i].coefficient < within) return false;
+    within += steps[i].limit * steps[i].coefficient;
   }
   return true;
 }
@@ -93,19 +104,17 @@ Interval interval_of(const ConstView& view) {
 }  // namespace
 
 bool overlaps_itself(const Layout& layout) {
-  if (has_no_bytes(layout) || is_nested(layout)) return false;
-  std::vector<Term> axes;
-  for (int axis = 0; axis < layout.shape.rank(); ++axis) {
-    if (layout.shape[axis] > 1) axes.push_back({std::abs(layout.strides[axis]), layout.shape[axis] - 1});
-  }
-  std::sort(axes.begin(), axes.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  if (has_no_bytes(layout)) return false;
+  InlineVector<Term> axes = steps_of(layout);
+  if (!std::is_sorted(axes.begin(), axes.end(), outer_first)) std::sort(axes.begin(), axes.end(), outer_first);
+  if (are_nested(axes, layout.item_size)) return false;
   // Two elements differ by d_i along each axis; call the first axis where they differ `first` and take d_first >= 1.
   // The others range over [-limit, limit], the bytes within an item over (-size, size); shifted to start at zero
   // they are terms of a search that must not reach the shifted zero.
-  for (std::size_t first = 0; first < axes.size(); ++first) {
+  for (int first = 0; first < axes.size(); ++first) {
     std::vector<Term> terms{{axes[first].coefficient, axes[first].limit - 1}};
     Wide target = -Wide{axes[first].coefficient};
-    for (std::size_t i = first + 1; i < axes.size(); ++i) {
+    for (int i = first + 1; i < axes.size(); ++i) {
       terms.push_back({axes[i].coefficient, 2 * axes[i].limit});
       target += Wide{axes[i].coefficient} * axes[i].limit;
     }
