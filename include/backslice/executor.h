@@ -37,7 +37,7 @@ class BACKSLICE_EXPORT Executor {
   /// How much work is worth a second thread, in bytes that are written at the speed of memory. Threads that sleep until
   /// they are needed come too late for less than this; for those that stay awake, half of it is enough.
   virtual std::int64_t least_work() const { return kLeastWork; }
-  static constexpr std::int64_t kLeastWork = 512 << 10;
+  static constexpr std::int64_t kLeastWork = 1 << 20;
 };
 
 /// Everything on the calling thread.

@@ -42,7 +42,7 @@ Result<Block> map_aligned_huge(std::int64_t bytes) {
   if (before > 0) munmap(*mapped, static_cast<std::size_t>(before));
   std::byte* data = *mapped + before;
   if (before < kHugePage) munmap(data + bytes, static_cast<std::size_t>(kHugePage - before));
-  madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // where refused, small pages do
+  ask_for_huge_pages(data, bytes);
   return Block{data, bytes};
 }
 
@@ -169,6 +169,10 @@ Result<Block> map_zeroed(std::int64_t bytes) {
   if (!data.ok()) return data.status();
   madvise(*data, static_cast<std::size_t>(bytes), MADV_NOHUGEPAGE);
   return Block{*data, bytes};
+}
+
+void ask_for_huge_pages(std::byte* data, std::int64_t bytes) {
+  madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // where refused, small pages do
 }
 
 void unmap(Block block) { munmap(block.data, static_cast<std::size_t>(block.size)); }

@@ -30,6 +30,9 @@ void release_block(Block block);
 // A fresh block: all zero, and no page of it touched yet. Huge pages are not asked for, since a touch would then cost
 // the zeroing of 2 MiB.
 Result<Block> map_zeroed(std::int64_t bytes);
+
+// Asks for them all the same, in a fresh block that is touched at few places.
+void ask_for_huge_pages(std::byte* data, std::int64_t bytes);
 void unmap(Block block);
 
 }  // namespace backslice

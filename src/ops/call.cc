@@ -5,6 +5,7 @@
 #include "core/errors.h"
 #include "execute/environment.h"
 #include "kernels/cpu/targets.h"
+#include "memory/block.h"
 
 namespace backslice {
 namespace {
@@ -81,6 +82,15 @@ Call::Call(const Context& context, Device on)
       own_allocator_(own_allocator(context, on)),
       allocator(allocator_of(context, own_allocator_, on)),
       rows(noted(*active_target().rows)) {}
+
+Result<Tensor> Call::allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const {
+  const bool is_fresh = manner.strategy == Strategy::FreshZeros;
+  auto made = allocate(dtype, shape, item_size, is_fresh ? Contents::Zero : Contents::Uninitialised);
+  if (made.ok() && manner.in_huge_pages && &allocator == &pool_allocator()) {
+    ask_for_huge_pages(made->view().data, shape.elements() * item_size);
+  }
+  return made;
+}
 
 void Call::throw_as_written() const {
   if (!begun_.load(std::memory_order_relaxed)) throw;

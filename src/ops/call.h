@@ -40,6 +40,10 @@ struct Call {
     return Tensor::make(dtype, shape, item_size, contents, allocator);
   }
 
+  // For a result that is written like that. Whether a fresh block has huge pages is for its allocator to say, unless it
+  // is our own.
+  Result<Tensor> allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const;
+
   // Where kernels are queued. Precondition: the arguments are on CUDA.
   cuda::DeviceStream queue() const { return {device.ordinal, stream}; }
 

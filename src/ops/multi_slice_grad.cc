@@ -152,7 +152,7 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     if (!sum.ok()) return sum.status();
     const Manner manner = manner_of_new_sum(slices, dx, call.allocator.has_free_zeros(), sum->disjoint, dtype);
     const bool fresh = manner.strategy == Strategy::FreshZeros;
-    auto out = call.allocate(dtype, *shape, item_size, fresh ? Contents::Zero : Contents::Uninitialised);
+    auto out = call.allocate_for(manner, dtype, *shape, item_size);
     const Write write = fresh ? Write::IntoZeros : Write::Overwrite;
     if (out.ok()) run(*sum, slices, out->view(), write, manner, call);
     return out;

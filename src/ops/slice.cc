@@ -65,8 +65,7 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
     if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
     const Call call(context, dy.device);
     const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype);
-    const Contents contents = schedule.strategy == Strategy::FreshZeros ? Contents::Zero : Contents::Uninitialised;
-    auto out = call.allocate(dy.dtype, selection.shape(), dy.layout.item_size, contents);
+    auto out = call.allocate_for(schedule, dy.dtype, selection.shape(), dy.layout.item_size);
     if (out.ok()) run_fill(schedule, dy.dtype, out->view().data, dy.data, call);
     return out;
   });

@@ -99,6 +99,12 @@ std::int64_t Plan::dst_bytes() const {
   return bytes;
 }
 
+std::int64_t Plan::taken_bytes() const {
+  std::int64_t bytes = item_size_;
+  for (const Loop& loop : loops()) bytes *= loop.count;
+  return bytes;
+}
+
 Plan Plan::restrict(int loop, std::int64_t lo, std::int64_t hi) const {
   assert(loop < loops_.size() && 0 <= lo && lo < hi && hi <= loops_[loop].extent);
   return Planner(*this).cut(loop, {lo, hi});

@@ -34,6 +34,9 @@ class Plan {
   // The size of the destination, gaps between its elements not counted.
   std::int64_t dst_bytes() const;
 
+  // How many of them come from the source.
+  std::int64_t taken_bytes() const;
+
   // The positions [lo, hi) of a loop, and what the source gives them. Precondition: 0 <= lo < hi <= its extent.
   Plan restrict(int loop, std::int64_t lo, std::int64_t hi) const;
 

@@ -9,6 +9,8 @@
 namespace backslice {
 namespace {
 
+constexpr std::int64_t kZeroSpeed = 8;  // how many zeros are written to a cache in the time of one byte that is copied
+
 constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
 // Writing `bytes` of a tensor of `whole`. A tensor larger than the caches would only push everything else out of them.
@@ -35,8 +37,15 @@ bool has_dense_rows(const Plan& plan) {
 // The rest of a schedule, once it has its plan.
 void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
-  static_cast<Manner&>(schedule) =
-      are_bytes(dtype) ? manner_within(whole, schedule.plan.dst_bytes(), work_per_byte(schedule.plan)) : kOneByOne;
+  if (!are_bytes(dtype)) {
+    static_cast<Manner&>(schedule) = kOneByOne;
+    return;
+  }
+  const std::int64_t bytes = schedule.plan.dst_bytes(), per_byte = work_per_byte(schedule.plan);
+  static_cast<Manner&>(schedule) = manner_within(whole, bytes, per_byte);
+  if (schedule.strategy != Strategy::Cached) return;
+  const std::int64_t taken = schedule.plan.taken_bytes();
+  schedule.work = work_of(taken, per_byte) + (bytes - taken) / kZeroSpeed;
 }
 
 // The same for sums, which are read before they are written: nothing is gained past the caches.
@@ -52,26 +61,34 @@ void decide_sum(Schedule& schedule, DType dtype) {
 class FreshZeros {
  public:
   explicit FreshZeros(const Layout& out) : out_(out) {
-    constexpr std::int64_t kWorthIt = 1 << 20;
-    constexpr std::int64_t kFirstTouch = 16;  // how much slower a first touch is than zeroing warm memory
+    constexpr std::int64_t kWorthIt = 2 << 20;
+    constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
     const std::int64_t bytes = out.shape.elements() * out.item_size;
     if (bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
   }
 
   // Whether they are still worth it when this is written too.
   bool are_worth(const Selection& selection) {
-    if (pages_left_ > 0) pages_left_ -= std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
+    if (pages_left_ <= 0) return false;
+    constexpr std::int64_t kHugePage = 2 << 20, kHugeTouch = 24;  // in touches of small pages
+    const std::int64_t pages = std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
+    pages_left_ -= pages;
+    saved_ += pages - kHugeTouch * std::min(pages, pages_touched(selection, out_, kHugePage));
     return pages_left_ > 0;
   }
 
+  // Whether they cost less in huge pages.
+  bool are_close_together() const { return saved_ > 0; }
+
  private:
   const Layout& out_;
-  std::int64_t pages_left_ = 0;
+  std::int64_t pages_left_ = 0, saved_ = 0;
 };
 
-bool prefer_fresh_zeros(std::span<const SliceGradient> slices, const Layout& out) {
-  FreshZeros zeros(out);
-  return std::all_of(slices.begin(), slices.end(), [&](const auto& slice) { return zeros.are_worth(slice.selection); });
+// Into memory that is still to be allocated.
+void use_fresh_zeros(Manner& manner, const FreshZeros& zeros) {
+  manner.strategy = Strategy::FreshZeros;
+  manner.in_huge_pages = zeros.are_close_together();
 }
 
 // How much of the output the slices take, at most.
@@ -111,9 +128,10 @@ Schedule schedule_gradient(const Selection& selection, const Layout& dx, const L
 
 Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype) {
   const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
-  const bool fresh = zeros_are_free && are_bytes(dtype) && FreshZeros(dx).are_worth(selection);
+  FreshZeros zeros(dx);
+  const bool fresh = zeros_are_free && are_bytes(dtype) && zeros.are_worth(selection);
   Schedule schedule = schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype);
-  if (fresh) schedule.strategy = Strategy::FreshZeros;
+  if (fresh) use_fresh_zeros(schedule, zeros);
   return schedule;
 }
 
@@ -145,9 +163,11 @@ Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Wr
 
 Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
                          DType dtype) {
-  const bool fresh = zeros_are_free && are_bytes(dtype) && prefer_fresh_zeros(slices, dx);
+  FreshZeros zeros(dx);
+  const auto are_worth = [&](const SliceGradient& slice) { return zeros.are_worth(slice.selection); };
+  const bool fresh = zeros_are_free && are_bytes(dtype) && std::all_of(slices.begin(), slices.end(), are_worth);
   Manner manner = manner_of_sum(slices, dx, fresh ? Write::IntoZeros : Write::Overwrite, disjoint, dtype);
-  if (fresh) manner.strategy = Strategy::FreshZeros;
+  if (fresh) use_fresh_zeros(manner, zeros);
   return manner;
 }
 

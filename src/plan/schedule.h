@@ -25,7 +25,8 @@ enum class Stores {
 struct Manner {
   Strategy strategy = Strategy::Nothing;
   Stores stores = Stores::Ordinary;
-  std::int64_t work = 0;  // in bytes that are written at the speed of memory; 0 where it is not to be cut
+  std::int64_t work = 0;       // in bytes that are written at the speed of memory; 0 where it is not to be cut
+  bool in_huge_pages = false;  // of fresh zeros: what is written lies so close together that huge pages cost less
 
   // Into how many pieces that many threads cut it, where `least` is how much work is worth a second one. At least one.
   std::int64_t pieces(int threads, std::int64_t least = kParallelBytes) const {

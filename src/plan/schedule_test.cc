@@ -24,15 +24,36 @@ TEST(Schedule, OneScheduleServesAnyNumberOfThreads) {
 }
 
 TEST(Schedule, SmallWorkIsNotCut) {
-  const Schedule schedule = gradient_of(at({100}, "::2"), Write::Overwrite, DType::Float32);
+  const Schedule schedule = gradient_of(at({100}, ":"), Write::Overwrite, DType::Float32);
   EXPECT_EQ(schedule.work, 400);
   EXPECT_EQ(schedule.pieces(64), 1);
 }
 
 TEST(Schedule, AnExecutorMayWantLessWork) {
-  const Schedule schedule = gradient_of(at({1 << 16}, "::2"), Write::Overwrite, DType::Float32);
+  const Schedule schedule = gradient_of(at({1 << 17}, ":"), Write::Overwrite, DType::Float32);
   EXPECT_EQ(schedule.pieces(2), 1);
   EXPECT_EQ(schedule.pieces(2, kParallelBytes / 2), 2);
+}
+
+// As long as they stay in the caches, so that one core is enough for megabytes of them.
+TEST(Schedule, ZerosAreLittleWork) {
+  const Schedule few = gradient_of(at({1 << 20}, "5"), Write::Overwrite, DType::Float32);
+  EXPECT_EQ(few.strategy, Strategy::Cached);
+  EXPECT_LT(few.work, 1 << 20);
+  EXPECT_EQ(few.pieces(2), 1);
+  EXPECT_GT(gradient_of(at({1 << 20}, ":"), Write::Overwrite, DType::Float32).pieces(2), 1);
+  EXPECT_EQ(gradient_of(at({1 << 26}, "5"), Write::Overwrite, DType::Float32).work, 1 << 28);
+}
+
+TEST(Schedule, FreshZerosAreInHugePagesWhereTheyAreTouchedCloseTogether) {
+  const auto manner_of = [](Ints shape, const char* index) {
+    const Selection selection = at(shape, index);
+    return schedule_new_gradient(selection, contiguous_layout(selection.result_shape(), 4), true, DType::Float32);
+  };
+  EXPECT_FALSE(manner_of({1 << 26}, "100:200").in_huge_pages);
+  EXPECT_TRUE(manner_of({1 << 26}, "5000000:6000000").in_huge_pages);
+  EXPECT_FALSE(manner_of({1 << 26}, "::671089").in_huge_pages) << "each in a huge page of its own";
+  EXPECT_EQ(manner_of({1 << 26}, "5000000:6000000").strategy, Strategy::FreshZeros);
 }
 
 TEST(Schedule, AdditionBitByBitIsMoreWorkThanACopyOfAsManyBytes) {

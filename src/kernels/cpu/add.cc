@@ -16,25 +16,49 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of T, kParts lanes per element.
-template <class T, int kParts = 1>
-void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
-  const hn::ScalableTag<T> d;
+// As many numbers as whole vectors hold, from there on; returns where the next one is.
+template <class D>
+HWY_INLINE std::int64_t add_vectors(D d, std::byte* dst, const std::byte* src, std::int64_t i, std::int64_t count) {
+  using T = hn::TFromD<D>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t total = count * kParts;
   auto* to = reinterpret_cast<T*>(dst);
   const auto* from = reinterpret_cast<const T*>(src);
-  std::int64_t i = 0;
-  for (; i + lanes <= total; i += lanes) {
+  for (; i + lanes <= count; i += lanes) {
     hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
   }
-  for (; i < total; ++i) {
-    T a, b;
-    std::memcpy(&a, dst + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-    std::memcpy(&b, src + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-    a = static_cast<T>(a + b);
-    std::memcpy(dst + i * static_cast<std::int64_t>(sizeof(T)), &a, sizeof(T));
+  return i;
+}
+
+constexpr std::int64_t kWorthAligning = 4096;  // bytes of a row
+
+// Rows of T, kParts of them per element.
+template <class T, int kParts = 1>
+HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t count) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t total = count * kParts;
+  const auto add_numbers = [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i) {
+      T a, b;
+      std::memcpy(&a, dst + i * kSize, sizeof(T));
+      std::memcpy(&b, src + i * kSize, sizeof(T));
+      a = static_cast<T>(a + b);
+      std::memcpy(dst + i * kSize, &a, sizeof(T));
+    }
+  };
+  std::int64_t i = 0;
+  if (total * kSize >= kWorthAligning) {  // no vector is then stored to two lines
+    const auto ahead = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(dst) % kLine);
+    add_numbers(0, i = ahead / kSize);
   }
+  i = add_vectors(hn::ScalableTag<T>(), dst, src, i, total);
+  i = add_vectors(hn::CappedTag<T, 16 / sizeof(T)>(), dst, src, i, total);
+  if constexpr (sizeof(T) < 8) i = add_vectors(hn::CappedTag<T, 8 / sizeof(T)>(), dst, src, i, total);
+  add_numbers(i, total);
+}
+
+template <class T, int kParts = 1>
+void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
+  add_dense<T, kParts>(dst, src, count);
 }
 
 // A complex number is a vector of two.
@@ -47,15 +71,30 @@ struct Numbers<T, 1> {
   using Type = T;
 };
 
-// Elements of any strides, of kParts numbers each.
+// Runs of elements of kParts numbers each. (The plane is copied: stores through bytes could change it.)
 template <class T, int kParts = 1>
-void add_elements(std::byte* dst, const std::byte* src, const Plane& plane) {
+void add_runs(std::byte* dst, const std::byte* src, const Plane& shared, std::int64_t run) {
+  const Plane plane = shared;
   for (std::int64_t row = 0; row < plane.rows; ++row) {
     std::byte* to = dst + row * plane.row_dst;
     const std::byte* from = src + row * plane.row_src;
-    const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
-    using Element = typename Numbers<T, kParts>::Type;
-    constexpr std::size_t kSize = sizeof(Element);
+    for (std::int64_t i = 0; i < plane.count; ++i, to += plane.dst_stride, from += plane.src_stride) {
+      add_dense<T, kParts>(to, from, run);
+    }
+  }
+}
+
+// The same for runs of one element.
+template <class T, int kParts = 1>
+void add_elements(std::byte* dst, const std::byte* src, const Plane& shared, std::int64_t run) {
+  if (run > 1) return add_runs<T, kParts>(dst, src, shared, run);
+  using Element = typename Numbers<T, kParts>::Type;
+  constexpr std::size_t kSize = sizeof(Element);
+  const Plane plane = shared;
+  const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
+  for (std::int64_t row = 0; row < plane.rows; ++row) {
+    std::byte* to = dst + row * plane.row_dst;
+    const std::byte* from = src + row * plane.row_src;
     std::int64_t i = 0;
     for (; i + 4 <= plane.count; i += 4, to += 4 * to_step, from += 4 * from_step) {
       Element a[4], b[4];
@@ -75,7 +114,7 @@ void add_elements(std::byte* dst, const std::byte* src, const Plane& plane) {
 }
 
 // Elements that are added in a wider form: Sum adds one vector of 16-bit patterns.
-template <class Element, class Sum>
+template <class Sum>
 void add_in_float(std::byte* dst, const std::byte* src, std::int64_t count, Sum sum) {
   const hn::ScalableTag<float> wide;
   const hn::Rebind<std::uint16_t, decltype(wide)> narrow;
@@ -86,13 +125,13 @@ void add_in_float(std::byte* dst, const std::byte* src, std::int64_t count, Sum 
   for (; i + lanes <= count; i += lanes) {
     hn::StoreU(sum(hn::LoadU(narrow, to + i), hn::LoadU(narrow, from + i)), narrow, to + i);
   }
-  for (; i < count; ++i) {
-    Element a, b;
-    std::memcpy(&a, dst + 2 * i, 2);
-    std::memcpy(&b, src + 2 * i, 2);
-    a = a + b;
-    std::memcpy(dst + 2 * i, &a, 2);
-  }
+  if (i == count) return;
+  const auto rest = static_cast<std::size_t>(count - i) * sizeof(std::uint16_t);
+  std::uint16_t a[kLine] = {}, b[kLine] = {};  // at least a vector
+  std::memcpy(a, to + i, rest);
+  std::memcpy(b, from + i, rest);
+  hn::StoreU(sum(hn::LoadU(narrow, a), hn::LoadU(narrow, b)), narrow, a);
+  std::memcpy(to + i, a, rest);
 }
 
 // bfloat16 is the upper half of a float32. Highway 1.0.3 would truncate on the way back; this rounds to nearest even.
@@ -101,7 +140,7 @@ void add_bfloat16(std::byte* dst, const std::byte* src, std::int64_t count) {
   const hn::RebindToUnsigned<decltype(f32)> u32;
   const hn::Rebind<std::uint16_t, decltype(f32)> u16;
   const auto widen = [&](auto bits) { return hn::BitCast(f32, hn::ShiftLeft<16>(hn::PromoteTo(u32, bits))); };
-  add_in_float<BFloat16>(dst, src, count, [&](auto a, auto b) {
+  add_in_float(dst, src, count, [&](auto a, auto b) {
     const auto sum = hn::Add(widen(a), widen(b));
     const auto bits = hn::BitCast(u32, sum);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 1));
@@ -154,7 +193,7 @@ void add_float16(std::byte* dst, const std::byte* src, std::int64_t count) {
   const hn::ScalableTag<float> f32;
   const hn::RebindToUnsigned<decltype(f32)> u32;
   const hn::Rebind<std::uint16_t, decltype(f32)> u16;
-  add_in_float<Float16>(dst, src, count, [&](auto a, auto b) {
+  add_in_float(dst, src, count, [&](auto a, auto b) {
     const auto sum = hn::Add(widen_float16(u32, a), widen_float16(u32, b));
     return hn::TruncateTo(u16, narrow_to_float16(f32, sum));
   });

@@ -15,9 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
 namespace {
 
+// With a plane of its own: stores through bytes could change one that others see, which would then be read again.
 template <class Row>
-HWY_INLINE void for_each_row(std::byte* dst, const std::byte* src, const Plane& plane, const Row& row) {
-  for (std::int64_t i = 0; i < plane.rows; ++i) row(dst + i * plane.row_dst, src + i * plane.row_src);
+HWY_INLINE void for_each_row(std::byte* dst, const std::byte* src, const Plane& shared, const Row& row) {
+  const Plane plane = shared;
+  for (std::int64_t i = 0; i < plane.rows; ++i) row(dst + i * plane.row_dst, src + i * plane.row_src, plane.count);
 }
 
 // -- Any strides
@@ -25,9 +27,9 @@ HWY_INLINE void for_each_row(std::byte* dst, const std::byte* src, const Plane& 
 template <class T>
 void move_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
   const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
-  for_each_row(dst, src, plane, [&](std::byte* to, const std::byte* from) {
+  for_each_row(dst, src, plane, [=](std::byte* to, const std::byte* from, std::int64_t count) {
     std::int64_t i = 0;
-    for (; i + 4 <= plane.count; i += 4, to += 4 * to_step, from += 4 * from_step) {
+    for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
       T a, b, c, e;
       std::memcpy(&a, from, sizeof(T));
       std::memcpy(&b, from + from_step, sizeof(T));
@@ -38,7 +40,7 @@ void move_items(std::byte* dst, const std::byte* src, const Plane& plane, std::i
       std::memcpy(to + 2 * to_step, &c, sizeof(T));
       std::memcpy(to + 3 * to_step, &e, sizeof(T));
     }
-    for (; i < plane.count; ++i, to += to_step, from += from_step) copy_item<T>(to, from);
+    for (; i < count; ++i, to += to_step, from += from_step) copy_item<T>(to, from);
   });
 }
 
@@ -51,23 +53,42 @@ bool has_source_stride(const Plane& plane, std::int64_t width) {
   return plane.dst_stride == width && plane.src_stride == kStride * width;
 }
 
+// Every kStride-th of the items from there on, from the one numbered kFirst.
+template <int kStride, int kFirst, class D>
+HWY_INLINE hn::Vec<D> load_apart(D d, const std::byte* src) {
+  const auto* items = reinterpret_cast<const hn::TFromD<D>*>(src);
+  hn::Vec<D> of[4];
+  if constexpr (kStride == 2) hn::LoadInterleaved2(d, items, of[0], of[1]);
+  if constexpr (kStride == 3) hn::LoadInterleaved3(d, items, of[0], of[1], of[2]);
+  if constexpr (kStride == 4) hn::LoadInterleaved4(d, items, of[0], of[1], of[2], of[3]);
+  return of[kFirst];
+}
+
+// Calls row with vectors of items, as long as there can be, that are shorter than the row; false where it is too short.
+template <class T, class Row>
+HWY_INLINE bool by_vectors(std::int64_t count, const Row& row) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 16 / sizeof(T)> d16;
+  if (count > static_cast<std::int64_t>(hn::Lanes(d))) return row(d), true;
+  if (count > static_cast<std::int64_t>(hn::Lanes(d16))) return row(d16), true;
+  return false;
+}
+
 template <class T, int kStride>
 void gather_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  for_each_row(dst, src, plane, [&](std::byte* to, const std::byte* from) {
-    std::int64_t i = 0;
-    // The items after the last one may not be there to read.
-    for (; i + lanes < plane.count; i += lanes) {
-      const auto* items = reinterpret_cast<const T*>(from + i * kStride * kSize);
-      hn::Vec<decltype(d)> a, b, c, e;
-      if constexpr (kStride == 2) hn::LoadInterleaved2(d, items, a, b);
-      if constexpr (kStride == 3) hn::LoadInterleaved3(d, items, a, b, c);
-      if constexpr (kStride == 4) hn::LoadInterleaved4(d, items, a, b, c, e);
-      hn::StoreU(a, d, reinterpret_cast<T*>(to + i * kSize));
-    }
-    for (; i < plane.count; ++i) copy_item<T>(to + i * kSize, from + i * kStride * kSize);
+  for_each_row(dst, src, plane, [](std::byte* to, const std::byte* from, std::int64_t count) {
+    const auto gather = [&](auto d) {
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)), last = count - lanes;
+      for (std::int64_t i = 0; i < last; i += lanes) {
+        hn::StoreU(load_apart<kStride, 0>(d, from + i * kStride * kSize), d, reinterpret_cast<T*>(to + i * kSize));
+      }
+      // The items after the last one may not be there to read, but those before are.
+      const std::byte* const end = from + (last * kStride - (kStride - 1)) * kSize;
+      hn::StoreU(load_apart<kStride, kStride - 1>(d, end), d, reinterpret_cast<T*>(to + last * kSize));
+    };
+    if (by_vectors<T>(count, gather)) return;
+    for (std::int64_t i = 0; i < count; ++i) copy_item<T>(to + i * kSize, from + i * kStride * kSize);
   });
 }
 
@@ -81,21 +102,39 @@ bool is_reversed(const Plane& plane, std::int64_t width) {
 // overlaps the one before.
 template <class T>
 void reverse_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-  for_each_row(dst, src, plane, [&](std::byte* to, const std::byte* from) {
-    const auto write = [&](std::int64_t i) {
-      const auto* lowest = reinterpret_cast<const T*>(from - (i + lanes - 1) * kSize);
-      hn::StoreU(reverse(d, hn::LoadU(d, lowest)), d, reinterpret_cast<T*>(to + i * kSize));
+  for_each_row(dst, src, plane, [](std::byte* to, const std::byte* from, std::int64_t count) {
+    const auto reverse_all = [&](auto d) {
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+      const auto write = [&](std::int64_t i) {
+        const auto* lowest = reinterpret_cast<const T*>(from - (i + lanes - 1) * kSize);
+        hn::StoreU(reverse(d, hn::LoadU(d, lowest)), d, reinterpret_cast<T*>(to + i * kSize));
+      };
+      write(count - lanes);
+      for (std::int64_t i = (count - 1) / lanes * lanes - lanes; i >= 0; i -= lanes) write(i);
     };
-    if (plane.count < lanes) {
-      for (std::int64_t i = 0; i < plane.count; ++i) copy_item<T>(to + i * kSize, from - i * kSize);
-      return;
-    }
-    write(plane.count - lanes);
-    for (std::int64_t i = plane.count / lanes * lanes - lanes; i >= 0; i -= lanes) write(i);
+    if (by_vectors<T>(count, reverse_all)) return;
+    for (std::int64_t i = 0; i < count; ++i) copy_item<T>(to + i * kSize, from - i * kSize);
   });
+}
+
+// The same for items of 16 bytes.
+void reverse_blocks(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t width) {
+#if HWY_TARGET == HWY_SCALAR
+  move_items<Item16>(dst, src, plane, width);
+#else
+  const hn::ScalableTag<std::uint64_t> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)), items = lanes / 2;
+  if (plane.count < items) return move_items<Item16>(dst, src, plane, width);
+  for_each_row(dst, src, plane, [=](std::byte* to, const std::byte* from, std::int64_t count) {
+    const auto write = [=](std::int64_t i) {
+      const auto* lowest = reinterpret_cast<const std::uint64_t*>(from - (i + items - 1) * 16);
+      hn::StoreU(hn::ReverseBlocks(d, hn::LoadU(d, lowest)), d, reinterpret_cast<std::uint64_t*>(to + i * 16));
+    };
+    write(count - items);
+    for (std::int64_t i = (count - 1) / items * items - items; i >= 0; i -= items) write(i);
+  });
+#endif
 }
 
 // -- A source that is dense along the rows, to a destination that is dense across them
@@ -105,14 +144,14 @@ bool is_transposed(const Plane& plane, std::int64_t width) {
 }
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// A square of as many items as 16 bytes hold. Interleaving the first half of the vectors with the second exchanges one
-// bit of the row number with one of the column number.
-template <class T>
-HWY_INLINE void transpose_square(std::byte* dst, const std::byte* src, const Plane& plane) {
-  constexpr int kItems = 16 / sizeof(T);
+// Interleaving the first half of the vectors with the second exchanges one bit of the row number with one of the column
+// number.
+template <class T, int kItems>
+HWY_INLINE void transpose_square(std::byte* dst, const std::byte* src, std::int64_t dst_stride,
+                                 std::int64_t src_stride) {
   const hn::FixedTag<T, kItems> d;
   hn::Vec<decltype(d)> in[kItems], out[kItems];
-  for (int i = 0; i < kItems; ++i) in[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * plane.src_stride));
+  for (int i = 0; i < kItems; ++i) in[i] = hn::LoadU(d, reinterpret_cast<const T*>(src + i * src_stride));
   for (int round = 1; round < kItems; round *= 2) {
     for (int i = 0; i < kItems / 2; ++i) {
       out[2 * i] = hn::InterleaveLower(d, in[i], in[i + kItems / 2]);
@@ -120,31 +159,38 @@ HWY_INLINE void transpose_square(std::byte* dst, const std::byte* src, const Pla
     }
     for (int i = 0; i < kItems; ++i) in[i] = out[i];
   }
-  for (int i = 0; i < kItems; ++i) hn::StoreU(in[i], d, reinterpret_cast<T*>(dst + i * plane.row_dst));
+  for (int i = 0; i < kItems; ++i) hn::StoreU(in[i], d, reinterpret_cast<T*>(dst + i * dst_stride));
 }
 
-template <class T>
-void transpose_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t width) {
-  constexpr std::int64_t kItems = 16 / sizeof(T);
-  Plane up = plane;  // with a source that is walked upwards
-  if (plane.row_src < 0) {
-    src += (plane.rows - 1) * plane.row_src, dst += (plane.rows - 1) * plane.row_dst;
-    up.row_src = -plane.row_src, up.row_dst = -plane.row_dst;
-  }
-  const std::int64_t rows = plane.rows / kItems * kItems, count = plane.count / kItems * kItems;
-  for (std::int64_t row = 0; row < rows; row += kItems) {
-    for (std::int64_t i = 0; i < count; i += kItems) {
-      transpose_square<T>(dst + row * up.row_dst + i * up.dst_stride, src + row * up.row_src + i * up.src_stride, up);
+// Squares of so many items, of which the last ones overlap those before. Precondition: no fewer rows, nor items in one.
+template <class T, int kItems>
+void transpose_squares(std::byte* dst, const std::byte* src, const Plane& shared) {
+  const Plane plane = shared;
+  for (std::int64_t next = 0; next < plane.rows; next += kItems) {
+    const std::int64_t row = std::min(next, plane.rows - kItems);
+    std::byte* const to = dst + row * plane.row_dst;
+    const std::byte* const from = src + row * plane.row_src;
+    for (std::int64_t k = 0; k < plane.count; k += kItems) {
+      const std::int64_t i = std::min(k, plane.count - kItems);
+      transpose_square<T, kItems>(to + i * plane.dst_stride, from + i * plane.src_stride, plane.row_dst,
+                                  plane.src_stride);
     }
   }
-  Plane rest = up;
-  if (count < plane.count) {
-    rest.rows = rows, rest.count = plane.count - count;
-    move_items<T>(dst + count * up.dst_stride, src + count * up.src_stride, rest, width);
+}
+
+// The largest squares that fit: as many items as 16 bytes hold, or fewer.
+template <class T, int kItems = 16 / sizeof(T)>
+void transpose_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t width) {
+  if (plane.row_src < 0) {  // walked upwards, so that a square's rows are as the source's
+    return transpose_items<T, kItems>(
+        dst + (plane.rows - 1) * plane.row_dst, src + (plane.rows - 1) * plane.row_src,
+        {plane.rows, -plane.row_dst, -plane.row_src, plane.count, plane.dst_stride, plane.src_stride}, width);
   }
-  if (rows < plane.rows) {
-    rest.rows = plane.rows - rows, rest.count = plane.count;
-    move_items<T>(dst + rows * up.row_dst, src + rows * up.row_src, rest, width);
+  if (std::min(plane.rows, plane.count) >= kItems) return transpose_squares<T, kItems>(dst, src, plane);
+  if constexpr (kItems * sizeof(T) > 4 && kItems > 2) {
+    transpose_items<T, kItems / 2>(dst, src, plane, width);
+  } else {
+    move_items<T>(dst, src, plane, width);
   }
 }
 #else
@@ -181,13 +227,14 @@ HWY_INLINE void copy_vectors(D d, std::byte* dst, const std::byte* src, std::int
 
 template <class Copy>
 HWY_INLINE void for_each_run(std::byte* dst, const std::byte* src, const Plane& plane, const Copy& copy) {
-  for_each_row(dst, src, plane, [&](std::byte* to, const std::byte* from) {
-    for (std::int64_t i = 0; i < plane.count; ++i, to += plane.dst_stride, from += plane.src_stride) copy(to, from);
+  const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
+  for_each_row(dst, src, plane, [=](std::byte* to, const std::byte* from, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) copy(to, from);
   });
 }
 
 void move_runs(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t bytes) {
-  constexpr std::int64_t kByMemcpy = 1024;  // which knows best how to copy more
+  constexpr std::int64_t kByMemcpy = 16 << 10;  // which knows best how to copy more
   const hn::ScalableTag<std::uint8_t> d;
   const hn::CappedTag<std::uint8_t, 16> d16;
   const auto each = [&](const auto& copy) { for_each_run(dst, src, plane, copy); };
@@ -215,7 +262,17 @@ constexpr MoveVariant kMoves[] = {
     {"transposed", is_transposed, transpose_items<T>},
     {"items", any_plane, move_items<T>, true},
 };
-constexpr MoveVariant kMoves16[] = {{"items", any_plane, move_items<Item16>, true}};
+// Loads of every third and fourth take longer than the items one by one.
+constexpr MoveVariant kMoves8[] = {
+    {"reversed", is_reversed, reverse_items<std::uint64_t>},
+    {"every_2nd", has_source_stride<2>, gather_items<std::uint64_t, 2>},
+    {"transposed", is_transposed, transpose_items<std::uint64_t>},
+    {"items", any_plane, move_items<std::uint64_t>, true},
+};
+constexpr MoveVariant kMoves16[] = {
+    {"reversed", is_reversed, reverse_blocks},
+    {"items", any_plane, move_items<Item16>, true},
+};
 constexpr MoveVariant kMoveRuns[] = {{"runs", any_plane, move_runs, true}};
 
 }  // namespace
@@ -224,7 +281,7 @@ void set_move(RowKernels& rows) {
   rows.moves[0] = kMoves<std::uint8_t>;
   rows.moves[1] = kMoves<std::uint16_t>;
   rows.moves[2] = kMoves<std::uint32_t>;
-  rows.moves[3] = kMoves<std::uint64_t>;
+  rows.moves[3] = kMoves8;
   rows.moves[4] = kMoves16;
   rows.moves[5] = kMoveRuns;
 }

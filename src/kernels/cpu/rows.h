@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "backslice/dtype.h"
@@ -40,8 +41,10 @@ struct MoveVariant {
   bool is_general = false;  // runs any plane, item by item
 };
 
-// Adds the elements of a plane to those of another.
-using AddPlane = void (*)(std::byte* dst, const std::byte* src, const Plane& plane);
+// Adds a plane to another, whose runs are that many elements.
+using AddPlane = void (*)(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t run);
+
+inline constexpr std::int64_t kLine = 64;  // bytes of a cache line
 
 struct RowKernels {
   // Divides kLine, so that streaming stores, which write whole vectors, write whole lines.
@@ -59,12 +62,29 @@ struct RowKernels {
   // bits, and src_count of them can be read.
   ExpandRow expand[5];
 
-  // Zeros by ordinary vector stores: for some kilobytes faster than memset, which may use string instructions there.
+  // Zeros by ordinary vector stores.
   void (*zero)(std::byte* dst, std::int64_t bytes);
+
+  // Zeros by whatever is fastest, as a part of so many. The string instructions of memset do not read what they write,
+  // but are slow to begin, and within the L2 cache.
+  void write_zeros(std::byte* dst, std::int64_t bytes, std::int64_t of) const {
+    constexpr std::int64_t kInCache = 256 << 10, kLongRun = 1024;
+    if (of <= kInCache || bytes < kLongRun) return zero(dst, bytes);
+    std::memset(dst, 0, static_cast<std::size_t>(bytes));
+  }
 
   // Non-temporal: dst is aligned to kLine and bytes is a multiple of it. After the last one, call fence().
   void (*stream_copy)(std::byte* dst, const std::byte* src, std::int64_t bytes);
   void (*stream_zero)(std::byte* dst, std::int64_t bytes);
+  // Zeros past the caches, from any address.
+  void stream_zeros(std::byte* dst, std::int64_t bytes) const {
+    const auto ahead = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(dst) % kLine);
+    if (bytes < ahead + kLine) return zero(dst, bytes);
+    zero(dst, ahead);
+    const std::int64_t whole = (bytes - ahead) / kLine * kLine;
+    stream_zero(dst + ahead, whole);
+    zero(dst + ahead + whole, bytes - ahead - whole);
+  }
   // All of the rows, each line made in a register; row_bytes is a multiple of kLine.
   void (*stream_rows)(std::byte* dst, const std::byte* src, const ShortRows& rows);
   // For items of 1, 2, 4, 8 and 16 bytes: src is where the first one is taken from, the others lie before it.
@@ -81,8 +101,6 @@ struct RowKernels {
 
   IndexKernelTable indices32, indices64;  // of int32 and int64
 };
-
-inline constexpr std::int64_t kLine = 64;  // bytes of a cache line
 
 // The index of an item size in RowKernels::spread, or -1.
 constexpr int width_index(std::int64_t item_size) {

@@ -167,11 +167,16 @@ void spread16(std::byte* dst, const std::byte* src, std::int64_t count, std::int
 void zero(std::byte* dst, std::int64_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto* to = reinterpret_cast<std::uint8_t*>(dst);
   if (bytes < lanes) {
-    for (std::int64_t i = 0; i < bytes; ++i) dst[i] = std::byte{0};
+    const hn::CappedTag<std::uint8_t, 16> d16;
+    const auto lanes16 = static_cast<std::int64_t>(hn::Lanes(d16));
+    std::int64_t i = 0;
+    for (; i + lanes16 <= bytes; i += lanes16) hn::StoreU(hn::Zero(d16), d16, to + i);
+    if (i > 0) return hn::StoreU(hn::Zero(d16), d16, to + bytes - lanes16);
+    for (; i < bytes; ++i) to[i] = 0;
     return;
   }
-  auto* to = reinterpret_cast<std::uint8_t*>(dst);
   const auto zero = hn::Zero(d);
   hn::StoreU(zero, d, to);
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % hn::Lanes(d));

@@ -60,16 +60,10 @@ class DirectWriter {
  private:
   void write_zeros() {
     if (zeros_ == 0) return;
-    if (zeros_ <= kVectorZeros) {
-      rows_.zero(dst_, zeros_);
-    } else {
-      zero_bytes(dst_, zeros_);
-    }
+    rows_.write_zeros(dst_, zeros_, zeros_);
     dst_ += zeros_;
     zeros_ = 0;
   }
-
-  static constexpr std::int64_t kVectorZeros = 32 << 10;
 
   const RowKernels& rows_;
   std::byte* dst_;

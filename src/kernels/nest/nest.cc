@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 
 namespace backslice {
 namespace {
@@ -10,18 +11,24 @@ bool goes_on(const NestAxis& outer, const NestAxis& inner) {
   return outer.dst == inner.extent * inner.dst && outer.src == inner.extent * inner.src;
 }
 
-// The axis along which the source's positions are closest; of several, the innermost.
+// How many positions of an axis share a cache line of the source.
+std::int64_t in_a_line(const NestAxis& axis) {
+  return std::min(axis.extent, kLine / std::max<std::int64_t>(std::abs(axis.src), 1));
+}
+
+// The axis of which most positions share a line of the source; of several, the innermost.
 int closest_in_source(const InlineVector<NestAxis>& axes) {
   int best = axes.size() - 1;
   for (int i = best; i >= 0; --i) {
-    if (std::abs(axes[i].src) < std::abs(axes[best].src)) best = i;
+    if (in_a_line(axes[i]) > in_a_line(axes[best])) best = i;
   }
   return best;
 }
 
 constexpr std::int64_t kFewRuns = 32;  // fewer than these in a plane, and calling the kernel takes longer than they do
 constexpr std::int64_t kShortRow = 4;  // a shorter row is walked across
-constexpr std::int64_t kRowsInCache = 128;  // whose lines stay in the L1 cache
+constexpr std::int64_t kPrefetched = 8 << 20;  // bytes of one side, which the caches do not have
+constexpr std::int64_t kRowsInCache = 128;     // whose lines stay in the L1 cache
 
 }  // namespace
 
@@ -48,6 +55,8 @@ Nest::Nest(const Axes& all, std::int64_t run) : run_(run) {
     run_ *= axes[last].extent;
     axes.resize_down(last);
   }
+  bytes_ = run_;
+  for (const NestAxis& axis : axes) bytes_ *= axis.extent;
   arrange(axes);
 }
 
@@ -70,8 +79,8 @@ Nest::Axes Nest::merged(const Axes& all) {
 // Which axis is walked together with the innermost.
 int Nest::choose_rows(const Axes& axes) {
   const int inner = axes.size() - 1, closest = closest_in_source(axes);
-  is_transposed_ =
-      closest != inner && run_ < kLine && std::abs(axes[inner].src) >= 2 * run_ && axes[inner].extent >= kLine / 16;
+  is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 &&
+                   in_a_line(axes[closest]) >= 2 * in_a_line(axes[inner]);
   if (is_transposed_) return closest;
   if (axes[inner].extent * axes[inner - 1].extent >= kFewRuns) return inner - 1;
   int longest = inner - 1;
@@ -79,6 +88,21 @@ int Nest::choose_rows(const Axes& axes) {
     if (axes[i].extent > axes[longest].extent) longest = i;
   }
   return longest;
+}
+
+// The first lines of each of its rows, on either side: they lie so far apart that the processor does not see them
+// coming.
+void Nest::prefetch(const std::byte* dst, const std::byte* src, const Plane& plane) {
+  const auto fetch = [](const std::byte* row, std::int64_t bytes, auto writes) {
+    for (std::int64_t at = 0; at < bytes + kLine - 1; at += kLine) {
+      __builtin_prefetch(row + std::min(at, bytes - 1), decltype(writes)::value);
+    }
+  };
+  const std::int64_t up = std::min<std::int64_t>(0, (plane.rows - 1) * plane.row_src);
+  const std::int64_t row_bytes = plane.count * plane.dst_stride, src_bytes = plane.rows * std::abs(plane.row_src);
+  asm volatile("");  // GCC leaves out calls of functions that only prefetch: they seem to have no effect
+  for (std::int64_t i = 0; i < plane.rows; ++i) fetch(dst + i * plane.row_dst, row_bytes, std::true_type());
+  for (std::int64_t i = 0; i < plane.count; ++i) fetch(src + i * plane.src_stride + up, src_bytes, std::false_type());
 }
 
 void Nest::add_blocks(const NestAxis& axis, std::int64_t Plane::* blocked, std::int64_t block) {
@@ -101,18 +125,31 @@ void Nest::arrange(const Axes& axes) {
   if (swaps) {
     plane_ = {items.extent, items.dst, items.src, across.extent, across.dst, across.src};
   }
-  for (int i = 0; i < inner; ++i) {
-    if (i != rows) {
-      steps_.push_back({axes[i], nullptr, 0, 0});
-    } else if (!is_transposed_ && (swaps || rows != inner - 1)) {
-      add_blocks(across, swaps ? &Plane::count : &Plane::rows, kRowsInCache);
+  if (!is_transposed_) {
+    for (int i = 0; i < inner; ++i) {
+      if (i != rows) {
+        steps_.push_back({axes[i], nullptr, 0, 0});
+      } else if (swaps || rows != inner - 1) {
+        add_blocks(across, swaps ? &Plane::count : &Plane::rows, kRowsInCache);
+      }
     }
+    return;
   }
-  if (is_transposed_) {
-    // The source is walked along its lines, which are few enough at a time for its pages and their prefetching.
-    const std::int64_t block = std::clamp<std::int64_t>(2 * kLine / run_, 16, kLine);
-    add_blocks(items, &Plane::count, block);
-    add_blocks(across, &Plane::rows, block);
+  // The source is walked along its lines, which are few enough at a time for its pages and their prefetching. Axes that
+  // go on with the lines of a block come within it: of the source, or of the destination where a row is no whole line.
+  const std::int64_t block = std::clamp<std::int64_t>(2 * kLine / run_, 16, kLine);
+  int within = items.extent * run_ < 2 * kLine ? rows : inner;
+  for (int i = within - 1; i >= 0; --i) {
+    if (i != rows && std::abs(axes[i].src) < kLine) within = i;
+  }
+  looks_ahead_ = bytes_ > kPrefetched;
+  for (int i = 0; i <= inner; ++i) {
+    if (i == within) {
+      // Of few rows, longer ones; and the other way round.
+      add_blocks(items, &Plane::count, std::max(block, block * block / across.extent));
+      add_blocks(across, &Plane::rows, std::max(block, block * block / items.extent));
+    }
+    if (i != rows && i != inner) steps_.push_back({axes[i], nullptr, 0, 0});
   }
 }
 

@@ -33,6 +33,7 @@ class Nest {
   static Nest written(std::span<const Loop> loops, std::int64_t item_size);
 
   std::int64_t run() const { return run_; }      // bytes that are contiguous on both sides
+  std::int64_t bytes() const { return bytes_; }  // of all runs
   const Plane& plane() const { return plane_; }  // the largest one
   bool is_one_run() const { return steps_.empty() && plane_.rows * plane_.count == 1; }
 
@@ -59,22 +60,28 @@ class Nest {
   static Axes merged(const Axes& axes);
   void arrange(const Axes& axes);
   int choose_rows(const Axes& axes);
+  static void prefetch(const std::byte* dst, const std::byte* src, const Plane& plane);
   void add_blocks(const NestAxis& axis, std::int64_t Plane::* blocked, std::int64_t block);
 
   template <class Body>
   void walk(int depth, std::byte* dst, const std::byte* src, Plane& plane, const Body& body) const {
     if (depth == steps_.size()) return body(dst, src, std::as_const(plane));
     const Step& step = steps_[depth];
+    const bool looks_ahead = looks_ahead_ && depth + 1 == steps_.size();
     for (std::int64_t i = 0; i < step.axis.extent; ++i) {
       if (step.blocked != nullptr) plane.*step.blocked = std::min(step.block, step.total - i * step.block);
+      if (looks_ahead && i + 1 < step.axis.extent) {
+        prefetch(dst + (i + 1) * step.axis.dst, src + (i + 1) * step.axis.src, plane);
+      }
       walk(depth + 1, dst + i * step.axis.dst, src + i * step.axis.src, plane, body);
     }
   }
 
   InlineVector<Step> steps_;  // outermost first
   Plane plane_;
-  std::int64_t run_;
+  std::int64_t run_, bytes_;
   bool is_transposed_ = false;
+  bool looks_ahead_ = false;  // the lines of the next plane are asked for
 };
 
 }  // namespace backslice

@@ -9,13 +9,6 @@
 namespace backslice {
 namespace {
 
-// Some kilobytes are faster by vectors, more by memset.
-void write_zeros(std::byte* dst, std::int64_t bytes, const RowKernels& rows) {
-  constexpr std::int64_t kByVectors = 32 << 10;
-  if (bytes <= kByVectors) return rows.zero(dst, bytes);
-  std::memset(dst, 0, static_cast<std::size_t>(bytes));
-}
-
 // Asks for the lines of a few kilobytes that are read next: in blocks that lie one before the other, the processor does
 // not see it coming.
 void prefetch(const std::byte* first, std::int64_t stride, std::int64_t count) {
@@ -32,23 +25,26 @@ Plane without_source(Plane plane) {
 
 }  // namespace
 
-void ZeroNest::run(std::byte* dst, const RowKernels& rows) const {
-  static constexpr std::byte kZeros[16] = {};
+void ZeroNest::run(std::byte* dst, const RowKernels& rows, bool streams) const {
+  alignas(kLine) static constexpr std::byte kZeros[1024] = {};
   const std::int64_t run = nest_.run();
-  if (nest_.is_one_run()) return write_zeros(dst, run, rows);
-  if (width_index(run) >= 0) {
+  if (!streams && nest_.is_one_run()) return rows.write_zeros(dst, run, run);
+  if (run <= static_cast<std::int64_t>(sizeof(kZeros))) {
     const auto move = move_variant(rows, without_source(nest_.plane()), run).run;
     return nest_.for_each_plane(dst, kZeros, [&](std::byte* to, const std::byte*, const Plane& plane) {
       move(to, kZeros, without_source(plane), run);
     });
   }
+  const std::int64_t bytes = nest_.bytes();
   nest_.for_each_plane(dst, kZeros, [&](std::byte* to, const std::byte*, const Plane& plane) {
     for (std::int64_t row = 0; row < plane.rows; ++row) {
       for (std::int64_t i = 0; i < plane.count; ++i) {
-        write_zeros(to + row * plane.row_dst + i * plane.dst_stride, run, rows);
+        std::byte* const at = to + row * plane.row_dst + i * plane.dst_stride;
+        streams ? rows.stream_zeros(at, run) : rows.write_zeros(at, run, bytes);
       }
     }
   });
+  if (streams) rows.fence();
 }
 
 FillNest::FillNest(std::span<const Loop> loops, std::int64_t item_size) : moves_(loops, item_size) {
@@ -73,7 +69,7 @@ void AddNest::run(std::byte* dst, const std::byte* src) const {
   const bool packs_planes = packs();
   nest_.for_each_plane(dst, src, [&](std::byte* to, const std::byte* from, const Plane& plane) {
     if (packs_planes) return add_packed(to, from, plane);
-    if (items == 1 && add_plane_ != nullptr) return add_plane_(to, from, plane);
+    if (add_plane_ != nullptr) return add_plane_(to, from, plane, items);
     for (std::int64_t row = 0; row < plane.rows; ++row) {
       for (std::int64_t i = 0; i < plane.count; ++i) {
         add_row_(to + row * plane.row_dst + i * plane.dst_stride, from + row * plane.row_src + i * plane.src_stride,
@@ -83,13 +79,14 @@ void AddNest::run(std::byte* dst, const std::byte* src) const {
   });
 }
 
-// Whether terms are made dense first: where sums are dense, and vectors make the terms so; or where only rows are
-// added.
+// Whether terms are made dense first: where vectors do that, and sums are dense or else far from lines of terms; or
+// where only rows are added.
 bool AddNest::packs() const {
   const Plane& plane = nest_.plane();
   if (nest_.run() != item_size_ || plane.count == 1) return false;
   if (add_plane_ == nullptr) return true;
   const bool by_vectors = !move_variant(rows_, plane, item_size_).is_general;
+  if (nest_.is_transposed()) return by_vectors && plane.count * plane.rows >= 8;
   return by_vectors && plane.dst_stride == item_size_ && plane.count >= 8;
 }
 
@@ -99,9 +96,12 @@ void AddNest::move(std::byte* dst, const std::byte* src, const Plane& plane) con
 
 // A few kilobytes at a time. Sums that are not dense are made so too, and put back.
 void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plane) const {
-  constexpr std::int64_t kMostItems = 256;
+  constexpr std::int64_t kMostItems = 256, kShortRow = 8;
   alignas(kLine) std::byte sums[16 * kMostItems], terms[16 * kMostItems];
-  const std::int64_t size = item_size_, most_count = std::min(plane.count, kMostItems);
+  const std::int64_t size = item_size_;
+  // Rows of a source that is dense across them are moved several at once.
+  const std::int64_t together = nest_.is_transposed() ? std::min(plane.rows, kMostItems / 16) : 1;
+  const std::int64_t most_count = std::min(plane.count, kMostItems / together);
   const std::int64_t most_rows = kMostItems / most_count;
   const std::int64_t dst_stride = plane.dst_stride, src_stride = plane.src_stride;
   for (std::int64_t row = 0; row < plane.rows; row += most_rows) {
@@ -112,7 +112,12 @@ void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plan
       const std::int64_t next = std::min(most_count, plane.count - i - count);
       if (src_stride < 0 && next > 0) prefetch(src + row * plane.row_src + (i + count) * src_stride, src_stride, next);
       move(terms, src + row * plane.row_src + i * src_stride, {rows, dense, plane.row_src, count, size, src_stride});
-      if (dst_stride == size) {
+      const bool are_apart = dst_stride != size || (count < kShortRow && plane.row_dst != dense);
+      if (add_plane_ != nullptr && are_apart) {
+        add_plane_(to, terms, {rows, plane.row_dst, dense, count, dst_stride, size}, 1);
+      } else if (dst_stride == size && (plane.row_dst == dense || rows == 1)) {
+        add_row_(to, terms, rows * count);
+      } else if (dst_stride == size) {
         for (std::int64_t r = 0; r < rows; ++r) add_row_(to + r * plane.row_dst, terms + r * dense, count);
       } else {
         move(sums, to, {rows, dense, plane.row_dst, count, size, dst_stride});

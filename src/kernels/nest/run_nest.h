@@ -30,7 +30,8 @@ class ZeroNest {
  public:
   ZeroNest(std::span<const Loop> loops, std::int64_t item_size) : nest_(Nest::written(loops, item_size)) {}
 
-  void run(std::byte* dst, const RowKernels& rows) const;
+  // Where it `streams`, long runs go past the caches.
+  void run(std::byte* dst, const RowKernels& rows, bool streams = false) const;
 
  private:
   Nest nest_;
@@ -42,8 +43,9 @@ class FillNest {
  public:
   FillNest(std::span<const Loop> loops, std::int64_t item_size);
 
-  void run(std::byte* dst, const std::byte* src, const RowKernels& rows) const {
-    if (zeros_) zeros_->run(dst, rows);
+  // Where it streams, zeros alone go past the caches.
+  void run(std::byte* dst, const std::byte* src, const RowKernels& rows, bool streams = false) const {
+    if (zeros_) zeros_->run(dst, rows, streams);
     if (takes_any_) moves_.run(dst + dst_offset_, src, rows);
   }
 

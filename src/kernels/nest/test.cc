@@ -130,6 +130,54 @@ INSTANTIATE_TEST_SUITE_P(DTypes, SumNests,
                                            DType::Float64, DType::Float8E4M3FN, DType::Complex64, DType::Complex128),
                          [](const auto& info) { return std::string(name(info.param)); });
 
+// -- Sources that lie across the destination, beyond the caches
+
+// The extents as they lie in the source, and the order of the axes in the destination.
+RandomNest transposed_nest(const std::vector<std::int64_t>& extents, const std::vector<std::size_t>& order,
+                           std::int64_t item_size, bool is_reversed) {
+  RandomNest nest{Loops(extents.size()), item_size, item_size, item_size, 0};
+  std::int64_t dst = item_size, src = item_size;
+  for (std::size_t i = extents.size(); i-- > 0; src *= extents[i]) {
+    nest.loops[i].extent = nest.loops[i].count = extents[i];
+    nest.loops[i].src_stride = is_reversed ? -src : src;
+    nest.src_offset += is_reversed ? (extents[i] - 1) * src : 0;
+  }
+  for (std::size_t i = order.size(); i-- > 0; dst *= extents[order[i]]) nest.loops[order[i]].dst_stride = dst;
+  nest.dst_bytes = dst, nest.src_bytes = src;
+  return nest;
+}
+
+TEST(TransposedNests, MoveAndAddEveryItem) {
+  std::mt19937 random(24);
+  const std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::size_t>>> cases = {
+      {{300, 700}, {1, 0}},
+      {{7, 20011}, {1, 0}},
+      {{20011, 3}, {1, 0}},
+      {{5, 4001, 7}, {1, 2, 0}},
+      {{7, 9001, 2, 2}, {3, 2, 1, 0}},
+      {{40, 50, 60}, {2, 0, 1}}};
+  for (const auto& [extents, order] : cases) {
+    for (const DType dtype : {DType::Int8, DType::Int16, DType::Float16, DType::Float32, DType::Complex128}) {
+      const bool is_reversed = random() % 2 == 0;
+      const RandomNest nest = transposed_nest(extents, order, item_size(dtype), is_reversed);
+      const auto size = static_cast<std::size_t>(nest.item_size);
+      const Bytes src = random_bytes(random, nest.src_bytes), before = random_bytes(random, nest.dst_bytes);
+      Bytes copies = before, sums = before;
+      for_each_position(nest, [&](std::int64_t to, std::int64_t from) {
+        std::memcpy(copies.data() + to, src.data() + from, size);
+        operations_of(dtype).add(sums.data() + to, src.data() + from, 1);
+      });
+      for (const Target& target : available_targets()) {
+        Bytes moved = before, added = before;
+        MoveNest(nest.loops, nest.item_size).run(moved.data(), src.data() + nest.src_offset, *target.rows);
+        AddNest(nest.loops, dtype, nest.item_size, *target.rows).run(added.data(), src.data() + nest.src_offset);
+        EXPECT_TRUE(moved == copies) << target.name << " " << name(dtype) << " " << extents[0] << ", " << is_reversed;
+        EXPECT_TRUE(added == sums) << target.name << " " << name(dtype) << " " << extents[0] << ", " << is_reversed;
+      }
+    }
+  }
+}
+
 // -- Variants
 
 void expect_moved(const Target& target, const MoveVariant& variant, const Plane& plane, std::int64_t run) {
@@ -155,7 +203,7 @@ TEST(MoveVariants, MoveEveryRunAndNothingBetween) {
       for (const MoveVariant& variant : target.rows->moves[width < 0 ? 5 : width]) {
         for (const std::int64_t stride : {1, -1, 2, 3, 4, 5, 37}) {
           for (const std::int64_t row_stride : {1, -1, 20, 60}) {
-            for (const std::int64_t count : {1, 2, 5, 16, 17, 33}) {
+            for (const std::int64_t count : {1, 2, 5, 6, 11, 16, 17, 33, 70}) {
               const std::int64_t rows = 1 + count % 19;
               const Plane dense{rows, count * run, row_stride * run, count, run, stride * run};
               const Plane apart{rows, count * 2 * run + 1, row_stride * run, count, 2 * run, stride * run};

@@ -23,6 +23,23 @@ std::int64_t bytes_of(Loops loops, std::int64_t item_size) {
   return item_size;
 }
 
+// About how many bytes of cache lines of the destination have something taken.
+std::int64_t bytes_touched(Loops loops, std::int64_t item_size) {
+  std::int64_t bytes = item_size + kLine;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    const Loop& loop = loops[i];
+    const std::int64_t apart = loop.step * loop.dst_stride;
+    bytes = std::min(loop.count * bytes, bytes + std::max<std::int64_t>(loop.count - 1, 0) * apart);
+  }
+  return bytes;
+}
+
+// How many bytes of the destination are taken without a gap.
+std::int64_t longest_run(Loops loops, std::int64_t item_size) {
+  if (loops.empty() || loops.back().step > 1 || loops.back().dst_stride != item_size) return item_size;
+  return loops.back().count * item_size;
+}
+
 // The first loop from which on the destination has no gaps.
 std::size_t first_dense_loop(Loops loops, std::int64_t item_size) {
   std::int64_t expected = item_size;
@@ -163,15 +180,64 @@ class Filler {
  public:
   Filler(Loops loops, std::int64_t item_size, const RowKernels& rows, Stores stores)
       : item_size_(item_size), rows_(rows), stores_(stores) {
-    const bool is_transposed = Nest::taken(loops, item_size).is_transposed();
-    if (is_transposed) box_bytes_ = kTransposedBytes;
     const std::size_t dense = first_dense_loop(loops, item_size);
-    if (is_transposed || bytes_of(loops.subspan(dense), item_size) < kDenseRow) return;
-    const bool is_spread_out = dense < loops.size() && is_spread(loops.back(), item_size);
-    if (stores == Stores::Streaming || (is_spread_out && loops.back().extent * item_size >= kSpreadRow)) outer_ = dense;
+    const std::int64_t bytes = bytes_of(loops, item_size), dense_bytes = bytes_of(loops.subspan(dense), item_size);
+    const bool is_spread_out =
+        dense < loops.size() && is_spread(loops.back(), item_size) && loops.back().extent * item_size >= kSpreadRow;
+    const bool has_dense_rows = dense_bytes >= kDenseRow && (stores == Stores::Streaming || is_spread_out);
+    const bool streams = stores == Stores::Streaming;
+    is_one_box_ = bytes <= kBoxBytes && !has_dense_rows && !streams;
+    if (is_one_box_) return;
+    is_transposed_ = Nest::taken(loops, item_size).is_transposed();
+    const std::int64_t touched = bytes_touched(loops, item_size);
+    is_one_box_ = is_transposed_ ? touched <= bytes / (streams ? 2 : kSparse)
+                                 : touched <= bytes / kSparse && longest_run(loops, item_size) < kLongRun;
+    if (is_transposed_) box_bytes_ = kTransposedBytes;
+    if (has_dense_rows && !is_transposed_) outer_ = dense;
   }
 
-  void fill(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth = 0) {
+  void fill(Loops loops, std::byte* dst, const std::byte* src) {
+    if (is_one_box_ || (is_transposed_ && take_all(loops)))
+      return FillNest(loops, item_size_).run(dst, src, rows_, stores_ == Stores::Streaming);
+    if (is_transposed_) return fill_transposed(loops, dst, src);
+    fill(loops, dst, src, 0);
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t kDenseRow = 2048, kSpreadRow = 512;
+  static constexpr std::int64_t kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10;
+  static constexpr std::int64_t kSparse = 8;  // what is taken is touched twice, where it is an eighth of all or less
+  static constexpr std::int64_t kLongRun = 4096;  // and comes in shorter runs
+
+  // In groups of a few positions that share lines of the source, each as the innermost loop: so that every box has
+  // whole ones.
+  void fill_transposed(Loops loops, std::byte* dst, const std::byte* src) {
+    const auto distance = [](const Loop& loop) { return loop.count > 1 ? std::abs(loop.src_stride) : INT64_MAX; };
+    const auto closest = std::min_element(loops.begin(), loops.end(),
+                                          [&](const Loop& a, const Loop& b) { return distance(a) < distance(b); });
+    InlineVector<Loop> inner;
+    for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
+      if (loop != closest) inner.push_back(*loop);
+    }
+    const Loop along = *closest;
+    inner.push_back(along);
+    const std::int64_t apart = std::max<std::int64_t>(bytes_of(loops, item_size_) / along.extent, 1);
+    const std::int64_t group =
+        std::max(along.step * std::max<std::int64_t>(2 * kLine / item_size_, 16), box_bytes_ / apart);
+    for (std::int64_t first = 0; first < along.extent; first += group) {
+      const PlacedLoop part = restricted(along, {first, std::min(along.extent, first + group)});
+      inner[inner.size() - 1] = part.loop;
+      if (part.loop.count == 0) {
+        zero(Loops(inner.begin(), inner.end()), inner[0].extent, dst + part.dst_offset);
+      } else {
+        fill(Loops(inner.begin(), inner.end()), dst + part.dst_offset, src + part.src_offset, 0);
+      }
+      boxes_.reset();
+    }
+  }
+
+  void fill(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth) {
     if (depth == outer_) return fill_dense(loops, dst, src);
     if (outer_ == kNone && take_all(loops)) return MoveNest(loops, item_size_).run(dst, src, rows_);
     const Loop& loop = loops[0];
@@ -181,11 +247,6 @@ class Filler {
     const std::int64_t end = loop.start + (loop.count - 1) * loop.step + 1;
     zero(loops, loop.extent - end, dst + end * loop.dst_stride);
   }
-
- private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  static constexpr std::int64_t kDenseRow = 2048, kSpreadRow = 512;
-  static constexpr std::int64_t kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10;
 
   // From the first taken position to the last.
   void taken(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth) {
@@ -212,7 +273,7 @@ class Filler {
     if (positions <= 0) return;
     InlineVector<Loop> part(loops);
     part[0].extent = positions;
-    ZeroNest(Loops(part.begin(), part.end()), item_size_).run(dst, rows_);
+    ZeroNest(Loops(part.begin(), part.end()), item_size_).run(dst, rows_, stores_ == Stores::Streaming);
   }
 
   void fill_dense(Loops loops, std::byte* dst, const std::byte* src) const {
@@ -231,6 +292,7 @@ class Filler {
   const RowKernels& rows_;
   Stores stores_;
   std::int64_t box_bytes_ = kBoxBytes;
+  bool is_one_box_ = false, is_transposed_ = false;
   std::size_t outer_ = kNone;  // how many loops there are around the long dense rows
   std::optional<Boxes> boxes_;
 };

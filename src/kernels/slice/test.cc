@@ -229,6 +229,32 @@ TEST_P(SliceKernel, OverwriteWritesShortRowsOfWholeLines) {
   }
 }
 
+// Little of a large destination, which is zeroed first.
+TEST_P(SliceKernel, OverwriteWritesFewElementsOfMany) {
+  std::mt19937 random(14);
+  const DType dtype = std::get<0>(GetParam());
+  for (const char* index : {"150, 800", "::50, 7:9", "299", ":, 1602", "3::7, 5::400"}) {
+    const Selection s = *Selection::from_index({300, 1603}, index);
+    expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()),
+                     contiguous_tensor(random, dtype, s.result_shape()));
+  }
+}
+
+// A source whose lines run across the destination's: rows that lie far apart are written together.
+TEST_P(SliceKernel, OverwriteWritesTransposedSources) {
+  std::mt19937 random(15);
+  const DType dtype = std::get<0>(GetParam());
+  for (const char* index : {"3:37, ::2, :", "::-1, 1::3, 4:20", "2::5, :, ::-1", "3:37, 50, :"}) {
+    const Selection s = *Selection::from_index({40, 90, 33}, index);
+    const std::vector<std::int64_t> shape(s.result_shape().begin(), s.result_shape().end());
+    RandomTensor src = contiguous_tensor(random, dtype, std::vector<std::int64_t>(shape.rbegin(), shape.rend()));
+    Layout& layout = src.view.layout;
+    std::reverse(layout.strides.begin(), layout.strides.end());
+    layout.shape = s.result_shape();
+    expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()), src);
+  }
+}
+
 TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
   std::mt19937 random(10);
   const DType dtype = std::get<0>(GetParam());
