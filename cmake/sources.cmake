@@ -65,9 +65,9 @@ set(BACKSLICE_SOURCES
   src/kernels/cuda/addition.cc
   src/kernels/nest/nest.cc
   src/kernels/nest/run_nest.cc
+  src/kernels/nest/units.cc
   src/kernels/slice/cpu.cc
   src/kernels/slice/device_plan.cc
-  src/kernels/slice/device_text.cc
   src/kernels/slice/reference.cc
   src/kernels/sparse/cpu.cc
   src/kernels/sparse/device_arguments.cc

@@ -5,7 +5,7 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/slice/device_text.h"
+#include "kernels/slice/device_plan.h"
 #include "ops/call.h"
 #include "ops/checks.h"
 #include "plan/pages.h"

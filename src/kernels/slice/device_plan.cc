@@ -2,75 +2,15 @@
 
 #include <algorithm>
 
+#include "core/errors.h"
+#include "kernels/nest/units.h"
+#include "kernels/slice/device_variants.h"
 #include "plan/split.h"
 
 namespace backslice::cuda {
 namespace {
 
 constexpr std::int64_t kMostItems = (std::int64_t{1} << 31) - 64;  // with those of a chunk on either side, 31 bits
-constexpr std::int64_t kWidest = 16;
-
-// A plan on its way to the device: its loops, in units of `width` bytes.
-struct Draft {
-  std::vector<Loop> loops;
-  std::int64_t width;
-
-  bool takes_nothing() const {
-    return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.count == 0; });
-  }
-  std::int64_t items() const {
-    std::int64_t items = 1;
-    for (const Loop& loop : loops) items *= loop.extent;
-    return items;
-  }
-};
-
-// The lowest bit in which any address or step of the plan differs from a multiple of the widest item.
-std::int64_t alignment(const Draft& draft, const std::byte* dst, const std::byte* src, std::size_t loops) {
-  std::uint64_t bits = address(dst) | static_cast<std::uint64_t>(kWidest);
-  const bool reads = !draft.takes_nothing();
-  if (reads) bits |= address(src);
-  for (std::size_t i = 0; i < loops; ++i) {
-    bits |= static_cast<std::uint64_t>(draft.loops[i].dst_stride);
-    if (reads) bits |= static_cast<std::uint64_t>(draft.loops[i].src_stride);
-  }
-  return static_cast<std::int64_t>(bits & (~bits + 1));
-}
-
-// Adds the loop over the units of an item, as part of the loop around it where they run on into each other.
-void cut_items(Draft& draft, std::int64_t item_size) {
-  const std::int64_t units = item_size / draft.width;
-  if (units == 1) return;
-  const Loop inner{units, 0, 1, units, draft.width, draft.width};
-  if (!draft.loops.empty() && are_adjacent(draft.loops.back(), inner) && can_merge(draft.loops.back(), inner)) {
-    draft.loops.back() = merged(draft.loops.back(), inner);
-  } else {
-    draft.loops.push_back(inner);
-  }
-}
-
-bool runs_on(const Loop& loop, std::int64_t width) {
-  return loop.step == 1 && loop.dst_stride == width && (loop.count == 0 || loop.src_stride == width);
-}
-
-// Makes one item of several that lie side by side on both sides, as long as everything else is aligned to it.
-void widen(Draft& draft, const std::byte* dst, const std::byte* src) {
-  if (draft.loops.empty()) return;
-  Loop& last = draft.loops.back();
-  const std::int64_t widest = alignment(draft, dst, src, draft.loops.size() - 1);
-  while (draft.width < widest && runs_on(last, draft.width) && ((last.extent | last.start | last.count) & 1) == 0) {
-    draft.width *= 2;
-    last = {last.extent / 2, last.start / 2, 1, last.count / 2, draft.width, last.count == 0 ? 0 : draft.width};
-  }
-}
-
-bool is_dense(const Draft& draft) {
-  std::int64_t expected = draft.width;
-  for (std::size_t i = draft.loops.size(); i-- > 0; expected *= draft.loops[i].extent) {
-    if (draft.loops[i].dst_stride != expected) return false;
-  }
-  return true;
-}
 
 DeviceLoop device_loop(const Loop& loop) {
   DeviceLoop made;
@@ -83,25 +23,29 @@ DeviceLoop device_loop(const Loop& loop) {
   return made;
 }
 
-Bounds readable(const Draft& draft, const std::byte* src) {
-  if (draft.takes_nothing()) return {};
-  Bounds bounds{src, src + draft.width};
-  for (const Loop& loop : draft.loops) {
-    const std::int64_t reach = (loop.count - 1) * loop.src_stride;
+Bounds readable(const CommonAxes& common, std::int64_t width) {
+  if (common.slices() == 0) return {};
+  Bounds bounds{common.sources[0], common.sources[0] + width};
+  for (const AxisPart& part : common.parts) {
+    const std::int64_t reach = (part.count - 1) * part.src_stride;
     (reach < 0 ? bounds.first : bounds.last) += reach;
   }
   return bounds;
 }
 
-DevicePlan finished(const Draft& draft, std::byte* dst, const std::byte* src) {
+DevicePlan finished(const CommonAxes& common, std::int64_t width, std::byte* dst, const std::byte* src) {
   DevicePlan made;
   made.dst = dst;
   made.src = src;
-  made.readable = readable(draft, src);
-  made.items = static_cast<std::uint32_t>(draft.items());
-  made.width = static_cast<std::int32_t>(draft.width);
-  made.is_dense = is_dense(draft);
-  for (const Loop& loop : draft.loops) made.loop[made.loops++] = device_loop(loop);
+  made.readable = readable(common, width);
+  made.items = static_cast<std::uint32_t>(common.positions());
+  made.width = static_cast<std::int32_t>(width);
+  made.is_dense = is_dense(common, width);
+  for (int k = 0; k < common.rank(); ++k) {
+    const auto [extent, dst_stride] = common.axis(k);
+    made.loop[made.loops++] =
+        device_loop(common.slices() > 0 ? common.loop(0, k) : Loop{extent, 0, 1, 0, dst_stride, 0});
+  }
   return made;
 }
 
@@ -110,15 +54,25 @@ void add_plans(const Plan& plan, std::byte* first_dst, const std::byte* first_sr
   if (plan.is_empty()) return;
   std::byte* dst = first_dst + plan.dst_offset();
   const std::byte* src = first_src + plan.src_offset();
-  Draft draft{{plan.loops().begin(), plan.loops().end()}, plan.item_size()};
-  if (!sums) {
-    draft.width = std::min(alignment(draft, dst, src, draft.loops.size()), plan.item_size() & -plan.item_size());
-    cut_items(draft, plan.item_size());
-  }
-  widen(draft, dst, src);
-  if (draft.items() <= kMostItems) return made.push_back(finished(draft, dst, src));
-  const std::int64_t pieces = draft.items() / (kMostItems / 2) + 1;
+  CommonAxes common = axes_of(plan, src);
+  const std::int64_t width = count_in_units(common, plan.item_size(), !sums, dst);
+  if (common.positions() <= kMostItems) return made.push_back(finished(common, width, dst, src));
+  const std::int64_t pieces = common.positions() / (kMostItems / 2) + 1;
   for (const Plan& part : split(plan, pieces)) add_plans(part, first_dst, first_src, sums, made);
+}
+
+// What a thread puts together, as far as the plan decides it.
+const char* what_a_part_is(const FillVariant& variant, const DevicePlan& plan) {
+  if (variant.grain == Grain::Apart) return "16 bytes, those that are taken first";
+  if (variant.grain == Grain::Item) return "one item";
+  if (plan.readable.first == nullptr) return "16 bytes of zeros";
+  if (plan.loops == 0) return "16 bytes";
+  const DeviceLoop& innermost = plan.loop[plan.loops - 1];
+  const bool has_steps = innermost.step.divisor != 1, is_narrow = plan.width <= kWidestSpread;
+  if (runs_forwards(innermost, plan.width) && !has_steps) return "16 bytes, copied";
+  if (runs_backwards(innermost, plan.width) && !has_steps) return "16 bytes, reversed";
+  if (runs_forwards(innermost, plan.width) && is_narrow) return "16 bytes, spread";
+  return "16 bytes, item by item";
 }
 
 }  // namespace
@@ -147,6 +101,18 @@ std::vector<DevicePlan> device_sums(const Plan& plan, std::byte* dst, const std:
   std::vector<DevicePlan> made;
   add_plans(plan, dst, src, true, made);
   return made;
+}
+
+std::string to_string(const DevicePlan& plan) {
+  const FillVariant& variant = fill_variant(plan);
+  std::string text =
+      join("kernel ", to_string(variant), ": ", variant.parts(plan), " parts of ", what_a_part_is(variant, plan), "\n");
+  for (int i = 0; i < plan.loops; ++i) {
+    const DeviceLoop& loop = plan.loop[i];
+    text += join("  for ", loop.extent.divisor, " positions ", loop.dst_stride, " bytes apart: take ", loop.count,
+                 " from position ", loop.start, " by ", loop.step.divisor, ", ", loop.src_stride, " bytes apart\n");
+  }
+  return text;
 }
 
 }  // namespace backslice::cuda

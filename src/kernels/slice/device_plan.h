@@ -5,6 +5,7 @@
 // a larger plan is split first.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/fast_divide.h"
@@ -54,5 +55,8 @@ std::vector<DevicePlan> device_plans(const Plan& plan, std::byte* dst, const std
 // The same for sums of items of that width, of which those that lie side by side become one wider item where all are
 // aligned to it.
 std::vector<DevicePlan> device_sums(const Plan& plan, std::byte* dst, const std::byte* src);
+
+// The kernel that a plan becomes, and its loops, one per line: for those who ask what a gradient will cost.
+std::string to_string(const DevicePlan& plan);
 
 }  // namespace backslice::cuda

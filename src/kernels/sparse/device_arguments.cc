@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/row_layout.h"
-#include "plan/plan.h"
+#include "kernels/nest/units.h"
 
 namespace backslice::cuda {
 namespace {
@@ -39,14 +39,6 @@ IndexList list_of(const CooIndices& indices) {
   return list;
 }
 
-// The largest width that divides all of these.
-int width_for(std::uint64_t bits) {
-  for (int width = 16; width > 1; width /= 2) {
-    if (bits % static_cast<std::uint64_t>(width) == 0) return width;
-  }
-  return 1;
-}
-
 }  // namespace
 
 Lists lists_of(const CooIndices& input, Ints start, const CooIndices& output) {
@@ -76,7 +68,7 @@ RowMove row_move(const View& to, const ConstView& from, int least_width) {
   for (const Loop& loop : plan.loops()) {
     bits |= static_cast<std::uint64_t>(loop.dst_stride) | static_cast<std::uint64_t>(loop.src_stride);
   }
-  move.width = std::max(width_for(bits), least_width);
+  move.width = std::max(static_cast<int>(unit_width(bits)), least_width);
   move.is_aligned = bits % static_cast<std::uint64_t>(move.width) == 0;
   move.chunks = 1;
   const auto add = [&](std::int64_t extent, std::int64_t to_stride, std::int64_t from_stride) {

@@ -6,58 +6,6 @@ namespace backslice::cuda {
 namespace {
 
 constexpr std::int64_t kMostUnits = (std::int64_t{1} << 31) - 1;
-constexpr std::int64_t kWidest = 16;
-
-std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
-
-// By how much every address and step is aligned, those along the innermost axis left out.
-std::int64_t alignment(const CommonAxes& common, const std::byte* dst, int axes) {
-  std::uint64_t bits = static_cast<std::uint64_t>(kWidest) | address(dst);
-  for (const std::byte* source : common.sources) bits |= address(source);
-  for (int k = 0; k < axes; ++k) {
-    bits |= static_cast<std::uint64_t>(common.axis(k).dst_stride);
-    for (std::int64_t s = 0; s < common.slices(); ++s) {
-      bits |= static_cast<std::uint64_t>(common.slice(s)[k].src_stride);
-    }
-  }
-  return static_cast<std::int64_t>(lowest_bit(bits));
-}
-
-// One more axis, over the units of an item.
-void cut_items(CommonAxes& common, std::int64_t units, std::int64_t width) {
-  std::vector<AxisPart> parts;
-  for (std::int64_t s = 0; s < common.slices(); ++s) {
-    parts.insert(parts.end(), common.slice(s), common.slice(s) + common.rank());
-    parts.push_back({0, 1, units, width});
-  }
-  common.axes.push_back({units, width});
-  common.parts = std::move(parts);
-}
-
-// Whether the innermost axis can be counted in pairs.
-bool is_even(const CommonAxes& common, std::int64_t width) {
-  const auto& [extent, dst_stride] = common.axes.back();
-  if (extent % 2 != 0 || dst_stride != width) return false;
-  for (std::int64_t s = 0; s < common.slices(); ++s) {
-    const AxisPart& part = common.slice(s)[common.rank() - 1];
-    if (part.step != 1 || part.src_stride != width || ((part.start | part.count) & 1) != 0) return false;
-  }
-  return true;
-}
-
-std::int64_t widened(CommonAxes& common, const std::byte* dst, std::int64_t width) {
-  if (common.rank() == 0) return width;
-  const std::int64_t widest = alignment(common, dst, common.rank() - 1);
-  for (; width < widest && is_even(common, width); width *= 2) {
-    common.axes.back() = {common.axes.back().extent / 2, 2 * width};
-    for (std::int64_t s = 0; s < common.slices(); ++s) {
-      AxisPart& part = common.parts[static_cast<std::size_t>((s + 1) * common.rank() - 1)];
-      part = {part.start / 2, 1, part.count / 2, 2 * width};
-    }
-  }
-  return width;
-}
-
 // -- Cells
 
 struct Cells {
@@ -141,20 +89,6 @@ DeviceCells device_cells(const CommonAxes& common, const Cells& cells, std::int6
 
 // -- The tables
 
-std::int64_t units_of(const CommonAxes& common) {
-  std::int64_t units = 1;
-  for (const auto& axis : common.axes) units *= axis.extent;
-  return units;
-}
-
-bool is_dense(const CommonAxes& common, std::int64_t width) {
-  std::int64_t expected = width;
-  for (int k = common.rank() - 1; k >= 0; expected *= common.axis(k--).extent) {
-    if (common.axis(k).dst_stride != expected) return false;
-  }
-  return true;
-}
-
 // Whether a row is worth a block of threads, and all slices of a cell fit its memory.
 bool by_rows(const CommonAxes& common, const Cells& cells, const TileTables& tables) {
   constexpr std::int64_t kLongRow = 128;
@@ -172,7 +106,7 @@ TileTables tables_of(const CommonAxes& common, std::int64_t width, std::byte* ds
   TileTables tables;
   DeviceTiles& tiles = tables.tiles;
   tiles.dst = dst;
-  tiles.units = static_cast<std::uint32_t>(units_of(common));
+  tiles.units = static_cast<std::uint32_t>(common.positions());
   tiles.width = static_cast<std::int32_t>(width);
   tiles.rank = common.rank();
   tiles.is_dense = is_dense(common, width);
@@ -218,7 +152,7 @@ CommonAxes restricted_to(const CommonAxes& common, int axis, Range positions) {
 // Cuts along the outermost axis that has more than one position, until each part can be counted.
 void add_tables(const CommonAxes& common, std::int64_t width, std::byte* dst, const Addition* addition,
                 bool accumulates, std::vector<TileTables>& made) {
-  const std::int64_t units = units_of(common);
+  const std::int64_t units = common.positions();
   if (units <= kMostUnits) return made.push_back(tables_of(common, width, dst, addition, accumulates));
   int axis = 0;
   while (common.axis(axis).extent == 1) ++axis;
@@ -254,12 +188,8 @@ std::vector<TileTables> tile_tables(const CommonAxes& given, std::int64_t item_s
   if (item_size == 0) return {};
   CommonAxes common = given;
   std::byte* dst = first_dst + common.dst_offset;
-  std::int64_t width = item_size;
-  if (addition == nullptr) {  // bytes that are only moved may be cut anywhere
-    width = std::min(alignment(common, dst, common.rank()), item_size & -item_size);
-    if (width < item_size) cut_items(common, item_size / width, width);
-  }
-  width = widened(common, dst, width);
+  // Bytes that are only moved may be cut anywhere.
+  const std::int64_t width = count_in_units(common, item_size, addition == nullptr, dst);
   std::vector<TileTables> made;
   add_tables(common, width, dst, addition, accumulates, made);
   return made;
