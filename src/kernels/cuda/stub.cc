@@ -9,7 +9,9 @@
 namespace backslice {
 namespace {
 
-Status no_cuda() { return unimplemented("backslice was built without CUDA"); }
+Status no_cuda() {
+  return without_throwing([] { return unimplemented("backslice was built without CUDA"); });
+}
 
 [[noreturn]] void refuse() { throw StatusException(no_cuda()); }
 
