@@ -73,6 +73,14 @@ def invalid_splits_of_a_type_without_a_kernel() -> Any:
     return encode([tf.constant([0, 2, 1], tf.int64)], tf.constant(np.array([1], ml_dtypes.int4)))
 
 
+def gradients_of_one_element() -> tuple[Any, ...]:
+    """Of a ragged tensor without rows, of one that no result depends on, and of another."""
+    splits = tf.constant([0, 2, 5], tf.int64)
+    without_rows = join(encode([tf.zeros([1], tf.int64)], tf.zeros([0]), batched=False), tf.zeros([1], tf.int64), [0])
+    given = join(encode([splits], tf.ones([5]), batched=False), splits, [5])
+    return tuple(dx.numpy() for dx in (without_rows, join(ragged_program.missing(), splits, [5]), given))
+
+
 def rows_are_parts_of_the_values_where_aligned() -> Any:
     """Encoding and decoding copies nothing: the memory is the same."""
     values = tf.random.stateless_normal([96, 16], [1, 2])
@@ -183,6 +191,7 @@ RUN: dict[str, Callable[[], Any]] = {
             gradient_of_some_rows,
             types_without_a_kernel_of_tensorflow,
             invalid_splits_of_a_type_without_a_kernel,
+            gradients_of_one_element,
             rows_are_parts_of_the_values_where_aligned,
             rows_in_another_order,
             large_gradients,

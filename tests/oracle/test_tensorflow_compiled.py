@@ -52,13 +52,13 @@ REFUSED = {
     "one_piece_of_another_size": (INVALID, "pieces have 2 elements in all, but dense_values_shape .* has 3"),
     "pieces_of_two_types": (INVALID, "piece 1 has dtype int32, expected float"),
     "an_empty_piece_of_another_type": (INVALID, "piece 1 has dtype int32, expected float"),
-    "missing_piece_without_splits_for_it": (INVALID, "row_splits is for 1 rows, but there are 2 pieces"),
+    "missing_piece_without_splits_for_it": (INVALID, "piece 1 is missing, and its size cannot be told"),
     "missing_piece_and_a_scalar_for_splits": (INVALID, "piece 1 is missing, and its size cannot be told"),
-    "missing_piece_and_decreasing_splits": (INVALID, "row_splits must be a vector that starts with 0"),
-    "missing_piece_and_negative_splits": (INVALID, "row_splits must be a vector that starts with 0"),
+    "missing_piece_and_decreasing_splits": (INVALID, "ragged splits must be monotonically increasing"),
+    "missing_piece_and_negative_splits": (INVALID, "first element of ragged splits +must be 0"),
     "missing_piece_and_huge_splits": (INVALID, "elements in all, but dense_values_shape"),
-    "splits_that_are_a_matrix": (INVALID, "row_splits must be a vector that starts with 0"),
-    "splits_that_are_empty": (INVALID, "row_splits must be a vector that starts with 0"),
+    "splits_that_are_a_matrix": (INVALID, "ragged splits must be rank 1"),
+    "splits_that_are_empty": (INVALID, "ragged splits must have at least one splits"),
     "pieces_that_are_no_ragged_tensors": (INVALID, "index 0 doesn't hold a RaggedTensorVariant"),
     "missing_elements_to_decode": (INVALID, "index 0 doesn't hold a RaggedTensorVariant"),
 }
@@ -209,6 +209,12 @@ def test_types_that_tensorflow_has_no_kernel_for(compiled: Peer) -> None:
 def test_types_that_tensorflow_has_no_kernel_for_have_its_errors(compiled: Peer) -> None:
     error = called(compiled, "invalid_splits_of_a_type_without_a_kernel").error
     assert error is not None and "ragged splits must be monotonically increasing" in error
+
+
+def test_gradients_of_a_ragged_tensor_that_is_one_element(compiled: Peer) -> None:
+    """Encoded without batching, all rows are one piece, however many there are."""
+    without_rows, missing, given = results(compiled, "gradients_of_one_element")
+    assert without_rows.shape == (0,) and missing.tolist() == [0.0] * 5 and given.tolist() == [1.0] * 5
 
 
 def test_aligned_rows_are_not_copied(compiled: Peer) -> None:

@@ -22,10 +22,10 @@ class RaggedGradient : public Kernel {
   absl::Status run(OpKernelContext* context) override {
     TensorShape shape;
     TF_RETURN_IF_ERROR(shape_from(context->input(2), &shape));
-    const Tensor& encoded = context->input(0);
+    const Tensor &encoded = context->input(0), &splits = context->input(1);
+    if (splits.dims() > 0) TF_RETURN_IF_ERROR(check_row_splits(splits));  // TensorFlow passes a scalar for dense values
     const auto* elements = reinterpret_cast<const Variant*>(data_of(encoded));
-    const MissingPieces missing(context->input(1), encoded.NumElements(), shape);
-    TF_RETURN_IF_ERROR(missing.check());
+    const MissingPieces missing(splits, encoded.dims() > 0, shape);
     const Source source{*this, elements, missing};
     return Join(context, dtype_, encoded.NumElements(), source).to_output(0, shape);
   }
@@ -38,24 +38,15 @@ class RaggedGradient : public Kernel {
     return tensorflow::tensor::MakeShape(dims, shape);
   }
 
-  // The elements of pieces that are missing, as the row splits say.
+  // The number of elements of a missing piece, from the row splits; of all elements where one piece encodes all rows.
   class MissingPieces {
    public:
-    MissingPieces(const Tensor& splits, std::int64_t pieces, const TensorShape& shape)
-        : tensor_(splits), splits_(splits), pieces_(pieces), shape_(shape) {}
-
-    absl::Status check() const {
-      if (tensor_.dims() == 0) return absl::OkStatus();  // as TensorFlow passes for dense values
-      if (!is_row_splits(tensor_)) {
-        return invalid_argument("row_splits must be a vector that starts with 0 and does not decrease, got ",
-                                tensor_.DebugString());
-      }
-      if (splits_.rows() >= pieces_) return absl::OkStatus();
-      return invalid_argument("row_splits is for ", splits_.rows(), " rows, but there are ", pieces_, " pieces");
-    }
+    MissingPieces(const Tensor& splits, bool is_batched, const TensorShape& shape)
+        : tensor_(splits), splits_(splits), is_batched_(is_batched), shape_(shape) {}
 
     absl::StatusOr<std::int64_t> elements(std::int64_t i) const {
-      if (tensor_.dims() == 0 || shape_.dims() == 0) {
+      if (!is_batched_) return shape_.num_elements();
+      if (tensor_.dims() == 0 || shape_.dims() == 0 || i >= splits_.rows()) {
         return invalid_argument("piece ", i, " is missing, and its size cannot be told: row_splits is ",
                                 tensor_.DebugString(), ", dense_values_shape ", shape_.DebugString());
       }
@@ -74,7 +65,7 @@ class RaggedGradient : public Kernel {
    private:
     const Tensor& tensor_;
     const RowSplits splits_;
-    const std::int64_t pieces_;
+    const bool is_batched_;
     const TensorShape& shape_;
   };
 

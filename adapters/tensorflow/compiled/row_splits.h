@@ -53,11 +53,13 @@ class RowSplits {
 // Precondition: int32 or int64.
 inline bool is_row_splits(const Tensor& list) { return list.dims() == 1 && RowSplits(list).are_valid(); }
 
-// The error of splits that are not valid for so many rows, in TensorFlow's words.
-inline absl::Status check_row_splits(const Tensor& list, std::int64_t rows) {
-  if (is_row_splits(list) && RowSplits(list).last() == rows) return absl::OkStatus();
-  return list.dtype() == tensorflow::DT_INT64 ? tensorflow::RaggedTensorVerifySplits<std::int64_t>(list, true, rows)
-                                              : tensorflow::RaggedTensorVerifySplits<std::int32_t>(list, true, rows);
+// The error of splits that are not valid, in TensorFlow's words. They must end at `last`, unless it is negative.
+inline absl::Status check_row_splits(const Tensor& list, std::int64_t last = -1) {
+  const bool has_last = last >= 0;
+  if (is_row_splits(list) && (!has_last || RowSplits(list).last() == last)) return absl::OkStatus();
+  return list.dtype() == tensorflow::DT_INT64
+             ? tensorflow::RaggedTensorVerifySplits<std::int64_t>(list, has_last, last)
+             : tensorflow::RaggedTensorVerifySplits<std::int32_t>(list, has_last, last);
 }
 
 }  // namespace backslice_tensorflow
