@@ -90,6 +90,22 @@ def rows_are_parts_of_the_values_where_aligned() -> Any:
     return np.array([np.array_equal(values, back), address[0] == address[1]])
 
 
+def library_of_the_kernels() -> Any:
+    from backslice.tensorflow import compiling  # other peers import this module without it
+
+    return np.array([str(compiling.build(progress=False))], object)
+
+
+def calls_of_a_round_trip() -> Any:
+    """The calls of three ops that status() counts."""
+    import backslice.tensorflow as bst
+
+    names = ("RaggedTensorToVariant", "RaggedTensorFromVariant", "RaggedTensorToVariantGradient")
+    before = [bst.status()[name].calls for name in names]
+    decode(encode([tf.constant([0, 2, 3], tf.int64)], tf.ones([3])), 1, tf.float32)
+    return np.array([bst.status()[name].calls for name in names]) - before
+
+
 def rows_in_another_order() -> Any:
     """Several thousand rows that share memory: reversed, reshaped, with a hole, repeated, and one that outlives the
     others."""
@@ -193,6 +209,8 @@ RUN: dict[str, Callable[[], Any]] = {
             invalid_splits_of_a_type_without_a_kernel,
             gradients_of_one_element,
             rows_are_parts_of_the_values_where_aligned,
+            library_of_the_kernels,
+            calls_of_a_round_trip,
             rows_in_another_order,
             large_gradients,
             gradients_in_a_forked_child,

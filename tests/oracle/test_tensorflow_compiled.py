@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,6 +220,22 @@ def test_gradients_of_a_ragged_tensor_that_is_one_element(compiled: Peer) -> Non
 
 def test_aligned_rows_are_not_copied(compiled: Peer) -> None:
     assert results(compiled, "rows_are_parts_of_the_values_where_aligned")[0].tolist() == [True, True]
+
+
+def dynamic_symbols(library: str, which: str) -> set[str]:
+    listed = subprocess.run(["nm", "-D", which, library], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
+
+
+def test_only_c_functions_are_called_across_the_boundary(compiled: Peer) -> None:
+    """The library is compiled with TensorFlow's C++ runtime. The package's library may have another."""
+    (path,) = results(compiled, "library_of_the_kernels")[0]
+    called_functions = dynamic_symbols(path, "-u") & dynamic_symbols(bs.get_library(), "--defined-only")
+    assert called_functions and [name for name in called_functions if not name.startswith("backslice_")] == []
+
+
+def test_status_counts_calls(compiled: Peer) -> None:
+    assert results(compiled, "calls_of_a_round_trip")[0].tolist() == [1, 1, 0]
 
 
 def test_rows_that_share_memory_are_joined_in_any_order(compiled: Peer) -> None:

@@ -1,11 +1,13 @@
 // The kernels that are compiled against the installed TensorFlow: its variants and tensor arrays are classes of C++,
 // whose layout only its own headers know. One file, since those headers take longer to read than everything here.
 //
-// python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the function at its end.
+// python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the functions at its end.
 #include "ragged_from_variant.h"
 #include "ragged_gradient.h"
 #include "ragged_to_variant.h"
 #include "tensor_array_kernels.h"
+
+#define BACKSLICE_API extern "C" __attribute__((visibility("default")))
 
 namespace backslice_tensorflow {
 namespace {
@@ -53,7 +55,7 @@ void add(const char* op, const char* attribute, const Types& types, const std::s
 }  // namespace backslice_tensorflow
 
 // Registers the kernels in front of TensorFlow's, or for nodes whose attribute _kernel is the label. Once per label.
-extern "C" __attribute__((visibility("default"))) void backslice_tensorflow_register(const char* label) {
+BACKSLICE_API void backslice_tensorflow_register(const char* label) {
   using namespace backslice_tensorflow;
   add<RaggedToVariant>("RaggedTensorToVariant", "Tvalues", copied_types(), label);
   add<RaggedFromVariant>("RaggedTensorFromVariant", "Tvalues", copied_types(), label);
@@ -68,3 +70,6 @@ extern "C" __attribute__((visibility("default"))) void backslice_tensorflow_regi
   add<Concat>("TensorArrayConcatV3", "dtype", kConcatenated, label);
   add<Split>("TensorArraySplitV3", "T", kAll, label);
 }
+
+// The number of an op's calls. Self-tests do not count.
+BACKSLICE_API std::int64_t backslice_tensorflow_calls(const char* op) { return backslice_tensorflow::calls_of(op); }

@@ -1,6 +1,5 @@
 """The kernels that were compiled on this machine against the installed TensorFlow: their self-tests and their state."""
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -10,36 +9,41 @@ from . import compiling, other_libraries
 from .checks import LABEL, compare
 from .compiling import KERNELS, build
 
-__all__ = ["CHECKS", "KERNELS", "build", "install", "is_in_use", "reason"]
+__all__ = ["CHECKS", "KERNELS", "build", "calls", "install", "is_in_use", "reason"]
 
 raw = tf.raw_ops
 _is_in_use = False
-_register: Callable[[str], None] | None = None
+_library: compiling.Library | None = None
 _failure = ""
 
 
 def install() -> bool:
     """Use the kernels if they have been built, until the process ends. Returns whether this call registered them."""
-    global _is_in_use, _register, _failure
+    global _is_in_use, _library, _failure
     if _is_in_use:
         return False
     path, _failure = compiling.available()
     try:
         if path is not None:
-            _register = compiling.load(path)
+            _library = compiling.load(path)
     except compiling.BuildError as error:
         _failure = str(error)
-    if _register is not None and (replaced := other_libraries.replaced(KERNELS)):
+    if _library is not None and (replaced := other_libraries.replaced(KERNELS)):
         _failure = f"another library has replaced the kernels of {', '.join(replaced)}"
-    if _register is None or _failure or not CHECKS.passed():
+    if _library is None or _failure or not CHECKS.passed():
         return False
-    _register("")
+    _library.register("")
     _is_in_use = True
     return True
 
 
 def is_in_use() -> bool:
     return _is_in_use
+
+
+def calls(op: str) -> int:
+    """Return how many calls of an op the kernels computed."""
+    return 0 if _library is None else _library.calls(op)
 
 
 def reason() -> str:
@@ -61,8 +65,8 @@ def _ragged() -> list[Any]:
 
 
 def _register_with_label() -> None:
-    assert _register is not None  # install() has loaded the library
-    _register(LABEL)
+    assert _library is not None  # install() has loaded it
+    _library.register(LABEL)
 
 
 CHECKS = SelfTest(

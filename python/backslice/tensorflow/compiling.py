@@ -1,7 +1,7 @@
 """Kernels that are compiled on this machine: TensorFlow's C++ headers, which they need, change with its version.
 
->>> register = load(build())
->>> register("")
+>>> library = load(build())
+>>> library.register("")
 
 What was compiled is kept in the user's cache, one library per version of TensorFlow, of backslice and of the compiler.
 """
@@ -15,7 +15,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,27 @@ KERNELS = (
     "TensorArraySplitV3",
 )
 
-_loaded: tuple[Path, Any] | None = None
+_loaded: "Library | None" = None
+
+
+class Library:
+    """The loaded library. Raises OSError if it cannot be loaded."""
+
+    def __init__(self, path: Path) -> None:
+        library = ctypes.CDLL(str(path))
+        self.path = path
+        self._register = library.backslice_tensorflow_register
+        self._register.restype, self._register.argtypes = None, [ctypes.c_char_p]
+        self._calls = library.backslice_tensorflow_calls
+        self._calls.restype, self._calls.argtypes = ctypes.c_int64, [ctypes.c_char_p]
+
+    def register(self, label: str) -> None:
+        """Register the kernels under a label, or in front of TensorFlow's own if it is empty. Once per label."""
+        self._register(label.encode())
+
+    def calls(self, op: str) -> int:
+        """Return how many calls of an op there were, without those of self-tests."""
+        return int(self._calls(op.encode()))
 
 
 def build(progress: bool = True) -> Path:
@@ -88,13 +107,8 @@ def available() -> tuple[Path | None, str]:
     return path, "" if path else "not compiled yet: call backslice.tensorflow.build()"
 
 
-def load(path: Path) -> Callable[[str], None]:
+def load(path: Path) -> Library:
     """Load a library, once per process.
-
-    Returns
-    -------
-    function
-        It registers the kernels under a label, or in front of TensorFlow's own if the label is empty. Once per label.
 
     Raises
     ------
@@ -102,18 +116,14 @@ def load(path: Path) -> Callable[[str], None]:
         The library cannot be loaded.
     """
     global _loaded
-    if _loaded is not None and _loaded[0] != path:
-        raise BuildError(f"{_loaded[0]} is loaded already, and holds until the process ends: start a new one")
+    if _loaded is not None and _loaded.path != path:
+        raise BuildError(f"{_loaded.path} is loaded already, and holds until the process ends: start a new one")
     if _loaded is None:
         try:
-            library = ctypes.CDLL(str(path))
-        except OSError as error:
+            _loaded = Library(path)
+        except (OSError, AttributeError) as error:
             raise BuildError(f"{path} cannot be loaded: {error}") from None
-        library.backslice_tensorflow_register.restype = None
-        library.backslice_tensorflow_register.argtypes = [ctypes.c_char_p]
-        _loaded = path, library
-    register = _loaded[1].backslice_tensorflow_register
-    return lambda label: register(label.encode())
+    return _loaded
 
 
 def _arguments() -> list[str]:

@@ -30,7 +30,7 @@ class KernelStatus:
     reason : str
         Why it is that one.
     calls : int
-        The number of calls that backslice's fast implementation has computed. Kernels of :func:`build` do not count.
+        The number of calls that backslice's fast implementation has computed.
     plain_calls : int
         The number of calls that backslice's plain implementation has computed.
     """
@@ -91,9 +91,8 @@ def status() -> Status:
     return Status(tuple(rows), checks.CHECKS.status() | compiled_kernels.CHECKS.status())
 
 
-def _of_backslice(op: str, reason: str) -> KernelStatus:
-    counts = library.calls(op, "fast"), library.calls(op, "plain")
-    return KernelStatus(op, "backslice", __version__, reason, *counts)
+def _of_backslice(op: str, reason: str, calls: int, plain_calls: int = 0) -> KernelStatus:
+    return KernelStatus(op, "backslice", __version__, reason, calls, plain_calls)
 
 
 def _of_tensorflow(op: str, reason: str) -> KernelStatus:
@@ -102,7 +101,8 @@ def _of_tensorflow(op: str, reason: str) -> KernelStatus:
 
 def _replaced(op: str, is_taken: bool) -> KernelStatus:
     if is_taken:
-        return _of_backslice(op, "installed" if installing.is_fast() else "the plain implementation: see uninstall()")
+        reason = "installed" if installing.is_fast() else "the plain implementation: see uninstall()"
+        return _of_backslice(op, reason, library.calls(op, "fast"), library.calls(op, "plain"))
     if installing.is_registered():
         return _of_tensorflow(op, "another library has replaced it")
     return _of_tensorflow(op, _why_not())
@@ -126,5 +126,5 @@ def _forward() -> KernelStatus:
 
 def _compiled(op: str) -> KernelStatus:
     if compiled_kernels.is_in_use():
-        return _of_backslice(op, "installed, compiled on this machine")
+        return _of_backslice(op, "installed, compiled on this machine", compiled_kernels.calls(op))
     return _of_tensorflow(op, compiled_kernels.reason())
