@@ -6,6 +6,7 @@
 array([0., 1., 2., 0.])
 """
 
+import os
 import sys
 
 # python -m backslice: Ctrl-C is answered before anything large is imported
@@ -13,6 +14,15 @@ if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in (
     import backslice_command
 
     backslice_command.answer_interrupts()
+
+try:
+    from ._core import __version__ as __version__  # first: a wheel for another platform fails here
+except ImportError as error:
+    raise ImportError(
+        f"backslice's extension module does not fit Python {sys.version_info[0]}.{sys.version_info[1]} on "
+        f"{os.uname().machine}, or its installation is incomplete; `pip install --force-reinstall backslice` installs "
+        f"one that fits ({error})"
+    ) from error
 
 from . import cuda, pool, ragged
 from ._core import (
@@ -24,7 +34,6 @@ from ._core import (
     TensorArray,
     TensorArrayContainer,
     VariantArray,
-    __version__,
     _register,
     get_num_threads,
     multi_slice_grad,
