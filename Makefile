@@ -156,6 +156,7 @@ PEERS := jax tensorflow onnxruntime onnxruntime-oldest onnxruntime-training
 oracle: $(WHEEL_VENV)/.installed
 	@$(STAGE) "environments of TensorFlow, JAX, ONNX Runtime" $(WHEEL_PY) -m backslice.bench.venvs $(PEERS)
 	@$(PY) -m pip install -q awkward pyarrow
+	@$(STAGE) "wheel in Dask" $(WHEEL_PY) $(PYTEST) $(wildcard python/tests/test_dask*.py)
 	@$(STAGE) "wheel in TensorFlow, JAX, ONNX Runtime" $(WHEEL_PY) -m pytest tests/oracle --ignore=tests/oracle/test_in_torch.py
 
 # The package for the newest JAX's Python has handlers compiled against the oldest headers, like a wheel.
