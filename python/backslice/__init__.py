@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError(
         f"backslice's extension module does not fit Python {sys.version_info[0]}.{sys.version_info[1]} on "
         f"{os.uname().machine}, or its installation is incomplete; `pip install --force-reinstall backslice` installs "
-        f"one that fits ({error})"
+        f"one that fits ({error.__cause__ or error})"
     ) from error
 
 from . import cuda, pool, ragged
