@@ -70,10 +70,14 @@ class FreshZeros {
   // Whether they are still worth it when this is written too.
   bool are_worth(const Selection& selection) {
     if (pages_left_ <= 0) return false;
-    constexpr std::int64_t kHugePage = 2 << 20, kHugeTouch = 24;  // in touches of small pages
-    const std::int64_t pages = std::min(pages_left_, pages_touched(selection, out_, page_bytes()));
-    pages_left_ -= pages;
-    saved_ += pages - kHugeTouch * std::min(pages, pages_touched(selection, out_, kHugePage));
+    constexpr std::int64_t kHugeTouch = 24;  // in touches of small pages
+    const std::int64_t pages = pages_touched(selection, out_, page_bytes());
+    std::int64_t touches = pages;
+    if (const std::int64_t huge = huge_page_bytes(); huge > 0) {
+      touches = std::min(pages, kHugeTouch * std::min(pages, pages_touched(selection, out_, huge)));
+    }
+    pages_left_ -= std::min(pages_left_, touches);
+    saved_ += pages - touches;
     return pages_left_ > 0;
   }
 

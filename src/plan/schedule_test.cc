@@ -2,6 +2,7 @@
 
 #include "core/caches.h"
 #include "plan/cut.h"
+#include "plan/pages.h"
 #include "testing.h"
 
 namespace backslice {
@@ -50,8 +51,9 @@ TEST(Schedule, FreshZerosAreInHugePagesWhereTheyAreTouchedCloseTogether) {
     const Selection selection = at(shape, index);
     return schedule_new_gradient(selection, contiguous_layout(selection.result_shape(), 4), true, DType::Float32);
   };
+  const bool has_any = huge_page_bytes() > 0;
   EXPECT_FALSE(manner_of({1 << 26}, "100:200").in_huge_pages);
-  EXPECT_TRUE(manner_of({1 << 26}, "5000000:6000000").in_huge_pages);
+  EXPECT_EQ(manner_of({1 << 26}, "5000000:6000000").in_huge_pages, has_any);
   EXPECT_FALSE(manner_of({1 << 26}, "::671089").in_huge_pages) << "each in a huge page of its own";
   EXPECT_EQ(manner_of({1 << 26}, "5000000:6000000").strategy, Strategy::FreshZeros);
 }

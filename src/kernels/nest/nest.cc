@@ -106,7 +106,7 @@ void Nest::prefetch(const std::byte* dst, const std::byte* src, const Plane& pla
 }
 
 void Nest::add_blocks(const NestAxis& axis, std::int64_t Plane::* blocked, std::int64_t block) {
-  if (axis.extent <= block) return;
+  if (axis.extent <= block + block / 2) return;  // no block of a few positions is worth its call
   const std::int64_t blocks = (axis.extent - 1) / block + 1;
   steps_.push_back({{blocks, block * axis.dst, block * axis.src}, blocked, block, axis.extent});
   plane_.*blocked = block;

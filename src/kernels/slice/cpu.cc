@@ -189,9 +189,9 @@ class Filler {
     is_one_box_ = bytes <= kBoxBytes && !has_dense_rows && !streams;
     if (is_one_box_) return;
     is_transposed_ = Nest::taken(loops, item_size).is_transposed();
-    const std::int64_t touched = bytes_touched(loops, item_size);
-    is_one_box_ = is_transposed_ ? touched <= bytes / (streams ? 2 : kSparse)
-                                 : touched <= bytes / kSparse && longest_run(loops, item_size) < kLongRun;
+    const bool zeros_are_fast = bytes > kInCache && dense_bytes >= kZeroRun;
+    is_one_box_ = bytes_touched(loops, item_size) <= bytes / (zeros_are_fast ? 2 : kSparse) &&
+                  (is_transposed_ || longest_run(loops, item_size) < kLongRun);
     if (is_transposed_) box_bytes_ = kTransposedBytes;
     if (has_dense_rows && !is_transposed_) outer_ = dense;
   }
@@ -206,9 +206,10 @@ class Filler {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static constexpr std::int64_t kDenseRow = 2048, kSpreadRow = 512;
-  static constexpr std::int64_t kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10;
-  static constexpr std::int64_t kSparse = 8;  // what is taken is touched twice, where it is an eighth of all or less
-  static constexpr std::int64_t kLongRun = 4096;  // and comes in shorter runs
+  static constexpr std::int64_t kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10, kComposedBytes = 32 << 10;
+  // What is taken is touched twice, where it is an eighth of all or less, or a half where zeros do not read the memory
+  // that they are written to; and comes in short runs.
+  static constexpr std::int64_t kSparse = 8, kInCache = 1 << 20, kZeroRun = 1024, kLongRun = 4096;
 
   // In groups of a few positions that share lines of the source, each as the innermost loop: so that every box has
   // whole ones.
@@ -223,18 +224,33 @@ class Filler {
     const Loop along = *closest;
     inner.push_back(along);
     const std::int64_t apart = std::max<std::int64_t>(bytes_of(loops, item_size_) / along.extent, 1);
-    const std::int64_t group =
-        std::max(along.step * std::max<std::int64_t>(2 * kLine / item_size_, 16), box_bytes_ / apart);
+    const std::int64_t least = along.step * std::max<std::int64_t>(2 * kLine / item_size_, 16);
+    const bool composes = stores_ == Stores::Streaming && closest == loops.begin() && along.dst_stride == apart &&
+                          first_dense_loop(loops, item_size_) == 0 && least * apart <= kComposedBytes;
+    const std::int64_t group = std::max(least, (composes ? kComposedBytes : box_bytes_) / apart);
     for (std::int64_t first = 0; first < along.extent; first += group) {
       const PlacedLoop part = restricted(along, {first, std::min(along.extent, first + group)});
       inner[inner.size() - 1] = part.loop;
+      const Loops group_loops(inner.begin(), inner.end());
+      std::byte* const to = dst + part.dst_offset;
       if (part.loop.count == 0) {
-        zero(Loops(inner.begin(), inner.end()), inner[0].extent, dst + part.dst_offset);
+        zero(group_loops, inner[0].extent, to);
+      } else if (composes) {
+        compose(group_loops, part.loop.extent * apart, to, src + part.src_offset);
       } else {
-        fill(Loops(inner.begin(), inner.end()), dst + part.dst_offset, src + part.src_offset, 0);
+        fill(group_loops, to, src + part.src_offset, 0);
       }
       boxes_.reset();
     }
+  }
+
+  // A dense part of the destination, put together in the cache and written past it.
+  void compose(Loops loops, std::int64_t bytes, std::byte* dst, const std::byte* src) const {
+    alignas(kLine) std::byte composed[kComposedBytes];
+    FillNest(loops, item_size_).run(composed, src, rows_);
+    StreamWriter writer(dst, rows_);
+    writer.copy(composed, bytes);
+    writer.finish();
   }
 
   void fill(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth) {

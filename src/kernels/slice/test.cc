@@ -244,15 +244,20 @@ TEST_P(SliceKernel, OverwriteWritesFewElementsOfMany) {
 TEST_P(SliceKernel, OverwriteWritesTransposedSources) {
   std::mt19937 random(15);
   const DType dtype = std::get<0>(GetParam());
-  for (const char* index : {"3:37, ::2, :", "::-1, 1::3, 4:20", "2::5, :, ::-1", "3:37, 50, :"}) {
-    const Selection s = *Selection::from_index({40, 90, 33}, index);
+  const auto expect = [&](const std::vector<std::int64_t>& extents, const char* index) {
+    const Selection s = *Selection::from_index(extents, index);
     const std::vector<std::int64_t> shape(s.result_shape().begin(), s.result_shape().end());
     RandomTensor src = contiguous_tensor(random, dtype, std::vector<std::int64_t>(shape.rbegin(), shape.rend()));
     Layout& layout = src.view.layout;
     std::reverse(layout.strides.begin(), layout.strides.end());
     layout.shape = s.result_shape();
     expect_overwrite(s, contiguous_tensor(random, dtype, s.shape()), src);
+  };
+  for (const char* index : {"3:37, ::2, :", "::-1, 1::3, 4:20", "2::5, :, ::-1", "3:37, 50, :"}) {
+    expect({40, 90, 33}, index);
   }
+  // Short enough for a group of rows to be put together in the cache.
+  for (const char* index : {":, :, 2", "::-1, ::2, 1:8", "50:450:3, :, :5"}) expect({600, 5, 9}, index);
 }
 
 TEST_P(SliceKernel, AccumulateAddsToTheSelectedAndTouchesNothingElse) {
