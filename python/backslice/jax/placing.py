@@ -16,7 +16,7 @@ from jax.extend.core.primitives import (
     squeeze_p,
 )
 
-from .placement import Placement
+from ..placement import Placement, kept_axes
 from .sums import Part, Sum
 
 MOST_AXES = 32  # of a Selection
@@ -101,19 +101,10 @@ def _unit_axes(eqn: Any, operand: Any, *dynamic: Any) -> list[Any] | None:
     if dynamic or not _is_plain(eqn) or (eqn.primitive is reshape_p and eqn.params["dimensions"] is not None):
         return None
     old, new = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
-    kept = _kept_axes(old, new)
+    kept = kept_axes(old, new)
     if kept is None or (eqn.primitive is broadcast_in_dim_p and not _keeps_order(eqn, old)):
         return None
     return _view(eqn, operand, Placement.with_unit_axes(kept, len(old)))
-
-
-def _kept_axes(old: Sequence[int], new: Sequence[int]) -> list[int] | None:
-    """For each new axis the old one, or -1; None where more than axes of extent 1 differs."""
-    of_old = [axis for axis, extent in enumerate(old) if extent != 1]
-    if [old[axis] for axis in of_old] != [extent for extent in new if extent != 1]:
-        return None
-    remaining = iter(of_old)
-    return [-1 if extent == 1 else next(remaining) for extent in new]
 
 
 def _keeps_order(eqn: Any, old: Sequence[int]) -> bool:

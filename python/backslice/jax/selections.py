@@ -1,7 +1,6 @@
 """Selections as XLA's calls take them, and what the rules of the primitives make of them."""
 
 from builtins import slice as _slice
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +12,6 @@ from .._core import Selection
 from .arguments import integer_argument
 
 Selections = tuple[Selection, ...]
-Axis = tuple[int, int, int]
 
 
 def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:
@@ -58,26 +56,6 @@ def _known(value: Any, name: str) -> Any:
 def batched(taken: Selection, size: int) -> Selection:
     """The same slice of every array of a batch, which is a leading axis."""
     return Selection.from_index((size, *taken.shape), (_slice(None), *taken.to_index()))
-
-
-def selection(shape: Sequence[int], axes: Sequence[Axis], result_axes: Sequence[int]) -> Selection:
-    """From the normal form: (start, step, count) per axis, and for each axis of the result its axis, or -1."""
-    items: list[Any] = []
-    kept = [axis for axis in result_axes if axis >= 0]
-    new_axes = [0] * (len(shape) + 1)  # before each axis that is kept
-    for position, axis in enumerate(result_axes):
-        if axis < 0:
-            new_axes[next((a for a in result_axes[position:] if a >= 0), len(shape))] += 1
-    for axis, taken in enumerate(axes):
-        items += [None] * new_axes[axis] + [_range(*taken) if axis in kept else taken[0]]
-    return Selection.from_index(shape, (*items, *[None] * new_axes[len(shape)]))
-
-
-def _range(start: int, step: int, count: int) -> _slice:
-    if count == 0:
-        return _slice(0, 0)
-    stop = start + step * (count - 1) + (1 if step > 0 else -1)
-    return _slice(start, None if stop < 0 else stop, step)
 
 
 def attribute(selections: Selections) -> NDArray[np.int64]:

@@ -17,8 +17,9 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from .._core import Selection
+from ..placement import selection
 from . import native, on_cuda
-from .selections import Selections, attribute, selection
+from .selections import Selections, attribute
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 

@@ -13,8 +13,8 @@ import numpy as np
 from jax.extend.core.primitives import add_jaxvals_p
 
 from .._core import Selection
+from ..placement import Placement
 from .groups import Group
-from .placement import Placement
 from .primitives import bind_addition, bind_gradient, sharded_as
 
 Part = tuple[Placement | None, Any]  # how it is placed, None for as it is; and a Sum or an array

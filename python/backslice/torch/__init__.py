@@ -12,10 +12,23 @@ from ..suggestions import check_keywords as _check_keywords
 
 _imported("torch", "backslice.torch needs PyTorch")
 
+from .compiled import compile_backend, fuse_graph  # noqa: E402
 from .installing import enabled, install, uninstall  # noqa: E402
 from .report import KernelStatus, Status, status  # noqa: E402
 from .slices import multi_slice, pad_to, slice  # noqa: E402
 
-__all__ = ["KernelStatus", "Status", "enabled", "install", "multi_slice", "pad_to", "slice", "status", "uninstall"]
+__all__ = [
+    "KernelStatus",
+    "Status",
+    "compile_backend",
+    "enabled",
+    "fuse_graph",
+    "install",
+    "multi_slice",
+    "pad_to",
+    "slice",
+    "status",
+    "uninstall",
+]
 
 _check_keywords(__name__)

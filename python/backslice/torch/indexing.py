@@ -107,6 +107,12 @@ def forward_index(entries: Entries) -> tuple[tuple[Any, ...], list[int]]:
     return tuple(index), turned
 
 
+def part_of(x: Any, entries: Entries) -> Any:
+    """Return the slice of a tensor: a view, or a copy where an axis is turned around."""
+    index, turned = forward_index(entries)
+    return x[index].flip(turned) if turned else x[index]
+
+
 def array_index(entries: Entries) -> tuple[Any, ...]:
     """The same for backslice, which takes negative steps."""
     index: list[Any] = []

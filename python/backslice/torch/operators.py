@@ -1,4 +1,4 @@
-"""The op `backslice::pad_sum`, the sum of the gradients of many slices: on the CPU, on CUDA, elsewhere, traced."""
+"""The op `backslice::multi_slice_grad`: on the CPU, on CUDA, elsewhere, traced, and its gradient."""
 
 import functools
 import operator
@@ -8,11 +8,19 @@ from typing import Any
 import torch
 
 from .. import Error, multi_slice_grad, slice_grad
-from .indexing import Entries, array_index, forward_index, unflattened
+from .indexing import Entries, array_index, forward_index, part_of, unflattened
 from .memory import MAX_RANK, as_array, expect_writes, gradient, is_known
 
 _library = torch.library.Library("backslice", "DEF")
-_library.define("pad_sum(Tensor[] dys, SymInt[] shape, SymInt[] entries, int[] sizes) -> Tensor")
+_library.define(
+    "multi_slice_grad(Tensor[] dys, SymInt[] shape, SymInt[] entries, int[] sizes) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),  # any strides are taken
+)
+
+_library.define(
+    "multi_slice_write(Tensor base, Tensor[] values, SymInt[] entries, int[] sizes) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),
+)
 
 
 def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
@@ -70,13 +78,59 @@ def _padded(dy: Any, shape: Any, entries: Entries) -> Any:
     return dy
 
 
-_library.impl("pad_sum", _on_cpu, "CPU")
-_library.impl("pad_sum", _on_cuda, "CUDA")
-_library.impl("pad_sum", _elsewhere, "CompositeExplicitAutograd")
-_library.impl("pad_sum", _elsewhere, "Batched")  # of `is_grads_batched=True`
-torch.library.register_fake("backslice::pad_sum", lambda dys, shape, entries, sizes: dys[0].new_empty(shape))
+_library.impl("multi_slice_grad", _on_cpu, "CPU")
+_library.impl("multi_slice_grad", _on_cuda, "CUDA")
+_library.impl("multi_slice_grad", _elsewhere, "CompositeExplicitAutograd")
+_library.impl("multi_slice_grad", _elsewhere, "Batched")  # of `is_grads_batched=True`
 
 
-def pad_sum(dys: list[Any], shape: Any, entries: list[Any], sizes: list[int]) -> Any:
+def _traced(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
+    return dys[0].new_empty(shape)
+
+
+def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+    _, _, ctx.entries, ctx.sizes = inputs
+
+
+def _backward(ctx: Any, ddx: Any) -> Any:
+    many = unflattened(ctx.entries, ctx.sizes)
+    return [part_of(ddx, entries) for entries in many], None, None, None
+
+
+torch.library.register_fake("backslice::multi_slice_grad", _traced)
+torch.library.register_autograd("backslice::multi_slice_grad", _backward, setup_context=_setup_context)
+
+
+def _written(base: Any, values: Any, entries: Any, sizes: Any) -> Any:
+    """A contiguous copy with the values in their places: later ones win."""
+    made = base.clone(memory_format=torch.contiguous_format)
+    for one, value in zip(unflattened(entries, sizes), values, strict=True):
+        index, turned = forward_index(one)
+        made[index].copy_(value.flip(turned) if turned else value)
+    return made
+
+
+def _keep_writes(ctx: Any, inputs: Any, output: Any) -> None:
+    _, _, ctx.entries, ctx.sizes = inputs
+
+
+def _backward_of_writes(ctx: Any, dy: Any) -> Any:
+    """Each value gets what no later one has replaced; the base gets the rest."""
+    rest = dy.clone(memory_format=torch.contiguous_format)
+    found = []
+    for one in reversed(unflattened(ctx.entries, ctx.sizes)):
+        index, turned = forward_index(one)
+        part = rest[index].clone()
+        found.append(part.flip(turned) if turned else part)
+        rest[index].zero_()
+    return rest, found[::-1], None, None
+
+
+_library.impl("multi_slice_write", _written, "CompositeExplicitAutograd")
+torch.library.register_fake("backslice::multi_slice_write", lambda base, *_: base.new_empty(base.shape))
+torch.library.register_autograd("backslice::multi_slice_write", _backward_of_writes, setup_context=_keep_writes)
+
+
+def sum_of_slices(dys: list[Any], shape: Any, entries: list[Any], sizes: list[int]) -> Any:
     """Put every `dy` where its entries say, and add them up."""
-    return torch.ops.backslice.pad_sum(dys, shape, entries, sizes)
+    return torch.ops.backslice.multi_slice_grad(dys, shape, entries, sizes)

@@ -10,7 +10,7 @@ from . import counting, installing
 from .kernels import KEYS, OPERATIONS
 
 NOTES = (
-    "Compiled functions, index tensors and masks are PyTorch's own.",
+    "Index tensors and masks are PyTorch's own, and so are compiled functions without compile_backend().",
     "Gradients of less than 1 MiB, and those of the only slice of a tensor of less than 8 MiB, are left to PyTorch and "
     "not counted; on CUDA, those of less than 32 MiB and of single slices.",
 )
@@ -35,7 +35,7 @@ class KernelStatus:
     left : mapping of str to int
         How many gradients that are large enough were left to PyTorch, per reason.
     device : str
-        ``"cpu"`` or ``"cuda"``.
+        ``"cpu"`` or ``"cuda"``, or ``"compiled"`` for slices in compiled graphs.
     """
 
     op: str
@@ -55,7 +55,7 @@ class Status:
     ----------
     rows : tuple of KernelStatus
         One per op and device. ``status["select_backward"]`` is that of the CPU, ``status["select_backward", "cuda"]``
-        that of CUDA.
+        that of CUDA, ``status["multi_slice_grad", "compiled"]`` that of compiled graphs.
     notes : tuple of str
         What holds for all ops.
     """
@@ -93,7 +93,14 @@ def status() -> Status:
     Status
         One row per op and device.
     """
-    return Status(tuple(_row(op, key) for key in KEYS for op in OPERATIONS))
+    return Status((*(_row(op, key) for key in KEYS for op in OPERATIONS), _compiled_row()))
+
+
+def _compiled_row() -> KernelStatus:
+    where = "multi_slice_grad", "compiled"
+    left = dict(counting.left.get(where, {}))
+    reason = "in graphs that fuse_graph() or compile_backend() rewrote"
+    return KernelStatus(where[0], "backslice", __version__, reason, counting.taken[where], left, where[1])
 
 
 def _row(op: str, key: str) -> KernelStatus:

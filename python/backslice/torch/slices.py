@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from .indexing import Entries, entries_of, flattened, forward_index, result_shape, with_batch
-from .operators import pad_sum
+from .indexing import Entries, entries_of, flattened, forward_index, part_of, result_shape, with_batch
+from .operators import sum_of_slices
 
 
 def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
@@ -104,11 +104,6 @@ def pad_to(dy: Any, shape: Sequence[int], index: Any) -> Any:
     return _sum(tuple(shape), (entries,), [dy])
 
 
-def _taken(x: Any, entries: Entries) -> Any:
-    index, turned = forward_index(entries)
-    return x[index].flip(turned) if turned else x[index]
-
-
 def _slices(x: Any, many: tuple[Entries, ...]) -> Any:
     # What is compiled must not have a rule for forward mode.
     return (_MultiSlice if torch.compiler.is_compiling() else _MultiSliceWithTangent).apply(x, many)
@@ -125,7 +120,7 @@ def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> 
             return None
         many, dys = tuple(entries for entries, _ in given), [dy for _, dy in given]
     if torch.compiler.is_compiling():  # which differentiates once, and not what is inside a gradient
-        return pad_sum(list(dys), shape, *flattened(many))
+        return sum_of_slices(list(dys), shape, *flattened(many))
     return _sum(shape, many, dys)
 
 
@@ -140,7 +135,7 @@ def _input_buffer(ctx: Any) -> Any:
 class _MultiSlice(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(x: Any, many: tuple[Entries, ...]) -> Any:
-        return tuple(_taken(x, entries) for entries in many)
+        return tuple(part_of(x, entries) for entries in many)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -168,13 +163,13 @@ class _MultiSlice(torch.autograd.Function):  # type: ignore[misc]
 class _MultiSliceWithTangent(_MultiSlice):
     @staticmethod
     def jvp(ctx: Any, x_tangent: Any, _: Any) -> Any:
-        return tuple(_taken(x_tangent, entries) for entries in ctx.many)
+        return tuple(part_of(x_tangent, entries) for entries in ctx.many)
 
 
 class _PadSum(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(shape: Any, many: tuple[Entries, ...], *dys: Any) -> Any:
-        return pad_sum(list(dys), shape, *flattened(many))
+        return sum_of_slices(list(dys), shape, *flattened(many))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

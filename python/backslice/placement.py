@@ -1,10 +1,15 @@
-"""Where the elements of an array lie in a larger one."""
+"""Where the elements of an array lie in a larger one: shared by the adapters that rewrite programs.
+
+The numbers of a Placement may be symbols that add and multiply like integers, except for :meth:`Placement.selection`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from .._core import Selection
-from .selections import Axis, selection
+from ._core import Selection
+
+Axis = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -13,7 +18,7 @@ class Placement:
     there; and the position along each axis of the larger one that the array does not have."""
 
     axes: tuple[Axis | None, ...]
-    fixed: Mapping[int, int] = field(default_factory=dict)
+    fixed: Mapping[int, Any] = field(default_factory=dict)
 
     @classmethod
     def padded(cls, padding: Sequence[Axis]) -> "Placement":
@@ -30,6 +35,22 @@ class Placement:
         new = {old: axis for axis, old in enumerate(kept) if old >= 0}
         axes = tuple((new[old], 0, 1) if old in new else None for old in range(rank))
         return cls(axes, {axis: 0 for axis, old in enumerate(kept) if old < 0})
+
+    @classmethod
+    def permuted(cls, order: Sequence[int]) -> "Placement":
+        """With its axes in another order: the axis `order[i]` of the array becomes the axis `i`."""
+        new = {old: axis for axis, old in enumerate(order)}
+        return cls(tuple((new[old], 0, 1) for old in range(len(order))))
+
+    @classmethod
+    def sliced(cls, rank: int, axis: int, first: Any, step: int = 1) -> "Placement":
+        """As a slice along one axis."""
+        return cls(tuple((i, first, step) if i == axis else (i, 0, 1) for i in range(rank)))
+
+    @classmethod
+    def selected(cls, rank: int, axis: int, position: Any) -> "Placement":
+        """As one position along an axis, which the array does not have."""
+        return cls(tuple((i, 0, 1) for i in range(rank) if i != axis), {axis: position})
 
     @classmethod
     def from_selection(cls, taken: Selection) -> "Placement":
@@ -60,3 +81,32 @@ class Placement:
             if axis is not None:
                 axes[axis[0]] = (axis[1], axis[2], extent)
         return selection(shape, axes, [-1 if axis is None else axis[0] for axis in self.axes])
+
+
+def kept_axes(old: Sequence[Any], new: Sequence[Any]) -> list[int] | None:
+    """For each new axis the old one, or -1; None where more than axes of extent 1 differs."""
+    of_old = [axis for axis, extent in enumerate(old) if extent != 1]
+    if [old[axis] for axis in of_old] != [extent for extent in new if extent != 1]:
+        return None
+    remaining = iter(of_old)
+    return [-1 if extent == 1 else next(remaining) for extent in new]
+
+
+def selection(shape: Sequence[int], axes: Sequence[Axis], result_axes: Sequence[int]) -> Selection:
+    """From the normal form: (start, step, count) per axis, and for each axis of the result its axis, or -1."""
+    items: list[Any] = []
+    kept = [axis for axis in result_axes if axis >= 0]
+    new_axes = [0] * (len(shape) + 1)  # before each axis that is kept
+    for position, axis in enumerate(result_axes):
+        if axis < 0:
+            new_axes[next((a for a in result_axes[position:] if a >= 0), len(shape))] += 1
+    for axis, taken in enumerate(axes):
+        items += [None] * new_axes[axis] + [_range(*taken) if axis in kept else taken[0]]
+    return Selection.from_index(shape, (*items, *[None] * new_axes[len(shape)]))
+
+
+def _range(start: int, step: int, count: int) -> slice:
+    if count == 0:
+        return slice(0, 0)
+    stop = start + step * (count - 1) + (1 if step > 0 else -1)
+    return slice(start, None if stop < 0 else stop, step)

@@ -1,0 +1,484 @@
+"""Graphs of torch.compile with slices fused: equal to eager code, taken where proved, left elsewhere."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import backslice.torch as bt
+import pytest
+import torch
+from backslice.torch import counting
+from backslice.torch.compiled import calls, sums
+from compiled import backend, decompositions, run_nodes, traced
+from functorch.compile import aot_function, make_boxed_func, min_cut_rematerialization_partition
+from programs import gradient, program, tensor
+
+CASES = int(os.environ.get("BACKSLICE_ORACLE_CASES", "600")) // 10
+ROW = "multi_slice_grad", "compiled"
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of few slices are fused too, and nothing compiled is kept."""
+    monkeypatch.setattr(sums, "FEWEST", 1)
+    torch._dynamo.reset()
+
+
+def x_of(*shape: int, dtype: torch.dtype = torch.float64) -> Any:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(-3, 4, shape, generator=generator).to(dtype).requires_grad_()
+
+
+def same_as_eager(function: Callable[[Any], Any], x: Any, compiled: Any = None, taken: int | None = None) -> None:
+    """The gradient is equal, and so many slices were fused, or some."""
+    expected = gradient(function, x)
+    for decomposed in (True, False):
+        counting.reset()
+        assert torch.equal(gradient((compiled or traced)(function, decomposed), x), expected)
+        found = bt.status()[ROW].taken
+        assert found > 0 if taken is None else found == taken
+
+
+def weighted(parts: Any) -> Any:
+    return sum((part * part * (t + 1)).sum() for t, part in enumerate(parts))
+
+
+FUNCTIONS = {
+    "steps": lambda x: weighted(x[:, t] for t in range(9)),
+    "rows": lambda x: weighted(x[t] for t in range(5)),
+    "windows that overlap": lambda x: weighted(x[:, t : t + 4] for t in range(6)),
+    "steps of two and three": lambda x: weighted([x[:, ::2], x[:, 1::3], x[..., ::2]]),
+    "negative bounds": lambda x: weighted([x[-2:], x[:, -5:-1], x[..., -1]]),
+    "slices of slices": lambda x: weighted(x[1:4, t : t + 3][:, 1, ::2] for t in range(6)),
+    "transposed": lambda x: weighted(x.transpose(0, 1)[t, 1:3] for t in range(9)),
+    "permuted": lambda x: weighted(x.permute(2, 0, 1)[:, 1:3, t].t() for t in range(9)),
+    "unsqueezed and squeezed": lambda x: weighted(x[:, t : t + 1].squeeze(1).unsqueeze(0) for t in range(9)),
+    "beside other uses": lambda x: weighted(x[:, t] for t in range(9)) + (x**3).sum(),
+    "between other uses": lambda x: (x**3).sum() + x[:, 1].sum() + (x * 2).sum() + x[:, 1].sum() + x.sum(),
+    "turned around": lambda x: weighted(x.flip(1)[:, t] for t in range(9)),
+    "padded": lambda x: weighted([torch.nn.functional.pad(x, (0, 0, -1, -2)), x[:, 2], x[0]]),
+    "strided": lambda x: weighted([x.as_strided((5, 4), (36, 1), 8), x.as_strided((4,), (1,), 40), x[1]]),
+    "halves": lambda x: weighted([*x.split(2), *x.tensor_split(3, 1), *x.chunk(2, 2)]),
+    "all of it": lambda x: weighted([x[:], x[:, :], x[0:], x[:, 1]]),
+}
+
+
+def in_a_loop(x: Any, out: Any, width: int = 1) -> Any:
+    h = x[:, 0] * 0
+    for t in range(9):
+        h = (x[:, t] - h).relu()
+        out[:, t : t + width] = h.unsqueeze(1)
+    return out
+
+
+WRITES = {
+    "into zeros": lambda x: (in_a_loop(x, torch.zeros(5, 9, 4, dtype=x.dtype)) ** 2).sum(),
+    "over something": lambda x: (in_a_loop(x, x * 1) ** 2).sum(),
+    "that overlap": lambda x: (in_a_loop(x, x * 1, 3) ** 2).sum(),
+    "of parts": lambda x: (parts_written(x) ** 2).sum(),
+    "broadcast and cast": lambda x: (cast_writes(x) ** 2).sum(),
+    "read back": lambda x: (read_back(x) ** 2).sum(),
+    "of two loops": lambda x: (in_a_loop(in_a_loop(x, x * 1, 2), x * 2) ** 2).sum(),
+    "used in between": lambda x: sum((y * y).sum() for y in versions_of(x)),
+}
+
+
+def parts_written(x: Any) -> Any:
+    out = torch.zeros_like(x)
+    for t in range(9):
+        out[:, t, 1:3] = x[:, t, :2] * 2
+        out[1:4, t, 3] = x[1:4, t, 0] * 3
+    return out
+
+
+def cast_writes(x: Any) -> Any:
+    out = torch.zeros(5, 9, 4, dtype=torch.float32)
+    for t in range(9):
+        out[:, t] = x[0, t] * 2
+    return out.double()
+
+
+def read_back(x: Any) -> Any:
+    out = x.clone()
+    for t in range(1, 9):
+        out[:, t] = (out[:, t - 1] * 2 + x[:, t]).remainder(5)
+    return out
+
+
+def versions_of(x: Any) -> Any:
+    out = x.clone()
+    for t in range(9):
+        out[:, t] = x[:, 8 - t] * 2
+        if t % 4 == 1:
+            yield out.clone()
+    yield out
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_chains_of_writes(name: str) -> None:
+    x = x_of(5, 9, 4)
+    same_as_eager(WRITES[name], x if name != "that overlap" else x_of(5, 11, 4))
+
+
+def test_a_loop_of_writes_is_one_call_forward_and_slices_backward() -> None:
+    counting.reset()
+    graphs: list[Any] = []
+
+    def keep(joint: Any, inputs: Any, **options: Any) -> Any:
+        graphs.append(bt.fuse_graph(joint))
+        return min_cut_rematerialization_partition(joint, inputs, **options)
+
+    for name in ("into zeros", "over something"):
+        for is_decomposed in (True, False):
+            table = decompositions(is_decomposed)
+            gradient(aot_function(WRITES[name], run_nodes, run_nodes, keep, decompositions=table), x_of(5, 9, 4))
+    for graph in graphs:
+        assert not any("scatter" in str(node.target) for node in graph.graph.nodes)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_are_equal(name: str) -> None:
+    same_as_eager(FUNCTIONS[name], x_of(5, 9, 4))
+
+
+def test_every_slice_of_a_loop_is_taken_once() -> None:
+    same_as_eager(FUNCTIONS["steps"], x_of(5, 9, 4), taken=9)
+    same_as_eager(FUNCTIONS["slices of slices"], x_of(5, 9, 4), taken=6)
+
+
+@pytest.mark.parametrize("name", ["steps", "slices of slices", "windows that overlap"])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_memory_formats(name: str, order: tuple[int, ...]) -> None:
+    """The gradient of a tensor whose axes lie in another order has that order."""
+    x = x_of(5, 9, 4).detach().permute(order).contiguous().permute([order.index(axis) for axis in range(3)])
+    same_as_eager(FUNCTIONS[name], x.requires_grad_())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.complex64, torch.complex128])
+def test_dtypes(dtype: torch.dtype) -> None:
+    x = x_of(5, 9, 4, dtype=dtype)
+    same_as_eager(lambda x: weighted(x[:, t] for t in range(9)).real.float(), x, taken=9)
+
+
+def test_the_order_of_additions_is_that_of_the_graph() -> None:
+    """Where three slices overlap, rounding tells the orders apart."""
+    x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
+    weights = [1e16, 1.0, -1e16, 1.0, 1e16, -1e16, 3.0]
+
+    def function(x: Any) -> Any:
+        return sum((x[t % 2 : 3 + t % 2] * w).sum() for t, w in enumerate(weights))
+
+    same_as_eager(function, x, taken=len(weights))
+
+
+def test_random_programs() -> None:
+    for seed in range(CASES):
+        rng = random.Random(seed)
+        x = tensor(rng, tuple(rng.randrange(1, 7) for _ in range(rng.randrange(1, 5))))
+        found = gradient(traced(program(seed), seed % 2 == 0), x)
+        if not torch.equal(found, gradient(program(seed), x)):  # some take other steps where they are traced
+            assert torch.equal(found, gradient(traced(program(seed), seed % 2 == 0, is_fused=False), x)), f"seed {seed}"
+    assert bt.status()[ROW].taken > CASES
+
+
+def test_symbols() -> None:
+    """Shapes that are symbols: slices with known bounds are taken, for every size."""
+
+    def function(x: Any) -> Any:
+        return weighted([x[:, 0], x[:, 1], x[:, 2], x[:, 1:], x[1:3, :]])
+
+    compiled = torch.compile(function, backend=backend(), dynamic=True, fullgraph=True)
+    for rows in (4, 5, 7):
+        x = x_of(rows, rows + 3, 2)
+        assert torch.equal(gradient(compiled, x), gradient(function, x))
+    assert bt.status()[ROW].taken == 5
+
+
+def test_bounds_that_cannot_be_ordered_are_left() -> None:
+    def function(x: Any, y: Any) -> Any:
+        n = int(y)
+        return weighted([x.narrow(1, n, 2), x[:, 1]])
+
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        compiled = torch.compile(function, backend=backend(), dynamic=True, fullgraph=True)
+        for y in map(torch.tensor, (2, 3)):
+            x = x_of(4, 9, 2)
+            assert torch.equal(gradient(lambda x, y=y: compiled(x, y), x), gradient(lambda x, y=y: function(x, y), x))
+    assert "cannot be ordered" in str(bt.status())
+
+
+def test_dynamo_autocast_and_checkpoints() -> None:
+    def step(h: Any, x: Any) -> Any:
+        return torch.relu(x + h)
+
+    def recurrent(x: Any) -> Any:
+        h = torch.zeros(5, 4, dtype=x.dtype)
+        for t in range(9):
+            h = torch.utils.checkpoint.checkpoint(step, h, x[:, t], use_reentrant=False)
+        return h.sum()
+
+    def mixed(x: Any) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return sum((x[:, t] @ x[:, t].t()).float().sum() for t in range(9))
+
+    for function in (recurrent, mixed):
+        torch._dynamo.reset()
+        compiled = torch.compile(function, backend=backend(), fullgraph=True)
+        x = x_of(5, 9, 4, dtype=torch.float32)
+        assert torch.equal(gradient(compiled, x), gradient(function, x))
+    assert bt.status()[ROW].taken >= 18
+
+
+def test_mutation_and_aliasing() -> None:
+    """An input that is changed in place, and outputs that are views of it."""
+
+    def function(x: Any, buffer: Any) -> Any:
+        total = weighted(x[:, t] for t in range(9))
+        buffer.add_(total.detach())
+        buffer[2:4].mul_(2)
+        return total, x[:, 1], buffer[1:]
+
+    results = []
+    for run in (function, torch.compile(function, backend=backend(), fullgraph=True)):
+        x, buffer = x_of(5, 9, 4), torch.ones(9, dtype=torch.float64)
+        total, view, other = run(x, buffer)
+        (total + view.sum() + (other * view.sum()).sum()).backward()
+        results.append((x.grad, buffer, view, other))
+    for found, expected in zip(*results, strict=True):
+        assert torch.equal(found, expected)
+    assert bt.status()[ROW].taken >= 9
+
+
+def test_tensor_subclasses() -> None:
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    a, b = x_of(5, 9, 4), x_of(5, 9, 4)
+    x = TwoTensor(a.detach(), b.detach() * 2).requires_grad_()
+    compiled = torch.compile(FUNCTIONS["steps"], backend=backend(), fullgraph=True)
+    compiled(x).backward()
+    assert torch.equal(x.grad.a, gradient(FUNCTIONS["steps"], a))
+    assert torch.equal(x.grad.b, gradient(FUNCTIONS["steps"], b.detach() * 2))
+
+
+def test_the_op_has_derivatives() -> None:
+    """Of any order, and traced ones."""
+    op = torch.ops.backslice.multi_slice_grad
+    dys = [x_of(3, 2), x_of(4), x_of(2, 2)]
+    entries = [1, 0, 1, 3, 1, 1, 2, 2, 1, 0, 1, 4, 0, 2, 1, 1, 1, 3, -2, 2, 1, 0, 3, 2]
+    arguments = [(4, 5), entries, [2, 2, 2]]
+    assert torch.autograd.gradcheck(lambda *dys: op(list(dys), *arguments), dys)
+    assert torch.autograd.gradgradcheck(lambda *dys: op([dy * dy for dy in dys], *arguments), dys)
+    torch.library.opcheck(op, ([dy.detach() for dy in dys], *arguments), test_utils="test_schema")
+    torch.library.opcheck(op, (dys, *arguments), test_utils=("test_faketensor", "test_autograd_registration"))
+
+
+def test_the_op_of_writes_has_derivatives() -> None:
+    """Later writes hide earlier ones, from their gradients too."""
+    op = torch.ops.backslice.multi_slice_write
+    base, values = x_of(4, 5), [x_of(3, 2), x_of(4), x_of(2, 2)]
+    arguments = [[1, 0, 1, 3, 1, 1, 2, 2, 1, 0, 1, 4, 0, 2, 1, 1, 1, 3, -2, 2, 1, 0, 3, 2], [2, 2, 2]]
+
+    def plain(base: Any, *values: Any) -> Any:
+        made = base.clone()
+        made[0:3, 1:5:2] = values[0]
+        made[:, 2] = values[1]
+        made[1:4:2, 0:4:3] = values[2].flip(0)
+        return made
+
+    for function in (lambda base, *values: op(base, list(values), *arguments), plain):
+        assert torch.equal(function(base, *values), plain(base, *values))
+        weights = torch.arange(20.0).reshape(4, 5).double()
+        grads = torch.autograd.grad((function(base, *values) ** 2 * weights).sum(), (base, *values))
+        expected = torch.autograd.grad((plain(base, *values) ** 2 * weights).sum(), (base, *values))
+        assert all(map(torch.equal, grads, expected))
+    assert torch.autograd.gradcheck(lambda base, *values: op(base, list(values), *arguments), (base, *values))
+    assert torch.autograd.gradgradcheck(
+        lambda base, *values: op(base * base, [v * v for v in values], *arguments), (base, *values)
+    )
+    detached = (base.detach(), [value.detach() for value in values], *arguments)
+    torch.library.opcheck(op, detached, test_utils=("test_schema", "test_faketensor"))
+
+
+def graph_of(function: Callable[..., Any], *arguments: Any) -> Any:
+    return torch.fx.experimental.proxy_tensor.make_fx(function)(*arguments)
+
+
+def steps_of_gradient(dys: Any, width: int = 9) -> Any:
+    return sum(torch.ops.aten.select_backward(dy, (5, width, 4), 1, t) for t, dy in enumerate(dys))
+
+
+def count_of(graph_module: Any, target: Any) -> int:
+    return sum(node.target is target for node in graph_module.graph.nodes)
+
+
+def test_a_graph_by_itself() -> None:
+    dys = [x_of(5, 4).detach() * t for t in range(9)]
+    graph = graph_of(lambda *dys: steps_of_gradient(dys), *dys)
+    expected = graph(*dys)
+    assert bt.fuse_graph(graph) is graph
+    assert count_of(graph, calls.SUM) == 1 and count_of(graph, torch.ops.aten.add.Tensor) == 0
+    assert torch.equal(graph(*dys), expected)
+
+
+def test_functions_inside() -> None:
+    class Outer(torch.nn.Module):
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, *dys: Any) -> Any:
+            return self.inner(*dys)
+
+    dys = [x_of(5, 4).detach() * t for t in range(9)]
+    inner = graph_of(lambda *dys: steps_of_gradient(dys), *dys)
+    graph = torch.fx.Graph()
+    graph.output(graph.call_module("inner", tuple(graph.placeholder(f"dy{t}") for t in range(9))))
+    outer = torch.fx.GraphModule(Outer(inner), graph)
+    expected = outer(*dys)
+    assert torch.equal(bt.fuse_graph(outer)(*dys), expected) and count_of(inner, calls.SUM) == 1
+
+
+LEFT = {
+    "in place": lambda *dys: (dys[0].add_(1), steps_of_gradient(dys))[1],
+    "bool": lambda *dys: steps_of_gradient([dy > 0 for dy in dys]),
+}
+
+
+@pytest.mark.parametrize("reason", LEFT)
+def test_what_cannot_be_proved_is_left_and_counted(reason: str) -> None:
+    dys = [x_of(5, 4).detach() * t for t in range(9)]
+    graph = graph_of(LEFT[reason], *dys)
+    text = str(graph.graph)
+    bt.fuse_graph(graph)
+    assert str(graph.graph) == text
+    (found,) = bt.status()[ROW].left
+    assert reason in found or "dtype" in found
+    assert f"left by multi_slice_grad: {found}" in str(bt.status())
+
+
+def test_a_sum_that_is_used_twice_is_kept_whole() -> None:
+    dys = [x_of(5, 4).detach() * t for t in range(9)]
+
+    def function(*dys: Any) -> Any:
+        total = steps_of_gradient(dys[:5])
+        return total + total + steps_of_gradient(dys), total * 2
+
+    graph = graph_of(function, *dys)
+    expected = graph(*dys)
+    found = bt.fuse_graph(graph)(*dys)
+    assert all(map(torch.equal, found, expected)) and count_of(graph, calls.SUM) >= 2
+
+
+def test_few_slices_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    gradient(traced(lambda x: weighted(x[:, t] for t in range(3))), x_of(5, 9, 4))
+    row = bt.status()[ROW]
+    assert row.taken == 0 and list(row.left) == [f"fewer than {sums.FEWEST} slices in one sum"]
+
+
+def test_an_error_leaves_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise KeyError("broken")
+
+    monkeypatch.setattr(sums, "call_on_slices", broken)
+    assert torch.equal(gradient(traced(FUNCTIONS["steps"]), x_of(5, 9, 4)), gradient(FUNCTIONS["steps"], x_of(5, 9, 4)))
+    assert any("KeyError" in reason for reason in bt.status()[ROW].left)
+
+
+def test_a_graph_without_traced_tensors_is_left() -> None:
+    dys = [x_of(5, 4).detach() * t for t in range(9)]
+    graph = graph_of(lambda *dys: steps_of_gradient(dys), *dys)
+    for node in graph.graph.nodes:
+        node.meta.clear()
+    bt.fuse_graph(graph)
+    assert count_of(graph, calls.SUM) == 0 and bt.status()[ROW].left
+
+
+def test_the_pass_takes_linear_time() -> None:
+    """Counted in calls of Python functions, which a busy machine does not change."""
+
+    def calls_of(count: int) -> int:
+        dys = [torch.zeros(5, 4)] * count
+        graph = graph_of(lambda *dys: steps_of_gradient(dys, count), *dys)
+        number = 0
+
+        def profile(frame: Any, event: str, argument: Any) -> None:
+            nonlocal number
+            number += event == "call"
+
+        sys.setprofile(profile)
+        try:
+            bt.fuse_graph(graph)
+        finally:
+            sys.setprofile(None)
+        assert count_of(graph, calls.SUM) == 1
+        return number
+
+    calls_of(8)
+    assert calls_of(256) < 2.3 * calls_of(128)
+
+
+def test_importing_the_adapter_imports_no_compiler() -> None:
+    code = "import sys, backslice.torch; assert not {'sympy', 'torch._inductor'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+PROGRAM = """
+import torch, backslice.torch as bt
+from backslice.torch.compiled import calls, sums
+sums.FEWEST = 2
+torch.set_num_threads(2)
+
+def steps(x):
+    return sum((x[:, t] * x[:, t] * (t + 1)).sum() for t in range(6)) + (x[1:3, ::2] ** 3).sum()
+
+def gradient(f, x):
+    x = x.detach().clone().requires_grad_()
+    f(x).backward()
+    return x.grad
+
+x = torch.arange(5 * 6 * 4.0).reshape(5, 6, 4).remainder(5) - 2
+modes = ({}, {"fullgraph": True}, {"dynamic": True}, {"mode": "reduce-overhead"}, {"options": {"max-fusion-size": 8}})
+for options in modes:
+    torch._dynamo.reset()
+    compiled = torch.compile(steps, backend=bt.compile_backend(), **options)
+    assert torch.equal(gradient(compiled, x), gradient(steps, x)), options
+row = bt.status()["multi_slice_grad", "compiled"]
+assert row.taken >= 5 * 7, row
+"""
+
+
+def test_inductor(tmp_path: Any) -> None:
+    """In a process of its own, with an empty cache."""
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=os.environ | cache)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_an_older_inductor_compiles_as_without_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import config
+
+    called: list[Any] = []
+
+    def plain(graph_module: Any, inputs: Any, config_patches: Any) -> Any:
+        called.append(config_patches)
+        return make_boxed_func(graph_module.forward)
+
+    monkeypatch.setattr(torch._dynamo, "lookup_backend", lambda name: plain)
+    monkeypatch.setattr("backslice.torch.compiled.backend._configured", lambda: config.no_such_place)
+    torch.compile(lambda x: x * 2, backend=bt.compile_backend())(torch.ones(3))
+    assert called == [{}] and any("no_such_place" in reason for reason in bt.status()[ROW].left)
+
+
+def test_a_users_own_pass_runs_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    from backslice.torch.compiled.backend import _pass
+
+    seen: list[Any] = []
+    graph = graph_of(lambda *dys: steps_of_gradient(dys), *[torch.zeros(5, 4)] * 9)
+    both = _pass(seen.append)
+    both(graph.graph)
+    assert seen == [graph.graph] and count_of(graph, calls.SUM) == 1
+    assert both.uuid() is None and _pass(None).uuid() == _pass(None).uuid() is not None
