@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .. import Error, multi_slice_grad, slice_grad
+from .. import Error, Selection, multi_slice_grad, slice_grad
 from .indexing import Entries, array_index, forward_index, part_of, unflattened
 from .memory import MAX_RANK, as_array, expect_writes, gradient, is_known
 
@@ -24,16 +24,22 @@ _library.define(
 
 
 def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
-    many = unflattened(entries, sizes)
     if len(shape) > MAX_RANK or not all(type(dy) is torch.Tensor and is_known(dy) for dy in dys):
-        return _by_pytorch(dys, shape, many)
+        return _by_pytorch(dys, shape, unflattened(entries, sizes))
+    shape = tuple(shape)
     if len(dys) == 1:
-        return gradient(dys[0], shape, array_index(many[0]))
+        return gradient(dys[0], shape, array_index(unflattened(entries, sizes)[0]))
     dx = torch.empty(shape, dtype=dys[0].dtype, device=dys[0].device)
     expect_writes(dx)
-    slices = [(array_index(one), as_array(dy)) for one, dy in zip(many, dys, strict=True)]
-    multi_slice_grad(tuple(shape), slices, out=as_array(dx))
+    selections = _selections(shape, tuple(entries), tuple(sizes))
+    multi_slice_grad(shape, list(zip(selections, map(as_array, dys), strict=True)), out=as_array(dx))
     return dx
+
+
+@functools.lru_cache(maxsize=64)
+def _selections(shape: Any, entries: Any, sizes: Any) -> list[Selection]:
+    """Those of a compiled program, which calls with the same numbers again and again."""
+    return [Selection.from_index(shape, array_index(one)) for one in unflattened(entries, sizes)]
 
 
 def _on_cuda(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:

@@ -11,12 +11,13 @@ import backslice.torch as bt
 import pytest
 import torch
 from backslice.torch import counting
-from backslice.torch.compiled import calls, sums
+from backslice.torch.compiled import calls, sums, writes
 from compiled import backend, decompositions, run_nodes, traced
 from functorch.compile import aot_function, make_boxed_func, min_cut_rematerialization_partition
 from programs import gradient, program, tensor
 
 CASES = int(os.environ.get("BACKSLICE_ORACLE_CASES", "600")) // 10
+CAT = torch.ops.aten.cat.default
 ROW = "multi_slice_grad", "compiled"
 
 
@@ -24,6 +25,7 @@ ROW = "multi_slice_grad", "compiled"
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of few slices are fused too, and nothing compiled is kept."""
     monkeypatch.setattr(sums, "FEWEST", 1)
+    monkeypatch.setattr(calls, "SMALL", 0)
     torch._dynamo.reset()
 
 
@@ -160,7 +162,7 @@ def test_memory_formats(name: str, order: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.complex64, torch.complex128])
 def test_dtypes(dtype: torch.dtype) -> None:
     x = x_of(5, 9, 4, dtype=dtype)
-    same_as_eager(lambda x: weighted(x[:, t] for t in range(9)).real.float(), x, taken=9)
+    same_as_eager(lambda x: weighted(x[:, t] for t in range(9)).real.float(), x)
 
 
 def test_the_order_of_additions_is_that_of_the_graph() -> None:
@@ -319,8 +321,42 @@ def test_a_graph_by_itself() -> None:
     graph = graph_of(lambda *dys: steps_of_gradient(dys), *dys)
     expected = graph(*dys)
     assert bt.fuse_graph(graph) is graph
-    assert count_of(graph, calls.SUM) == 1 and count_of(graph, torch.ops.aten.add.Tensor) == 0
+    assert count_of(graph, CAT) == 1 and count_of(graph, torch.ops.aten.add.Tensor) == 0
     assert torch.equal(graph(*dys), expected)
+
+
+def test_slices_that_overlap_are_one_call() -> None:
+    """Those beside each other are a concatenation."""
+    dys = [x_of(5, 2, 4).detach() * t for t in range(8)]
+
+    def windows(*dys: Any) -> Any:
+        return sum(torch.ops.aten.slice_backward(dy, (5, 9, 4), 1, t, t + 2, 1) for t, dy in enumerate(dys))
+
+    graph = graph_of(windows, *dys)
+    expected = graph(*dys)
+    bt.fuse_graph(graph)
+    assert count_of(graph, calls.SUM) == 1 and count_of(graph, CAT) == 0 and torch.equal(graph(*dys), expected)
+
+
+def test_gaps_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few are filled with zeros, or with what was there; inner axes may be cut too."""
+    dys = [x_of(2, 4).detach() * t for t in range(9)]
+    base = x_of(2, 14, 4).detach()
+
+    def placed(*dys: Any) -> Any:
+        wide = [torch.ops.aten.select_backward(dy, (2, 14, 4), 1, t + t // 5 + 1) for t, dy in enumerate(dys)]
+        return sum(torch.ops.aten.slice_backward(one, (5, 14, 4), 0, 1, 5, 2) for one in wide)
+
+    def written(base: Any, *dys: Any) -> Any:
+        for t, dy in enumerate(dys):
+            base = torch.ops.aten.select_scatter(base, dy, 1, t + t // 5 + 1)
+        return base
+
+    for function, arguments in ((placed, dys), (written, [base, *dys])):
+        graph = graph_of(function, *arguments)
+        expected = graph(*arguments)
+        assert torch.equal(bt.fuse_graph(graph)(*arguments), expected)
+        assert count_of(graph, CAT) == 1 and count_of(graph, calls.SUM) == count_of(graph, calls.WRITES) == 0
 
 
 def test_functions_inside() -> None:
@@ -338,7 +374,7 @@ def test_functions_inside() -> None:
     graph.output(graph.call_module("inner", tuple(graph.placeholder(f"dy{t}") for t in range(9))))
     outer = torch.fx.GraphModule(Outer(inner), graph)
     expected = outer(*dys)
-    assert torch.equal(bt.fuse_graph(outer)(*dys), expected) and count_of(inner, calls.SUM) == 1
+    assert torch.equal(bt.fuse_graph(outer)(*dys), expected) and count_of(inner, CAT) == 1
 
 
 LEFT = {
@@ -369,7 +405,7 @@ def test_a_sum_that_is_used_twice_is_kept_whole() -> None:
     graph = graph_of(function, *dys)
     expected = graph(*dys)
     found = bt.fuse_graph(graph)(*dys)
-    assert all(map(torch.equal, found, expected)) and count_of(graph, calls.SUM) >= 2
+    assert all(map(torch.equal, found, expected)) and count_of(graph, CAT) >= 2
 
 
 def test_few_slices_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,11 +415,19 @@ def test_few_slices_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None
     assert row.taken == 0 and list(row.left) == [f"fewer than {sums.FEWEST} slices in one sum"]
 
 
+def test_small_sums_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    gradient(traced(lambda x: weighted(x[:, t : t + 2] for t in range(8))), x_of(5, 9, 4))
+    row = bt.status()[ROW]
+    assert row.taken == 0 and list(row.left) == [f"fewer than {calls.SMALL} elements"]
+
+
 def test_an_error_leaves_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> Any:
         raise KeyError("broken")
 
     monkeypatch.setattr(sums, "call_on_slices", broken)
+    monkeypatch.setattr(writes, "call_on_slices", broken)
     assert torch.equal(gradient(traced(FUNCTIONS["steps"]), x_of(5, 9, 4)), gradient(FUNCTIONS["steps"], x_of(5, 9, 4)))
     assert any("KeyError" in reason for reason in bt.status()[ROW].left)
 
@@ -394,7 +438,7 @@ def test_a_graph_without_traced_tensors_is_left() -> None:
     for node in graph.graph.nodes:
         node.meta.clear()
     bt.fuse_graph(graph)
-    assert count_of(graph, calls.SUM) == 0 and bt.status()[ROW].left
+    assert count_of(graph, CAT) == 0 and bt.status()[ROW].left
 
 
 def test_the_pass_takes_linear_time() -> None:
@@ -414,7 +458,7 @@ def test_the_pass_takes_linear_time() -> None:
             bt.fuse_graph(graph)
         finally:
             sys.setprofile(None)
-        assert count_of(graph, calls.SUM) == 1
+        assert count_of(graph, CAT) == 1
         return number
 
     calls_of(8)
@@ -428,7 +472,7 @@ def test_importing_the_adapter_imports_no_compiler() -> None:
 
 PROGRAM = """
 import torch, backslice.torch as bt
-from backslice.torch.compiled import calls, sums
+from backslice.torch.compiled import calls, sums, writes
 sums.FEWEST = 2
 torch.set_num_threads(2)
 
@@ -480,5 +524,5 @@ def test_a_users_own_pass_runs_before(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(lambda *dys: steps_of_gradient(dys), *[torch.zeros(5, 4)] * 9)
     both = _pass(seen.append)
     both(graph.graph)
-    assert seen == [graph.graph] and count_of(graph, calls.SUM) == 1
+    assert seen == [graph.graph] and count_of(graph, CAT) == 1
     assert both.uuid() is None and _pass(None).uuid() == _pass(None).uuid() is not None

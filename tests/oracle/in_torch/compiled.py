@@ -31,14 +31,17 @@ def traced(function: Callable[..., Any], is_decomposed: bool = True, is_fused: b
     table = decompositions(is_decomposed)
     if not is_fused:
         return aot_function(function, plain_nodes, plain_nodes, decompositions=table)
-    return aot_function(function, run_nodes, run_nodes, partition, decompositions=table)
+    return aot_function(
+        function, plain_nodes, plain_nodes, partition, decompositions=table, inference_compiler=run_nodes
+    )
 
 
 def backend(is_decomposed: bool = True) -> Any:
     """Return a backend of `torch.compile` like "aot_eager", with the pass."""
     return aot_autograd(
-        fw_compiler=run_nodes,
-        bw_compiler=run_nodes,
+        fw_compiler=plain_nodes,
+        bw_compiler=plain_nodes,
+        inference_compiler=run_nodes,
         partition_fn=partition,
         decompositions=decompositions(is_decomposed),
     )

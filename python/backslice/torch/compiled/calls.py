@@ -8,12 +8,14 @@ import torch
 
 from ...placement import Placement
 from ..indexing import flattened
+from .concatenations import Lying, concatenation
 from .facts import DEVICES, UnprovedError, aten, entries_of_placement, key, keys, value_of
 from .symbols import Table
 
 SUM = torch.ops.backslice.multi_slice_grad.default
 WRITES = torch.ops.backslice.multi_slice_write.default
 MOST_AXES = 32  # of a Selection
+SMALL = 2**18  # elements for which a call takes longer than what PyTorch compiles
 COMPUTED = frozenset(
     {
         *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128),
@@ -33,30 +35,34 @@ def call_on_slices(graph: Any, root: Any, base: Any, leaves: Sequence[tuple[Any,
     if dx.dtype not in COMPUTED or dx.dim() > MOST_AXES:
         raise UnprovedError("a dtype or a rank that backslice does not add")
     order = _memory_order(dx)
-    shape = tuple(dx.shape)
-    many, dys, orders = [], [], []
-    for placement, node in leaves:
-        extents = value_of(node).shape
-        if 0 in keys(extents):
-            continue
-        whole = placement or Placement(tuple((axis, 0, 1) for axis in range(len(shape))))
-        entries, axes = entries_of_placement(Placement.permuted(order).of(whole), shape, extents)
-        many.append(entries)
-        dys.append(node)
-        orders.append(axes)
-    if not dys:
+    lying = Lying(order, [dx.shape[axis] for axis in order])
+    leaves = [(placement, node) for placement, node in leaves if 0 not in keys(value_of(node).shape)]
+    result = concatenation(graph, root, base, leaves, lying, table)
+    root.replace_all_uses_with(result or _called(graph, root, base, leaves, lying, table))
+
+
+def _called(graph: Any, root: Any, base: Any, leaves: Sequence[tuple[Any, Any]], lying: Lying, table: Table) -> Any:
+    dx = value_of(root)
+    if not leaves:
         raise UnprovedError("slices without elements")
-    lying = [shape[axis] for axis in order]
-    extents, entries, sizes = table.arguments(lying, *flattened(many))
+    if all(isinstance(extent, int) for extent in lying.shape) and math.prod(lying.shape) < SMALL:
+        raise UnprovedError(f"fewer than {SMALL} elements")
+    many, orders = [], []
+    for placement, node in leaves:
+        whole = placement or Placement(tuple((axis, 0, 1) for axis in range(len(lying.shape))))
+        moved = Placement.permuted(lying.order).of(whole)
+        entries, axes = entries_of_placement(moved, lying.shape, value_of(node).shape)
+        many.append(entries)
+        orders.append(axes)
+    extents, numbers, sizes = table.arguments(lying.shape, *flattened(many))
     with graph.inserting_before(root):
-        given = [_permuted(graph, node, axes) for node, axes in zip(dys, orders, strict=True)]
+        given = [_permuted(graph, node, axes) for (_, node), axes in zip(leaves, orders, strict=True)]
         if base is None:
-            call = graph.call_function(SUM, (given, extents, entries, sizes))
+            call = graph.call_function(SUM, (given, extents, numbers, sizes))
         else:
-            call = graph.call_function(WRITES, (_permuted(graph, base, order), given, entries, sizes))
-        call.meta = _meta(root, dx.new_empty(lying))
-        result = _permuted(graph, call, [order.index(axis) for axis in range(len(order))])
-    root.replace_all_uses_with(result)
+            call = graph.call_function(WRITES, (_permuted(graph, base, lying.order), given, numbers, sizes))
+        call.meta = _meta(root, dx.new_empty(lying.shape))
+        return _permuted(graph, call, lying.back())
 
 
 def _permuted(graph: Any, node: Any, order: list[int]) -> Any:

@@ -32,6 +32,11 @@ class UnprovedError(Exception):
     """The reason why a node is left as it is."""
 
 
+def reason_of(error: Exception) -> str:
+    """Return what `status()` says about a node that is left. Errors are not expected, and leave the graph valid."""
+    return str(error) if isinstance(error, UnprovedError) else f"{type(error).__name__}: {error}"
+
+
 def value_of(node: Any) -> Any:
     """Return the tensor without memory that tracing left on a node. Raises where there is none."""
     value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None

@@ -11,7 +11,7 @@ from typing import Any
 from ...placement import Placement
 from . import symbols
 from .calls import call_on_slices
-from .facts import UnprovedError, value_of
+from .facts import UnprovedError, reason_of, value_of
 from .placing import RULES, SOURCES, Parts
 
 FEWEST = 8  # slices of one tensor; PyTorch's compilers compute a few at a time as well
@@ -30,8 +30,8 @@ def fuse_sums(graph: Any, left: Counter[str]) -> int:
                 raise UnprovedError(f"fewer than {FEWEST} slices in one sum")
             call_on_slices(graph, root, None, leaves, table)
             taken += placed
-        except UnprovedError as reason:
-            left[str(reason)] += placed
+        except Exception as error:
+            left[reason_of(error)] += placed
     _erase(graph, parts)
     return taken
 
@@ -47,8 +47,8 @@ def _found_parts(graph: Any, left: Counter[str]) -> dict[Any, Parts]:
             parts = rule(node)
             if parts is not None and _has_one_dtype(node, parts):
                 found[node] = parts
-        except UnprovedError as reason:
-            left[str(reason)] += 1
+        except Exception as error:
+            left[reason_of(error)] += 1
     return found
 
 

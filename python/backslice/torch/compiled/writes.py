@@ -15,7 +15,18 @@ from typing import Any
 from ...placement import Placement
 from . import sums, symbols
 from .calls import call_on_slices
-from .facts import UnprovedError, argument, aten, axis_of, first_of_slice, is_zeros, keys, position_of, value_of
+from .facts import (
+    UnprovedError,
+    argument,
+    aten,
+    axis_of,
+    first_of_slice,
+    is_zeros,
+    keys,
+    position_of,
+    reason_of,
+    value_of,
+)
 from .placing import SCATTERS, placement_of_scatter
 
 NARROW = 4  # positions along an axis by which writes are found
@@ -151,9 +162,9 @@ def fuse_writes(graph: Any, left: Counter[str]) -> int:
                     raise UnprovedError(f"fewer than {sums.FEWEST} writes in one chain")
                 call_on_slices(graph, run[-1].node, _base(run), [(w.placement, w.value) for w in run], table)
                 taken += len(run)
-            except UnprovedError as reason:
+            except Exception as error:
                 if len(run) > 1:
-                    left[str(reason)] += len(run)
+                    left[reason_of(error)] += len(run)
     _erase_unused(graph)
     return taken
 
