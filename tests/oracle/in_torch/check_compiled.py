@@ -12,8 +12,8 @@ import pytest
 import torch
 from backslice.torch import counting
 from backslice.torch.compiled import calls, sums, writes
-from compiled import backend, decompositions, run_nodes, traced
-from functorch.compile import aot_function, make_boxed_func, min_cut_rematerialization_partition
+from compiled import backend, decompositions, loop, run_nodes, traced
+from functorch.compile import aot_function, min_cut_rematerialization_partition
 from programs import gradient, program, tensor
 
 CASES = int(os.environ.get("BACKSLICE_ORACLE_CASES", "600")) // 10
@@ -184,6 +184,33 @@ def test_random_programs() -> None:
         if not torch.equal(found, gradient(program(seed), x)):  # some take other steps where they are traced
             assert torch.equal(found, gradient(traced(program(seed), seed % 2 == 0, is_fused=False), x)), f"seed {seed}"
     assert bt.status()[ROW].taken > CASES
+
+
+def test_random_loops() -> None:
+    for seed in range(CASES):
+        function, shape = loop(seed)
+        x = tensor(random.Random(seed), shape)
+        assert torch.equal(gradient(traced(function, seed % 2 == 0), x), gradient(function, x)), f"seed {seed}"
+    assert bt.status()[ROW].taken > CASES
+
+
+def test_outputs_are_tensors_of_their_own() -> None:
+    """Also where a slice that is returned is a value that was written, which is returned too."""
+
+    def function(x: Any) -> Any:
+        out, values = torch.zeros_like(x), [x[:, t] * 2 for t in range(9)]
+        for t, value in enumerate(values):
+            out[:, t] = value
+        return [out, out[:, 3], *values]
+
+    for run in (traced(function), torch.compile(function, backend=backend(), fullgraph=True)):
+        x = x_of(5, 9, 4)
+        results = run(x)
+        for found, expected in zip(results, function(x), strict=True):
+            assert torch.equal(found, expected)
+        with torch.no_grad():
+            results[5].add_(1)
+        assert torch.equal(results[1], x[:, 3] * 2)
 
 
 def test_symbols() -> None:
@@ -509,7 +536,7 @@ def test_an_older_inductor_compiles_as_without_the_pass(monkeypatch: pytest.Monk
 
     def plain(graph_module: Any, inputs: Any, config_patches: Any) -> Any:
         called.append(config_patches)
-        return make_boxed_func(graph_module.forward)
+        return graph_module.forward
 
     monkeypatch.setattr(torch._dynamo, "lookup_backend", lambda name: plain)
     monkeypatch.setattr("backslice.torch.compiled.backend._configured", lambda: config.no_such_place)

@@ -1,5 +1,6 @@
 """Compiles functions with the pass over graphs, through AOTAutograd and its own ATen operations."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -45,3 +46,55 @@ def backend(is_decomposed: bool = True) -> Any:
         partition_fn=partition,
         decompositions=decompositions(is_decomposed),
     )
+
+
+def loop(seed: int) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+    """Return a random program of slices of one tensor and of writes into another, and the shape that it takes."""
+    rng = random.Random(seed)
+    shape = tuple(rng.randrange(2, 7) for _ in range(rng.randrange(1, 4)))
+    axis, steps = rng.randrange(len(shape)), rng.randrange(2, 10)
+    width, stride = rng.randrange(1, 3), rng.randrange(1, 3)
+    is_irregular, is_written, into_zeros = rng.random() < 0.3, rng.random() < 0.6, rng.random() < 0.5
+    order = rng.sample(range(len(shape)), len(shape))
+    other = rng.randrange(len(shape))
+
+    def index(t: int) -> tuple[Any, ...]:
+        if is_irregular:
+            return tuple(any_index(random.Random(seed * 1000 + t * 10 + a), shape[a]) for a in range(len(shape)))
+        at = t * stride % shape[axis]
+        items: list[Any] = [slice(None)] * len(shape)
+        if other != axis:
+            items[other] = slice(1, None, width)
+        items[axis] = at if width == 1 else slice(at, at + width)
+        return tuple(items)
+
+    def run(x: Any) -> Any:
+        y = x.permute(order).contiguous().permute([order.index(a) for a in range(len(shape))]) if seed % 3 else x
+        out = torch.zeros_like(y) if into_zeros else y * 2
+        total = (y * y).sum() if seed % 2 else 0.0
+        for t in range(steps):
+            part = y[index(t)]
+            part = (
+                part.relu() * (t + 1)
+                if t % 4
+                else part.transpose(0, -1).mul(t + 1).transpose(0, -1)
+                if part.dim()
+                else part
+            )
+            if is_written:
+                out[index(t + seed % 2)] = part if part.shape == out[index(t + seed % 2)].shape else part.sum()
+            else:
+                total = total + (part * part).sum()
+            if seed % 7 == 0 and t == 3:
+                total = total + (out * 2).sum()
+            if seed % 5 == 0:
+                total = total + (out[index(t)] * t).sum()
+        return total + (out * out).sum()
+
+    return run, shape
+
+
+def any_index(rng: random.Random, extent: int) -> Any:
+    start = rng.randrange(extent)
+    stop = rng.randrange(start, extent + 1)
+    return rng.choice([slice(start, stop, rng.randrange(1, 3)), start, slice(start - extent, None), slice(None)])

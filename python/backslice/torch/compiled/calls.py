@@ -54,7 +54,7 @@ def _called(graph: Any, root: Any, base: Any, leaves: Sequence[tuple[Any, Any]],
         entries, axes = entries_of_placement(moved, lying.shape, value_of(node).shape)
         many.append(entries)
         orders.append(axes)
-    extents, numbers, sizes = table.arguments(lying.shape, *flattened(many))
+    extents, numbers, sizes = table.arguments(root, lying.shape, *flattened(many))
     with graph.inserting_before(root):
         given = [_permuted(graph, node, axes) for (_, node), axes in zip(leaves, orders, strict=True)]
         if base is None:

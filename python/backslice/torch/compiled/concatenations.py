@@ -50,6 +50,8 @@ def concatenation(
     is_whole = all(other == axis or _is_whole(many[0][0][other], lying.shape[other]) for other in range(len(box)))
     if gaps is None or len(gaps) > 2 + len(many) // MOST_GAPS or not (is_whole or base is None):
         return None
+    if not (is_whole and not gaps) and any(type(number) is not int for number in (*lying.shape, *box)):
+        return None
     maker = _Maker(graph, root, table)
     with graph.inserting_before(root):
         pieces = [maker.full_rank(leaves[placed[0] + i][1], *many[i]) for i in intervals]
@@ -116,7 +118,7 @@ class _Maker:
     """Makes nodes, each with a tensor as tracing would leave on it."""
 
     def __init__(self, graph: Any, root: Any, table: Table) -> None:
-        self._graph, self._dx, self._table = graph, value_of(root), table
+        self._graph, self._root, self._dx, self._table = graph, root, value_of(root), table
         self._known = {name: known for name, known in root.meta.items() if name != "tensor_meta"}
 
     def call(self, target: Any, arguments: Any, value: Any, **keywords: Any) -> Any:
@@ -143,14 +145,14 @@ class _Maker:
         return node
 
     def zeros(self, shape: Sequence[Any]) -> Any:
-        (size,) = self._table.arguments(shape)
+        (size,) = self._table.arguments(self._root, shape)
         options = {"dtype": self._dx.dtype, "layout": torch.strided, "device": self._dx.device, "pin_memory": False}
         return self.call(aten.full.default, (size, 0), lambda dx: dx.new_empty(list(shape)), **options)
 
     def gap(self, under: Any, axis: int, start: Any, stop: Any, box: Sequence[Any]) -> Any:
         if under is None:
             return self.zeros([*box[:axis], stop - start, *box[axis + 1 :]])
-        ((first, last),) = self._table.arguments([start, stop])
+        ((first, last),) = self._table.arguments(self._root, [start, stop])
         part = value_of(under)[(slice(None),) * axis + (slice(start, stop),)]
         return self.call(aten.slice.Tensor, (under, axis, first, last), lambda _: part)
 
@@ -161,7 +163,7 @@ class _Maker:
                 continue
             box[other] = shape[other]
             within = list(box)
-            ((first, last),) = self._table.arguments([start, start + (count - 1) * step + 1])
+            ((first, last),) = self._table.arguments(self._root, [start, start + (count - 1) * step + 1])
             arguments = (self.zeros(within), node, other, first, last, step)
             node = self.call(aten.slice_scatter.default, arguments, lambda dx, size=within: dx.new_empty(size))
         return node

@@ -120,7 +120,7 @@ def placement_of_strides(size: Sequence[Any], stride: Sequence[Any], offset: Any
     shape = dx.shape
     if not all(isinstance(n, int) for n in (*size, *stride, offset, *shape)) or 0 in size:
         raise UnprovedError("as_strided of a symbolic or empty shape")
-    if not dx.is_contiguous():
+    if not dx.is_contiguous() or key(dx.storage_offset()) != 0:
         raise UnprovedError("as_strided of a tensor that is not contiguous")
     of_axis = [1] * len(shape)
     for axis in reversed(range(len(shape) - 1)):
@@ -163,4 +163,15 @@ def is_functional(graph: Any) -> bool:
     remaining = [node for node in graph.nodes if node.op == "call_function"]
     while remaining and remaining[-1].target is aten.copy_.default and remaining[-1].args[0].op == "placeholder":
         remaining.pop()
-    return not any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in remaining)
+    return not any(_changes_tensors(node.target) for node in remaining)
+
+
+def _changes_tensors(target: Any) -> bool:
+    return getattr(getattr(target, "_schema", None), "is_mutable", False) or "mutation" in str(target)
+
+
+def is_alike(a: Placement, b: Placement) -> bool:
+    """Compare two placements without a guard."""
+    axes = [[None if axis is None else keys(axis) for axis in one.axes] for one in (a, b)]
+    fixed = [{axis: key(position) for axis, position in one.fixed.items()} for one in (a, b)]
+    return axes[0] == axes[1] and fixed[0] == fixed[1]

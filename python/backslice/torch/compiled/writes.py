@@ -21,6 +21,7 @@ from .facts import (
     aten,
     axis_of,
     first_of_slice,
+    is_alike,
     is_zeros,
     keys,
     position_of,
@@ -151,8 +152,9 @@ def fuse_writes(graph: Any, left: Counter[str]) -> int:
     """Rewrite the chains of a graph, and return how many writes became part of one call."""
     if not any(node.target in SCATTERS for node in graph.nodes if node.op == "call_function"):
         return 0
+    unused = {node for node in graph.nodes if not node.users}
     versions = _simplified(graph)
-    _erase_unused(graph)
+    _erase_unused(graph, unused)
     table = symbols.Table(graph)
     taken = 0
     for chain in versions.chains():
@@ -165,7 +167,7 @@ def fuse_writes(graph: Any, left: Counter[str]) -> int:
             except Exception as error:
                 if len(run) > 1:
                     left[reason_of(error)] += len(run)
-    _erase_unused(graph)
+    _erase_unused(graph, unused)
     return taken
 
 
@@ -263,8 +265,8 @@ def _read(versions: Versions, node: Any) -> None:
     base = node.args[0]
     placement, own = _region(node), value_of(node)
     found, write = versions.source(base, placement, own.shape)
-    if write is not None and write.placement == placement and _is_same(write.value, node):
-        node.replace_all_uses_with(write.value)
+    if write is not None and is_alike(write.placement, placement) and _is_same(write.value, node):
+        node.replace_all_uses_with(write.value, delete_user_cb=lambda user: user.op == "call_function")
     elif write is None and found is not base and _is_same(found, base):
         node.replace_input_with(base, found)
 
@@ -295,13 +297,14 @@ def _written(versions: Versions, node: Any) -> Write:
 def _is_part(versions: Versions, scatter: Any, base: Any, placement: Placement) -> bool:
     """Whether a scatter is into what was at that place of the base before."""
     part = scatter.args[0]
-    if part.op != "call_function" or part.target not in READS or _region(part) != placement:
+    if part.op != "call_function" or part.target not in READS or not is_alike(_region(part), placement):
         return False
     found, _ = versions.source(base, placement, value_of(part).shape)
     return part.args[0] is base or part.args[0] is found
 
 
-def _erase_unused(graph: Any) -> None:
+def _erase_unused(graph: Any, before: set[Any]) -> None:
+    """Erase what lost its last user, but not what had none before."""
     for node in reversed(list(graph.nodes)):
-        if node.op == "call_function" and not node.users and not node.is_impure():
+        if node.op == "call_function" and not node.users and node not in before and not node.is_impure():
             graph.erase_node(node)
