@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import backslice.torch as bt
+import torch
 from functorch.compile import aot_function, make_boxed_func, min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch._inductor.decomposition import select_decomp_table
