@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 def test_the_page_runs(as_shipped: None) -> None:
     page = (ROOT / "docs" / "torch.md").read_text()
     blocks = re.findall(r"^```\{code-block\} python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     exec(compile("\n".join(blocks), "torch.md", "exec"), {})
 
 
