@@ -499,8 +499,8 @@ def test_importing_the_adapter_imports_no_compiler() -> None:
 
 PROGRAM = """
 import torch, backslice.torch as bt
-from backslice.torch.compiled import calls, sums, writes
-sums.FEWEST = 2
+from backslice.torch.compiled import calls, sums
+sums.FEWEST, calls.SMALL = 2, 0
 torch.set_num_threads(2)
 
 def steps(x):
