@@ -75,7 +75,8 @@ void bind_tensor_arrays(nb::module_& m) {
               nb::handle device) {
              const Making making(size, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes,
                                  name, contiguous, device);
-             new (self) Array(making.make(&TensorArray::make), making.type);
+             const auto make = [](const auto&... arguments) { return TensorArray::make(arguments...); };
+             new (self) Array(making.make(make), making.type);
            })
       .def("write", &Array::write)
       .def("read", &Array::read)
