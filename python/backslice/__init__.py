@@ -78,6 +78,7 @@ from .linking import get_cmake_dir, get_include, get_library
 from .memory import keep_memory
 from .protocols import array_as as _array_as
 from .protocols import reduced as _reduced
+from .suggestions import bind_call as _bind_call
 
 __all__ = [
     "DTypeError",
@@ -139,25 +140,28 @@ def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:
 
 # The extension module imports nothing of the package.
 _register(
-    DTypeError=DTypeError,
-    Error=Error,
-    FailedPreconditionError=FailedPreconditionError,
-    InternalError=InternalError,
-    InvalidArgumentError=InvalidArgumentError,
-    OutOfRangeError=OutOfRangeError,
-    ResourceExhaustedError=ResourceExhaustedError,
-    UnimplementedError=UnimplementedError,
-    array_as=_array_as,
-    as_array=_as_array,
-    cuda_interface=_cuda_interface,
-    cuda_place=_cuda_place,
-    cuda_stream=_cuda_stream,
-    from_list=ragged.from_list,
-    from_row_lengths=ragged.from_row_lengths,
-    keep_memory=_keep_memory,
-    library_of=_library_of,
-    new_cuda_array=_new_cuda_array,
-    picture_of=_picture_of,
-    reduced=_reduced,
-    refuse_masked=_refuse_masked,
+    {
+        "DTypeError": DTypeError,
+        "Error": Error,
+        "FailedPreconditionError": FailedPreconditionError,
+        "InternalError": InternalError,
+        "InvalidArgumentError": InvalidArgumentError,
+        "OutOfRangeError": OutOfRangeError,
+        "ResourceExhaustedError": ResourceExhaustedError,
+        "UnimplementedError": UnimplementedError,
+        "array_as": _array_as,
+        "as_array": _as_array,
+        "bind_call": _bind_call,
+        "cuda_interface": _cuda_interface,
+        "cuda_place": _cuda_place,
+        "cuda_stream": _cuda_stream,
+        "from_list": ragged.from_list,
+        "from_row_lengths": ragged.from_row_lengths,
+        "keep_memory": _keep_memory,
+        "library_of": _library_of,
+        "new_cuda_array": _new_cuda_array,
+        "picture_of": _picture_of,
+        "reduced": _reduced,
+        "refuse_masked": _refuse_masked,
+    }
 )

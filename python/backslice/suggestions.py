@@ -1,9 +1,9 @@
 """The nearest right name, for errors about a wrong one."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from inspect import unwrap
+from inspect import CO_VARKEYWORDS, unwrap
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -46,12 +46,32 @@ def checked_keywords(function: Callable[Parameters, Returned]) -> Callable[Param
 
     @wraps(function)
     def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        for keyword in keywords:
-            if keyword not in names:
-                raise TypeError(_unexpected(function.__qualname__.removesuffix(".__init__"), keyword, names))
+        _check(keywords, function.__qualname__.removesuffix(".__init__"), names)
         return function(*args, **keywords)
 
     return checked
+
+
+def bind_call(order: FunctionType, name: str, /, *values: Any, **keywords: Any) -> Any:
+    """Return ``order(*values, **keywords)``: the arguments of a function of the extension, in order.
+
+    The extension calls it for what it does not bind itself: wrong calls, and parameters that collect arguments.
+    """
+    code, names, defaults = order.__code__, _keywords_of(order), order.__defaults__ or ()
+    if not code.co_flags & CO_VARKEYWORDS:
+        _check(keywords, name, names)
+    positional = names[: code.co_argcount]
+    optional = {n for n, default in zip(reversed(positional), reversed(defaults), strict=False) if default is not ...}
+    missing = [repr(n) for n in positional[len(values) :] if n not in keywords and n not in optional]
+    if missing and keywords.keys().isdisjoint(positional[: len(values)]):
+        plural = "s" * (len(missing) > 1)
+        raise TypeError(f"{name}() missing {len(missing)} required positional argument{plural}: {_listed(missing)}")
+    order.__qualname__ = name
+    try:
+        return order(*values, **keywords)
+    except TypeError as error:
+        others = names[code.co_argcount :] if len(values) > code.co_argcount else ()
+        raise TypeError(f"{error}; pass {_listed(others)} by keyword" if others else str(error)) from None
 
 
 def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -60,10 +80,21 @@ def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return names[1:] if names[:1] == ("self",) else names
 
 
-def _unexpected(function: str, keyword: str, names: tuple[str, ...]) -> str:
-    text = f"{function}() got an unexpected keyword argument {keyword!r}"
-    if not names:
-        return f"{text}; it takes none"
-    *others, last = names
-    listed = f"parameters are {', '.join(others)} and {last}" if others else f"parameter is {last}"
-    return text + (did_you_mean(keyword, names) or f"; its {listed}")
+def _check(keywords: Iterable[str], function: str, names: tuple[str, ...]) -> None:
+    for keyword in keywords:
+        if keyword in names:
+            continue
+        text = f"{function}() got an unexpected keyword argument {_cut(repr(keyword))}"
+        if not names:
+            raise TypeError(f"{text}; it takes none")
+        listed = f"; its {'parameters are' if len(names) > 1 else 'parameter is'} {_listed(names)}"
+        raise TypeError(text + (did_you_mean(keyword, names) or listed))
+
+
+def _cut(text: str, most: int = 500) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -12,6 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 Function = ast.FunctionDef
+TABLE = """// Made by generate_signatures.py from the stubs in backslice/_core/.
+inline constexpr Signature kSignatures[] = {{
+{rows}
+}};
+"""
 
 
 def main(table: str, *stubs: str) -> None:
@@ -21,19 +26,16 @@ def main(table: str, *stubs: str) -> None:
     Path(table).write_text(TABLE.format(rows="\n".join(rows)), encoding="utf-8")
 
 
-TABLE = """// Made by generate_signatures.py from the stubs in backslice/_core/.
-inline constexpr Signature kSignatures[] = {{
-{rows}
-}};
-"""
-
-
 def rows_of(node: ast.stmt, body: list[ast.stmt]) -> Iterator[str]:
     if isinstance(node, Function):
         yield row("", node, "Function")
     elif isinstance(node, ast.ClassDef) and not node.bases:  # those with bases are types for type checkers alone
-        yield class_row(node, body)
-        yield from (row(node.name, member, kind_of(member)) for member in node.body if isinstance(member, Function))
+        members = [member for member in node.body if isinstance(member, Function)]
+        constructor = next((member for member in members if member.name == "__init__"), None)
+        made_by = "" if constructor else " or ".join(", ".join(makers_of(node.name, body)).rsplit(", ", 1))
+        doc = with_signature(node.name, constructor.args, node) if constructor else ast.get_docstring(node) or ""
+        yield f'    {{"", "{node.name}", Kind::Class, {raw(doc)}, {raw(made_by)}}},'
+        yield from (row(node.name, member, kind_of(member)) for member in members)
 
 
 def kind_of(member: Function) -> str:
@@ -42,59 +44,49 @@ def kind_of(member: Function) -> str:
     return {"staticmethod": "StaticMethod", "property": "Property"}.get("".join(decorators), usual)
 
 
-def class_row(node: ast.ClassDef, body: list[ast.stmt]) -> str:
-    constructor = next((m for m in node.body if isinstance(m, Function) and m.name == "__init__"), None)
-    *others, last = [""] if constructor else list(makers_of(node.name, body)) or ["the functions that return one"]
-    makers = " or ".join([", ".join(others), last] if others else [last])
-    call = f"{node.name}({text_signature(constructor.args, 'Constructor')})\n--\n\n" if constructor else ""
-    doc = raw(call + (ast.get_docstring(node) or ""))
-    return f'    {{"", "{node.name}", Kind::Class, {doc}, "{makers}", {{}}, 0, 0, false, false}},'
-
-
-def makers_of(name: str, body: list[ast.stmt]) -> Iterator[str]:
+def makers_of(name: str, body: list[ast.stmt]) -> list[str]:
     """The methods that return an instance of a class."""
-    for scope in (node for node in body if isinstance(node, ast.ClassDef)):
-        for member in (member for member in scope.body if isinstance(member, Function)):
-            returned = ast.unparse(member.returns) if member.returns else ""
-            if returned == name and kind_of(member) != "Property":
-                yield f"{scope.name}.{member.name}"
+    scopes = [node for node in body if isinstance(node, ast.ClassDef)]
+    members = [(scope, member) for scope in scopes for member in scope.body if isinstance(member, Function)]
+    makers = [f"{s.name}.{m.name}" for s, m in members if m.returns and ast.unparse(m.returns) == name
+              and kind_of(m) != "Property"]  # fmt: skip
+    return makers or ["the functions that return one"]
 
 
 def row(scope: str, node: Function, kind: str) -> str:
-    if node.args.posonlyargs:
-        sys.exit(f"{node.name}: parameters that are positional only are not supported")
-    own = node.args.args[1:] if kind in ("Constructor", "Method", "Property") else node.args.args
-    defaults = [None] * (len(own) - len(node.args.defaults)) + node.args.defaults
-    names = list(zip(own, defaults, strict=True))
-    if node.args.vararg is not None:
-        names.append((node.args.vararg, None))
-    names += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-    if node.args.kwarg is not None:
-        names.append((node.args.kwarg, None))
-    parameters = ", ".join(parameter(argument.arg, default) for argument, default in names)
-    doc = ast.get_docstring(node) or ""
-    text = doc if kind == "Property" else f"{node.name}({text_signature(node.args, kind)})\n--\n\n{doc}"
-    collects = ", ".join(str(others is not None).lower() for others in (node.args.vararg, node.args.kwarg))
-    return (
-        f'    {{"{scope}", "{node.name}", Kind::{kind}, {raw(text)}, "",\n'
-        f"     {{{{{parameters}}}}}, {len(names)}, {len(own)}, {collects}}},"
-    )
+    doc = ast.get_docstring(node) or "" if kind == "Property" else with_signature(node.name, node.args, node)
+    if kind in ("Constructor", "Method", "Property"):
+        del node.args.args[0]
+    return f'    {{"{scope}", "{node.name}", Kind::{kind}, {raw(doc)}, {raw(binding(node.args))}}},'
 
 
-def parameter(name: str, default: ast.expr | None) -> str:
-    text = "..." if default is None else ast.unparse(default)  # as in stubs, no value that could be passed
-    return f'{{"{name}", {"nullptr" if text == "..." else raw(text)}}}'
+def binding(arguments: ast.arguments) -> str:
+    """Code for a function that returns its arguments in order, their names, their defaults, the number by position.
+
+    Three dots stand for no default, as in stubs, and -1 for the number where *name or **name collects arguments.
+    """
+    by_position, others, by_name, keywords = arguments.args, arguments.vararg, arguments.kwonlyargs, arguments.kwarg
+    names = tuple(argument.arg for argument in (*by_position, others, *by_name, keywords) if argument is not None)
+    defaults = [*[None] * (len(by_position) - len(arguments.defaults)), *arguments.defaults, *[None] * bool(others)]
+    defaults += [*arguments.kw_defaults, *[None] * bool(keywords)]
+    values = "".join("..., " if default is None else f"{ast.unparse(default)}, " for default in defaults)
+    function = f"lambda {ast.unparse(arguments)}: ({''.join(f'{name}, ' for name in names)})"
+    return f"({function}, {names}, ({values}), {-1 if others or keywords else len(by_position)})"
 
 
-def text_signature(arguments: ast.arguments, kind: str) -> str:
-    """As CPython writes it: no annotations, and a dollar before the parameter that methods are bound to."""
+def with_signature(name: str, arguments: ast.arguments, documented: Function | ast.ClassDef) -> str:
+    """A docstring after its signature as CPython writes it: no annotations, and a dollar before a method's self."""
+    if arguments.posonlyargs:
+        sys.exit(f"{name}: parameters that are positional only are not supported")
     for argument in (*arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
     text = ast.unparse(arguments)
-    if kind == "Constructor":
-        return text.removeprefix("self").removeprefix(", ")
-    return text.replace("self", "$self, /", 1) if kind == "Method" else text
+    if isinstance(documented, ast.ClassDef) or name == "__init__":
+        text = text.removeprefix("self").removeprefix(", ")
+    elif arguments.args and arguments.args[0].arg == "self":
+        text = text.replace("self", "$self, /", 1)
+    return f"{name}({text})\n--\n\n{ast.get_docstring(documented) or ''}"
 
 
 def raw(text: str) -> str:

@@ -9,7 +9,7 @@ namespace backslice::python {
 // What was registered under that name. Raises RuntimeError where nothing was.
 nanobind::object registered(const char* name);
 
-// _core._register(**objects)
+// _core._register(objects)
 void bind_registration(nanobind::module_& m);
 
 }  // namespace backslice::python

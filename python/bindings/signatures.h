@@ -3,7 +3,8 @@
 // nanobind's functions carry no signature that inspect.signature, editors and Sphinx could read, and answer a wrong
 // keyword with a dump of C++ types. So each of them is put behind a builtin of Python's own kind. The builtin has its
 // signature and docstring from the type stubs in backslice/_core/, which the build turns into a table; it brings the
-// arguments into the order of the parameters, fills in defaults, and calls nanobind's function with all of them.
+// arguments into the order of the parameters, fills in defaults, and calls nanobind's function with all of them. What
+// it cannot bind goes to bind_call() in backslice/suggestions.py, which most often raises.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -222,6 +222,13 @@ def test_keywords_need_not_be_interned():
     assert bs.slice([1.0, 2.0], **{Str("index"): 1}) == 2.0
 
 
+def test_all_missing_arguments_are_named():
+    told = "strided_slice_grad() missing {} required positional arguments: {}"
+    assert refusal(bs.strided_slice_grad) == told.format(4, "'shape', 'begin', 'end' and 'dy'")
+    assert refusal(bs.strided_slice_grad, [4], end=[3], out=None) == told.format(2, "'begin' and 'dy'")
+    assert refusal(bs.slice) == "slice() missing 2 required positional arguments: 'x' and 'index'"
+
+
 def test_too_many_arguments_are_told_what_goes_by_keyword():
     assert refusal(bs.slice, 1, 2, 3, 4) == "slice() takes from 2 to 3 positional arguments but 4 were given"
     assert refusal(bs.onnx_slice_grad, *range(7)) == (
@@ -278,19 +285,28 @@ def rows_of(tmp_path, stub):
     return " ".join((tmp_path / "table.h").read_text().split())
 
 
+def bindings_of(rows):
+    """Return the function, the names, the defaults and the number by position of everything in the table."""
+    return [eval(code) for code in re.findall(r'R"doc\((\(lambda.*?)\)doc"', rows)]
+
+
 def test_the_table_has_what_the_stub_says(tmp_path):
     rows = rows_of(
-        tmp_path, "def f(a: int, b: str | None = None, *c: int, d: bool = True, **e: Any) -> int:\n    'Doc.'"
+        tmp_path,
+        "def f(a: int, b: str | None = None, *c: int, d: bool = True, **e: Any) -> int:\n    'Doc.'\n"
+        "class C:\n    def m(self, a: int, *, b: int = 2, c: str) -> int: ...",
     )
     assert 'R"doc(f(a, b=None, *c, d=True, **e) -- Doc.)doc"' in rows
-    names = '{"a", nullptr}, {"b", R"doc(None)doc"}, {"c", nullptr}, {"d", R"doc(True)doc"}, {"e", nullptr}'
-    assert f"{{{{{names}}}}}, 5, 2, true, true" in rows
+    (f, *parameters), (m, *of_method) = bindings_of(rows)
+    assert f(1, 2, 3, d=4, e=5) == (1, 2, (3,), 4, {"e": 5})
+    assert parameters == [("a", "b", "c", "d", "e"), (..., None, ..., True, ...), -1]
+    assert m(1, c="3") == (1, 2, "3") and of_method == [("a", "b", "c"), (..., 2, ...), 1]
 
 
 def test_three_dots_in_the_stub_are_no_default(tmp_path):
     """A required parameter after an optional one."""
-    rows = rows_of(tmp_path, "def f(a: int = 0, b: int = ...) -> int: ...")
-    assert '{"a", R"doc(0)doc"}, {"b", nullptr}' in rows
+    (binding,) = bindings_of(rows_of(tmp_path, "def f(a: int = 0, b: int = ...) -> int: ..."))
+    assert binding[1:] == (("a", "b"), (0, ...), 2)
     missing = "strided_slice_grad() missing 1 required positional argument: 'dy'"
     assert refusal(bs.strided_slice_grad, [4], [1], [3]) == missing
 

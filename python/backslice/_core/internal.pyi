@@ -10,7 +10,7 @@ from .types import Array, CudaDevice, CudaVersions, DType, Index, Output, Shape
 
 __version__: str
 
-def _register(**objects: Any) -> None: ...
+def _register(objects: dict[str, Any]) -> None: ...
 def _cuda_devices() -> list[CudaDevice]:
     """Of each CUDA device its ordinal, name, capability, bytes of memory and number of multiprocessors."""
 
