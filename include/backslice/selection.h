@@ -33,6 +33,7 @@
 namespace backslice {
 
 struct Restriction;
+struct TfLists;
 
 /// A half-open range of one axis.
 struct Range {
@@ -106,6 +107,8 @@ class BACKSLICE_EXPORT Selection {
   bool operator==(const Selection& other) const;
 
  private:
+  friend Result<Selection> selection_from_tf(Ints shape, const TfLists& lists);
+
   Selection() = default;
 
   // make() for axes that are canonical already, and dropped only where they may be.

@@ -95,7 +95,8 @@ std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints
 }  // namespace
 
 TfLists tf_lists_of(const backslice_tf_slice* spec) {
-  const backslice_tf_slice given = given_struct(spec, "spec");
+  backslice_tf_slice filled;
+  const backslice_tf_slice& given = given_struct(spec, "spec", filled);
   return {.begin = ints_of(given.begin, {"spec", "begin"}),
           .end = ints_of(given.end, {"spec", "end"}),
           .strides = ints_of(given.strides, {"spec", "strides"}),

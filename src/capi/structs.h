@@ -99,6 +99,15 @@ T given_struct(const T* pointer, const Argument& argument) {
   return filled;
 }
 
+// The same, without a copy where the program gave all of it; else made in `filled`.
+template <class T>
+const T& given_struct(const T* pointer, const Argument& argument, T& filled) {
+  const T& given = not_null(pointer, argument);
+  if (given.struct_size == sizeof(T)) [[likely]]
+    return given;
+  return filled = given_struct(pointer, argument);
+}
+
 // A struct that a function fills in, as far as the program has it.
 template <class T>
 class StructOut {

@@ -41,7 +41,8 @@ enum class Data { Needed, Unused };
 // making it.
 template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
-  const backslice_view given = given_struct(view, argument);
+  backslice_view filled;
+  const backslice_view& given = given_struct(view, argument, filled);
   const DType dtype = dtype_from(given.dtype, argument, ".dtype");
   const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);

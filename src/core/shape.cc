@@ -20,25 +20,33 @@ Status Shape::too_long(std::size_t size, const char* argument) {
   });
 }
 
+namespace {
+
+Status refusal(Ints dims, const char* argument, std::size_t axis) {
+  return without_throwing([&] {
+    const auto at = static_cast<std::int64_t>(axis);
+    if (dims[axis] < 0) {
+      return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0").at(argument, at);
+    }
+    return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")")
+        .at(argument, at);
+  });
+}
+
+}  // namespace
+
+// Every call makes shapes. Only an error needs memory, and so a boundary.
 Result<Shape> Shape::make(Ints dims, const char* argument) {
   if (dims.size() > kMaxRank) return too_long(dims.size(), argument);
-  return without_throwing([&]() -> Result<Shape> {
-    Shape shape;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      if (dims[axis] < 0) {
-        return invalid_argument(argument, "[", axis, "]: dimension ", dims[axis], " must be >= 0")
-            .at(argument, static_cast<std::int64_t>(axis));
-      }
-      const auto elements = checked_multiply(shape.elements_, dims[axis]);
-      if (!elements) {
-        return invalid_argument(argument, " ", dims, " would have more than 2**63 - 1 elements (at axis ", axis, ")")
-            .at(argument, static_cast<std::int64_t>(axis));
-      }
-      shape.elements_ = *elements;
-      shape.dims_.push_back(dims[axis]);
-    }
-    return shape;
-  });
+  Result<Shape> made{Shape()};
+  Shape& shape = *made;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const auto elements = checked_multiply(shape.elements_, dims[axis]);
+    if (dims[axis] < 0 || !elements) return refusal(dims, argument, axis);
+    shape.elements_ = *elements;
+    shape.dims_.push_back(dims[axis]);
+  }
+  return made;
 }
 
 std::ostream& operator<<(std::ostream& stream, const Shape& shape) { return stream << Ints(shape); }

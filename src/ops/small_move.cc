@@ -1,7 +1,12 @@
 #include "ops/small_move.h"
 
 #include <array>
+#include <complex>
 #include <cstring>
+
+#include "core/visit_dtype.h"
+#include "kernels/cpu/rows.h"
+#include "ops/call.h"
 
 namespace backslice {
 namespace {
@@ -47,15 +52,25 @@ void copy_run(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   }
 }
 
-template <class Number>
-void add_one(std::byte* dst, const std::byte* src) {
-  store(dst, static_cast<Number>(load<Number>(dst) + load<Number>(src)));
-}
+// A complex number is two numbers: compilers make slow code of std::complex in memory.
+template <class T>
+struct Parts {
+  using Number = T;
+  static constexpr std::int64_t kCount = 1;
+};
+template <class Real>
+struct Parts<std::complex<Real>> {
+  using Number = Real;
+  static constexpr std::int64_t kCount = 2;
+};
 
-template <class Number>
+template <class T>
 void add_run(std::byte* dst, const std::byte* src, std::int64_t count) {
+  using Number = typename Parts<T>::Number;
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(Number));
-  for (std::int64_t i = 0; i < count; ++i) add_one<Number>(dst + i * kSize, src + i * kSize);
+  for (std::int64_t i = 0; i < count * Parts<T>::kCount; ++i, dst += kSize, src += kSize) {
+    store(dst, static_cast<Number>(load<Number>(dst) + load<Number>(src)));
+  }
 }
 
 }  // namespace
@@ -101,9 +116,23 @@ void SmallMove::copy(std::byte* dst, const std::byte* src) const {
     case 16: return copy_items<Sixteen>(dst, src);
     default: break;
   }
+  const RowKernels* const rows = bytes >= kLine && size_ == 1 ? ready_rows() : nullptr;
+  if (rows != nullptr) {
+    const Plane plane{.count = loops_[0].count, .dst_stride = loops_[0].dst, .src_stride = loops_[0].src};
+    return move_variant(*rows, plane, bytes).run(dst + dst_offset_, src + src_offset_, plane, bytes);
+  }
   walk(dst, src, [bytes](std::byte* d, const std::byte* s, const Loop& loop) {
     for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) copy_run(d, s, bytes);
   });
+}
+
+void SmallMove::zero_run(std::byte* dst, std::int64_t bytes) {
+  const RowKernels* const rows = ready_rows();
+  if (rows == nullptr) {
+    std::memset(dst, 0, static_cast<std::size_t>(bytes));
+  } else {
+    rows->zero(dst, bytes);
+  }
 }
 
 template <class Item>
@@ -123,42 +152,33 @@ void SmallMove::zero(std::byte* dst) const {
     case 16: return zero_items<Sixteen>(dst);
     default: break;
   }
+  if (size_ == 0) return zero_run(dst + dst_offset_, bytes);
   walk(dst, dst, [bytes](std::byte* d, const std::byte*, const Loop& loop) {
     for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst) std::memset(d, 0, static_cast<std::size_t>(bytes));
   });
 }
 
-template <class Number>
-bool SmallMove::add_numbers(std::byte* dst, const std::byte* src, std::int64_t numbers_per_item) const {
-  const std::int64_t numbers = run_ * numbers_per_item;
-  if (numbers == 1) {
+template <class T>
+bool SmallMove::add_items(std::byte* dst, const std::byte* src) const {
+  constexpr bool kIsSlow = requires(T item) { item.bits; };  // small floats, which the kernels convert by vectors
+  if (kIsSlow && elements() > kMostSmallFloats) return false;
+  if (run_ == 1) {
     walk(dst, src, [](std::byte* d, const std::byte* s, const Loop& loop) {
-      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_one<Number>(d, s);
+      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<T>(d, s, 1);
     });
   } else {
-    walk(dst, src, [numbers](std::byte* d, const std::byte* s, const Loop& loop) {
-      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<Number>(d, s, numbers);
+    walk(dst, src, [run = run_](std::byte* d, const std::byte* s, const Loop& loop) {
+      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<T>(d, s, run);
     });
   }
   return true;
 }
 
 bool SmallMove::add(DType dtype, std::byte* dst, const std::byte* src) const {
-  switch (dtype) {
-    case DType::Int8:
-    case DType::UInt8: return add_numbers<std::uint8_t>(dst, src);
-    case DType::Int16:
-    case DType::UInt16: return add_numbers<std::uint16_t>(dst, src);
-    case DType::Int32:
-    case DType::UInt32: return add_numbers<std::uint32_t>(dst, src);
-    case DType::Int64:
-    case DType::UInt64: return add_numbers<std::uint64_t>(dst, src);
-    case DType::Float32: return add_numbers<float>(dst, src);
-    case DType::Float64: return add_numbers<double>(dst, src);
-    case DType::Complex64: return add_numbers<float>(dst, src, 2);
-    case DType::Complex128: return add_numbers<double>(dst, src, 2);
-    default: return false;
-  }
+  if (!can_add(dtype)) return false;
+  bool is_done = false;
+  visit_addable(dtype, [&]<class T>() { is_done = add_items<T>(dst, src); });
+  return is_done;
 }
 
 }  // namespace backslice

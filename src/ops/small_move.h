@@ -26,6 +26,7 @@ class SmallMove {
   static constexpr int kMostAxes = 8;
   static constexpr std::int64_t kMostBytes = 64 << 10;  // of the result
   static constexpr std::int64_t kMostRuns = 4 << 10;    // beyond, the kernels' vectors pay
+  static constexpr std::int64_t kMostSmallFloats = 64;
 
   explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
 
@@ -78,18 +79,17 @@ class SmallMove {
   }
 
   // Whether there are few enough runs of contiguous elements.
-  bool is_short() const {
-    std::int64_t runs = 1;
-    for (int i = 0; i < size_; ++i) runs *= loops_[i].count;
-    return runs <= kMostRuns;
-  }
+  bool is_short() const { return runs() <= kMostRuns; }
 
   BACKSLICE_EXPORT void copy(std::byte* dst, const std::byte* src) const;
+
+  // Zeroes contiguous bytes.
+  BACKSLICE_EXPORT static void zero_run(std::byte* dst, std::int64_t bytes);
 
   // Of a move whose source has the destination's strides.
   BACKSLICE_EXPORT void zero(std::byte* dst) const;
 
-  // Adds; false, and nothing is done, where this has no addition for the dtype.
+  // Adds; false, and nothing is done, for a dtype without addition, and for more small floats than are added quickly.
   BACKSLICE_EXPORT bool add(DType dtype, std::byte* dst, const std::byte* src) const;
 
  private:
@@ -112,8 +112,15 @@ class SmallMove {
   void copy_items(std::byte* dst, const std::byte* src) const;
   template <class Item>
   void zero_items(std::byte* dst) const;
-  template <class Number>
-  bool add_numbers(std::byte* dst, const std::byte* src, std::int64_t numbers_per_item = 1) const;
+  template <class T>
+  bool add_items(std::byte* dst, const std::byte* src) const;
+
+  std::int64_t runs() const {
+    std::int64_t runs = 1;
+    for (int i = 0; i < size_; ++i) runs *= loops_[i].count;
+    return runs;
+  }
+  std::int64_t elements() const { return runs() * run_; }
 
   std::int64_t item_size_, dst_offset_ = 0, src_offset_ = 0;
   std::int64_t run_ = 1;  // contiguous elements on both sides, which the loops repeat

@@ -18,6 +18,7 @@ inline std::int64_t from_end(std::int64_t position, std::int64_t extent) {
 inline Selection::Axis axis_from_range(std::int64_t start, std::int64_t stop, std::int64_t step) {
   const std::int64_t length = stop - start;
   if (length == 0 || (length < 0) != (step < 0)) return {0, 1, 0};
+  if (step == 1) return {start, 1, length};  // a division takes longer than all else here
   const std::int64_t count = length / step + (length % step != 0);
   return {start, count == 1 ? 1 : step, count};
 }

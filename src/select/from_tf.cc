@@ -103,9 +103,9 @@ Result<Selection::Axis> explicit_tf_axis(const TfLists& slice, int entry, int ax
       has(slice.end_mask, entry) ? default_stop(extent, stride) : clamp_bound(end, extent, stride), stride);
 }
 
-// Passes the shape, the axes and the axes of the result to `finish`, which makes a selection of them.
-template <class Finish>
-Result<Selection> lower(Ints dims, const TfLists& slice, const Finish& finish) {
+}  // namespace
+
+Result<Selection> selection_from_tf(Ints dims, const TfLists& slice) {
   return without_throwing([&]() -> Result<Selection> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
@@ -120,18 +120,13 @@ Result<Selection> lower(Ints dims, const TfLists& slice, const Finish& finish) {
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
     }
-    return finish(*shape, axes, expanded.result_axes);
+    return Selection::assemble(*shape, axes, expanded.result_axes);
   });
 }
 
-}  // namespace
-
-Result<Selection> selection_from_tf(Ints shape, const TfLists& lists) { return lower(shape, lists, Selection::make); }
-
 Result<Selection> Selection::from_tf(Ints shape, const TfSlice& slice) {
-  const TfLists lists{slice.begin,    slice.end,           slice.strides,       slice.begin_mask,
-                      slice.end_mask, slice.ellipsis_mask, slice.new_axis_mask, slice.shrink_axis_mask};
-  return lower(shape, lists, assemble);
+  return selection_from_tf(shape, {slice.begin, slice.end, slice.strides, slice.begin_mask, slice.end_mask,
+                                   slice.ellipsis_mask, slice.new_axis_mask, slice.shrink_axis_mask});
 }
 
 }  // namespace backslice

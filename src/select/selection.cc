@@ -79,7 +79,8 @@ Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> 
     return invalid_argument("the result has ", counted(result_axes.size(), "axis", "axes"), "; at most ", kMaxRank,
                             " are supported");
   }
-  Selection selection;
+  Result<Selection> made{Selection()};
+  Selection& selection = *made;
   selection.shape_ = shape;
   selection.axes_ = Axes(axes);
   Dims counts;
@@ -88,7 +89,7 @@ Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> 
   if (!result_shape.ok()) return result_shape.status();
   selection.result_shape_ = *result_shape;
   selection.result_axes_ = Dims(result_axes);
-  return selection;
+  return made;
 }
 
 bool Selection::is_dropped(int axis) const {
