@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <cstring>
 #include <optional>
 
 #include "backslice/prepared_slice.h"
@@ -44,7 +43,7 @@ class ShortPreparedSlice {
   PyObject* gradient(PyObject* given_dy, PyObject* given_out) const {
     PyArrayObject *const dy = usable(given_dy), *const dx = output(given_out, dy);
     if (dx == nullptr || !index_.is_result_shape_of(dy) || !index_.is_shape_of(dx)) return nullptr;
-    if (!index_.takes_all()) std::memset(data_of(dx), 0, static_cast<std::size_t>(PyArray_NBYTES(dx)));
+    if (!index_.takes_all()) SmallMove::zero_run(data_of(dx), PyArray_NBYTES(dx));
     scatter_.copy(data_of(dx), data_of(dy));
     return Py_NewRef(given_out);
   }
@@ -116,8 +115,7 @@ class PyPreparedSlice {
 template <PyObject* (PyPreparedSlice::*run)(PyObject* given, PyObject* out) const>
 PyObject* short_run(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
   ShortOptions options;
-  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-  if (positional + named != 2 || !options.read(values, positional, keywords, 1)) return nullptr;
+  if (!options.read(values, positional, keywords, 1, false)) return nullptr;
   return (nb::inst_ptr<PyPreparedSlice>(self)->*run)(values[0], options.out);
 }
 

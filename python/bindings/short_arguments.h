@@ -33,6 +33,7 @@ bool may_overlap(PyArrayObject* a, const std::byte* memory, std::int64_t bytes);
 class ShortIndex {
  public:
   static constexpr int kMostAxes = SmallMove::kMostAxes;
+  static constexpr std::int64_t kMostElements = std::int64_t{1} << 56;
   using List = std::array<npy_intp, kMostAxes>;
 
   // What is sliced: a tuple of positive ints, or an array's shape. False where there are more elements than `most`.

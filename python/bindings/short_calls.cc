@@ -1,7 +1,6 @@
 #include "bindings/short_calls.h"
 
 #include <array>
-#include <cstring>
 
 #include "ops/call.h"
 
@@ -17,21 +16,13 @@ std::size_t entry_count = 0;
 
 PyObject *out_name, *accumulate_name;  // interned, as the names in calls are
 
-void zero(PyArrayObject* array, const SmallMove& all) {
-  if (PyArray_IS_C_CONTIGUOUS(array)) {
-    std::memset(PyArray_DATA(array), 0, static_cast<std::size_t>(PyArray_NBYTES(array)));
-  } else {
-    all.zero(data_of(array));
-  }
-}
-
 PyObject* new_gradient(const ShortIndex& index, PyArrayObject* dy) {
   const npy_intp size = PyArray_ITEMSIZE(dy);
   const SmallMove move = index.scatter(size, index.strides(size).data(), PyArray_STRIDES(dy));
   if (!move.is_short()) return nullptr;
   PyArrayObject* dx = new_array_like(dy, index.shape(), index.rank());
   if (dx == nullptr) return nullptr;
-  if (!index.takes_all()) std::memset(PyArray_DATA(dx), 0, static_cast<std::size_t>(index.elements() * size));
+  if (!index.takes_all()) SmallMove::zero_run(data_of(dx), index.elements() * size);
   move.copy(data_of(dx), data_of(dy));
   return reinterpret_cast<PyObject*>(dx);
 }
@@ -45,7 +36,7 @@ PyObject* gradient_into(const ShortIndex& index, PyArrayObject* dy, PyArrayObjec
   } else {
     all.finish();
     if (!all.is_short()) return nullptr;
-    if (!index.takes_all()) zero(out, all);
+    if (!index.takes_all()) all.zero(data_of(out));
     move.copy(data_of(out), data_of(dy));
   }
   return Py_NewRef(reinterpret_cast<PyObject*>(out));
@@ -54,33 +45,50 @@ PyObject* gradient_into(const ShortIndex& index, PyArrayObject* dy, PyArrayObjec
 // slice_grad(dy, shape, index, out=None, accumulate=False)
 PyObject* short_slice_grad(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
   ShortOptions options;
-  if (!options.read(values, positional, keywords, 3) || !is_environment_checked()) return nullptr;
+  if (!options.read(values, positional, keywords, 3, true) || !is_environment_checked()) return nullptr;
   PyArrayObject* const dy = plain_array(values[0]);
+  if (dy == nullptr) return nullptr;
   ShortIndex index;
-  if (dy == nullptr || !index.read_shape(values[1], SmallMove::kMostBytes / PyArray_ITEMSIZE(dy))) return nullptr;
-  if (!index.read_index(values[2]) || !index.is_result_shape_of(dy)) return nullptr;
+  const std::int64_t most = SmallMove::kMostBytes / PyArray_ITEMSIZE(dy);
+  // A sum writes what the slice selects, of a tensor of any size.
+  if (!index.read_shape(values[1], options.accumulates ? ShortIndex::kMostElements : most)) return nullptr;
+  if (!index.read_index(values[2]) || !index.is_result_shape_of(dy) || !index.selects_at_most(most)) return nullptr;
   if (options.out == Py_None) return options.accumulates ? nullptr : new_gradient(index, dy);
   PyArrayObject* const out = plain_output(options.out, dy);
   if (out == nullptr || !index.is_shape_of(out)) return nullptr;
   return gradient_into(index, dy, out, options.accumulates);
 }
 
-// slice(x, index, out=None)
-PyObject* short_slice(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
-  if (positional != 2 || keywords != nullptr || !is_environment_checked()) return nullptr;
-  PyArrayObject* const x = plain_array(values[0]);
-  ShortIndex index;
-  if (x == nullptr || !index.set_shape(PyArray_DIMS(x), PyArray_NDIM(x)) || !index.read_index(values[1])) {
-    return nullptr;
-  }
+PyObject* slice_into(const ShortIndex& index, PyArrayObject* x, PyArrayObject* y) {
+  const SmallMove move = index.gather(PyArray_ITEMSIZE(x), PyArray_STRIDES(y), PyArray_STRIDES(x));
+  if (!move.is_short() || !all_elements(y).is_surely_distinct()) return nullptr;
+  move.copy(data_of(y), data_of(x));
+  return Py_NewRef(reinterpret_cast<PyObject*>(y));
+}
+
+PyObject* new_slice(const ShortIndex& index, PyArrayObject* x) {
   const npy_intp size = PyArray_ITEMSIZE(x);
-  if (!index.selects_at_most(SmallMove::kMostBytes / size)) return nullptr;
   const SmallMove move = index.gather(size, index.result_strides(size).data(), PyArray_STRIDES(x));
   if (!move.is_short()) return nullptr;
   PyArrayObject* const y = new_array_like(x, index.result_shape(), index.result_rank());
   if (y == nullptr) return nullptr;
   move.copy(data_of(y), data_of(x));
   return reinterpret_cast<PyObject*>(y);
+}
+
+// slice(x, index, out=None)
+PyObject* short_slice(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+  ShortOptions options;
+  if (!options.read(values, positional, keywords, 2, false) || !is_environment_checked()) return nullptr;
+  PyArrayObject* const x = plain_array(values[0]);
+  ShortIndex index;
+  if (x == nullptr || !index.set_shape(PyArray_DIMS(x), PyArray_NDIM(x)) || !index.read_index(values[1]) ||
+      !index.selects_at_most(SmallMove::kMostBytes / PyArray_ITEMSIZE(x))) {
+    return nullptr;
+  }
+  if (options.out == Py_None) return new_slice(index, x);
+  PyArrayObject* const y = plain_output(options.out, x);
+  return y != nullptr && index.is_result_shape_of(y) ? slice_into(index, x, y) : nullptr;
 }
 
 }  // namespace
@@ -96,8 +104,9 @@ ShortCall find_short_call(std::string_view scope, std::string_view name) {
   return nullptr;
 }
 
-bool ShortOptions::read(PyObject* const* values, Py_ssize_t positional, PyObject* keywords, Py_ssize_t first) {
-  if (positional < first || positional > first + 2) return false;
+bool ShortOptions::read(PyObject* const* values, Py_ssize_t positional, PyObject* keywords, Py_ssize_t first,
+                        bool takes_accumulate) {
+  if (positional < first || positional > first + (takes_accumulate ? 2 : 1)) return false;
   PyObject* accumulate = Py_False;
   if (positional > first) out = values[first];
   if (positional > first + 1) accumulate = values[first + 1];
@@ -106,7 +115,7 @@ bool ShortOptions::read(PyObject* const* values, Py_ssize_t positional, PyObject
     PyObject* const name = PyTuple_GET_ITEM(keywords, i);
     if (name == out_name && positional == first) {
       out = values[positional + i];
-    } else if (name == accumulate_name && positional <= first + 1) {
+    } else if (name == accumulate_name && takes_accumulate && positional <= first + 1) {
       accumulate = values[positional + i];
     } else {
       return false;

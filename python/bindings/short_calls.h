@@ -21,12 +21,13 @@ void add_short_call(std::string_view scope, std::string_view name, ShortCall cal
 // Null where a function has none.
 ShortCall find_short_call(std::string_view scope, std::string_view name);
 
-// The arguments `out` and `accumulate`, by position or by name. False for others.
+// The arguments `out` and `accumulate`, by position from `first` on or by name. False for others.
 struct ShortOptions {
   PyObject* out = Py_None;
   bool accumulates = false;
 
-  bool read(PyObject* const* values, Py_ssize_t positional, PyObject* keywords, Py_ssize_t first);
+  bool read(PyObject* const* values, Py_ssize_t positional, PyObject* keywords, Py_ssize_t first,
+            bool takes_accumulate);
 };
 
 // Whether the environment was found right, which the first call of all checks.
