@@ -97,7 +97,7 @@ test-cpp: test-programs
 	@$(STAGE) "C++ tests" ctest --preset dev --parallel $(CORES)
 
 test-python: package $(VENV)/.test-requirements
-	@$(STAGE) "Python tests" $(PY) $(PYTEST)
+	@BACKSLICE_SHORT_CALLS=$${BACKSLICE_SHORT_CALLS:-100000} $(STAGE) "Python tests" $(PY) $(PYTEST)
 
 test-large: package $(VENV)/.test-requirements
 	BACKSLICE_LARGE_TESTS=1 $(PY) -m pytest python/tests -k "4_gb or 8_gb"

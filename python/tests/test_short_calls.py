@@ -5,13 +5,16 @@ Arguments given by keyword, other than out and accumulate, take the general path
 
 import os
 import random
+import tracemalloc
 
 import backslice as bs
 import ml_dtypes
 import numpy as np
 import pytest
 
-CASES = int(os.environ.get("BACKSLICE_SHORT_CALLS", "1500"))
+CALLS = int(os.environ.get("BACKSLICE_SHORT_CALLS", "10000"))  # of all tests together; make test-python does 100,000
+CHUNKS = 4  # of a test, to run at once
+SEEDS = CALLS // 8 // CHUNKS  # each makes eight calls
 PLAIN = ("bool", "int8", "uint16", "int32", "uint64", "q", "float16", "float32", "float64", "complex64", "complex128")
 OTHER = (">f4", "<f4", "S3", "U2", "M8[s]", "g", ml_dtypes.bfloat16, ml_dtypes.float8_e8m0fnu, [("a", "i4")], "O")
 
@@ -28,6 +31,8 @@ def outcome(call):
 
 
 def same(a, b):
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return type(a) is type(b) and (a is b or a == b)
     equal = a.dtype == b.dtype and a.shape == b.shape
@@ -135,28 +140,40 @@ def check(seed, short, general):
     ours, others = arguments_of(seed), arguments_of(seed)
     found, expected = outcome(lambda: short(*ours)), outcome(lambda: general(*others))
     assert same(found, expected), (seed, found, expected, ours[1:3])
+    assert same(ours[0], others[0]) and same(ours[5], others[5]), (seed, ours[1:3])
     if isinstance(ours[3], np.ndarray):
         assert same(ours[3], others[3]), (seed, ours[1:3])
         assert not isinstance(found, np.ndarray) or (found is ours[3]) == (expected is others[3])
 
 
-def test_gradients():
-    for seed in range(CASES):
+chunks = pytest.mark.parametrize("chunk", range(CHUNKS))
+
+
+def seeds(chunk):
+    return range(chunk, CHUNKS * SEEDS, CHUNKS)
+
+
+def positional_or_named(seed):
+    if seed % 2:
+        return lambda dy, shape, index, out, accumulate, _: bs.slice_grad(dy, shape, index, out, accumulate)
+    return lambda dy, shape, index, out, accumulate, _: bs.slice_grad(dy, shape, index, accumulate=accumulate, out=out)
+
+
+@chunks
+def test_gradients(chunk):
+    for seed in seeds(chunk):
         check(
             seed,
-            lambda dy, shape, index, out, accumulate, _, is_positional=seed % 2: (
-                bs.slice_grad(dy, shape, index, out, accumulate)
-                if is_positional
-                else bs.slice_grad(dy, shape, index, accumulate=accumulate, out=out)
-            ),
+            positional_or_named(seed),
             lambda dy, shape, index, out, accumulate, _: bs.slice_grad(
                 dy=dy, shape=shape, index=index, out=out, accumulate=accumulate
             ),
         )
 
 
-def test_new_gradients():
-    for seed in range(CASES):
+@chunks
+def test_new_gradients(chunk):
+    for seed in seeds(chunk):
         check(
             seed,
             lambda dy, shape, index, *_: bs.slice_grad(dy, shape, index),
@@ -164,8 +181,9 @@ def test_new_gradients():
         )
 
 
-def test_slices():
-    for seed in range(CASES):
+@chunks
+def test_slices(chunk):
+    for seed in seeds(chunk):
         check(
             seed,
             lambda _dy, _shape, index, _out, _acc, x: bs.slice(x, index),
@@ -173,12 +191,25 @@ def test_slices():
         )
 
 
-def test_prepared_slices():
-    for seed in range(CASES):
+@chunks
+def test_slices_into_arrays(chunk):
+    for seed in seeds(chunk):
+        check(
+            seed,
+            lambda dy, _shape, index, _out, _acc, x: (bs.slice(x, index, dy), dy),
+            lambda dy, _shape, index, _out, _acc, x: (bs.slice(x=x, index=index, out=dy), dy),
+        )
+
+
+@chunks
+def test_prepared_slices(chunk):
+    for seed in seeds(chunk):
         dy, shape, index, *_ = arguments_of(seed)
         prepared = outcome(lambda: bs.Selection.from_index(shape, index).prepare(dy.dtype))  # noqa: B023
-        if isinstance(prepared, tuple):
-            continue
+        if isinstance(prepared, tuple):  # then there are calls that no slice was prepared for
+            rng = random.Random(seed)
+            shape = shape_of(rng)
+            prepared = bs.Selection.from_index(shape, ...).prepare(rng.choice(PLAIN))
         for name in ("gradient", "accumulate"):
             run = getattr(prepared, name)
             check(
@@ -193,14 +224,16 @@ def test_prepared_slices():
         )
 
 
-def test_buffers():
-    for seed in range(CASES // 10):
+@chunks
+def test_buffers(chunk):
+    calls = 12
+    for seed in seeds(chunk)[::calls]:
         rng = random.Random(seed)
         dtype = rng.choice(PLAIN)
         shape = tuple(n or 1 for n in shape_of(rng))
         buffers = bs.GradBuffer(shape, dtype), bs.GradBuffer(shape, dtype)
         index, dys = ..., [np.zeros(shape, dtype)] * 2
-        for _ in range(12):
+        for _ in range(calls):
             if rng.random() < 0.4:
                 index = index_of(rng, shape)
                 dy = array_of(rng, wrong(rng, result_shape(shape, index)), dtype if rng.random() < 0.97 else "int16")
@@ -216,6 +249,71 @@ def test_buffers():
             assert same(found, expected), (seed, index)
             assert same(buffers[0].array, buffers[1].array), (seed, index)
             assert repr(buffers[0]) == repr(buffers[1])
+
+
+def peak_of(call):
+    """Return the result of a call, and how many bytes of Python's and NumPy's memory it had at most."""
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    result = outcome(call)
+    return result, tracemalloc.get_traced_memory()[1] - before
+
+
+@pytest.fixture
+def traced():
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def named_calls():
+    """Return the calls that are made in loops: by the short path, and by the general one."""
+    dy, x, out, y = (np.ones(shape, "f4") for shape in ((32, 32), (64, 64), (64, 64), (32, 32)))
+    shape, index = (64, 64), np.s_[8:40, 8:40]
+    prepared = bs.Selection.from_index(shape, index).prepare("f4")
+    buffer = bs.GradBuffer(shape, "f4")
+    buffer.write(index, dy)
+    made = {
+        "new": (bs.slice_grad, (dy, shape, index)),
+        "out": (bs.slice_grad, (dy, shape, index, out)),
+        "accumulate": (bs.slice_grad, (dy, shape, index, out, True)),
+        "slice": (bs.slice, (x, index)),
+        "slice into": (bs.slice, (x, index, y)),
+        "write": (buffer.write, (index, dy)),
+        "add": (buffer.add, (index, dy)),
+        "forward": (prepared.forward, (x, y)),
+        "gradient": (prepared.gradient, (dy, out)),
+        "sum": (prepared.accumulate, (dy, out)),
+    }
+    names = {bs.slice_grad: ("dy", "shape", "index", "out", "accumulate"), bs.slice: ("x", "index", "out")}
+    for name, (function, arguments) in made.items():
+        first = {"write": ("index", "dy"), "add": ("index", "dy"), "forward": ("x", "out")}.get(name, ("dy", "out"))
+        keywords = dict(zip(names.get(function, first), arguments, strict=False))
+        yield name, lambda f=function, a=arguments: f(*a), lambda f=function, k=keywords: f(**k)
+
+
+@pytest.mark.parametrize(
+    ("name", "short", "general"), [*named_calls()], ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_short_calls_allocate_nothing_but_the_result(traced, name, short, general):
+    short(), general()
+    size = {"new": 64 * 64 * 4, "slice": 32 * 32 * 4}.get(name, 0)
+    _, peak = peak_of(short)
+    assert peak - size <= (200 if size else 64)  # the array itself; the tuple of the arguments in *a
+    _, other = peak_of(general)
+    assert other > peak + 64  # so the general path makes objects, and is not what ran before
+
+
+def test_most_calls_of_the_comparison_take_the_short_path(traced):
+    valid = short = 0
+    for seed in range(400):
+        dy, shape, index, out, accumulate, _ = arguments_of(seed)
+        if isinstance(outcome(lambda: bs.slice_grad(dy, shape, index, out, accumulate)), tuple):  # noqa: B023
+            continue
+        valid += isinstance(out, np.ndarray)
+        _, peak = peak_of(lambda: bs.slice_grad(dy, shape, index, out, accumulate))  # noqa: B023
+        short += isinstance(out, np.ndarray) and peak <= 64
+    assert valid > 100 and short > valid / 2
 
 
 @pytest.mark.parametrize("dtype", PLAIN)
