@@ -20,5 +20,19 @@ except ImportError as error:
     assert said.startswith("ImportError backslice.torch needs PyTorch") and "pip install torch" in said
 
 
+def test_with_an_installation_that_is_not_complete() -> None:
+    said = run("""
+import sys, types
+sys.modules["torch"] = types.ModuleType("torch")
+try:
+    import backslice.torch
+except ImportError as error:
+    print(type(error).__name__, error)
+""")
+    assert (
+        "needs PyTorch, but the module torch has no __version__: its installation is incomplete; `pip install" in said
+    )
+
+
 def test_importing_backslice_does_not_import_pytorch() -> None:
     assert run("import backslice, sys; print([name for name in sys.modules if 'torch' in name])") == "[]\n"

@@ -10,7 +10,7 @@ Nothing changes until :func:`install` is called. :func:`slice`, :func:`multi_sli
 from ..frameworks import imported as _imported
 from ..suggestions import check_keywords as _check_keywords
 
-_imported("torch", "backslice.torch needs PyTorch")
+_imported("torch", "backslice.torch needs PyTorch", "__version__", "Tensor", "library")
 
 from .compiled import compile_backend, fuse_graph  # noqa: E402
 from .installing import enabled, install, uninstall  # noqa: E402
