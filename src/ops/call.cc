@@ -86,7 +86,7 @@ Call::Call(const Context& context, Device on)
 Result<Tensor> Call::allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const {
   const bool is_fresh = manner.strategy == Strategy::FreshZeros;
   auto made = allocate(dtype, shape, item_size, is_fresh ? Contents::Zero : Contents::Uninitialised);
-  if (made.ok() && manner.in_huge_pages && &allocator == &pool_allocator()) {
+  if (made.ok() && manner.in_huge_pages) {
     ask_for_huge_pages(made->view().data, shape.elements() * item_size);
   }
   return made;

@@ -40,8 +40,12 @@ struct Call {
     return Tensor::make(dtype, shape, item_size, contents, allocator);
   }
 
-  // For a result that is written like that. Whether a fresh block has huge pages is for its allocator to say, unless it
-  // is our own.
+  FreeZeros free_zeros() const {
+    if (&allocator == &pool_allocator()) return FreeZeros::InAnyPages;
+    return allocator.has_free_zeros() ? FreeZeros::AsTouched : FreeZeros::None;
+  }
+
+  // For a result that is written like that.
   Result<Tensor> allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const;
 
   // Where kernels are queued. Precondition: the arguments are on CUDA.

@@ -15,7 +15,7 @@ namespace {
 
 void tell_schedule(const Selection& selection, const Layout& dy, DType dtype, GradientCost& cost) {
   const Call call({});
-  const Schedule schedule = schedule_new_gradient(selection, dy, call.allocator.has_free_zeros(), dtype);
+  const Schedule schedule = schedule_new_gradient(selection, dy, call.free_zeros(), dtype);
   cost.strategy = schedule.strategy;
   cost.pieces = call.kernel(schedule).pieces;
   cost.plan = to_string(schedule.plan);
@@ -36,7 +36,7 @@ Status tell_kernels(const Selection& selection, const Layout& dy, DType dtype, D
   if (cost.bytes_result > kMostDeviceBytes) {
     return resource_exhausted("the gradient takes ", cost.bytes_result, " bytes, more than a CUDA device has");
   }
-  const Schedule schedule = schedule_new_gradient(selection, dy, false, dtype);
+  const Schedule schedule = schedule_new_gradient(selection, dy, FreeZeros::None, dtype);
   const auto kernels = cuda::device_plans(schedule.plan, some_device_memory(), some_device_memory());
   cost.pieces = static_cast<std::int64_t>(kernels.size());
   if (!kernels.empty()) cost.strategy = Strategy::Gather;

@@ -150,7 +150,7 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     const Layout dx = contiguous_layout(*shape, item_size);
     const auto sum = prepare_sum(slices, dx, dtype, call.tasks);
     if (!sum.ok()) return sum.status();
-    const Manner manner = manner_of_new_sum(slices, dx, call.allocator.has_free_zeros(), sum->disjoint, dtype);
+    const Manner manner = manner_of_new_sum(slices, dx, call.free_zeros(), sum->disjoint, dtype);
     const bool fresh = manner.strategy == Strategy::FreshZeros;
     auto out = call.allocate_for(manner, dtype, *shape, item_size);
     const Write write = fresh ? Write::IntoZeros : Write::Overwrite;

@@ -115,7 +115,7 @@ Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const
     BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, Write::Overwrite));
     if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
     const Call call(context, dy.device);
-    const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.allocator.has_free_zeros(), dy.dtype);
+    const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.free_zeros(), dy.dtype);
     auto out = call.allocate_for(schedule, dy.dtype, selection.shape(), dy.layout.item_size);
     if (out.ok()) run_fill(schedule, dy.dtype, out->view().data, dy.data, call);
     return out;

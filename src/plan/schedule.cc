@@ -60,11 +60,12 @@ void decide_sum(Schedule& schedule, DType dtype) {
 // warm memory that must be zeroed: only the pages that the selection touches are paid for.
 class FreshZeros {
  public:
-  explicit FreshZeros(const Layout& out) : out_(out) {
+  FreshZeros(const Layout& out, FreeZeros free)
+      : out_(out), huge_(free == FreeZeros::InAnyPages ? huge_page_bytes() : 0) {
     constexpr std::int64_t kWorthIt = 2 << 20;
     constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
     const std::int64_t bytes = out.shape.elements() * out.item_size;
-    if (bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
+    if (free != FreeZeros::None && bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
   }
 
   // Whether they are still worth it when this is written too.
@@ -73,9 +74,7 @@ class FreshZeros {
     constexpr std::int64_t kHugeTouch = 24;  // in touches of small pages
     const std::int64_t pages = pages_touched(selection, out_, page_bytes());
     std::int64_t touches = pages;
-    if (const std::int64_t huge = huge_page_bytes(); huge > 0) {
-      touches = std::min(pages, kHugeTouch * std::min(pages, pages_touched(selection, out_, huge)));
-    }
+    if (huge_ > 0) touches = std::min(pages, kHugeTouch * std::min(pages, pages_touched(selection, out_, huge_)));
     pages_left_ -= std::min(pages_left_, touches);
     saved_ += pages - touches;
     return pages_left_ > 0;
@@ -86,6 +85,7 @@ class FreshZeros {
 
  private:
   const Layout& out_;
+  const std::int64_t huge_;
   std::int64_t pages_left_ = 0, saved_ = 0;
 };
 
@@ -130,10 +130,10 @@ Schedule schedule_gradient(const Selection& selection, const Layout& dx, const L
   return schedule;
 }
 
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype) {
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, FreeZeros free_zeros, DType dtype) {
   const Layout dx = contiguous_layout(selection.shape(), dy.item_size);
-  FreshZeros zeros(dx);
-  const bool fresh = zeros_are_free && are_bytes(dtype) && zeros.are_worth(selection);
+  FreshZeros zeros(dx, free_zeros);
+  const bool fresh = are_bytes(dtype) && zeros.are_worth(selection);
   Schedule schedule = schedule_gradient(selection, dx, dy, fresh ? Write::IntoZeros : Write::Overwrite, dtype);
   if (fresh) use_fresh_zeros(schedule, zeros);
   return schedule;
@@ -165,11 +165,11 @@ Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Wr
   return manner_of(bytes, disjoint ? 1 : operations_of(dtype).addition_work);
 }
 
-Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
+Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros, bool disjoint,
                          DType dtype) {
-  FreshZeros zeros(dx);
+  FreshZeros zeros(dx, free_zeros);
   const auto are_worth = [&](const SliceGradient& slice) { return zeros.are_worth(slice.selection); };
-  const bool fresh = zeros_are_free && are_bytes(dtype) && std::all_of(slices.begin(), slices.end(), are_worth);
+  const bool fresh = are_bytes(dtype) && std::all_of(slices.begin(), slices.end(), are_worth);
   Manner manner = manner_of_sum(slices, dx, fresh ? Write::IntoZeros : Write::Overwrite, disjoint, dtype);
   if (fresh) use_fresh_zeros(manner, zeros);
   return manner;

@@ -34,6 +34,10 @@ struct Manner {
   }
 };
 
+// What an allocator says of memory that is zero already: nothing, that it costs what is touched, or also that it may
+// have huge pages.
+enum class FreeZeros { None, AsTouched, InAnyPages };
+
 struct Schedule : Manner {
   // With the plan made in place: it is too large to be moved about in every call.
   template <class MakePlan>
@@ -51,7 +55,7 @@ Schedule schedule_slice(const Selection& selection, const Layout& y, const Layou
 Schedule schedule_gradient(const Selection& selection, const Layout& dx, const Layout& dy, Write write, DType dtype);
 
 // Its gradient, into memory that is still to be allocated, contiguous: zeroed where the strategy is FreshZeros.
-Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, bool zeros_are_free, DType dtype);
+Schedule schedule_new_gradient(const Selection& selection, const Layout& dy, FreeZeros free_zeros, DType dtype);
 
 // `whole` is the size in bytes of the tensor that dst is a part of, where that is larger. A part of what is larger than
 // the caches is not in them either, however small it is.
@@ -67,7 +71,7 @@ Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte = 1);
 // The sum of many slices, `disjoint` where no two of them meet: into existing memory, or memory still to be
 // allocated, as above.
 Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype);
-Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, bool zeros_are_free, bool disjoint,
+Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros, bool disjoint,
                          DType dtype);
 
 }  // namespace backslice
