@@ -218,10 +218,10 @@ TEST(SparseSliceGrad, MovesRowsOfValuesOfEveryDTypeAndLayout) {
 // Rows whose elements run backwards in memory on both sides are one run of bytes, beginning at the row's last element.
 TEST(SparseSliceGrad, RowsThatRunBackwardsOnBothSides) {
   const List input(Rows{{0}, {1}}, 1), output(Rows{{1}}, 1);
-  constexpr std::int64_t kN = 4, kSize = sizeof(float);
+  constexpr std::int64_t kN = 4;
   const auto backwards = [](auto& data, std::int64_t rows, std::int64_t first) {
     using V = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(data)>>, ConstView, View>;
-    return V::strided(data.data() + first * kN + kN - 1, DType::Float32, {rows, kN}, {kN * kSize, -kSize}).value();
+    return V::strided(data.data() + first * kN + kN - 1, {rows, kN}, {kN, -1}).value();
   };
   const std::vector<float> grad = counting<float>(kN);
   const ConstView dy = backwards(grad, 1, 0);
