@@ -31,7 +31,7 @@ TEST(Ints, ComeFromWhateverHoldsInt64) {
   EXPECT_TRUE(taken(std::array<std::int64_t, 0>()).empty());
 }
 
-TEST(Ints, TakeAnyIntegersInBraces) {
+TEST(Ints, TakeAnyIntegersIsTakenInBraces) {
   const std::size_t rows = 4;
   const int columns = 5;
   enum { kDepth = 6 };
@@ -42,10 +42,11 @@ TEST(Ints, TakeAnyIntegersInBraces) {
 }
 
 template <class Number>
-concept InBraces = requires(Number number) { taken({number, number}); };
+concept IsTakenInBraces = requires(Number number) { taken({number, number}); };
 
 TEST(Ints, AreNotMadeFromOtherNumbers) {
-  static_assert(InBraces<std::uint16_t> && !InBraces<double> && !InBraces<float*> && !InBraces<std::vector<int>>);
+  static_assert(IsTakenInBraces<std::uint16_t> && !IsTakenInBraces<double> && !IsTakenInBraces<float*> &&
+                !IsTakenInBraces<std::vector<int>>);
   static_assert(!std::is_convertible_v<std::vector<std::size_t>, Ints>);
 
   static_assert(!std::is_convertible_v<std::vector<int>, Ints>);
