@@ -152,18 +152,20 @@ TEST(Cuda, MemoryMayBePoisonedInTheOrderOfTheStreamWhenItComesBack) {
     slices.push_back({rows, dy.view()});
     on_cpu.push_back({rows, view_of(values, {7, kColumns})});
   }
-  const View flat = View::strided(dy.view().data, DType::Float32, {7 * kColumns / 2}, {8}, 0, Device::cuda(0)).value();
+  // Of another shape than the slice, and transposed, so that it is copied first.
+  const std::int64_t turned[] = {kColumns, 7}, strides[] = {4, 4 * kColumns};
+  const View flat = View::strided(dy.view().data, DType::Float32, turned, strides, 0, Device::cuda(0)).value();
   const OnnxSlice rows{{0}, {7}};
   const auto sum = elements<float>(multi_slice_grad({kRows, kColumns}, on_cpu).value());
   const auto one = elements<float>(
-      onnx_slice_grad(ConstView::strided(values.data(), {7 * kColumns / 2}, {2}).value(), {kRows, kColumns / 2}, rows)
+      onnx_slice_grad(ConstView::strided(values.data(), turned, {1, kColumns}).value(), {kRows, kColumns}, rows)
           .value());
   Stream stream;
   Poisoning allocator(stream);
   const Context context{.allocator = &allocator, .stream = stream};
   for (int i = 0; i < 10; ++i) {
     const auto many = multi_slice_grad({kRows, kColumns}, slices, context);
-    const auto copied = onnx_slice_grad(flat, {kRows, kColumns / 2}, rows, context);
+    const auto copied = onnx_slice_grad(flat, {kRows, kColumns}, rows, context);
     ASSERT_TRUE(many.ok()) << many.status();
     ASSERT_TRUE(copied.ok()) << copied.status();
     EXPECT_EQ(floats(*many, stream), sum);

@@ -376,11 +376,11 @@ TEST_F(Streams, MemoryOfAUsersAllocatorComesBackWhenAllThatUsesItIsQueuedAndNoth
   std::vector<PoisoningAllocator::Return> returns;
   PoisoningAllocator allocator(home_, returns);
   Tensor values = Tensor::make(DType::UInt8, {8}, 0, Contents::Zero, allocator).value();
-  const View gaps = View::strided(values.view().data, DType::UInt8, {2, 2}, {4, 2}, 0, Device::cuda(0)).value();
+  const View transposed = View::strided(values.view().data, DType::UInt8, {2, 2}, {2, 4}, 0, Device::cuda(0)).value();
   const Context context{.allocator = &allocator, .stream = home_};
   const OnnxSlice whole{{0}, {4}};  // of another shape than the gradient's, so that that is copied first
   {
-    const auto dx = onnx_slice_grad(gaps, {4}, whole, context);
+    const auto dx = onnx_slice_grad(transposed, {4}, whole, context);
     ASSERT_TRUE(dx.ok()) << dx.status();
     ASSERT_EQ(returns.size(), 1) << "of the copy";
     EXPECT_EQ(fake.streams[home_][home_], returns[0].queued + 1) << "only the poison is queued behind it";
