@@ -3,7 +3,7 @@
 //     n >= 0          it holds the dy's of the next n slices, one after the other
 //     -n, then n of   (number of the slice, offset, stride[result rank]), in elements: it holds these, each anywhere
 //
-// python/backslice/jax/grouping.py writes it.
+// python/backslice/jax/selections.py writes it.
 #pragma once
 
 #include <span>

@@ -14,10 +14,12 @@ with _library.names_of_jax():
     from .exporting import export_checks
     from .fuse import fuse_slices
     from .ragged import ragged_gradient
+    from .report import Status, status
     from .slices import multi_slice, multi_slice_grad, slice, slice_grad
     from .sparse import sparse_slice_grad
 
 __all__ = [
+    "Status",
     "export_checks",
     "fuse_slices",
     "multi_slice",
@@ -26,6 +28,7 @@ __all__ = [
     "slice",
     "slice_grad",
     "sparse_slice_grad",
+    "status",
 ]
 
 _check_keywords(__name__)

@@ -1,19 +1,29 @@
 """A function transformation that computes the gradients of all slices of an array in one pass."""
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import linear_util, source_info_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive
-from jax.extend.core.primitives import jit_p, pad_p, remat_p, slice_p
+from jax.extend.core.primitives import (
+    dynamic_update_slice_p,
+    jit_p,
+    pad_p,
+    remat_p,
+    scatter_add_p,
+    slice_p,
+)
 from jax.interpreters import partial_eval
 
-from .groups import member_p, new_group
+from . import alike, report
+from .groups import group_of, member_p
 from .placing import PLACING, PLACING_BY_NAME, Rule, arrays, bind, is_sum
 from .sums import Sum, rebuilt
 
@@ -21,6 +31,12 @@ SHORT = 16  # equations of a function that is inlined
 
 # Primitives whose functions may be replaced by others that compute the same.
 WITH_BODIES = frozenset({"closed_call", "cond", "custom_jvp_call", "custom_vjp_call", "jit", "scan", "while"})
+
+# Gradients that are not of static slices.
+LEFT = {
+    dynamic_update_slice_p: "gradients of traced indices",
+    scatter_add_p: "gradients of arrays of indices",
+}
 
 
 def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,6 +67,10 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
            [0., 1., 2.]], dtype=float32)
     """
 
+    is_program = hasattr(f, "trace") and hasattr(f, "lower")  # made by jax.jit, which says how to compile it
+    found: Counter[str] = Counter()
+    warned: list[str] = []
+
     @wraps(f)
     def fused(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = jax.tree.flatten((args, kwargs))
@@ -61,52 +81,95 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
             args, kwargs = jax.tree.unflatten(structure, [next(remaining) if _is_array(v) else v for v in leaves])
             return f(*args, **kwargs)
 
-        closed, shapes = jax.make_jaxpr(of_arrays, return_shape=True)(*traced)
-        results = arrays(evaluate(closed.jaxpr, closed.consts, traced))
+        try:
+            closed, shapes = jax.make_jaxpr(of_arrays, return_shape=True)(*traced)
+        except ValueError as error:  # such as options of the compiler, which belong to the whole program
+            if is_program:
+                error.add_note("put jax.jit around fuse_slices: jax.jit(fuse_slices(f), ...)")
+            raise
+        with report.counted() as counts, alike.recorded():
+            results = arrays(evaluate(closed.jaxpr, closed.consts, traced, is_inlined=not is_program))
+        found.clear()
+        found.update(counts)
+        if not counts[report.PASSES] and not warned:
+            warned.append(_warning(closed.jaxpr, getattr(f, "__name__", repr(f))))
+            warnings.warn(warned[0], stacklevel=2)
         results = [result if isinstance(result, jax.Array) else jnp.asarray(result) for result in results]  # literals
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
+    fused.status = lambda: report.status_of(found)  # type: ignore[attr-defined]
     return fused
+
+
+def _warning(jaxpr: Jaxpr, name: str) -> str:
+    if any(_has(jaxpr, primitive) for primitive in (pad_p, *LEFT)) or not _has(jaxpr, slice_p):
+        return f"fuse_slices found no gradient of a static slice in {name}, so it changes nothing"
+    return (
+        f"fuse_slices found slices in {name}, but no gradient of one, so it changes nothing; put it around the "
+        f"function that computes the gradient: jax.jit(fuse_slices(jax.grad(f)))"
+    )
 
 
 def _is_array(leaf: Any) -> bool:
     """Whether it is traced; numbers of Python's, texts and the like reach the function as they are."""
-    return isinstance(leaf, jax.Array) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "OSUMm")
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.kind not in "OSUMm"
+    return isinstance(leaf, jax.Array | jax.Ref)
 
 
-def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
-    """Run a jaxpr. Its arguments and its results are arrays or Sums."""
-    uses = Counter(atom for eqn in jaxpr.eqns for atom in eqn.invars if not isinstance(atom, Literal))
+def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], is_inlined: bool = True) -> list[Any]:
+    """Run a jaxpr. Its arguments and its results are arrays or Sums. Values are dropped after their last use."""
+    eqns = _live(jaxpr)
+    uses = Counter(atom for eqn in eqns for atom in eqn.invars if not isinstance(atom, Literal))
     uses.update(atom for atom in jaxpr.outvars if not isinstance(atom, Literal))
-    values: dict[Any, Any] = {}
-    sliced, groups = _sliced_arrays(jaxpr), dict[Any, Any]()
+    remaining, values = uses.copy(), dict[Any, Any]()
+    sliced, groups = _sliced_arrays(jaxpr) if is_inlined and _places(jaxpr) else {}, dict[Any, Any]()
 
     def write(variables: Sequence[Any], results: Sequence[Any]) -> None:
         for variable, value in zip(variables, results, strict=True):
-            if variable in sliced and not isinstance(value, Sum) and (group := new_group(value)) is not None:
-                groups[variable.aval.shape] = group
-                value = member_p.bind(value, group=group)
+            if not uses[variable]:
+                continue
+            if variable in sliced and isinstance(value, jax.core.Tracer):
+                shape = variable.aval.shape
+                groups[shape] = group_of(shape, sliced[variable], len(jaxpr.eqns))
+                value = member_p.bind(value, group=groups[shape])
             if is_sum(value):
                 value.group = groups.get(variable.aval.shape)
             values[variable] = value.array() if is_sum(value) and uses[variable] > 1 else value
 
     def read(atom: Any) -> Any:
-        return atom.val if isinstance(atom, Literal) else values[atom]
+        if isinstance(atom, Literal):
+            return atom.val
+        remaining[atom] -= 1
+        return values[atom] if remaining[atom] else values.pop(atom)
 
     write(jaxpr.constvars, consts)
     write(jaxpr.invars, arguments)
-    for eqn in jaxpr.eqns:
+    for eqn in eqns:
         name_stack = source_info_util.current_name_stack() + eqn.source_info.name_stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:
-            write(eqn.outvars, _apply(eqn, [read(atom) for atom in eqn.invars]))
+            write(eqn.outvars, _apply(eqn, [read(atom) for atom in eqn.invars], is_inlined))
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _sliced_arrays(jaxpr: Jaxpr) -> set[Any]:
-    """The variables that are sliced. Of several that are alike none, since gradients are known by their shape alone."""
-    found = list(dict.fromkeys(_sliced(jaxpr)))
+def _live(jaxpr: Jaxpr) -> list[Any]:
+    """The equations that results or effects depend on."""
+    needed = set(atom for atom in jaxpr.outvars if not isinstance(atom, Literal))
+    live = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or any(variable in needed for variable in eqn.outvars):
+            needed.update(atom for atom in eqn.invars if not isinstance(atom, Literal))
+            live.append(eqn)
+    return live[::-1]
+
+
+def _sliced_arrays(jaxpr: Jaxpr) -> dict[Any, int]:
+    """The variables that are sliced, numbered. Of several that are alike none, since gradients are known by their shape
+    alone."""
+    made_by_slices = {variable for eqn in jaxpr.eqns if eqn.primitive is slice_p for variable in eqn.outvars}
+    found = [variable for variable in dict.fromkeys(_sliced(jaxpr)) if variable not in made_by_slices]
     shapes = Counter(variable.aval.shape for variable in found)
-    return {variable for variable in found if shapes[variable.aval.shape] == 1}
+    return {variable: i for i, variable in enumerate(found) if shapes[variable.aval.shape] == 1}
 
 
 def _sliced(jaxpr: Jaxpr) -> Iterator[Any]:
@@ -120,11 +183,13 @@ def _sliced(jaxpr: Jaxpr) -> Iterator[Any]:
             yield from (atom for atom in outside if not isinstance(atom, Literal))
 
 
-def _apply(eqn: Any, arguments: list[Any]) -> list[Any]:
+def _apply(eqn: Any, arguments: list[Any], is_inlined: bool) -> list[Any]:
     rule = RULES.get(eqn.primitive) or NAMED_RULES.get(eqn.primitive.name)
-    results = rule(eqn, *arguments) if rule else None
+    results = rule(eqn, *arguments) if rule and (is_inlined or rule is not _jit) else None
     if results is not None:
         return results
+    if eqn.primitive in LEFT and eqn.outvars[0].aval.ndim:
+        report.count({LEFT[eqn.primitive]: 1})
     params = _with_fused_bodies(eqn.params) if eqn.primitive.name in WITH_BODIES else eqn.params
     return bind(eqn.primitive, arrays(arguments), params)
 
@@ -141,11 +206,21 @@ def _with_fused_bodies(params: dict[str, Any]) -> dict[str, Any]:
     return {name: fused(value) for name, value in params.items()}
 
 
+_bodies: WeakKeyDictionary[ClosedJaxpr, tuple[ClosedJaxpr, Counter[str]]] = WeakKeyDictionary()
+
+
 def fused_body(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The same whenever it is asked for, so that JAX finds what it compiled."""
+
     def body(*arguments: Any) -> list[Any]:
         return arrays(evaluate(closed.jaxpr, closed.consts, arguments))
 
-    return _traced(body, closed.in_avals)
+    if closed not in _bodies:
+        with report.counted() as counts, alike.recorded():
+            _bodies[closed] = _traced(body, closed.in_avals), counts
+    made, counts = _bodies[closed]
+    report.count(counts)
+    return made
 
 
 def _traced(body: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
@@ -156,8 +231,13 @@ def _traced(body: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
 
 def _places(jaxpr: Jaxpr) -> bool:
     """Whether there is something to fuse in it, or in a function inside."""
+    return _has(jaxpr, pad_p)
+
+
+def _has(jaxpr: Jaxpr, primitive: Primitive) -> bool:
     return any(
-        eqn.primitive is pad_p or any(_places(getattr(inner, "jaxpr", inner)) for inner in _functions(eqn.params))
+        eqn.primitive is primitive
+        or any(_has(getattr(inner, "jaxpr", inner), primitive) for inner in _functions(eqn.params))
         for eqn in jaxpr.eqns
     )
 
@@ -170,14 +250,29 @@ def _functions(params: dict[str, Any]) -> list[Any]:
 def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     """Inlined, so that sums cross its border; XLA would inline it anyway. Not where it says how arrays are sharded."""
     closed = eqn.params["jaxpr"]
-    shardings = (*eqn.params["in_shardings"], *eqn.params["out_shardings"])
-    if any(type(sharding).__name__ != "UnspecifiedValue" for sharding in shardings):
+    if _says_how_to_compile(eqn.params):
         return None
     if not (
         _places(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))
     ):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
+
+
+def _says_how_to_compile(params: dict[str, Any]) -> bool:
+    of_arrays, others = _parameters_of_a_plain_jit()
+    return any(value != plain for name, plain in of_arrays.items() for value in params[name]) or any(
+        params[name] != plain for name, plain in others.items()
+    )
+
+
+@cache
+def _parameters_of_a_plain_jit() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those that are given per array, and others."""
+    [eqn] = jax.make_jaxpr(jax.jit(lambda x: -x))(np.float32(0)).eqns
+    of_arrays = [name for name in eqn.params if name.startswith(("in_", "out_"))]
+    others = [name for name in ("compiler_options_kvs",) if name in eqn.params]
+    return {name: eqn.params[name][0] for name in of_arrays}, {name: eqn.params[name] for name in others}
 
 
 def _is_traced(arguments: Sequence[Any]) -> bool:

@@ -1,12 +1,11 @@
 """Arrays that XLA is to shard alike: what is sliced, and its gradient.
 
 Nothing else tells XLA how a gradient is sharded along the axes that are cut, and it would be the same on every device.
-A group is a number; its members say so where they are lowered, without reading one another.
+A group is a number; its members say so where they are lowered, without reading one another. The number depends on the
+program alone, so that JAX's persistent cache knows a program that is made again.
 """
 
-import itertools
 import zlib
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,33 +13,29 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.xla import apply_primitive
 
-try:
-    from jaxlib.mlir.dialects import sdy
-except ImportError:  # then gradients are sharded as out_shardings say
-    sdy = None
-
-Group = Any  # None for none; a number, or a pair of a group and the size of a batch
-_numbers = itertools.count()
+Group = int | None
 
 
-def new_group(member: Any) -> Group:
-    """For an array of a program that is being traced. Operations that run at once have none: a new number would be a
-    new program each time."""
-    while type(member).__name__ == "BatchTracer":
-        member = member.val
-    return next(_numbers) if type(member).__name__ == "DynamicJaxprTracer" else None
+def group_of(*facts: Any) -> int:
+    """Number a group by facts about its arrays that are equal whenever the program is made."""
+    return zlib.crc32(repr(facts).encode())
 
 
 def of_batch(group: Group, size: int) -> Group:
-    return None if group is None else (group, size)
+    return None if group is None else group_of(group, size)
 
 
 def declare(ctx: Any, group: Group, member: Any) -> None:
-    """Puts a value of the program that is being lowered into the group."""
+    """Put a value of the program that is being lowered into the group."""
     context = ctx.module_context.axis_context
     is_divided = isinstance(context, mlir.ShardingContext) and context.num_devices != 1
-    if group is not None and sdy is not None and is_divided and jax.config.jax_use_shardy_partitioner:
-        sdy.sharding_group(member, zlib.crc32(repr(group).encode()))
+    if group is None or not is_divided or not jax.config.jax_use_shardy_partitioner:
+        return
+    try:
+        from jaxlib.mlir.dialects import sdy
+    except ImportError:  # then gradients are sharded as out_shardings say
+        return
+    sdy.sharding_group(member, group)
 
 
 # --- for arrays that are sliced by JAX's own operations: the array itself
@@ -48,7 +43,7 @@ def declare(ctx: Any, group: Group, member: Any) -> None:
 member_p = Primitive("backslice_member")
 
 
-def _batch(arguments: Sequence[Any], axes: Sequence[Any], *, group: Group) -> Any:
+def _batch(arguments: Any, axes: Any, *, group: Group) -> Any:
     [x], [axis] = arguments, axes
     moved = batching.bdim_at_front(x, axis, x.shape[axis])
     return member_p.bind(moved, group=of_batch(group, moved.shape[0])), 0

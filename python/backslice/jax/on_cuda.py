@@ -11,12 +11,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.interpreters.mlir import ir
 
 from .._core import Selection
-from .grouping import ELEMENTWISE
 from .library import cuda_scratch
-from .selections import Selections
+from .selections import Selections, Slices
 
 LEAST_BYTES = 1 << 24  # of the gradient, once per slice; below, launching a kernel is most of the time
 LEAST_BYTES_OF_SLICES = math.inf  # XLA reads slices in place, inside the kernels of what uses them
@@ -28,52 +26,40 @@ OF_NARROW_ELEMENTS, OF_BANDS = 1.6, 1.15  # XLA's passes over such
 OF_CUT_ROWS = 3.5  # ours, where several slices take parts of rows, which begin anywhere
 OF_ONE_SLICE = 0.12  # XLA's look at every element for one slice, over the bytes of an element
 
-# What XLA computes where it is read, beside elementwise operations. What a function inside holds is not known yet.
-READ_IN_PLACE = ELEMENTWISE | {
-    f"stablehlo.{name}" for name in ("compare", "dynamic_slice", "iota", "pad", "reverse", "slice", "transpose")
-} | {"func.call"}  # fmt: skip
 
-
-def gradient_pays(dx: Any, dys: Sequence[Any], selections: Selections) -> bool:
-    """`dys` are values of the lowered program."""
+def gradient_pays(dx: Any, slices: Slices) -> bool:
+    selections = slices.selections
     if len(selections) * _elements(dx.shape) * dx.dtype.itemsize < LEAST_BYTES:
         return False
     if len(selections) == 1 and all(_are_whole(selections[0])):  # no kernel for XLA
         return False
-    taken, computed = _shares(dx, dys, selections)
+    taken, computed = _shares(dx, slices)
     slow = OF_NARROW_ELEMENTS if dx.dtype.itemsize < 4 else OF_BANDS if all(map(_is_band, selections)) else 1
     by_xla = slow * (1 + taken) + len(selections) * OF_ONE_SLICE / dx.dtype.itemsize
     moved = (1 + taken) * (OF_CUT_ROWS if len(selections) > 1 and not all(map(_is_band, selections)) else 1)
     return bool(MARGIN * (moved + 2 * computed) < by_xla)
 
 
-def addition_pays(total: Any, dys: Sequence[Any], selections: Selections) -> bool:
+def addition_pays(total: Any, slices: Slices) -> bool:
     """XLA goes over the whole sum, reading and writing it."""
     if _elements(total.shape) * total.dtype.itemsize < LEAST_BYTES_OF_ADDITIONS:
         return False
-    taken, computed = _shares(total, dys, selections)
+    taken, computed = _shares(total, slices)
     return MARGIN * (3 * taken + 2 * computed) < 2 + taken
+
+
+def _shares(dx: Any, slices: Slices) -> tuple[float, float]:
+    """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
+    parts = [_elements(taken.result_shape) / _elements(dx.shape) for taken in slices.selections]
+    return sum(parts), sum(part for number, part in enumerate(parts) if number in slices.computed)
 
 
 def slices_pay(bytes_of_slices: int) -> bool:
     return bytes_of_slices >= LEAST_BYTES_OF_SLICES
 
 
-def _shares(dx: Any, dys: Sequence[Any], selections: Selections) -> tuple[float, float]:
-    """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
-    parts = [_elements(taken.result_shape) / _elements(dx.shape) for taken in selections]
-    computed = [part for part, dy in zip(parts, dys, strict=True) if _is_computed(dy)]
-    return sum(parts), sum(computed)
-
-
 def _elements(shape: Sequence[int]) -> int:
     return math.prod(shape)
-
-
-def _is_computed(dy: Any) -> bool:
-    while not isinstance(dy.owner, ir.Block) and dy.owner.operation.name == "stablehlo.reshape":
-        dy = dy.owner.operation.operands[0]
-    return not isinstance(dy.owner, ir.Block) and dy.owner.operation.name in READ_IN_PLACE
 
 
 def _are_whole(taken: Selection) -> list[bool]:
@@ -86,8 +72,8 @@ def _is_band(taken: Selection) -> bool:
     return all(_are_whole(taken)[-1:]) and not in_steps
 
 
-def scratch(selections: Selections) -> list[Any]:
-    """The second result of a gradient of several slices: memory for the tables of its kernel."""
-    if len(selections) < 2:
+def scratch(selections: Selections, platform: str) -> list[Any]:
+    """The second result of a gradient of several slices there: memory for the tables of its kernel."""
+    if platform != "cuda" or len(selections) < 2:
         return []
     return [jax.ShapeDtypeStruct((cuda_scratch(len(selections), len(selections[0].shape)),), jnp.uint8)]

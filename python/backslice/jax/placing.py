@@ -17,6 +17,7 @@ from jax.extend.core.primitives import (
 )
 
 from ..placement import Placement, kept_axes
+from . import alike
 from .sums import Part, Sum
 
 MOST_AXES = 32  # of a Selection
@@ -38,7 +39,9 @@ def bind(primitive: Primitive, arguments: list[Any], params: dict[str, Any]) -> 
     bound = primitive.get_bind_params(params)
     functions, params = bound if isinstance(bound, tuple) else ((), bound)  # as versions of JAX differ
     result = primitive.bind(*functions, *arguments, **params)
-    return result if primitive.multiple_results else [result]
+    results = result if primitive.multiple_results else [result]
+    alike.record(primitive, arguments, params, results)
+    return list(results)
 
 
 def _sum(eqn: Any, operands: Sequence[Any], parts: tuple[Part, ...], **more: Any) -> list[Any]:
@@ -50,7 +53,7 @@ def _sum(eqn: Any, operands: Sequence[Any], parts: tuple[Part, ...], **more: Any
 
 def _varying(eqn: Any, operand: Any) -> list[Any] | None:
     """Inside shard_map JAX marks the zeros of a pad as different on each device."""
-    return _sum(eqn, [operand], (), has_zeros=False) if _is_zero(operand) else None
+    return _sum(eqn, [operand], (), has_zeros=False, is_zero=True) if _is_zero(operand) else None
 
 
 def _pad(eqn: Any, operand: Any, value: Any) -> list[Any] | None:
@@ -71,7 +74,7 @@ def _is_plain(eqn: Any) -> bool:
 def _is_zero(value: Any) -> bool:
     """Whether it is a number known to be zero; -0.0 is another."""
     if isinstance(value, Sum):
-        return not value.parts
+        return value.is_zero
     if isinstance(value, jax.core.Tracer) or np.ndim(value) != 0:
         return False
     number = np.asarray(value) if not hasattr(value, "dtype") or isinstance(value.dtype, np.dtype) else np.array(1)

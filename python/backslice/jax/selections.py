@@ -1,6 +1,9 @@
 """Selections as XLA's calls take them, and what the rules of the primitives make of them."""
 
+import math
 from builtins import slice as _slice
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,8 +13,61 @@ from numpy.typing import NDArray
 
 from .._core import Selection
 from .arguments import integer_argument
+from .groups import Group, of_batch
 
 Selections = tuple[Selection, ...]
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Slices of one array: the parameter of the primitives."""
+
+    selections: Selections  # of one shape
+    group: Group = None  # that of the array
+    computed: frozenset[int] = frozenset()  # the dy's known to be computed elementwise, by number
+    stacks: tuple[tuple[int, ...], ...] = ()  # the dy's in each operand, along a new first axis; () for one in each
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.selections[0].shape
+
+    def only(self, numbers: Sequence[int]) -> "Slices":
+        if len(numbers) == len(self.selections) and not self.stacks:
+            return self
+        computed = frozenset(new for new, old in enumerate(numbers) if old in self.computed)
+        return Slices(tuple(self.selections[i] for i in numbers), self.group, computed)
+
+    def batched(self, size: int) -> "Slices":
+        selections = tuple(batched(taken, size) for taken in self.selections)
+        return replace(self, selections=selections, group=of_batch(self.group, size), stacks=())
+
+    def numbers(self) -> Sequence[tuple[int, ...]]:
+        """Of the dy's in each operand."""
+        return self.stacks or [(number,) for number in range(len(self.selections))]
+
+    def unstacked(self, operands: Sequence[Any]) -> list[Any]:
+        """The dy's, one by one."""
+        if not self.stacks:
+            return list(operands)
+        dys: list[Any] = [None] * len(self.selections)
+        for numbers, operand in zip(self.stacks, operands, strict=True):
+            for i, number in enumerate(numbers):
+                dys[number] = operand if len(numbers) == 1 else jax.lax.index_in_dim(operand, i, keepdims=False)
+        return dys
+
+    def parts(self) -> NDArray[np.int64]:
+        """Where the operands have the dy's; adapters/jax/parts.h describes it."""
+        parts: list[int] = []
+        for numbers in self.numbers():
+            shape = self.selections[numbers[0]].result_shape
+            strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+            parts.append(-len(numbers))
+            for i, number in enumerate(numbers):
+                parts += [number, i * math.prod(shape), *strides]
+        return np.array(parts if self.stacks else [1] * len(self.selections), np.int64)
+
+    def grouped(self, group: Group) -> "Slices":
+        return replace(self, group=group)
 
 
 def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:

@@ -5,7 +5,8 @@ a shard of a gradient is what the slices place into its box, of dy's that every 
 the shards of what each has of it, so that only selected elements are exchanged.
 """
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce, wraps
 from typing import Any
@@ -18,41 +19,31 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 
 from .._core import Selection
 from ..placement import selection
-from . import native, on_cuda
+from . import internals, native, on_cuda
 from .selections import Selections, attribute
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 
 
-def _registry() -> set[Any] | None:
-    """JAX's set of primitives that must know the devices while they are lowered. It has no public name."""
-    try:
-        from jax._src import dispatch
-    except ImportError:
-        return None
-    return getattr(dispatch, "prim_requires_devices_during_lowering", None)
+def is_possible() -> bool:
+    """Whether handlers can run in programs that XLA divides. Otherwise it divides JAX's own operations."""
+    return internals.primitives_that_need_devices() is not None
 
 
-_needing_devices = _registry()
-IS_POSSIBLE = _needing_devices is not None  # otherwise XLA partitions JAX's own operations
+def will_be_partitioned(primitives: Iterable[Any]) -> None:
+    if (needing := internals.primitives_that_need_devices()) is not None:
+        needing.update(primitives)
 
 
-def will_be_partitioned(primitive: Any) -> None:
-    if _needing_devices is not None:
-        _needing_devices.add(primitive)
-
-
-def spec_of_slice(spec: Sequence[Entry], taken: Selection) -> list[Entry]:
+def spec_of_slice(of_array: Sequence[Entry], taken: Selection) -> list[Entry]:
     """How a slice is sharded: as its array along the axes that it takes whole, and not at all along the others."""
-    of_array = entries(spec, len(taken.shape))
     return [of_array[axis] if axis >= 0 and _is_whole(taken, axis) else None for axis in taken.result_axes]
 
 
-def spec_of_gradient(specs: Sequence[Sequence[Entry]], selections: Selections) -> list[Entry]:
+def spec_of_gradient(of_dys: Sequence[Sequence[Entry]], selections: Selections) -> list[Entry]:
     """How the gradient is sharded: along the axes that all slices take whole as the first dy that is sharded."""
     cut = _cut(selections)
-    for spec, taken in zip(specs, selections, strict=True):
-        of_dy = entries(spec, len(taken.result_axes))
+    for of_dy, taken in zip(of_dys, selections, strict=False):  # none where they are stacked
         found = {axis: entry for axis, entry in zip(taken.result_axes, of_dy, strict=True) if axis not in cut}
         if any(entry is not None for axis, entry in found.items() if axis >= 0):
             return [found.get(axis) for axis in range(len(taken.shape))]
@@ -62,13 +53,38 @@ def spec_of_gradient(specs: Sequence[Sequence[Entry]], selections: Selections) -
 def without_explicit_axes(avals: Sequence[Any]) -> tuple[list[Any], AbstractContextManager[Any]]:
     """The same types for a function that XLA is to divide as it likes, and the mesh to trace it with: of our own
     operations the type is known, and those of JAX may have none, as slices of a sharded axis."""
-    mesh = next((aval.sharding.mesh for aval in avals if any(aval.sharding.spec)), None)
+    mesh = next((aval.sharding.mesh for aval in avals if any(entries(aval))), None)
     if mesh is None:
         return list(avals), nullcontext()
     explicit = [name for name, of in zip(mesh.axis_names, mesh.axis_types, strict=True) if of == AxisType.Explicit]
     automatic = mesh.update_axis_types(dict.fromkeys(explicit, AxisType.Auto))
     unsharded = [aval.update(sharding=NamedSharding(automatic, PartitionSpec(*[None] * aval.ndim))) for aval in avals]
     return unsharded, jax.sharding.use_abstract_mesh(automatic)
+
+
+def is_partial(aval: Any) -> bool:
+    """Whether it is a sum over some axes of a mesh that is not computed yet, or the gradient of it is."""
+    return bool(aval.sharding.spec.unreduced or aval.sharding.spec.reduced)
+
+
+def name_callback(ctx: Any, results: Sequence[Any], *facts: Any) -> None:
+    """Rename the function that XLA calls to divide an operation, by facts that determine what it does.
+
+    JAX names it by its address, so that its persistent cache would know no program with it.
+    """
+    callbacks, attributes = internals.callbacks_of_partitioning(), getattr(results[0].owner, "attributes", {})
+    if callbacks is None or "backend_config" not in attributes:
+        return
+    address = attributes["backend_config"]
+    info = callbacks.get(address.value.encode())
+    if info is None:
+        return
+    types = [str(operand.type) for operand in results[0].owner.operands]
+    devices = ctx.module_context.axis_context.device_assignment
+    mesh = info.mesh.shape_tuple, [device.id for device in devices]
+    name = "backslice " + hashlib.sha256(repr((facts, types, mesh)).encode()).hexdigest()
+    ctx.module_context.add_keepalive(callbacks.setdefault(name.encode(), info))
+    attributes["backend_config"] = type(address).get(name)
 
 
 def sharded_gradient(selections: Selections, platform: str) -> Any:
@@ -102,7 +118,7 @@ def sharded_gradient(selections: Selections, platform: str) -> Any:
 
 
 def _gradient(dys: Sequence[Any], selections: Selections, platform: str) -> Any:
-    results = [_like(selections, dys[0].dtype), *(on_cuda.scratch(selections) if platform == "cuda" else [])]
+    results = [_like(selections, dys[0].dtype), *on_cuda.scratch(selections, platform)]
     [dx, *_] = jax.ffi.ffi_call("backslice_multi_slice_grad", results)(
         *dys, slices=attribute(selections), parts=np.ones(len(dys), np.int64)
     )
@@ -172,8 +188,10 @@ def _is_whole(taken: Selection, axis: int) -> bool:
     return bool(taken.axes[axis] == (0, 1, taken.shape[axis]))
 
 
-def entries(spec: Sequence[Entry], rank: int) -> list[Entry]:
-    return [*spec, *[None] * (rank - len(spec))]
+def entries(array: Any) -> list[Entry]:
+    """How an array, or one of that type, is sharded along each axis."""
+    spec = array.sharding.spec.partitions if isinstance(array.sharding, NamedSharding) else ()
+    return [*spec, *[None] * (len(array.shape) - len(spec))]
 
 
 def _names(entry: Entry) -> tuple[str, ...]:
@@ -189,11 +207,10 @@ def _parts(mesh: Mesh, entry: Entry) -> int:
 
 def _spec(mesh: Mesh, array: Any) -> PartitionSpec:
     """How an array is sharded, one entry per axis; an axis whose shards would be uneven is not."""
-    given = array.sharding.spec if isinstance(array.sharding, NamedSharding) else ()
     return PartitionSpec(
         *(
             entry if extent % _parts(mesh, entry) == 0 else None
-            for entry, extent in zip(entries(given, len(array.shape)), array.shape, strict=True)
+            for entry, extent in zip(entries(array), array.shape, strict=True)
         )
     )
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .arguments import array_argument, list_argument, shape_argument
 from .primitives import bind_gradient, bind_slices
-from .selections import Selections, selection_of
+from .selections import Selections, Slices, selection_of
 
 
 def slice(x: Any, index: Any) -> Any:
@@ -43,7 +43,7 @@ def slice(x: Any, index: Any) -> Any:
     Array([0., 1., 1., 0.], dtype=float32)
     """
     x = array_argument(x, "x")
-    [taken] = bind_slices(x, (selection_of(index, x.shape, "index"),))
+    [taken] = bind_slices(x, Slices((selection_of(index, x.shape, "index"),)))
     return taken
 
 
@@ -84,7 +84,7 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
     x = array_argument(x, "x")
     wanted = list_argument(indices, "indices", "one index per slice")
     selections = tuple(selection_of(index, x.shape, f"indices[{i}]") for i, index in enumerate(wanted))
-    return bind_slices(x, selections) if selections else []
+    return bind_slices(x, Slices(selections)) if selections else []
 
 
 def slice_grad(dy: Any, shape: Sequence[int], index: Any) -> Any:
@@ -176,7 +176,7 @@ def gradient_of(given: Sequence[Any], selections: Selections, names: Sequence[st
             raise TypeError(f"{name} has dtype {dy.dtype}, expected that of the first, {dys[0].dtype}")
     if dys[0].dtype == jnp.float8_e8m0fnu and dys[0].size != math.prod(selections[0].shape):
         raise TypeError("float8_e8m0fnu has no zero, so only a slice that takes the whole array has a gradient")
-    return bind_gradient(dys, selections)
+    return bind_gradient(dys, Slices(selections))
 
 
 def _broadcast(dy: Any, shape: tuple[int, ...], name: str) -> Any:

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+import jax
 import numpy as np
 from jax.extend.core.primitives import add_jaxvals_p
 
 from .._core import Selection
 from ..placement import Placement
+from . import alike, report
 from .groups import Group
 from .primitives import bind_addition, bind_gradient, sharded_as
+from .selections import Slices
 
 Part = tuple[Placement | None, Any]  # how it is placed, None for as it is; and a Sum or an array
 
@@ -28,6 +31,7 @@ class Sum:
     parts: tuple[Part, ...]
     plain: Callable[[], Any] | None  # how JAX computes it
     has_zeros: bool = True  # otherwise nothing was placed among zeros yet, and JAX computes it as well
+    is_zero: bool = False  # known to be zero
     depth: int = 0  # of Sums without zeros
     group: Group = None  # of what it is the gradient of
     value: Any = None  # once it has been computed
@@ -35,6 +39,7 @@ class Sum:
     def array(self) -> Any:
         if self.value is None:
             self.value = self._computed() if self.has_zeros else self._as_jax_does()
+            self.parts, self.plain = (), None  # what they hold may be freed
         return self.value
 
     def terms(self) -> tuple[list[Any], list[tuple[Selection, Any]]]:
@@ -71,11 +76,22 @@ class Sum:
         base = reduce(add_jaxvals_p.bind, whole) if whole else None
         if not placed:
             return base
-        selections = tuple(taken for taken, _ in placed)
-        dys = [dy for _, dy in placed]
-        if base is None:
-            return sharded_as(self.aval, bind_gradient(dys, selections, self.group))
-        return sharded_as(self.aval, bind_addition(base, dys, selections, self.group))
+        result = self._in_one_pass(base, placed)
+        return self._as_jax_does() if result is None else result
+
+    def _in_one_pass(self, base: Any, placed: Sequence[tuple[Selection, Any]]) -> Any:
+        """None where only JAX makes the type."""
+        selections, dys = tuple(taken for taken, _ in placed), [dy for _, dy in placed]
+        is_weak = all(jax.typeof(value).weak_type for value in (*dys, *([] if base is None else [base])))
+        if self.aval.weak_type and not is_weak and self.plain is not None:
+            return None
+        operands, stacks = alike.stacked(dys, self.aval.size * self.aval.dtype.itemsize)
+        slices = Slices(selections, self.group, alike.computed(dys), stacks)
+        result = bind_gradient(operands, slices) if base is None else bind_addition(base, operands, slices)
+        report.count({report.SLICES: len(dys), report.PASSES: 1})
+        if is_weak and not self.aval.weak_type:
+            result = jax.lax.convert_element_type(result, self.aval.dtype)
+        return sharded_as(self.aval, result)
 
     def _as_jax_does(self) -> Any:
         assert self.plain is not None

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backslice import cuda
+from backslice import Selection, cuda
 from backslice.jax import library, on_cuda
+from backslice.jax.selections import Slices
 from jax import export
 
 HAS_CUDA = cuda.why_not() is None or "without CUDA" not in str(cuda.why_not())
@@ -66,18 +67,6 @@ def test_gradients_are_calls_where_that_pays(shape: tuple[int, ...], texts: list
     assert calls(gradient_of(shape, *texts)) == expected
 
 
-def computed(shape: tuple[int, ...], texts: list[str], dtype: str) -> list[str]:
-    """With dy's that XLA would compute inside its sum."""
-
-    def gradient(*dys):
-        made = [jnp.reshape(jnp.sin(dy) * 2, dy.shape) for dy in dys]
-        return bsj.multi_slice_grad(shape, list(zip(texts, made, strict=True)))
-
-    x = np.empty(shape, np.int8)
-    dys = [jax.ShapeDtypeStruct(eval(f"x[{text}]", {"x": x}).shape, dtype) for text in texts]
-    return calls(lowered(gradient, *dys))
-
-
 @pytest.mark.parametrize(
     ("shape", "texts", "dtype", "called"),
     [
@@ -91,7 +80,19 @@ def computed(shape: tuple[int, ...], texts: list[str], dtype: str) -> list[str]:
     ],
 )
 def test_dys_that_xla_computes_where_it_reads_them_count(shape, texts, dtype: str, called: bool) -> None:
-    assert computed(shape, texts, dtype) == (["backslice_multi_slice_grad"] if called and HAS_CUDA else [])
+    selections = tuple(Selection.from_index(shape, text) for text in texts)
+    slices = Slices(selections, computed=frozenset(range(len(texts))))
+    assert on_cuda.gradient_pays(jax.ShapeDtypeStruct(shape, jnp.dtype(dtype)), slices) == called
+
+
+def test_fuse_slices_says_which_dys_are_computed_elementwise() -> None:
+    def loss(x):
+        return jnp.sum(jnp.sin(x[:, 1])) + jnp.sum((x[:, 2] @ jnp.ones((6, 6))) ** 2)
+
+    jaxpr = jax.make_jaxpr(bsj.fuse_slices(jax.grad(loss)))(jnp.ones((4, 5, 6)))
+    [slices] = [eqn.params["slices"] for eqn in jaxpr.eqns if "slices" in eqn.params]
+    [number] = slices.computed
+    assert slices.selections[number].to_index()[1] == 1
 
 
 @pytest.mark.parametrize("text", [":, 1024:3072", "::2", ":, ::-1"])

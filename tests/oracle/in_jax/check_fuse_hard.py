@@ -75,7 +75,7 @@ def test_numbers_of_pythons_are_arguments_and_addends() -> None:
 def gradients(jaxpr) -> list[int]:
     """How many dy's each call of ours has."""
     calls = [eqn for eqn in jaxpr.eqns if eqn.primitive.name.startswith("backslice_multi_slice")]
-    return [len(eqn.params["selections"]) for eqn in calls]
+    return [len(eqn.params["slices"].selections) for eqn in calls]
 
 
 def test_residual_loops_add_each_slice_once() -> None:

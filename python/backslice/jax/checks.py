@@ -1,0 +1,69 @@
+"""Self-tests: each handler beside a known result, before the first program calls it.
+
+They run in a thread of their own, since the first program may be in the middle of being traced and lowered: there JAX
+has no contexts that the caller has entered.
+"""
+
+from functools import cache, partial
+from threading import Thread
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._core import Selection
+from ..self_test import SelfTest
+from .selections import attribute
+
+X = np.arange(6, dtype=np.float32)
+TAKEN = (Selection.from_index((6,), slice(1, 4)), Selection.from_index((6,), slice(5, 2, -2)))
+DX = np.array([0, 1, 2, 5, 0, 4], np.float32)  # of dy's [1, 2, 3] and [4, 2]
+
+
+def _slices() -> list[Any]:
+    shapes = [jax.ShapeDtypeStruct(taken.result_shape, X.dtype) for taken in TAKEN]
+    call = jax.ffi.ffi_call("backslice_multi_slice", shapes)
+    return [*call(X, slices=attribute(TAKEN)), X[1:4], X[5:2:-2]]
+
+
+def _gradient(name: str, *total: Any) -> list[Any]:
+    dys = np.array([1, 2, 3], np.float32), np.array([4, 2], np.float32)
+    aliases = {0: 0} if total else {}
+    call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(X.shape, X.dtype), input_output_aliases=aliases)
+    return [call(*total, *dys, slices=attribute(TAKEN), parts=np.ones(2, np.int64)), sum(total, DX)]
+
+
+CASES = {
+    "slices": _slices,
+    "gradient": partial(_gradient, "backslice_multi_slice_grad"),
+    "addition": partial(_gradient, "backslice_multi_slice_add", X),
+}
+
+
+def _compare(name: str) -> None:
+    results = jax.jit(CASES[name])()
+    half = len(results) // 2
+    for ours, expected in zip(results[:half], results[half:], strict=True):
+        if not np.array_equal(ours, expected):
+            raise ValueError(f"backslice gives {np.asarray(ours)}, expected {np.asarray(expected)}")
+
+
+_TESTS = SelfTest("backslice.jax", "JAX's own operations are used", {name: partial(_compare, name) for name in CASES})
+
+
+def _run() -> None:
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        _TESTS.passed()
+
+
+@cache
+def passed() -> bool:
+    """Run the self-tests at the first call. Those of handlers for CUDA devices are not run, which differ in kernels."""
+    thread = Thread(target=_run)
+    thread.start()
+    thread.join()
+    return _TESTS.passed()
+
+
+def results() -> dict[str, str]:
+    return _TESTS.status()
