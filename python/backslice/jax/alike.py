@@ -1,13 +1,14 @@
-"""dy's that are computed alike, from other slices of the same arrays: one `vmap` of the common computation.
+"""dy's that are computed alike, from other slices of the same arrays: one loop or `vmap` of the common computation.
 
 XLA compiles a kernel per dy, and for hundreds of slices that is most of the time that a program takes. The dy's that
-differ only in the positions of slices and in numbers are computed by one kernel along a new first axis. The others are
-put together where one kernel can compute several of them.
+differ only in the positions of slices and in numbers are computed along a new first axis. The others are put together
+where one kernel can compute several of them.
 """
 
 import heapq
 import itertools
 import math
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,8 +23,13 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.extend.core.primitives import slice_p
 
+from .choice import choose
+from .native import has_whole_bytes
+
 LEAST = 4  # dy's of one kernel: fewer kernels are compiled as fast
 MOST_OPERATIONS = 64  # per dy
+LARGEST_START = 2**31 - 1
+LARGE_PART = 4  # the array's elements per element of a dy, on average, that make it a large part
 MOST_IN_KERNEL = 8  # dy's of a small array that are computed from one another; a longer concatenation is no kernel
 MOST_BYTES_OF_KERNEL = 1 << 22  # of their array, once per dy
 
@@ -105,10 +111,21 @@ def computed(dys: Sequence[Any]) -> frozenset[int]:
     return frozenset(i for i, operation in enumerate(found) if operation is not None and operation.is_elementwise)
 
 
+def are_cheaper_in_their_sum(dys: Sequence[Any], array_elements: int) -> bool:
+    """Whether they are large parts of their array, of many shapes: XLA computes such dy's inside the sum, by one kernel
+    that looks at every element of the array once per slice."""
+    has_many_shapes = len(dys) >= 2 * LEAST and 2 * len({dy.shape for dy in dys}) >= len(dys)
+    return (
+        has_many_shapes
+        and LARGE_PART * sum(dy.size for dy in dys) >= len(dys) * array_elements
+        and len(computed(dys)) == len(dys)
+    )
+
+
 def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tuple[int, ...], ...]]:
     """Operands that have the dy's along a new first axis, or one dy, and the numbers of the dy's in each."""
     trace = _current.get()
-    if trace is None or any(_is_explicit(dy) for dy in dys):
+    if trace is None or not has_whole_bytes(dys[0].dtype) or any(_is_explicit(dy) for dy in dys):
         return list(dys), ()
     alike: dict[Any, list[tuple[int, _Program]]] = {}
     for number, dy in enumerate(dys):
@@ -121,7 +138,7 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
         programs = [program for _, program in members]
         if len(members) < LEAST:
             continue
-        if _differ(programs):
+        if any(map(_differ, zip(*(program.leaves for program in programs), strict=True))):
             operands.append(_together(programs))
             stacks.append(tuple(number for number, _ in members))
         else:  # XLA computes them once
@@ -231,68 +248,104 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
         else:
             starts = tuple(a + b * c for a, b, c in zip(starts, steps, found.starts, strict=True))
             found = _Slice(value, starts, found.sizes, tuple(map(math.prod, zip(steps, found.steps, strict=True))))
-    return found
+    return found if found is None or max(found.starts, default=0) <= LARGEST_START else None
 
 
 # --- several at once
 
 
-def _differ(programs: Sequence[_Program]) -> bool:
-    return any(_axis_of(leaves) is not None for leaves in zip(*(p.leaves for p in programs), strict=True))
-
-
-def _axis_of(leaves: Sequence[Any]) -> int | None:
-    """None for what all have."""
+def _differ(leaves: Sequence[Any]) -> bool:
     if isinstance(leaves[0], _Slice):
-        return 0 if len({leaf.starts for leaf in leaves}) > 1 else None
+        return len({leaf.starts for leaf in leaves}) > 1
     if isinstance(leaves[0], jax.Array):
-        return 0 if len({id(leaf) for leaf in leaves}) > 1 else None
-    return 0 if len({np.asarray(leaf).tobytes() for leaf in leaves}) > 1 else None
+        return len({id(leaf) for leaf in leaves}) > 1
+    return len({np.asarray(leaf).tobytes() for leaf in leaves}) > 1
 
 
 def _together(programs: Sequence[_Program]) -> Any:
-    columns = list(zip(*(program.leaves for program in programs), strict=True))
-    axes = [_axis_of(leaves) for leaves in columns]
-    leaves = [_stack(leaves) if axis == 0 else _alone(leaves[0]) for leaves, axis in zip(columns, axes, strict=True)]
-    return jax.vmap(programs[0].run, in_axes=axes)(*leaves)
+    """The values along a new first axis: by a loop where memory need not be filled first, by `vmap` elsewhere."""
+    columns = [_Column(leaves) for leaves in zip(*(program.leaves for program in programs), strict=True)]
+    operands = [column.operand() for column in columns]
+    dy = programs[0].operations[-1].result
+    count = len(programs)
+
+    def by_vmap(*operands: Any) -> Any:
+        leaves = [column.stack(operand) for column, operand in zip(columns, operands, strict=True)]
+        return jax.vmap(programs[0].run, [0 if column.differs else None for column in columns])(*leaves)
+
+    def by_loop(*operands: Any) -> Any:
+        def body(i: Any, result: Any) -> Any:
+            leaves = [column.row(operand, i) for column, operand in zip(columns, operands, strict=True)]
+            begin = [lax.convert_element_type(i, np.int32), *[np.int32(0)] * dy.ndim]
+            return lax.dynamic_update_slice(result, programs[0].run(*leaves)[None], begin, allow_negative_indices=False)
+
+        # The same number whenever the program is made; another one for each loop, so that XLA makes each its memory.
+        number = zlib.crc32(repr([program.operations[-1].number for program in programs]).encode())
+        memory = jax.ShapeDtypeStruct((count, *dy.shape), dy.dtype)
+        return lax.fori_loop(0, count, body, jax.ffi.ffi_call("backslice_unwritten", memory)(number=np.int64(number)))
+
+    if any(jax.typeof(operand).manual_axis_type.varying for operand in operands):  # inside shard_map
+        return by_vmap(*operands)
+    return choose(by_loop, by_vmap, operands)
 
 
-def _alone(leaf: Any) -> Any:
-    if not isinstance(leaf, _Slice):
-        return leaf
-    return lax.slice(leaf.array, leaf.starts, _limits(leaf.starts, leaf.sizes, leaf.steps), leaf.steps)
+@dataclass(frozen=True)
+class _Column:
+    """The leaves of several programs at one place."""
+
+    leaves: Sequence[Any]
+
+    @property
+    def differs(self) -> bool:
+        return _differ(self.leaves)
+
+    def operand(self) -> Any:
+        """The array that is sliced, the number that all have, or a table of numbers."""
+        first = self.leaves[0]
+        if isinstance(first, _Slice):
+            return first.array
+        if not self.differs:
+            return first
+        return lax.concatenate([lax.reshape(jnp.asarray(number), (1,)) for number in self.leaves], 0)
+
+    def row(self, operand: Any, i: Any) -> Any:
+        """The i-th leaf, where i is traced."""
+        if not isinstance(self.leaves[0], _Slice):
+            return (
+                lax.dynamic_index_in_dim(operand, i, keepdims=False, allow_negative_indices=False)
+                if self.differs
+                else operand
+            )
+        if not self.differs:
+            return self.stack(operand)
+        return self._at(
+            operand, [_position([leaf.starts[axis] for leaf in self.leaves], i) for axis in range(operand.ndim)]
+        )
+
+    def stack(self, operand: Any) -> Any:
+        """All leaves along a new first axis, or the one that they are."""
+        first = self.leaves[0]
+        if not isinstance(first, _Slice):
+            return operand
+        if not self.differs:
+            return self._at(operand, first.starts)
+        return jax.vmap(lambda i: self.row(operand, i))(jnp.arange(len(self.leaves)))
+
+    def _at(self, array: Any, starts: Sequence[Any]) -> Any:
+        first = self.leaves[0]
+        spans = [(size - 1) * step + 1 if size else 0 for size, step in zip(first.sizes, first.steps, strict=True)]
+        taken = lax.dynamic_slice(array, starts, spans, allow_negative_indices=False)
+        return (
+            lax.slice(taken, [0] * taken.ndim, spans, first.steps) if any(step != 1 for step in first.steps) else taken
+        )
 
 
-def _limits(starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> list[int]:
-    return [a + (n - 1) * step + 1 if n else a for a, n, step in zip(starts, sizes, steps, strict=True)]
-
-
-def _stack(leaves: Sequence[Any]) -> Any:
-    """Slices or numbers, along a new first axis."""
-    if not isinstance(leaves[0], _Slice):
-        return lax.concatenate([lax.reshape(jnp.asarray(number), (1,)) for number in leaves], 0)
-    array, sizes, steps = leaves[0].array, leaves[0].sizes, leaves[0].steps
-    starts = np.array([leaf.starts for leaf in leaves])
-    moving = np.flatnonzero(np.any(starts != starts[0], axis=0))
-    distances = np.diff(starts[:, moving], axis=0)
-    if len(moving) == 1 and np.all(distances == distances[0]) and (axis := int(moving[0])) is not None:
-        distance, size = int(distances[0, 0]), sizes[axis]
-        if distance > 0 and (size == 1 or (distance == size and steps[axis] == 1)):
-            return _adjacent(leaves, axis, distance)
-    spans = _limits((0,) * len(sizes), sizes, steps)
-    rows = jax.vmap(lambda start: lax.dynamic_slice(array, start, spans))(jnp.asarray(starts, np.int32))
-    return rows if all(step == 1 for step in steps) else lax.slice(rows, (0,) * rows.ndim, rows.shape, (1, *steps))
-
-
-def _adjacent(leaves: Sequence[_Slice], axis: int, distance: int) -> Any:
-    """Slices at equal distances, as another view of the array."""
-    first, count = leaves[0], len(leaves)
-    sizes, steps = list(first.sizes), list(first.steps)
-    size = sizes[axis]
-    sizes[axis], steps[axis] = count * size, distance if size == 1 else 1
-    rows = lax.slice(first.array, first.starts, _limits(first.starts, sizes, steps), steps)
-    apart = lax.reshape(rows, (*sizes[:axis], count, size, *sizes[axis + 1 :]))
-    return jnp.moveaxis(apart, axis, 0)
+def _position(starts: Sequence[int], i: Any) -> Any:
+    """The i-th of some starts."""
+    distances = {b - a for a, b in itertools.pairwise(starts)}
+    if len(distances) == 1:
+        return np.int32(starts[0]) + lax.convert_element_type(i, np.int32) * np.int32(distances.pop())
+    return lax.dynamic_index_in_dim(jnp.asarray(starts, np.int32), i, keepdims=False, allow_negative_indices=False)
 
 
 def _joined(trace: Trace, dys: Sequence[Any], numbers: Sequence[int], array_bytes: int) -> Iterator[list[int]]:

@@ -38,12 +38,12 @@ def _slice(x: Any, selection: Selection) -> Any:
         low + (high - low + 1) * bool(axis[2]) for low, high, axis in zip(first, last, selection.axes, strict=True)
     ]
     taken = jax.lax.slice(x, first, limits, [abs(step) for _, step, _ in selection.axes])
-    return jax.lax.reshape(_in_order(taken, selection), selection.result_shape)
+    return _reshaped(_in_order(taken, selection), selection.result_shape)
 
 
 def _expand(dy: Any, selection: Selection) -> Any:
     """dy where the slice takes its elements from, and zeros around it."""
-    taken = _in_order(jax.lax.reshape(dy, [count for _, _, count in selection.axes]), selection)
+    taken = _in_order(_reshaped(dy, tuple(count for _, _, count in selection.axes)), selection)
     padding = []
     for axis, (start, step, count) in enumerate(selection.axes):
         taken = _spread(taken, axis, abs(step))
@@ -72,9 +72,15 @@ def _spread(taken: Any, axis: int, step: int) -> Any:
     return jax.lax.reshape(_padded(apart, padding), (*before, count * step, *after))
 
 
+def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """JAX has no rule for a reshape of arrays that are reduced later, whatever the shape."""
+    return x if x.shape == shape else jax.lax.reshape(x, shape)
+
+
 def _in_order(taken: Any, selection: Selection) -> Any:
     """Between the order of the array and that of the slice: they differ on axes that are walked backwards."""
-    return jax.lax.rev(taken, [axis for axis, (_, step, _) in enumerate(selection.axes) if step < 0])
+    backwards = [axis for axis, (_, step, _) in enumerate(selection.axes) if step < 0]
+    return jax.lax.rev(taken, backwards) if backwards else taken
 
 
 def _add(a: Any, b: Any) -> Any:

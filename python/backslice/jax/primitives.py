@@ -16,6 +16,7 @@ from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.interpreters.xla import apply_primitive
 
 from . import internals, lowering, sharding
+from .choice import choice_p, function_of
 from .groups import group_of, member_p
 from .selections import Slices, attribute
 
@@ -235,3 +236,4 @@ def _prepare() -> None:
         return
     for primitive in (*linear, member_p):
         jet.deflinear(primitive)
+    jet.jet_rules[choice_p] = lambda x, series, *, on_cpu, elsewhere: jet.jet(function_of(elsewhere), x, series)

@@ -80,10 +80,13 @@ class Sum:
         return self._as_jax_does() if result is None else result
 
     def _in_one_pass(self, base: Any, placed: Sequence[tuple[Selection, Any]]) -> Any:
-        """None where only JAX makes the type."""
+        """None where JAX is better, or only JAX makes the type."""
         selections, dys = tuple(taken for taken, _ in placed), [dy for _, dy in placed]
         is_weak = all(jax.typeof(value).weak_type for value in (*dys, *([] if base is None else [base])))
-        if self.aval.weak_type and not is_weak and self.plain is not None:
+        if self.plain is not None and alike.are_cheaper_in_their_sum(dys, self.aval.size):
+            report.count({"XLA computes large parts of an array inside their sum": len(dys)})
+            return None
+        if self.plain is not None and self.aval.weak_type and not is_weak:
             return None
         operands, stacks = alike.stacked(dys, self.aval.size * self.aval.dtype.itemsize)
         slices = Slices(selections, self.group, alike.computed(dys), stacks)

@@ -196,6 +196,30 @@ def test_fuse_slices_with_explicit_axes(explicit_mesh, way: str, spec: P) -> Non
             np.testing.assert_allclose(dx, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["multi_slice", "fuse_slices"])
+def test_arrays_whose_gradients_are_summed_over_devices_later(explicit_mesh, kind: str) -> None:
+    """An array that is reduced along an axis of the mesh has a gradient that is not reduced yet."""
+
+    def loss(x, f):
+        return sum(jnp.sum(y) for y in f(x))
+
+    slices = {
+        "multi_slice": lambda x: bsj.multi_slice(x, ["1:3", ":, 2:4"]),
+        "fuse_slices": lambda x: [x[1:3], x[:, 2:4]],
+    }
+    transform = bsj.fuse_slices if kind == "fuse_slices" else lambda f: f
+    with jax.set_mesh(explicit_mesh):
+        x = jax.device_put(X[..., 0], P(reduced={"a"}))
+        gradient = jax.grad(lambda x: loss(x, slices[kind]))
+        [taken, _] = jax.jit(bsj.fuse_slices(slices[kind]))(x)
+        assert taken.sharding == NamedSharding(explicit_mesh, P(None, None, reduced={"a"}))
+        dx = jax.jit(transform(gradient))(x)
+        assert dx.sharding == NamedSharding(explicit_mesh, P(None, None, unreduced={"a"}))
+        plain = jax.grad(lambda x: loss(x, slices["fuse_slices"]))
+        expected = jax.sharding.reshard(jax.jit(plain)(x), P())
+        np.testing.assert_allclose(jax.sharding.reshard(dx, P()), expected, rtol=1e-12)
+
+
 def test_dys_of_which_some_are_the_same_on_every_device(mesh) -> None:
     """Their sum is not, and JAX must know; otherwise it returns that of one device, or loses a sum in a gradient."""
 
