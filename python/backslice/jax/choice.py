@@ -45,8 +45,7 @@ def _transpose(ct: Any, *operands: Any, on_cpu: ClosedJaxpr, elsewhere: ClosedJa
 
 
 def _batch(operands: Sequence[Any], axes: Sequence[Any], *, on_cpu: ClosedJaxpr, elsewhere: ClosedJaxpr) -> Any:
-    in_axes = tuple(None if axis is batching.not_mapped else axis for axis in axes)
-    return jax.vmap(function_of(elsewhere), in_axes)(*operands), 0
+    return jax.vmap(function_of(elsewhere), tuple(axes))(*operands), 0
 
 
 choice_p.def_impl(lambda *operands, **programs: apply_primitive(choice_p, *operands, **programs))

@@ -25,6 +25,7 @@ from jax.interpreters import partial_eval
 from . import alike, report
 from .groups import group_of, member_p
 from .placing import PLACING, PLACING_BY_NAME, Rule, arrays, bind, is_sum
+from .primitives import prepare
 from .sums import Sum, rebuilt
 
 SHORT = 16  # equations of a function that is inlined
@@ -73,6 +74,7 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def fused(*args: Any, **kwargs: Any) -> Any:
+        prepare()
         leaves, structure = jax.tree.flatten((args, kwargs))
         traced = [leaf for leaf in leaves if _is_array(leaf)]
 

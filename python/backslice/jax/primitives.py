@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.extend.core import Primitive
+from jax.extend.core.primitives import jit_p
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.interpreters.xla import apply_primitive
 
@@ -30,17 +31,17 @@ multi_slice_add_p = Primitive("backslice_multi_slice_add")
 
 
 def bind_slices(x: Any, slices: Slices) -> list[Any]:
-    _prepare()
+    prepare()
     return list(multi_slice_p.bind(x, slices=slices))
 
 
 def bind_gradient(dys: Sequence[Any], slices: Slices) -> Any:
-    _prepare()
+    prepare()
     return multi_slice_grad_p.bind(*varying_alike(dys), slices=slices)
 
 
 def bind_addition(total: Any, dys: Sequence[Any], slices: Slices) -> Any:
-    _prepare()
+    prepare()
     return multi_slice_add_p.bind(*varying_alike([total, *dys]), slices=slices)
 
 
@@ -225,7 +226,7 @@ for _primitive, _rule in (
 
 
 @cache
-def _prepare() -> None:
+def prepare() -> None:
     """Register what needs private names of JAX, or a module of its experiments."""
     linear = (multi_slice_p, multi_slice_grad_p, multi_slice_add_p)
     sharding.will_be_partitioned(linear)
@@ -236,4 +237,11 @@ def _prepare() -> None:
         return
     for primitive in (*linear, member_p):
         jet.deflinear(primitive)
-    jet.jet_rules[choice_p] = lambda x, series, *, on_cpu, elsewhere: jet.jet(function_of(elsewhere), x, series)
+
+    def of_choice(x: Any, series: Any, *, on_cpu: Any, elsewhere: Any) -> Any:
+        """As of a jitted function, whose rule has the scale of the series that this version of JAX uses."""
+        [eqn] = jax.make_jaxpr(jax.jit(function_of(elsewhere)))(*x).eqns
+        [result], [terms] = jet.jet_rules[jit_p](x, series, **eqn.params)
+        return result, terms
+
+    jet.jet_rules[choice_p] = of_choice
