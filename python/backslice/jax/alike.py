@@ -75,16 +75,17 @@ class Trace:
 
     operations: dict[int, Operation] = field(default_factory=dict)
     readers: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    count: int = 0
 
     def record(
         self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
     ) -> None:
-        number = len(self.operations)
+        self.count += 1
         for operand in operands:
-            self.readers[id(operand)].add(number)
+            self.readers[id(operand)].add(self.count)
         for result in results:
             if isinstance(result, jax.core.Tracer):
-                self.operations[id(result)] = Operation(number, primitive, tuple(operands), params, result)
+                self.operations[id(result)] = Operation(self.count, primitive, tuple(operands), params, result)
 
 
 _current: ContextVar[Trace | None] = ContextVar("backslice_trace", default=None)
@@ -158,29 +159,22 @@ def _is_explicit(dy: Any) -> bool:
 # --- how a value is computed
 
 
-def _reached(trace: Trace, roots: Sequence[Any], may_repeat: bool) -> dict[int, Operation] | None:
-    """The elementwise operations that compute some values, by number; None where there are too many."""
-    found = [trace.operations[id(root)] for root in roots if id(root) in trace.operations]
-    heap = [-operation.number for operation in found]
-    heapq.heapify(heap)
-    known = {operation.number: operation for operation in found}
-    own = set(known)
-    inside: dict[int, Operation] = {}
-    while heap:
-        operation = known[-heapq.heappop(heap)]
+def _repeatable(trace: Trace, dy: Any) -> list[Operation]:
+    """The operations that compute a dy and may be repeated, in their order; none where there are too many."""
+    known = {trace.operations[id(dy)].number: trace.operations[id(dy)]}
+    remaining, inside = [-number for number in known], dict[int, Operation]()
+    while remaining and len(inside) <= MOST_OPERATIONS:
+        operation = known[-heapq.heappop(remaining)]
         # What reads a value came after it, so that it is inside already or not at all.
-        is_own = operation.number in own or trace.readers[id(operation.result)] <= inside.keys()
-        is_cheap = may_repeat and operation.primitive.name in CHEAP
-        if operation.number in inside or not operation.is_elementwise or not (is_own or is_cheap):
+        is_read_elsewhere = not trace.readers[id(operation.result)] <= inside.keys()
+        if not operation.is_elementwise or (is_read_elsewhere and operation.primitive.name not in CHEAP):
             continue
         inside[operation.number] = operation
-        if len(inside) > MOST_OPERATIONS * len(roots):
-            return None
         for operand in operation.operands:
             if (of := trace.operations.get(id(operand))) is not None and of.number not in known:
                 known[of.number] = of
-                heapq.heappush(heap, -of.number)
-    return inside
+                heapq.heappush(remaining, -of.number)
+    return [] if remaining else [inside[number] for number in sorted(inside)]
 
 
 @dataclass(frozen=True)
@@ -203,10 +197,9 @@ class _Program:
     def of(cls, trace: Trace, dy: Any) -> "_Program | None":
         if id(dy) not in trace.operations or trace.readers[id(dy)] or not dy.size:
             return None
-        inside = _reached(trace, [dy], may_repeat=True)
-        if not inside:
+        operations = _repeatable(trace, dy)
+        if not operations:
             return None
-        operations = [inside[number] for number in sorted(inside)]
         leaves: dict[int, Any] = {}
         results = {id(operation.result) for operation in operations}
         for operand in itertools.chain(*(operation.operands for operation in operations)):
