@@ -1,8 +1,8 @@
 """dy's that are computed alike, from other slices of the same arrays: one loop or `vmap` of the common computation.
 
 XLA compiles a kernel per dy, and for hundreds of slices that is most of the time that a program takes. The dy's that
-differ only in the positions of slices and in numbers are computed along a new first axis. The others are put together
-where one kernel can compute several of them.
+differ only in the positions of slices and in numbers are computed along a new first axis. A few others are put
+together where one kernel can compute them.
 """
 
 import heapq
@@ -26,7 +26,7 @@ from jax.extend.core.primitives import slice_p
 from .choice import choose
 from .native import has_whole_bytes
 
-LEAST = 4  # dy's of one kernel: fewer kernels are compiled as fast
+LEAST = 4  # dy's of one loop: fewer kernels are compiled as fast
 MOST_OPERATIONS = 64  # per dy
 LARGEST_START = 2**31 - 1
 LARGE_PART = 4  # the array's elements per element of a dy, on average, that make it a large part
@@ -133,7 +133,7 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
         program = _Program.of(trace, dy)
         if program is not None:
             alike.setdefault(program.key(), []).append((number, program))
-    operands, stacks, equal = [], [], set[int]()
+    operands, stacks, has_equal = list[Any](), list[tuple[int, ...]](), False
     for members in alike.values():
         members.sort(key=lambda member: [leaf.starts for leaf in member[1].leaves if isinstance(leaf, _Slice)])
         programs = [program for _, program in members]
@@ -143,13 +143,12 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
             operands.append(_together(programs))
             stacks.append(tuple(number for number, _ in members))
         else:  # XLA computes them once
-            equal.update(number for number, _ in members)
-    done = equal.union(*stacks)
-    rest = _joined(trace, dys, [i for i in range(len(dys)) if i not in done], array_bytes)
-    for numbers in itertools.chain(([i] for i in equal), rest):
-        operands.append(jnp.stack([dys[i] for i in numbers]) if len(numbers) > 1 else dys[numbers[0]])
-        stacks.append(tuple(numbers))
-    return operands, tuple(stacks)
+            has_equal = True
+    done = set(itertools.chain(*stacks))
+    single = [i for i in range(len(dys)) if i not in done]
+    if len(single) == len(dys) and not has_equal and _fit_one_kernel(trace, dys, array_bytes):
+        return [jnp.stack(dys)], (tuple(single),)
+    return [*operands, *(dys[i] for i in single)], (*stacks, *((i,) for i in single))
 
 
 def _is_explicit(dy: Any) -> bool:
@@ -341,32 +340,14 @@ def _position(starts: Sequence[int], i: Any) -> Any:
     return lax.dynamic_index_in_dim(jnp.asarray(starts, np.int32), i, keepdims=False, allow_negative_indices=False)
 
 
-def _joined(trace: Trace, dys: Sequence[Any], numbers: Sequence[int], array_bytes: int) -> Iterator[list[int]]:
-    """Of the others, the numbers of those that one kernel computes."""
-    count = len(numbers)
-    of = [dys[i] for i in numbers]
-    is_small = 1 < count <= MOST_IN_KERNEL and len(dys) * array_bytes <= MOST_BYTES_OF_KERNEL
-    if is_small and len({dy.shape for dy in of}) == 1 and _fit_one_kernel(trace, of):
-        yield list(numbers)
-        return
-    free = [i for i in numbers if _is_computed_for_itself(trace, dys[i])] if count >= 2 * LEAST else []
-    shapes: dict[Any, list[int]] = defaultdict(list)
-    for i in free:
-        shapes[dys[i].shape].append(i)
-    together = [same[k : k + LEAST] for same in shapes.values() for k in range(0, len(same) - LEAST + 1, LEAST)]
-    yield from together
-    yield from ([i] for i in numbers if i not in set(itertools.chain(*together)))
-
-
-def _is_computed_for_itself(trace: Trace, dy: Any) -> bool:
-    operation = trace.operations.get(id(dy))
-    return operation is not None and dy.ndim > 0 and operation.is_elementwise and not trace.readers[id(dy)]
-
-
-def _fit_one_kernel(trace: Trace, dys: Sequence[Any]) -> bool:
+def _fit_one_kernel(trace: Trace, dys: Sequence[Any], array_bytes: int) -> bool:
     """Whether XLA computes them in one kernel: from slices of arrays, by elementwise operations, each of which serves
     these dy's alone."""
-    if len(set(map(id, dys))) < len(dys) or not dys[0].ndim or any(id(dy) not in trace.operations for dy in dys):
+    if not 1 < len(dys) <= MOST_IN_KERNEL or len(dys) * array_bytes > MOST_BYTES_OF_KERNEL or not dys[0].ndim:
+        return False
+    if len({dy.shape for dy in dys}) > 1 or len(set(map(id, dys))) < len(dys):
+        return False
+    if any(id(dy) not in trace.operations for dy in dys):
         return False
     remaining, operations = list(dys), dict[int, Operation]()
     while remaining:

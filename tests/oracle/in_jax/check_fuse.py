@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backslice.jax import lowering
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(6, 8)))
 
@@ -193,23 +192,6 @@ def test_debug_prints_stay(capfd: pytest.CaptureFixture[str]) -> None:
     jax.jit(bsj.fuse_slices(jax.grad(loss)))(X).block_until_ready()
     jax.effects_barrier()
     assert "seen" in capfd.readouterr().out
-
-
-def lowered(loss, x=X) -> str:
-    return jax.jit(bsj.fuse_slices(jax.grad(loss))).lower(x).as_text()
-
-
-def test_dys_that_only_the_gradient_reads_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lowering, "LEAST_BYTES_OF_GRADIENTS", 0)
-
-    def loss(x):
-        return sum(jnp.sum(x[:, t] ** (t + 2)) for t in range(8)) + sum(jnp.sum(x[k] ** (k + 2)) for k in range(5))
-
-    assert lowered(loss).count("stablehlo.concatenate") == 2 + 1  # of the columns and of the rows: none are alike
-    np.testing.assert_allclose(jax.jit(bsj.fuse_slices(jax.grad(loss)))(X), jax.grad(loss)(X), rtol=1e-12)
-    assert "stablehlo.concatenate" not in lowered(lambda x: sum(x[0, t] ** 2 for t in range(8)))
-    both = bsj.fuse_slices(jax.grad(lambda x: loss(x) + jnp.sum(x**3)))
-    np.testing.assert_allclose(jax.jit(both)(X), jax.grad(lambda x: loss(x) + jnp.sum(x**3))(X), rtol=1e-12)
 
 
 def joined(f, shape: tuple[int, ...]) -> list[int]:
