@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 def test_the_page_runs() -> None:
     page = (ROOT / "docs" / "jax.md").read_text()
     blocks = re.findall(r"^```\{code-block\} python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     exec(compile("\n".join(blocks), "jax.md", "exec"), {})
 
 
