@@ -3,7 +3,9 @@
 import os
 
 # What is compared does not depend on how well XLA optimises, and compiling is most of the time.
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0"
+os.environ["XLA_FLAGS"] = (
+    os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0 --xla_force_host_platform_device_count=2"
+)
 
 import backslice.jax as bsj
 import jax

@@ -42,6 +42,8 @@ class Program:
             self.order,
             self.pad,
             self.unit_axes,
+            self.unrolled,
+            self.library,
         ]
         inside = [self.jit, self.scan, self.cond, self.remat, self.vmap, self.custom, self.split, self.residual]
         several = plain * 2 + inside if self.depth else plain
@@ -124,6 +126,17 @@ class Program:
             x = x + jnp.sum(x[k % x.shape[0]]) * float(self.rng.integers(0, 2))
         return x
 
+    def unrolled(self, x, pool):
+        """Slices that are used alike."""
+        if not x.ndim:
+            return x
+        return sum(jnp.sign(x[t]) * x[t] * float(self.rng.integers(-1, 2)) for t in range(x.shape[0])) + jnp.sum(x)
+
+    def library(self, x, pool):
+        """Functions that JAX makes programs of their own."""
+        functions = [jnp.cumsum, jnp.sort, lambda x: jnp.where(x > 0, x, 2.0 * x), lambda x: jnp.roll(x, 1)]
+        return functions[self.rng.integers(len(functions))](x.reshape(-1))
+
     # --- functions inside
 
     def jit(self, x, pool):
@@ -168,6 +181,28 @@ def argument(seed: int) -> jax.Array:
     return jnp.asarray(rng.integers(-1, 2, shape), jnp.float64)
 
 
+def descent(f):
+    """Gradients in the body of a while_loop."""
+
+    def run(x):
+        step = jax.grad(f)
+        return jax.lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] - jnp.sign(step(s[1]))), (0, x))[1]
+
+    return run
+
+
+def sharded(f):
+    """The gradient of an array that is divided between two devices, where an axis allows it."""
+
+    def loss(x):
+        mesh = jax.make_mesh((2,), ("d",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:2])
+        even = [axis for axis, extent in enumerate(x.shape) if extent % 2 == 0]
+        spec = jax.sharding.PartitionSpec(*["d" if axis in even[:1] else None for axis in range(x.ndim)])
+        return f(jax.lax.with_sharding_constraint(x, jax.sharding.NamedSharding(mesh, spec)))
+
+    return jax.grad(loss)
+
+
 transforms: dict[str, Callable] = {
     "grad": jax.grad,
     "value_and_grad": jax.value_and_grad,
@@ -179,5 +214,7 @@ transforms: dict[str, Callable] = {
             lambda c, k: (c + jax.grad(f)(x * k), None), jnp.zeros_like(x), jnp.array([1.0, -1.0], x.dtype)
         )[0]
     ),
+    "grad in while": descent,
+    "sharded grad": sharded,
     "vjp": lambda f: lambda x: partial(jax.vjp(f, x)[1])(jnp.asarray(2.0, x.dtype)),
 }
