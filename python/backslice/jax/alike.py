@@ -7,7 +7,6 @@ together where one kernel can compute them.
 
 import heapq
 import itertools
-import math
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -48,6 +47,7 @@ COSTLY = frozenset(
         "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh",
     }
 )  # fmt: skip
+SLICING = frozenset({"slice", "split", "unstack"})
 OF_SHAPES = frozenset({"broadcast_in_dim", "reshape", "rev", "squeeze"})
 
 
@@ -60,6 +60,7 @@ class Operation:
     operands: tuple[Any, ...]
     params: dict[str, Any]
     result: Any
+    place: int  # of the result among those of the operation
 
     @property
     def is_elementwise(self) -> bool:
@@ -83,9 +84,9 @@ class Trace:
         self.count += 1
         for operand in operands:
             self.readers[id(operand)].add(self.count)
-        for result in results:
+        for i, result in enumerate(results):
             if isinstance(result, jax.core.Tracer):
-                self.operations[id(result)] = Operation(self.count, primitive, tuple(operands), params, result)
+                self.operations[id(result)] = Operation(self.count, primitive, tuple(operands), params, result, i)
 
 
 _current: ContextVar[Trace | None] = ContextVar("backslice_trace", default=None)
@@ -182,6 +183,7 @@ class _Slice:
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
     steps: tuple[int, ...]
+    dropped: int | None  # an axis that the slice does not have
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class _Program:
 
 def _kind(leaf: Any) -> Any:
     if isinstance(leaf, _Slice):
-        return "slice", id(leaf.array), leaf.sizes, leaf.steps
+        return "slice", id(leaf.array), leaf.sizes, leaf.steps, leaf.dropped
     aval = jax.typeof(leaf)
     return ("number", aval.dtype, aval.weak_type) if np.ndim(leaf) == 0 else id(leaf)
 
@@ -231,16 +233,30 @@ def _kind(leaf: Any) -> Any:
 def _slice_of(trace: Trace, value: Any) -> _Slice | None:
     """A slice of an array, through slices of slices."""
     found: _Slice | None = None
-    while (operation := trace.operations.get(id(value))) is not None and operation.primitive is slice_p:
-        starts = operation.params["start_indices"]
-        steps = operation.params["strides"] or (1,) * len(starts)
-        value = operation.operands[0]
+    while (operation := trace.operations.get(id(value))) is not None and operation.primitive.name in SLICING:
+        value, dropped = operation.operands[0], None
+        starts, steps = [0] * value.ndim, [1] * value.ndim
+        if operation.primitive is slice_p:
+            starts, steps = operation.params["start_indices"], operation.params["strides"] or steps
+        elif operation.primitive.name == "split":
+            starts[operation.params["axis"]] = sum(operation.params["sizes"][: operation.place])
+        else:  # unstack
+            dropped = operation.params["axis"]
+            starts[dropped] = operation.place
         if found is None:
-            found = _Slice(value, tuple(starts), tuple(operation.result.shape), tuple(steps))
-        else:
+            kept = operation.result.shape if dropped is None else _with_unit_axis(operation.result.shape, dropped)
+            found = _Slice(value, tuple(starts), tuple(kept), tuple(steps), dropped)
+        elif dropped is None:
             starts = tuple(a + b * c for a, b, c in zip(starts, steps, found.starts, strict=True))
-            found = _Slice(value, starts, found.sizes, tuple(map(math.prod, zip(steps, found.steps, strict=True))))
+            steps = tuple(a * b for a, b in zip(steps, found.steps, strict=True))
+            found = _Slice(value, starts, found.sizes, steps, found.dropped)
+        else:
+            break
     return found if found is None or max(found.starts, default=0) <= LARGEST_START else None
+
+
+def _with_unit_axis(shape: Sequence[int], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], 1, *shape[axis:])
 
 
 # --- several at once
@@ -327,9 +343,9 @@ class _Column:
         first = self.leaves[0]
         spans = [(size - 1) * step + 1 if size else 0 for size, step in zip(first.sizes, first.steps, strict=True)]
         taken = lax.dynamic_slice(array, starts, spans, allow_negative_indices=False)
-        return (
-            lax.slice(taken, [0] * taken.ndim, spans, first.steps) if any(step != 1 for step in first.steps) else taken
-        )
+        if any(step != 1 for step in first.steps):
+            taken = lax.slice(taken, [0] * taken.ndim, spans, first.steps)
+        return taken if first.dropped is None else lax.squeeze(taken, [first.dropped])
 
 
 def _position(starts: Sequence[int], i: Any) -> Any:
@@ -354,9 +370,12 @@ def _fit_one_kernel(trace: Trace, dys: Sequence[Any], array_bytes: int) -> bool:
         operation = trace.operations.get(id(remaining.pop()))
         if operation is None or operation.number in operations:
             continue
-        if not (operation.is_elementwise or operation.primitive is slice_p) or len(operations) > 8 * MOST_OPERATIONS:
+        if (
+            not (operation.is_elementwise or operation.primitive.name in SLICING)
+            or len(operations) > 8 * MOST_OPERATIONS
+        ):
             return False
         operations[operation.number] = operation
         remaining += operation.operands
-    computing = [o for o in operations.values() if o.primitive is not slice_p and o.primitive.name not in OF_SHAPES]
+    computing = [o for o in operations.values() if o.primitive.name not in OF_SHAPES | SLICING]
     return bool(computing) and all(trace.readers[id(o.result)] <= operations.keys() for o in computing)

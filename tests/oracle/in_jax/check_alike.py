@@ -13,6 +13,7 @@ from jax import export
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(16, 24, 64)), jnp.float32)
 Y = jnp.asarray(np.random.default_rng(1).normal(size=X.shape), jnp.float32)
+WEIGHTS = jnp.ones((128, 4), jnp.float32) / 64
 W = jnp.arange(1.0, 25.0, dtype=jnp.float32)
 SEGMENTS = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 17), (17, 19), (19, 24), (23, 24)]
 
@@ -46,6 +47,14 @@ LOSSES = {
     "pairs of steps": (steps(lambda y, t: y**3, lambda x, t: x[:, t : t + 2]), 1),
     "windows that begin anywhere": (steps(lambda y, t: y**3, lambda x, t: x[t * t % 11 :][:5, t]), 1),
     "slices of slices": (steps(lambda y, t: y**3, lambda x, t: x[2:][:, t]), 1),
+    "the transpose of a stack": (
+        lambda x: jnp.sum(jnp.tanh(jnp.stack([x[:, t : t + 2].reshape(16, 128) for t in range(8)], 1) @ WEIGHTS)),
+        1,
+    ),
+    "the transpose of a concatenation": (
+        lambda x: jnp.sum(jnp.tanh(jnp.concatenate([x[:, t].reshape(64, 16) for t in range(8)], 1) @ WEIGHTS)),
+        1,
+    ),
     "with a new axis": (steps(lambda y, t: y**3, lambda x, t: x[:, None, t]), 1),
     "segments": (segments(lambda y: y**3), 0),
     "segments with a mean": (segments(lambda y: jnp.mean(y**3) * 100), 0),
