@@ -111,7 +111,7 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
             bs.InvalidArgumentError,
             r"nested_row_splits\[0\]\[2\] is 1, smaller",
         ),
-        (lambda: bs.RaggedTensor(np.ones(3), [0, 2]), bs.InvalidArgumentError, "is 2, but there are 3 values"),
+        (lambda: bs.RaggedTensor(np.ones(3), [0, 2]), bs.InvalidArgumentError, "is for 2 values, but there are 3"),
         (lambda: bs.RaggedTensor(np.ones(3), np.array([0.0, 3])), bs.DTypeError, "expected int64 or int32"),
         (lambda: bs.RaggedTensor(3.0, [0]), bs.InvalidArgumentError, "scalar"),
         (lambda: bs.RaggedTensor(np.ones(3), [0, 3])[1], bs.OutOfRangeError, "out of bounds for 1 row"),

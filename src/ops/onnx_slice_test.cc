@@ -72,7 +72,7 @@ TEST(OnnxSliceGrad, RefusesOtherCounts) {
   const auto dy = counting<float>(8);
   const OnnxSlice two{.starts = {1}, .ends = {3}}, none{.starts = {1}, .ends = {1}};
   EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {8}), {4}, two), kInvalid, "grad has 8 elements", "slice has 2"));
-  EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {1}), {4}, two), kInvalid, "grad has 1 elements", "slice has 2"));
+  EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {1}), {4}, two), kInvalid, "grad has 1 element ", "slice has 2"));
   EXPECT_TRUE(is_error(onnx_slice_grad(view_of(dy, {1}), {4}, none), kInvalid, "slice has 0"));
 }
 

@@ -137,9 +137,8 @@ Result<std::int64_t> check_one(const Tensor& list, const ListName& named, std::v
 
 Status check_end(const ListName& list, std::int64_t last, std::int64_t expected, bool innermost) {
   if (last == expected) return Status();
-  const std::string needed = innermost ? counted(expected, "value", "values") : counted(expected, "row", "rows");
-  return list.invalid(" ends with ", last, ", but there ", expected == 1 ? "is " : "are ", needed,
-                      innermost ? "" : " in the next list");
+  if (innermost) return list.invalid(" is for ", counted(last, "value", "values"), ", but there are ", expected);
+  return list.invalid(" is for ", counted(last, "row", "rows"), " of the next list, which has ", expected);
 }
 
 }  // namespace

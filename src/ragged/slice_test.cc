@@ -142,7 +142,7 @@ TEST(RaggedSlice, NamesWhatCannotBeIndexed) {
   EXPECT_TRUE(is_error(ragged_slice(of("..., ..."), rt), kOut, "single ellipsis"));
   EXPECT_TRUE(is_error(ragged_slice(of("3"), rt), kOut, "row 3 is out of bounds for 3 rows"));
   EXPECT_TRUE(
-      is_error(ragged_slice(of("0, -2"), rt), kOut, "index -2 is out of bounds for axis 1: the row has 1 items"));
+      is_error(ragged_slice(of("0, -2"), rt), kOut, "index -2 is out of bounds for axis 1: the row has 1 item"));
   EXPECT_TRUE(is_error(ragged_slice(of("0, 0, 2"), rt), kOut, "index 2 is out of bounds for axis 2 with size 2"));
   EXPECT_TRUE(is_error(ragged_slice(of(":, ::0"), rt), kInvalid, "step cannot be zero (axis 1)"));
   EXPECT_TRUE(is_error(ragged_slice(of(":0, :, ::0"), rt), kInvalid, "step cannot be zero (axis 2)"));

@@ -37,8 +37,9 @@ TEST(RaggedTensor, IsCheckedWhenMade) {
   EXPECT_THAT(refusal({splits_of({1, 3})}), HasSubstr("must be 0"));
   EXPECT_THAT(refusal({splits_of({0, 3, 1, 3})}),
               HasSubstr("nested_row_splits[0][2] is 1, smaller than the item before it, which is 3"));
-  EXPECT_THAT(refusal({splits_of({0, 2})}), HasSubstr("is 2, but there are 3 values"));
-  EXPECT_THAT(refusal({splits_of({0, 2}), splits_of({0, 3})}), HasSubstr("is 2, but there are 1 rows"));
+  EXPECT_THAT(refusal({splits_of({0, 2})}), HasSubstr("nested_row_splits[0] is for 2 values, but there are 3"));
+  EXPECT_THAT(refusal({splits_of({0, 2}), splits_of({0, 3})}),
+              HasSubstr("nested_row_splits[0] is for 2 rows of the next list, which has 1"));
   EXPECT_THAT(refusal({splits_of<std::int32_t>({0, 1}), splits_of({0, 3})}), HasSubstr("int64"));
   EXPECT_THAT(refusal({v}), HasSubstr("float32"));
   EXPECT_THAT(message(RaggedTensor::make(tensor_of({1}, {}), {splits_of({0})})), HasSubstr("scalar"));
@@ -54,7 +55,7 @@ TEST(RaggedTensor, LengthsAndEquality) {
   EXPECT_FALSE(make({2, 1, 0}).value() == ragged({1, 2, 3}, {{0, 2, 2, 3}}));
   EXPECT_FALSE(make({2, 0, 1}).value() == ragged({1, 2, 4}, {{0, 2, 2, 3}}));
   EXPECT_THAT(message(make({4, -1})), HasSubstr("nested_row_lengths[0][1] is -1"));
-  EXPECT_THAT(message(make({4})), HasSubstr("is 4, but there are 3 values"));
+  EXPECT_THAT(message(make({4})), HasSubstr("is for 4 values, but there are 3"));
 }
 
 TEST(RaggedTensor, RowsAndSlices) {
@@ -182,7 +183,7 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
   EXPECT_THAT(refusal(splits_of({0, 3, 2}), {3}), HasSubstr("smaller"));
   EXPECT_THAT(refusal(splits_of({}), {3}), HasSubstr("empty"));
   EXPECT_THAT(refusal(tensor_of<std::int64_t>({0, 2, 3, 4}, {2, 2}), {3}), HasSubstr("vector"));
-  EXPECT_THAT(refusal(splits_of({0, 2}), {2}), HasSubstr("for 1 rows, but there are 2 pieces"));
+  EXPECT_THAT(refusal(splits_of({0, 2}), {2}), HasSubstr("for 1 row, but there are 2 pieces"));
   EXPECT_THAT(refusal(tensor_of<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {4}), HasSubstr("3 elements in all"));
   EXPECT_THAT(refusal(splits_of({0, 2, 9}), {3}), HasSubstr("piece 1 of 7 elements does not fit"));

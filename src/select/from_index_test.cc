@@ -32,7 +32,7 @@ TEST(FromIndex, RefusesIntegersOutOfRange) {
 }
 
 TEST(FromIndex, RefusesTooManyIndicesAndTwoEllipses) {
-  EXPECT_TRUE(is_error(try_at({4}, "1, 2"), StatusCode::OutOfRange, "too many indices", "1 axes", "2 were indexed"));
+  EXPECT_TRUE(is_error(try_at({4}, "1, 2"), StatusCode::OutOfRange, "too many indices", "1 axis", "2 were indexed"));
   EXPECT_TRUE(is_error(try_at({4}, "..., ..."), StatusCode::OutOfRange, "single ellipsis"));
 }
 

@@ -58,7 +58,7 @@ TEST(SparseSliceInto, RefusesOutputsThatDoNotFit) {
   const View indices_again = View::contiguous(rows.data(), DType::Float32, {2}).value();
   EXPECT_TRUE(
       is_error(into(view_of(rows, {2, 2}), indices_again), kInvalid, "out_indices shares memory with out_values"));
-  EXPECT_TRUE(is_error(sparse_slice_count(x.indices(), {1}, {2, 3}), kInvalid, "start has 1 items"));
+  EXPECT_TRUE(is_error(sparse_slice_count(x.indices(), {1}, {2, 3}), kInvalid, "start has 1 item,"));
   EXPECT_THAT(rows, ElementsAre(-1, -1, -1, -1, -1, -1));
   EXPECT_THAT(values, ElementsAre(-1, -1, -1));
 }

@@ -146,13 +146,13 @@ TEST(SparseSliceGrad, RefusesWhatDisagrees) {
   const auto scalar = ConstView::contiguous(two.data(), DType::Float32, {}).value();
   EXPECT_THAT(message(sparse_slice_grad(scalar, pair.indices(), {0, 0}, pair.indices())), HasSubstr("scalar"));
   EXPECT_THAT(message(sparse_slice_grad(grad, narrow.indices(), {0}, pair.indices())),
-              HasSubstr("input_indices has 1 columns, but output_indices has 2"));
+              HasSubstr("input_indices has 1 column, but output_indices has 2"));
   EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0, 0}, three.indices())),
               HasSubstr("output_indices has 3 rows, more than input_indices, which has 2"));
   EXPECT_THAT(message(sparse_slice_grad(grad, three.indices(), {0, 0}, three.indices())),
               HasSubstr("backprop_val_grad has 2 rows, but output_indices has 3"));
   EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0}, pair.indices())),
-              HasSubstr("input_start has 1 items, expected 2"));
+              HasSubstr("input_start has 1 item, expected 2"));
   const List<std::int32_t> pair32(Rows{{0, 1}, {1, 0}}, 2);
   EXPECT_THAT(message(sparse_slice_grad(grad, pair.indices(), {0, 0}, pair32.indices())), HasSubstr("int32"));
   EXPECT_THAT(message(sparse_slice_grad(grad, three.indices(), {1, 0}, pair.indices())),

@@ -100,8 +100,8 @@ TEST(SparseSlice, RefusesWhatDisagrees) {
   EXPECT_THAT(message(view_of(two, {2}), {2}, {0, 0}, {1, 1}), HasSubstr("indices has 2 columns"));
   EXPECT_THAT(message(view_of(two, {2}), {2, -2}, {0, 0}, {1, 1}), HasSubstr("must be >= 0"));
   EXPECT_THAT(message(view_of(two, {2}), {kMax, kMax}, {0, 0}, {1, 1}), HasSubstr("2**63"));
-  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0}, {1, 1}), HasSubstr("start has 1 items"));
-  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0, 0}, {1}), HasSubstr("size has 1 items"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0}, {1, 1}), HasSubstr("start has 1 item,"));
+  EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {0, 0}, {1}), HasSubstr("size has 1 item,"));
   EXPECT_THAT(message(view_of(two, {2}), {2, 2}, {5, 5}, {1, -1}), HasSubstr("Expected a non-negative size, got -1"));
   const List<std::int32_t> small(Rows{{0, 0}, {1, 1}}, 2);
   EXPECT_FALSE(sparse_slice(small.indices(), view_of(two, {2}), {2, 2}, {-5, 0}, {kMax, 1}).ok());

@@ -140,7 +140,7 @@ TEST(TensorArray, ScatterRules) {
   TensorArray a = array(2);
   const Tensor v = tensor_of({1, 2}, {2});
   EXPECT_THAT(message(a.scatter({0, 2}, v)), HasSubstr("Max scatter index must be < array size (2 vs. 2)"));
-  EXPECT_THAT(message(a.scatter({0}, v)), HasSubstr("1 indices"));
+  EXPECT_THAT(message(a.scatter({0}, v)), HasSubstr("1 index"));
   EXPECT_THAT(message(a.scatter({1, 1}, v)), HasSubstr("already been written"));
   EXPECT_THAT(message(a.scatter({0, -1}, v)), HasSubstr("index -1"));
   EXPECT_TRUE(a.scatter({}, tensor_of({}, {0})).ok());
