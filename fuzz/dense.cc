@@ -7,7 +7,6 @@
 #include "fuzz/placed.h"
 #include "fuzz/shared_block.h"
 #include "kernels/slice/kernel.h"
-#include "kernels/slice/reference.h"
 
 namespace backslice::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "fuzz/must.h"
-#include "kernels/slice/reference.h"
+#include "kernels/slice/kernel.h"
 #include "plan/plan.h"
 
 namespace backslice::fuzz {

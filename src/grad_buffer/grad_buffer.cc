@@ -5,7 +5,7 @@
 #include "core/caches.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/slice/reference.h"
+#include "kernels/slice/kernel.h"
 #include "ops/checks.h"
 #include "ops/device_use.h"
 #include "ops/move.h"

@@ -1,6 +1,6 @@
 #include "plan/split.h"
 
-#include "kernels/slice/reference.h"
+#include "kernels/slice/kernel.h"
 #include "testing.h"
 
 namespace backslice {

@@ -132,7 +132,7 @@ def test_every_folder_and_public_header_has_its_place():
     [
         ("core/view.cc", "plan/plan.h"),
         ("plan/schedule.cc", "kernels/cpu/targets.h"),
-        ("kernels/cpu/addition.h", "kernels/slice/kernel.h"),
+        ("kernels/cpu/rows.h", "kernels/slice/kernel.h"),
         ("kernels/concat/cpu.cc", "kernels/sparse/kernel.h"),
         ("ragged/slice.cc", "tensor_array/elements.h"),
         ("ragged/slice.cc", "backslice/tensor_array.h"),

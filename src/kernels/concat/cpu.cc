@@ -2,7 +2,7 @@
 
 #include "core/items.h"
 #include "kernels/concat/kernel.h"
-#include "kernels/cpu/addition.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
 
 namespace backslice {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "backslice/dtype.h"
+#include "core/items.h"
 #include "kernels/cpu/indices.h"
 
 namespace backslice {
@@ -116,5 +117,11 @@ constexpr int width_index(std::int64_t item_size) {
 
 // The first variant that can run the plane.
 const MoveVariant& move_variant(const RowKernels& rows, const Plane& plane, std::int64_t run);
+
+// Adds dense rows, by vectors where the dtype has them, else element by element; null where elements cannot be added.
+inline AddRow addition_of(DType dtype, const RowKernels& rows) {
+  const AddRow by_vectors = rows.add[static_cast<int>(dtype)];
+  return by_vectors != nullptr ? by_vectors : operations_of(dtype).add;
+}
 
 }  // namespace backslice

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/cpu/addition.h"
+#include "kernels/cpu/rows.h"
 
 namespace backslice {
 namespace {

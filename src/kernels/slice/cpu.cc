@@ -6,7 +6,6 @@
 #include "kernels/cpu/writer.h"
 #include "kernels/nest/run_nest.h"
 #include "kernels/slice/kernel.h"
-#include "kernels/slice/reference.h"
 #include "plan/split.h"
 
 namespace backslice {

@@ -23,4 +23,15 @@ std::optional<FillNest> small_fill(const Plan& plan);
 // Adds the source to the destination. The plan takes every item and is not widened. Precondition: can_add(dtype).
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
 
+// The plan's loops as they stand, an item at a time: what every faster kernel is tested against, so they have no
+// cleverness to test. Preconditions of all: the plan was made for these tensors, and destination and source do not
+// overlap. `dst` and `src` point to the first element of each tensor; no alignment is assumed, except for strings.
+namespace reference {
+
+// The plan may be widened, except for DType::String.
+void overwrite(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src);
+void accumulate(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src);
+
+}  // namespace reference
+
 }  // namespace backslice

@@ -1,8 +1,7 @@
-#include "kernels/slice/reference.h"
-
 #include <cassert>
 
 #include "core/items.h"
+#include "kernels/slice/kernel.h"
 
 namespace backslice::reference {
 namespace {

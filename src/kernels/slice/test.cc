@@ -3,7 +3,6 @@
 #include "kernel_contexts.h"
 #include "kernels/slice/device_variants.h"
 #include "kernels/slice/kernel.h"
-#include "kernels/slice/reference.h"
 #include "testing.h"
 
 namespace backslice {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "kernels/cpu/addition.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
-#include "kernels/slice/reference.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/sparse/kernel.h"
 #include "kernels/sparse/row_copier.h"
 

@@ -1,10 +1,9 @@
-#include "kernels/slice/reference.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "core/items.h"
 #include "core/row_layout.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/sparse/kernel.h"
 #include "plan/plan.h"
 

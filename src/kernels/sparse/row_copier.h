@@ -6,7 +6,7 @@
 #include "core/items.h"
 #include "core/row_layout.h"
 #include "kernels/cpu/writer.h"
-#include "kernels/slice/reference.h"
+#include "kernels/slice/kernel.h"
 #include "plan/plan.h"
 
 namespace backslice {

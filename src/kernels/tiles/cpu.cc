@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "core/per_axis.h"
-#include "kernels/cpu/addition.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/tiles/grid.h"
 #include "kernels/tiles/kernel.h"

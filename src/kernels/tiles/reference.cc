@@ -1,8 +1,7 @@
-#include "kernels/slice/reference.h"
-
 #include <vector>
 
 #include "core/items.h"
+#include "kernels/slice/kernel.h"
 #include "kernels/tiles/kernel.h"
 #include "plan/plan.h"
 
