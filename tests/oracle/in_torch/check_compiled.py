@@ -512,13 +512,13 @@ def gradient(f, x):
     return x.grad
 
 x = torch.arange(5 * 6 * 4.0).reshape(5, 6, 4).remainder(5) - 2
-modes = ({}, {"fullgraph": True}, {"dynamic": True}, {"mode": "reduce-overhead"}, {"options": {"max-fusion-size": 8}})
-for options in modes:
+strict = {"fullgraph": True, "options": {"implicit-fallbacks": False}}
+for options in ({}, {"dynamic": True}, {"mode": "reduce-overhead"}, strict):
     torch._dynamo.reset()
     compiled = torch.compile(steps, backend=bt.compile_backend(), **options)
     assert torch.equal(gradient(compiled, x), gradient(steps, x)), options
 row = bt.status()["multi_slice_grad", "compiled"]
-assert row.taken >= 5 * 7, row
+assert row.taken >= 4 * 7, row
 """
 
 

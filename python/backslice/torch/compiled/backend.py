@@ -126,6 +126,11 @@ def _own_pass() -> Any:
 @functools.cache
 def _pass_class() -> Any:
     from torch._inductor.custom_graph_pass import CustomGraphPass
+    from torch._inductor.lowering import lowerings, make_fallback
+
+    for op in (torch.ops.backslice.multi_slice_grad.default, torch.ops.backslice.multi_slice_write.default):
+        if op not in lowerings:  # so that they are called also where `implicit_fallbacks` is off
+            make_fallback(op, warn=False)
 
     class Pass(CustomGraphPass):  # type: ignore[misc]
         """Runs other passes, or rewrites the graph itself if there are none."""
