@@ -1,7 +1,7 @@
 """Three linear primitives with all of JAX's rules.
 
 `multi_slice` takes slices of one array, `multi_slice_grad` is its transpose, and `multi_slice_add` adds that to an
-array. Their one parameter `slices` says which slices of which array (terms.py).
+array. Their one parameter `slices` says which slices of which array (selections.py).
 """
 
 import itertools
