@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -247,9 +247,11 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
             kept = operation.result.shape if dropped is None else _with_unit_axis(operation.result.shape, dropped)
             found = _Slice(value, tuple(starts), tuple(kept), tuple(steps), dropped)
         elif dropped is None:
-            starts = tuple(a + b * c for a, b, c in zip(starts, steps, found.starts, strict=True))
-            steps = tuple(a * b for a, b in zip(steps, found.steps, strict=True))
-            found = _Slice(value, starts, found.sizes, steps, found.dropped)
+            inner = zip(starts, steps, found.starts, found.steps, strict=True)
+            composed = [(a + step * b, step * c) for a, step, b, c in inner]
+            found = replace(
+                found, array=value, starts=tuple(a for a, _ in composed), steps=tuple(step for _, step in composed)
+            )
         else:
             break
     return found if found is None or max(found.starts, default=0) <= LARGEST_START else None

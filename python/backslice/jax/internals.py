@@ -19,7 +19,8 @@ def find(module: str, name: str) -> Any:
 
 
 def primitives_that_need_devices() -> set[Any] | None:
-    return find("dispatch", "prim_requires_devices_during_lowering")
+    found: set[Any] | None = find("dispatch", "prim_requires_devices_during_lowering")
+    return found
 
 
 def rules_for_refs() -> dict[Any, Any]:
