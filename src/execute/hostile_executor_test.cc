@@ -142,19 +142,20 @@ TEST(HostileExecutor, IsAnErrorOfEveryOperation) {
 
 // What a buffer has begun it finishes: the error is told, and the content is right.
 TEST(HostileExecutor, AGradBufferIsAsItShouldBe) {
-  const Selection even = *Selection::from_index({kRows, kColumns}, "::2");
-  Tensor dy = tensor_of(std::vector<float>(kRows / 2 * kColumns, 1), {kRows / 2, kColumns});
+  constexpr std::int64_t kTall = 16 * kRows;  // enough for many pieces of zeros, too
+  const Selection even = *Selection::from_index({kTall, kColumns}, "::2");
+  Tensor dy = tensor_of(std::vector<float>(kTall / 2 * kColumns, 1), {kTall / 2, kColumns});
   for (const Hostile& hostile : hostile_executors()) {
     SCOPED_TRACE(hostile.name);
     Executing executor(hostile.run);
-    GradBuffer buffer = GradBuffer::make(DType::Float32, {kRows, kColumns}).value();
+    GradBuffer buffer = GradBuffer::make(DType::Float32, {kTall, kColumns}).value();
     ASSERT_TRUE(buffer.write(even, dy).ok());
     EXPECT_TRUE(is_error(buffer.add(even, dy, {.executor = &executor}), StatusCode::Internal, hostile.message));
     const auto sum = [&] {
       const auto* values = reinterpret_cast<const float*>(buffer.view().data);
-      return std::accumulate(values, values + kRows * kColumns, 0.0);
+      return std::accumulate(values, values + kTall * kColumns, 0.0);
     };
-    EXPECT_EQ(sum(), kRows * kColumns);
+    EXPECT_EQ(sum(), kTall * kColumns);
     EXPECT_TRUE(is_error(buffer.zero({.executor = &executor}), StatusCode::Internal, hostile.message));
     EXPECT_EQ(sum(), 0);
     join_threads();
