@@ -16,7 +16,7 @@ import pytest
 from command_line import COMMAND, backslice, fails, leftovers
 
 COMMANDS = ("grad", "slice", "sparse-grad", "ragged-grad", "explain", "convert", "check", "onnx", "doctor", "demo",
-            "targets", "bench", "explore")  # fmt: skip
+            "targets", "bench", "explore", "verify")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)], ids=" ".join)
@@ -37,7 +37,7 @@ def test_every_command_is_in_the_help():
 def test_examples_of_the_help_parse():
     """Commands that need no files run. The others fail because a file is missing, not because of misuse."""
     for command in COMMANDS:
-        if command in ("bench", "demo", "doctor", "explore"):
+        if command in ("bench", "demo", "doctor", "explore", "verify"):
             continue
         text = " ".join(backslice(command, "--help", env={"COLUMNS": "200"}).stdout.split())
         example = re.search(r"Example: (?:BACKSLICE_\w+=\w+ )?backslice (.*?) (?:Arguments|Options):", text)
@@ -173,7 +173,7 @@ def test_any_width_of_the_terminal_will_do(arguments, width):
 
 def test_doctor_sees_the_environment():
     found = json.loads(backslice("doctor", "--json", env={"BACKSLICE_NUM_THREADS": "1"}).stdout)
-    assert found["threads"] == {"threads": 1, "BACKSLICE_NUM_THREADS": "1"}
+    assert found["threads"].items() >= {"threads": 1, "BACKSLICE_NUM_THREADS": "1"}.items()
 
 
 def test_doctor_and_targets_name_variables_that_mean_nothing():

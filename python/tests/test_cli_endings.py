@@ -33,7 +33,7 @@ def count(event, arguments):
             signal.raise_signal(signal.SIGINT)
 sys.addaudithook(count)
 """
-EVENTS = 4000  # in the command below, at least
+EVENTS = 2800  # in the command below, at least
 
 
 def interrupted(error: str) -> bool:

@@ -46,7 +46,7 @@ def test_arguments_that_are_no_text_have_a_place_too():
     assert (raised.value.argument, raised.value.position) == ("shape", 1)
     with pytest.raises(bs.InvalidArgumentError) as raised:
         bs.slice_grad([1.0, 2.0], (4,), ":")
-    assert (raised.value.argument, raised.value.position, raised.value.span) == ("dy", None, None)
+    assert (raised.value.argument, raised.value.position, raised.value.span) == ("dy", 0, None)
 
 
 def test_long_texts_are_cut_and_stay_on_one_line():
