@@ -79,12 +79,21 @@ class Sum:
         result = self._in_one_pass(base, placed)
         return self._as_jax_does() if result is None else result
 
+    def _leave_to_jax(self) -> None:
+        """Have JAX compute this sum and all sums inside it."""
+        sums = [self]
+        while sums:
+            inner = sums.pop()
+            inner.has_zeros = False
+            sums += [part for _, part in inner.parts if isinstance(part, Sum) and part.value is None]
+
     def _in_one_pass(self, base: Any, placed: Sequence[tuple[Selection, Any]]) -> Any:
         """None where JAX is better, or only JAX makes the type."""
         selections, dys = tuple(taken for taken, _ in placed), [dy for _, dy in placed]
         is_weak = all(jax.typeof(value).weak_type for value in (*dys, *([] if base is None else [base])))
         if self.plain is not None and alike.are_cheaper_in_their_sum(dys, self.aval.size):
             report.count({"XLA computes large parts of an array inside their sum": len(dys)})
+            self._leave_to_jax()
             return None
         if self.plain is not None and self.aval.weak_type and not is_weak:
             return None
