@@ -4,7 +4,7 @@
 # Usage: cmake -D from=install|subdirectory|fetch_content|pkg_config|debian_package -D linkage=static|shared -D source=...
 #   -D binary=... -D compiler=... -D launcher=... -P build_and_run.cmake
 set(tree ${binary}-consumer-${from}-${linkage})
-set(tools -G Ninja -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher})
+set(tools -G Ninja -DCMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher} -D CMAKE_CUDA_COMPILER_LAUNCHER=${launcher})
 # Every kind of build: a library that a project compiles itself, once for debugging and once without a build type.
 set(build_type -D CMAKE_BUILD_TYPE=Release)
 if(from STREQUAL "fetch_content")
