@@ -42,11 +42,11 @@ def _check_methods(cls: type) -> None:
 
 def checked_keywords(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """A function that answers a wrong keyword with the nearest right one, as those of the extension do."""
-    names = _keywords_of(function)
+    names, called = _keywords_of(function), function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
     def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        _check(keywords, function.__qualname__.removesuffix(".__init__"), names)
+        _check(keywords, called, names)
         return function(*args, **keywords)
 
     return checked

@@ -108,7 +108,8 @@ def in_torch(x: Any) -> list[Any]:
         status: bt.Status = bt.status()
         row: bt.KernelStatus = status["slice_backward"]
     bt.uninstall()
-    print(row.kernel)
+    bt.fuse_graph(x)
+    print(row.kernel, bt.compile_backend())
     return [bt.slice(x, "1:3"), *bt.multi_slice(x, [0, 1]), bt.pad_to(x, (4,), np.s_[1:3])]
 
 
