@@ -4,5 +4,6 @@
 namespace backslice {
 
 std::int64_t cache_for_results() { return 8 << 20; }
+std::int64_t huge_page_bytes() { return 0; }
 
 }  // namespace backslice

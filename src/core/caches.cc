@@ -31,4 +31,15 @@ std::int64_t cache_for_results() {
   return bytes;
 }
 
+std::int64_t huge_page_bytes() {
+  static const std::int64_t bytes = [] {
+    std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+    std::string choices;
+    std::getline(file, choices);  // "always [madvise] never"
+    const bool has_any = file && choices.find("[never]") == std::string::npos;
+    return has_any ? std::int64_t{2} << 20 : 0;
+  }();
+  return bytes;
+}
+
 }  // namespace backslice

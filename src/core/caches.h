@@ -1,4 +1,4 @@
-// What this machine's caches have room for.
+// What this machine's caches and pages have room for, as its files say. The explorer, which has no files, replaces both.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,8 @@ namespace backslice {
 // told of a level that they share with many others: on one that was told of 300 MiB, writing past the caches took half
 // the time from 64 MiB on.
 std::int64_t cache_for_results();
+
+// The size of the huge pages that memory may ask for; 0 where the system has none.
+std::int64_t huge_page_bytes();
 
 }  // namespace backslice

@@ -8,9 +8,6 @@ namespace backslice {
 // The system's: 4 KiB on x86-64; 4, 16 or 64 KiB on ARM, as its kernel was built.
 std::int64_t page_bytes();
 
-// Those that memory may ask for; 0 where the system has none.
-std::int64_t huge_page_bytes();
-
 // An upper bound, from the layout of the input alone.
 std::int64_t pages_touched(const Selection& selection, const Layout& layout, std::int64_t page_bytes);
 
