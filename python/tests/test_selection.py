@@ -71,8 +71,12 @@ def test_restrict_example_and_errors():
     assert inside == Selection.from_index((5, 4), "4::-3, 1")
     assert dy_index == (slice(1, 3),)
     assert s.restrict([(7, 9), (0, 8)]) is None
-    for box, message in [([(0, 10)], "box has 1 range, shape"), ([(0, 11), (0, 8)], r"box\[0\]"), ([(3, 2), (0, 8)], "box"),
-                         ([(0, 1, 2), (0, 8)], r"\(lo, hi\)")]:  # fmt: skip
+    for box, message in [
+        ([(0, 10)], "box has 1 range, shape"),
+        ([(0, 11), (0, 8)], r"box\[0\]"),
+        ([(3, 2), (0, 8)], "box"),
+        ([(0, 1, 2), (0, 8)], r"\(lo, hi\)"),
+    ]:
         with pytest.raises(bs.InvalidArgumentError, match=message):
             s.restrict(box)
     with pytest.raises(bs.DTypeError):

@@ -49,7 +49,7 @@ Status check_rows(const State& array, std::size_t i, const Shape& shape, const S
     return invalid_argument(array.prefix(), "Concat saw a scalar shape at index ", i,
                             " but requires at least vectors.  Did you mean to call pack?");
   }
-  const Ints inner = Ints(shape).subspan(1);
+  const auto inner = Ints(shape).subspan(1);
   if (!std::ranges::equal(inner, Ints(first).subspan(1))) {
     return invalid_argument(array.prefix(),
                             "Could not concat: elements must agree but for their first dim; the element at index 0 has "
