@@ -57,7 +57,7 @@ struct Entries {
   List indices, values;
 
   std::int64_t size() const { return static_cast<std::int64_t>(values.size()); }
-  Ints index(std::size_t entry, std::size_t rank) const { return std::span(indices).subspan(entry * rank, rank); }
+  Ints index(std::size_t entry, std::size_t rank) const { return {indices.data() + entry * rank, rank}; }
 };
 
 // Reads one entry per line: an index and a value. Without a value, it is the number of the line.
