@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,3 +54,30 @@ def random_slices(rng: random.Random, steps: tuple[int, ...]) -> tuple[tuple[int
     shape = random_shape(rng)
     indices = [random_index(rng, shape, steps) for _ in range(rng.randint(1, 6))]
     return shape, ", ".join(f"(np.s_[{index}], {elements(selected_shape(shape, index))})" for index in indices)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A slice, or a slice of a slice, and code for its gradient by backslice."""
+
+    title: str
+    shape: tuple[int, ...]
+    index: str  # with its brackets
+    dy: str
+    expected: str
+
+
+def one_slice(rng: random.Random, steps: tuple[int, ...]) -> Taken:
+    shape, index = random_slice(rng, steps)
+    dy = f"dy = {elements(selected_shape(shape, index))}"
+    return Taken("one slice", shape, f"[{index}]", dy, f"expected = bs.slice_grad(dy, {shape}, np.s_[{index}])")
+
+
+def nested_slices(rng: random.Random, steps: tuple[int, ...]) -> Taken:
+    shape, outer = random_slice(rng, steps)
+    between = selected_shape(shape, outer)
+    inner = random_index(rng, between, steps)
+    dy = f"dy = {elements(selected_shape(between, inner))}"
+    inner_dx = f"bs.slice_grad(dy, {between}, np.s_[{inner}])"
+    expected = f"expected = bs.slice_grad({inner_dx}, {shape}, np.s_[{outer}])"
+    return Taken("a slice of a slice", shape, f"[{outer}][{inner}]", dy, expected)

@@ -24,7 +24,7 @@ class Deviation:
     Attributes
     ----------
     title : str
-        What the program does.
+        A description of the program.
     reason : str
         How its result differs, or its error.
     code : str
@@ -62,7 +62,7 @@ def verify(
     Parameters
     ----------
     framework : {"jax", "onnxruntime", "tensorflow", "torch"}
-        What runs the programs.
+        The framework that runs the programs.
     seed : int, default: 0
         A seed always gives the same programs.
     seconds : float, default: 10
@@ -77,7 +77,7 @@ def verify(
     Raises
     ------
     InvalidArgumentError
-        There are no programs for that framework.
+        The framework is not one of these.
     ImportError
         The framework is missing or broken.
 

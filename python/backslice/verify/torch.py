@@ -2,7 +2,8 @@
 
 import random
 
-from .cases import elements, random_index, random_slice, random_slices, selected_shape
+from . import cases
+from .cases import elements, random_slice, random_slices, selected_shape
 from .program import Program, program
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "complex64")
@@ -20,26 +21,20 @@ def random_program(rng: random.Random, with_adapter: bool) -> Program:
 
 
 def one_slice(rng: random.Random) -> list[str]:
-    shape, index = random_slice(rng, STEPS)
-    return [
-        "one slice",
-        leaf(rng, shape),
-        f"dy = {elements(selected_shape(shape, index))}",
-        FOUND.format(y=f"x[{index}]", dy="torch.tensor(dy).to(x.dtype)"),
-        f"expected = bs.slice_grad(dy, {shape}, np.s_[{index}])",
-    ]
+    return _taken(rng, cases.one_slice(rng, STEPS))
 
 
 def nested_slices(rng: random.Random) -> list[str]:
-    shape, outer = random_slice(rng, STEPS)
-    between = selected_shape(shape, outer)
-    inner = random_index(rng, between, STEPS)
+    return _taken(rng, cases.nested_slices(rng, STEPS))
+
+
+def _taken(rng: random.Random, taken: cases.Taken) -> list[str]:
     return [
-        "a slice of a slice",
-        leaf(rng, shape),
-        f"dy = {elements(selected_shape(between, inner))}",
-        FOUND.format(y=f"x[{outer}][{inner}]", dy="torch.tensor(dy).to(x.dtype)"),
-        f"expected = bs.slice_grad(bs.slice_grad(dy, {between}, np.s_[{inner}]), {shape}, np.s_[{outer}])",
+        taken.title,
+        leaf(rng, taken.shape),
+        taken.dy,
+        FOUND.format(y=f"x{taken.index}", dy="torch.tensor(dy).to(x.dtype)"),
+        taken.expected,
     ]
 
 
