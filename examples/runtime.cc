@@ -171,7 +171,7 @@ int main() {
 
   stop.request_stop();
   const Result<Tensor> ended =
-      slice(Selection::all(Shape::make({1 << 19}).value()),
+      slice(Selection::all({1 << 19}).value(),
             Tensor::zeros(DType::Float32, {1 << 19}).value(), context);
   std::printf("three steps in one arena, on %d threads; then: %s\n",
               pool.concurrency(), ended.status().to_string().c_str());

@@ -71,8 +71,7 @@ Matrix attend_backward(const Matrix& dy) {
     const auto [lo, hi] = window(t);
     const Selection::Axis axes[] = {{lo, 1, hi - lo}, {0, 1, kSize}};
     const Selection selection =
-        Selection::make(Shape::make({kLength, kSize}).value(), axes, {0, 1})
-            .value();
+        Selection::make({kLength, kSize}, axes, {0, 1}).value();
     slices.push_back(
         {selection,
          ConstView::of(pieces[static_cast<std::size_t>(t)], {hi - lo, kSize})

@@ -19,8 +19,8 @@ namespace backslice {
 class Tensor;
 
 /// InvalidArgument where the shape of `view` does not broadcast to `shape`. `argument` names the view in the message.
-BACKSLICE_EXPORT Result<ConstView> broadcast(const Shape& shape, const ConstView& view, const char* argument = "view");
-Result<ConstView> broadcast(const Shape& shape, const Tensor&& temporary, const char* argument = "view") = delete;
+BACKSLICE_EXPORT Result<ConstView> broadcast(Ints shape, const ConstView& view, const char* argument = "view");
+Result<ConstView> broadcast(Ints shape, const Tensor&& temporary, const char* argument = "view") = delete;
 
 [[deprecated("use broadcast(shape, view); removed in 0.5")]]
 inline Result<ConstView> broadcast(const ConstView& view, const Shape& shape, const char* argument = "view") {

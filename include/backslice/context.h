@@ -26,7 +26,7 @@ namespace backslice {
 struct Context {
   Executor* executor = nullptr;              ///< Null: default_executor().
   Allocator* allocator = nullptr;            ///< Null: pool_allocator(); on CUDA: cuda_allocator() of the stream below.
-  const CancelledTest* cancelled = nullptr;  ///< Null: never. An operation of one piece does not ask.
+  const CancelledTest* cancelled = nullptr;  ///< Null: never. Small operations do not ask: see there.
   CudaStream stream = nullptr;               ///< For arguments on CUDA: what the operation is queued on.
   DeviceStatus* device_status = nullptr;     ///< In memory of that device: see there. Null: wait for such checks.
 #ifdef __cpp_lib_jthread

@@ -41,7 +41,7 @@ using Index = std::vector<IndexItem>;
 /// Reads Python's notation: "1:3, ::2", or with a name, "x[1:3, ::2]". An integer past int64_t is read as the nearest
 /// one that fits, which selects the same elements. Text that is not an index is InvalidArgument, and the message points
 /// at the item, as the Status's span does. So is "[0, 2]": x[[0, 2]] is integer-array indexing, which is not a slice.
-BACKSLICE_EXPORT Result<Index> parse_index(std::string_view text);
+BACKSLICE_EXPORT Result<Index> parse_index(std::string_view index);
 
 /// An index, and the part of the text that each item was read from.
 struct IndexText {
@@ -53,7 +53,7 @@ struct IndexText {
 };
 
 /// The same, for who wants to say later where an item stands.
-BACKSLICE_EXPORT Result<IndexText> parse_index_text(std::string_view text);
+BACKSLICE_EXPORT Result<IndexText> parse_index_text(std::string_view index);
 
 /// Writes Python's notation: "1:3, ::2, ..., None, -1".
 BACKSLICE_EXPORT std::string to_string(const Index& index);

@@ -12,7 +12,8 @@
 /// expression it stands in, so that `Ints shape = {4, 4};` would point to memory that is gone.
 ///
 /// Braces take any integers. One above 2^63 - 1 counts as 2^63 - 1, which no shape of real memory has and where slices
-/// end anyway. A std::vector<int> or std::vector<std::size_t> cannot be borrowed: Shape::make(list) converts it.
+/// end anyway. A std::vector<int> or std::vector<std::size_t> cannot be borrowed: Shape::make(list) converts a shape,
+/// Dims::make(list) strides.
 #pragma once
 
 #include <concepts>
@@ -55,12 +56,16 @@ class AnyInteger {
 };
 static_assert(sizeof(AnyInteger) == sizeof(std::int64_t));
 
+/// A list that can be borrowed.
+template <class List>
+concept ListOfInt64 = std::convertible_to<const List&, std::span<const std::int64_t>>;
+
 /// A list of integers that are not int64, so that it must be converted.
 template <class List>
 concept OtherIntegers = requires(const List& list) {
   requires Integer<std::remove_cvref_t<decltype(*std::begin(list))>>;
   std::end(list);
-} && !std::convertible_to<const List&, std::span<const std::int64_t>>;
+} && !ListOfInt64<List>;
 
 }  // namespace detail
 
@@ -72,11 +77,14 @@ class Ints : public std::span<const std::int64_t> {
   Ints(const std::int64_t* data, std::size_t size) : span(data, size) {}
 
   /// From whatever holds int64 one after the other: std::vector, std::array, C arrays, spans, Shape, Dims.
-  template <class List>
-    requires std::convertible_to<const List&, std::span<const std::int64_t>>
+  template <detail::ListOfInt64 List>
   Ints(const List& list BACKSLICE_LIFETIME_BOUND) : span(list) {}
+  template <detail::ListOfInt64 List>
+    requires std::ranges::enable_borrowed_range<List>  // a span may go before the memory that it refers to
+  Ints(const List& list) : span(list) {}
 
-  /// Not from other integers, which would need memory: Shape::make(list) converts them, and checks that they fit.
+  /// Not from other integers, which would need memory: Shape::make(list) and Dims::make(list) convert them, and check
+  /// that they fit.
   template <detail::OtherIntegers List>
   Ints(const List& list) = delete;
 };
@@ -86,3 +94,6 @@ BACKSLICE_EXPORT std::string to_string(Ints list);
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, Ints list);
 
 }  // namespace backslice
+
+template <>
+inline constexpr bool std::ranges::enable_borrowed_range<backslice::Ints> = true;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <functional>
 #include <stdexcept>
 #include <type_traits>
@@ -32,7 +33,15 @@ class [[nodiscard]] Result {
   Result(Status error) : state_(std::move(error)) { assert(!std::get<Status>(state_).ok()); }
 
   bool ok() const { return std::holds_alternative<T>(state_); }
-  explicit operator bool() const { return ok(); }
+  explicit operator bool() const
+    requires(!std::same_as<T, bool>)
+  {
+    return ok();
+  }
+  /// `if (result)` would be true of a Result that holds false: write `if (!result.ok())`, then `if (*result)`.
+  explicit operator bool() const
+    requires std::same_as<T, bool>
+  = delete;  // a Result<bool> is not a condition: use ok(), and then * or value()
 
   Status status() const& { return ok() ? Status() : std::get<Status>(state_); }
   Status status() && { return ok() ? Status() : std::get<Status>(std::move(state_)); }  ///< Needs no memory.

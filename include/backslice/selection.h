@@ -53,12 +53,24 @@ class BACKSLICE_EXPORT Selection {
   /// In result_axes(): an axis of the result that the input does not have.
   static constexpr std::int64_t kNewAxis = -1;
 
-  /// The whole tensor.
-  static Selection all(const Shape& shape);
+  /// The whole tensor. A Shape is not checked again, and cannot fail.
+  static Result<Selection> all(Ints shape) {
+    return Shape::make(shape).transform([](const Shape& checked) { return whole(checked); });
+  }
+  template <std::same_as<Shape> Checked>
+  static Selection all(const Checked& shape) {
+    return whole(shape);
+  }
 
   /// From the normal form itself: one Axis per input axis, and for each result axis its input axis or kNewAxis, in
   /// order. An input axis that result_axes leaves out is dropped and must have count 1.
-  static Result<Selection> make(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
+  static Result<Selection> make(Ints shape, std::span<const Axis> axes, Ints result_axes) {
+    return Shape::make(shape).and_then([&](const Shape& checked) { return of_axes(checked, axes, result_axes); });
+  }
+  template <std::same_as<Shape> Checked>
+  static Result<Selection> make(const Checked& shape, std::span<const Axis> axes, Ints result_axes) {
+    return of_axes(shape, axes, result_axes);
+  }
 
   /// From TensorFlow's, ONNX's or NumPy's notation, each by its own rules for bounds.
   static Result<Selection> from_tf(Ints shape, const TfSlice& slice);
@@ -68,8 +80,8 @@ class BACKSLICE_EXPORT Selection {
   /// From the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2"). An error has the span of
   /// the item that it is about.
   template <std::convertible_to<std::string_view> Text>
-  static Result<Selection> from_index(Ints shape, const Text& text) {
-    return parse_index_text(text).and_then([&](const IndexText& index) { return from_index_text(shape, index); });
+  static Result<Selection> from_index(Ints shape, const Text& index) {
+    return parse_index_text(index).and_then([&](const IndexText& read) { return from_index_text(shape, read); });
   }
   static Result<Selection> from_index_text(Ints shape, const IndexText& index);
 
@@ -111,8 +123,12 @@ class BACKSLICE_EXPORT Selection {
 
   Selection() = default;
 
-  // make() for axes that are canonical already, and dropped only where they may be.
-  static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
+  static Selection whole(const Shape& shape);
+  static Result<Selection> of_axes(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
+
+  // make() for axes that are canonical already, and dropped only where they may be. Errors are about `argument`.
+  static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes,
+                                    const char* argument);
 
   Shape shape_, result_shape_;
   Axes axes_;

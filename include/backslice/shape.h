@@ -20,7 +20,30 @@ class Dims : public InlineVector<std::int64_t> {
  public:
   Dims() {}  // not defaulted: Dims{} would zero all that fits
   explicit Dims(Ints list) : InlineVector(std::span(list.begin(), list.size())) {}
+
+  /// From a list of other integers, such as the strides in a std::vector<int> or std::vector<std::size_t>. A number
+  /// that does not fit int64, or more than kMaxRank of them, is InvalidArgument. `argument` names the list in the
+  /// message.
+  template <detail::OtherIntegers List>
+  static Result<Dims> make(const List& list, const char* argument = "strides");
+
+ private:
+  BACKSLICE_EXPORT static Status too_large(std::size_t entry, const char* argument);
+  BACKSLICE_EXPORT static Status too_long(std::size_t size, const char* argument);
+  friend class Shape;
 };
+
+template <detail::OtherIntegers List>
+Result<Dims> Dims::make(const List& list, const char* argument) {
+  Result<Dims> made{Dims()};
+  std::size_t size = 0;
+  for (const auto entry : list) {
+    if (entry > 0 && static_cast<std::int64_t>(entry) < 0) return too_large(size, argument);
+    if (size++ < kMaxRank) made->push_back(static_cast<std::int64_t>(entry));
+  }
+  if (size > kMaxRank) return too_long(size, argument);
+  return made;
+}
 
 /// The extents of a tensor.
 class BACKSLICE_EXPORT Shape {
@@ -34,13 +57,8 @@ class BACKSLICE_EXPORT Shape {
   /// not fit int64 is InvalidArgument.
   template <detail::OtherIntegers List>
   static Result<Shape> make(const List& list, const char* argument = "shape") {
-    Dims dims;
-    std::size_t size = 0;
-    for (const auto extent : list) {
-      if (extent > 0 && static_cast<std::int64_t>(extent) < 0) return too_large(size, argument);
-      if (size++ < kMaxRank) dims.push_back(static_cast<std::int64_t>(extent));
-    }
-    return size <= kMaxRank ? make(dims, argument) : too_long(size, argument);
+    const Result<Dims> dims = Dims::make(list, argument);
+    return dims ? make(*dims, argument) : dims.status();
   }
 
   int rank() const { return dims_.size(); }
@@ -57,9 +75,6 @@ class BACKSLICE_EXPORT Shape {
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
-  static Status too_large(std::size_t axis, const char* argument);
-  static Status too_long(std::size_t size, const char* argument);
-
   Dims dims_;
   std::int64_t elements_ = 1;
 };

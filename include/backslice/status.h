@@ -74,13 +74,15 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
     return std::move(*this);
   }
 
-  /// The argument to blame, as the message calls it; empty where it is none or more than one. Of "slices[3].dy" it is
-  /// slices, and 3 is the position.
+  /// The argument to blame: its name in the function that was called, or that of a field of it ("strides" of a TfSlice,
+  /// "out.values" of a RaggedView). Empty where it is none or more than one. Of "slices[3].dy" it is slices, and 3 is
+  /// the position.
   std::string_view argument() const& BACKSLICE_LIFETIME_BOUND {
     return place_ ? std::string_view(place_->argument) : std::string_view();
   }
   std::string argument() && { return place_ ? place_->argument : std::string(); }
-  /// The entry of that argument: of a list its place in it, of an index the item, of a shape the axis.
+  /// The entry of that argument: of a list its place in it, of an index the item, of a shape the axis. Of a list of
+  /// lists, such as row splits, it is the list; the message also has the entry of that.
   std::optional<std::int64_t> position() const { return place_ ? place_->position : std::nullopt; }
   /// The part of the text that the argument, or its entry, was read from.
   std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }

@@ -299,8 +299,10 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
   CallContext context;
   variants.run_here(context, "encoded");
   context.use_device_memory();
-  RaggedTensor result =
-      unwrap(without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); }));
+  Result<RaggedTensor> made =
+      without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); });
+  if (!made.ok()) raise(renamed(renamed(made.status(), "types.values", "Tvalues"), "types.splits", "Tsplits"));
+  RaggedTensor result = *std::move(made);
   variants.keep_for(context);
   check(without_gil([&] { return context.finish(); }));
   ValueType type = given ? *given : *variants.first_type();

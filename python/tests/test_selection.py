@@ -132,7 +132,7 @@ def test_begin_and_size_as_tensorflow_slices():
     [
         ([-1, 0], [1, 1], r"Expected begin\[0\] in \[0, 4\], but got -1"),
         ([1, 0], [4, 1], r"Expected size\[0\] in \[0, 3\], or -1 for the rest, but got 4"),
-        ([1], [1], "Expected begin and size arguments to be 1-D tensors of size 2"),
+        ([1], [1], "Expected begin and size to have 2 entries, one per axis"),
         ([[1, 1]], [[1, 1]], "begin must be 1-D"),
     ],
 )

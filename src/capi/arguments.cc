@@ -24,11 +24,15 @@ void refuse_struct_size(const Argument& argument, std::size_t found, std::size_t
           .at(text(argument)));
 }
 
+// All numbers have a name here, but for the std::string elements of C++.
+static_assert(BACKSLICE_QINT32 + 1 == static_cast<int>(DType::String));
+static_assert(BACKSLICE_BYTES == static_cast<int>(DType::String) + 1 && BACKSLICE_STRING == BACKSLICE_BYTES + 1);
+static_assert(BACKSLICE_STRING == static_cast<int>(DType::StringView));
+
 void refuse_dtype(std::int32_t number, const Argument& argument, const char* field) {
-  const int last = static_cast<int>(DType::StringView);
-  refuse(dtype_error(text(argument), field, " is ", number,
-                     ", which is not an element type of this version: those are 0 to ", last,
-                     ", and strings are BACKSLICE_STRING, ", last)
+  refuse(dtype_error(text(argument), field, " is ", number, ", which is not an element type of C in this version: ",
+                     "those are 0 to ", int{BACKSLICE_QINT32}, ", BACKSLICE_BYTES (", int{BACKSLICE_BYTES},
+                     ") and BACKSLICE_STRING (", int{BACKSLICE_STRING}, ")")
              .at(text(argument)));
 }
 

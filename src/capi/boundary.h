@@ -16,7 +16,8 @@ namespace backslice::capi {
 using throwing::refuse;
 using throwing::unwrap;
 
-// Keeps the error for this thread and returns its code. Needs no memory.
+// Keeps the error for this thread, with C's names for its arguments, and returns its code. Needs no memory, but for
+// other names.
 std::int32_t remember(const Status& status) noexcept;
 
 // Runs `body`, which returns a Status or throws.

@@ -24,7 +24,8 @@ backslice_executor checked_executor(const backslice_executor* executor) {
   const backslice_executor given = given_struct(executor, {"context", "executor"});
   not_null(given.run, "context.executor->run");
   if (given.concurrency < 1) {
-    refuse(invalid_argument("context.executor->concurrency is ", given.concurrency, ", expected 1 or more"));
+    refuse(invalid_argument("context.executor->concurrency is ", given.concurrency, ", expected 1 or more")
+               .at("context.executor->concurrency"));
   }
   return given;
 }

@@ -21,7 +21,7 @@ int32_t backslice_prepared_slice_make_for(const backslice_selection* selection, 
     not_null(out, "out");
     const View from = layout_of(x, "x"), to = layout_of(y, "y");
     if (from.dtype != to.dtype) {
-      return dtype_error("x has dtype ", name(from.dtype), ", but y has ", name(to.dtype));
+      return dtype_error("x has dtype ", name(from.dtype), ", but y has ", name(to.dtype)).at("y");
     }
     return give(out, unwrap(PreparedSlice::make(get(selection, "selection"), from.dtype, from.layout, to.layout)));
   });

@@ -73,6 +73,11 @@ VariantArray pieces_of(const backslice_view* pieces, const uint8_t* missing, std
   return unwrap(VariantArray::make(std::move(elements), {count}));
 }
 
+// An error of ragged_tensor_to_variant_gradient_into, whose array is here a list of pieces.
+Status about_pieces(Status error) {
+  return error.ok() ? error : renamed(std::move(error), "encoded_ragged_grad", "pieces");
+}
+
 }  // namespace
 
 int32_t backslice_variant_array_make(const backslice_ragged* const* elements, int64_t count, backslice_ints shape,
@@ -203,8 +208,8 @@ int32_t backslice_ragged_pieces_gradient_into(const backslice_view* pieces, cons
     const std::vector<Tensor> splits = borrowed(views_of(row_splits, count, "row_splits"));
     const Ints shape = ints_of(dense_values_shape, "dense_values_shape");
     const View result = view_of(out, "out");
-    return plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
-                 : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call), splits, shape,
-                                                          result, write_of(write), call);
+    return about_pieces(plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
+                              : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call),
+                                                                       splits, shape, result, write_of(write), call));
   });
 }

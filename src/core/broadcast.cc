@@ -4,8 +4,11 @@
 
 namespace backslice {
 
-Result<ConstView> broadcast(const Shape& shape, const ConstView& view, const char* argument) {
+Result<ConstView> broadcast(Ints dims, const ConstView& view, const char* argument) {
   return without_throwing([&]() -> Result<ConstView> {
+    const auto checked = Shape::make(dims);
+    if (!checked.ok()) return checked.status();
+    const Shape& shape = *checked;
     const Shape& from = view.shape();
     const int added = shape.rank() - from.rank();
     const auto refuse = [&](const auto&... why) {

@@ -10,6 +10,12 @@ using namespace testing;
 
 Shape shape_of(Ints dims) { return Shape::make(dims).value(); }
 
+TEST(Broadcast, TakesShapesInBraces) {
+  const std::vector<float> row = {1, 2};
+  EXPECT_EQ(broadcast({3, 2}, view_of(row, {2})).value().shape(), Shape::make({3, 2}).value());
+  EXPECT_TRUE(is_error(broadcast({-3, 2}, view_of(row, {2})), kInvalid, "shape[0]", "-3"));
+}
+
 TEST(Broadcast, MatchesAxesFromTheLastAndRepeatsThoseOfExtentOne) {
   const float data[6] = {};
   const ConstView view = ConstView::contiguous(data, DType::Float32, {2, 1, 3}).value();

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "backslice/ints.h"
 #include "backslice/shape.h"
@@ -62,6 +64,16 @@ template <class... Parts>
 Status resource_exhausted(const Parts&... parts) {
   return Status(StatusCode::ResourceExhausted, join(parts...));
 }
+
+// The same error, about that argument unless it names one already.
+inline Status blamed(Status error, std::string_view argument, std::optional<std::int64_t> position = {}) {
+  if (error.ok() || !error.argument().empty()) return error;
+  return std::move(error).at(argument, position);
+}
+
+// The same error for callers who know an argument by another name: in the message, as a whole word, and as argument().
+// Exported for the Python bindings.
+BACKSLICE_EXPORT Status renamed(Status error, std::string_view from, std::string_view to);
 
 }  // namespace backslice
 

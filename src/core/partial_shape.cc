@@ -57,9 +57,9 @@ Result<PartialShape> PartialShape::prepended(const Shape& first) const {
   return without_throwing([&]() -> Result<PartialShape> {
     if (!dims_) return *this;
     if (first.rank() + dims_->size() > kMaxRank) {
-      return invalid_argument("shape_to_prepend ", Ints(first), " before element shape ", to_string(), " has ",
+      return invalid_argument("first ", Ints(first), " and the shape ", to_string(), " after it have ",
                               first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported")
-          .at("shape_to_prepend");
+          .at("first");
     }
     PartialShape shape;
     shape.dims_.emplace(Ints(first));

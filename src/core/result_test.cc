@@ -34,6 +34,17 @@ TEST(Result, TestsAsABool) {
   static_assert(!std::is_convertible_v<Result<int>, bool>);
 }
 
+// `if (array.is_closed())` would be true of an array that is not.
+TEST(Result, OfABoolIsNoCondition) {
+  static_assert(!std::is_constructible_v<bool, Result<bool>>);
+  static_assert(!std::is_constructible_v<bool, const Result<bool>&>);
+  static_assert(std::is_constructible_v<bool, Result<int>>);
+  const Result<bool> no = false;
+  EXPECT_TRUE(no.ok());
+  EXPECT_FALSE(*no);
+  EXPECT_TRUE(half(4).transform([](int n) { return n == 2; }).value());
+}
+
 TEST(Result, AConstOneGivesItsValue) {
   const Result<std::string> good = std::string("text");
   EXPECT_EQ(good.value(), "text");

@@ -7,20 +7,29 @@
 
 namespace backslice {
 
-Status Shape::too_large(std::size_t axis, const char* argument) {
+Status Dims::too_large(std::size_t entry, const char* argument) {
   return without_throwing([&] {
-    return invalid_argument(argument, "[", axis, "] does not fit int64").at(argument, static_cast<std::int64_t>(axis));
+    return invalid_argument(argument, "[", entry, "] does not fit int64")
+        .at(argument, static_cast<std::int64_t>(entry));
   });
 }
 
-Status Shape::too_long(std::size_t size, const char* argument) {
+Status Dims::too_long(std::size_t size, const char* argument) {
   return without_throwing([&] {
-    return invalid_argument(argument, " has ", counted(size, "axis", "axes"), "; at most ", kMaxRank, " are supported")
+    return invalid_argument(argument, " has ", counted(size, "entry", "entries"), "; at most ", kMaxRank,
+                            " are supported")
         .at(argument, kMaxRank);
   });
 }
 
 namespace {
+
+Status too_many_axes(std::size_t rank, const char* argument) {
+  return without_throwing([&] {
+    return invalid_argument(argument, " has ", counted(rank, "axis", "axes"), "; at most ", kMaxRank, " are supported")
+        .at(argument, kMaxRank);
+  });
+}
 
 Status refusal(Ints dims, const char* argument, std::size_t axis) {
   return without_throwing([&] {
@@ -37,7 +46,7 @@ Status refusal(Ints dims, const char* argument, std::size_t axis) {
 
 // Every call makes shapes. Only an error needs memory, and so a boundary.
 Result<Shape> Shape::make(Ints dims, const char* argument) {
-  if (dims.size() > kMaxRank) return too_long(dims.size(), argument);
+  if (dims.size() > kMaxRank) return too_many_axes(dims.size(), argument);
   Result<Shape> made{Shape()};
   Shape& shape = *made;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {

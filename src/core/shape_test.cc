@@ -50,9 +50,20 @@ TEST(Shape, ChecksThatOtherIntegersFit) {
   EXPECT_EQ(refused.argument(), "extents");
   EXPECT_EQ(refused.position(), 1);
   EXPECT_TRUE(is_error(Shape::make(std::vector<int>{2, -4}), kInvalid, "shape[1]", "-4", "must be >= 0"));
-  EXPECT_TRUE(is_error(Shape::make(std::vector<int>(40, 1)), kInvalid, "40 axes", "at most 32"));
+  EXPECT_TRUE(is_error(Shape::make(std::vector<int>(40, 1)), kInvalid, "40 entries", "at most 32"));
   const int extents[] = {2, 3};
   EXPECT_EQ(Shape::make(extents).value().elements(), 6);
+}
+
+TEST(Dims, AreMadeOfAnyIntegers) {
+  EXPECT_THAT(Ints(Dims::make(std::vector<int>{6, -2, 0}).value()), ElementsAre(6, -2, 0));
+  EXPECT_THAT(Ints(Dims::make(std::vector<std::size_t>{6, 2}).value()), ElementsAre(6, 2));
+  EXPECT_TRUE(is_error(Dims::make(std::vector<std::size_t>{6, ~std::size_t{0}}), kInvalid, "strides[1] does not fit"));
+  EXPECT_TRUE(is_error(Dims::make(std::vector<int>(33, 1), "steps"), kInvalid, "steps has 33 entries"));
+  std::vector<float> memory(24);
+  const std::vector<int> strides = {1, 6};
+  const View columns = View::strided(memory.data(), {3, 4}, Dims::make(strides).value()).value();
+  EXPECT_THAT(Ints(columns.layout.strides), ElementsAre(4, 24));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ class TaskRunner {
 
   int concurrency() const { return std::max(1, executor_.concurrency()); }
   std::int64_t least_work() const { return executor_.least_work(); }
+  bool can_be_cancelled() const { return cancelled_ != nullptr; }
 
   // Throws a StatusException (Cancelled) if the operation was cancelled.
   void throw_if_cancelled() const;

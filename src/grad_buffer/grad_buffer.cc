@@ -3,8 +3,10 @@
 #include <memory>
 
 #include "core/caches.h"
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "core/overlap.h"
 #include "kernels/slice/kernel.h"
 #include "ops/checks.h"
 #include "ops/device_use.h"
@@ -124,7 +126,7 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
   return without_throwing([&]() -> Result<GradBuffer> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
-    if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with");
+    if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with").at("dtype");
     const Device device = context.allocator == nullptr ? Device() : context.allocator->device();
     const Call call(context, device);  // whatever is looked up once is looked up here, where it may fail
     cache_for_results();
@@ -139,11 +141,24 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
 Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
   if (selection.shape() != tensor_.shape()) {
     return invalid_argument("the selection is for shape ", Ints(selection.shape()), ", the buffer has shape ",
-                            Ints(tensor_.shape()));
+                            Ints(tensor_.shape()))
+        .at("selection");
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
-  return check_output(tensor_.view(), tensor_.shape(), dy, "dy");
+  const Layout& own = tensor_.view().layout;
+  if (dy.dtype != tensor_.dtype()) {
+    return dtype_error("dy has dtype ", name(dy.dtype), ", expected ", name(tensor_.dtype()), ", that of the buffer")
+        .at("dy");
+  }
+  if (dy.layout.item_size != own.item_size) {
+    return dtype_error("dy has items of ", dy.layout.item_size, " bytes, expected ", own.item_size,
+                       ", as in the buffer")
+        .at("dy");
+  }
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(dy.device, "dy", tensor_.device(), "the buffer"));
+  if (overlap(dy, tensor_.view())) return invalid_argument("dy shares memory with the buffer").at("dy");
+  return Status();
 }
 
 void GradBuffer::remember(const Selection& region) noexcept {
@@ -214,7 +229,8 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
     }
     if (!met.empty() && !can_add(dy.dtype)) {
       return dtype_error("the slice overlaps one that was written, and elements of dtype ", name(dy.dtype),
-                         " cannot be added");
+                         " cannot be added")
+          .at("dy");
     }
     const Call finishing = uncancelled(context, dy.device);
     if (all_met) {  // and so remembered

@@ -181,7 +181,7 @@ PoolStats pool_stats() { return Pool::instance().stats(); }
 
 Status set_pool_limit(std::int64_t bytes) {
   return without_throwing([&]() -> Status {
-    if (bytes < 0) return invalid_argument("the pool's limit is ", bytes, ", must be >= 0");
+    if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0").at("bytes");
     Pool::instance().set_limit(bytes);
     return Status();
   });

@@ -40,7 +40,7 @@ Result<Tensor> Tensor::make(DType dtype, Ints shape, std::int64_t item_size, Con
 
 Result<Tensor> Tensor::copy_contiguous(const ConstView& view, Allocator& allocator) {
   return without_throwing([&]() -> Result<Tensor> {
-    BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory to copy to"));
+    BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "allocator"));
     const std::int64_t item_size = view.layout.item_size;
     auto made = make_of_shape(view.dtype, view.shape(), item_size, Contents::Uninitialised, allocator);
     if (made.ok()) operations_of(view.dtype).copy(made->view().data, view.data, view.elements(), item_size);
@@ -55,7 +55,7 @@ Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64
     if (!layout.ok()) return layout.status();
     const std::int64_t bytes = shape.elements() * layout->item_size;
     const bool objects = !are_bytes(dtype);
-    if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "the memory of a tensor of objects"));
+    if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "allocator"));
     check_no_lock_is_held();
     auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
     if (!buffer.ok()) return buffer.status();

@@ -52,12 +52,14 @@ CancelledTest stop_test_of([[maybe_unused]] const Context& context) {
 Allocator& checked(Allocator& allocator, const Context& context, Device on) {
   if (allocator.device() != on) {
     throw StatusException(invalid_argument("the context's allocator gives memory on ", to_string(allocator.device()),
-                                           ", but the arguments are on ", to_string(on)));
+                                           ", but the arguments are on ", to_string(on))
+                              .at("context"));
   }
   const auto* in_order = on.is_cpu() ? nullptr : dynamic_cast<const cuda::StreamAllocator*>(&allocator);
   if (in_order != nullptr && !in_order->is_on(context.stream)) {
     throw StatusException(
-        invalid_argument("the context's allocator works in the order of another stream than the context's"));
+        invalid_argument("the context's allocator works in the order of another stream than the context's")
+            .at("context"));
   }
   return allocator;
 }
@@ -90,6 +92,14 @@ Result<Tensor> Call::allocate_for(const Manner& manner, DType dtype, const Shape
     ask_for_huge_pages(made->view().data, shape.elements() * item_size);
   }
   return made;
+}
+
+// Work in pieces asks before each of them.
+void Call::ask_after(std::int64_t work, std::int64_t pieces) const {
+  const std::int64_t unasked = pieces > 1 ? 0 : unasked_work_.load(std::memory_order_relaxed) + work;
+  const bool is_enough = unasked >= kLargestCancellablePiece;
+  unasked_work_.store(is_enough ? 0 : unasked, std::memory_order_relaxed);
+  if (is_enough) tasks.throw_if_cancelled();
 }
 
 void Call::throw_as_written() const {

@@ -26,9 +26,12 @@ struct Call {
 
   // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
   // copying work_per_byte times as many.
+  // Asks whether the call was cancelled, if kernels that had no pieces have done enough work since it asked last.
   KernelContext kernel(const Manner& manner) const {
     const bool is_small = manner.work < kLeastParallelBytes;  // then nobody needs to be asked about threads
-    return {rows, manner.stores, is_small ? 1 : manner.pieces(threads(), tasks.least_work()), tasks, allocator};
+    const std::int64_t pieces = is_small ? 1 : manner.pieces(tasks, tasks.least_work());
+    if (tasks.can_be_cancelled()) ask_after(manner.work, pieces);
+    return {rows, manner.stores, pieces, tasks, allocator};
   }
   KernelContext kernel(std::int64_t bytes, std::int64_t work_per_byte = 1) const {
     return kernel(manner_of(bytes, work_per_byte));
@@ -74,7 +77,9 @@ struct Call {
 
  private:
   [[noreturn]] void throw_as_written() const;
+  void ask_after(std::int64_t work, std::int64_t pieces) const;
 
+  mutable std::atomic<std::int64_t> unasked_work_ = 0;
   mutable std::atomic<bool> begun_ = false;             // a task, since writing() began
   std::optional<cuda::StreamAllocator> own_allocator_;  // on CUDA, where the caller gives none
 

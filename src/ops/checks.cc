@@ -91,17 +91,24 @@ Status check_output(const View& out, const Shape& expected, const ConstView& inp
   return check_apart(out, "out", input, input_argument);
 }
 
-Status check_gradient_dtype(DType dtype, const Selection& selection, Write write) {
-  if (write == Write::Accumulate) return check_can_accumulate(dtype);
+Status check_gradient_dtype(DType dtype, const char* argument, const Selection& selection, Write write) {
+  if (write == Write::Accumulate) return check_can_accumulate(dtype, argument);
   if (has_zero(dtype) || selection.covers_input()) return Status();
   return dtype_error(name(dtype), " has no zero, and the gradient is zero in the ",
                      selection.shape().elements() - selection.result_shape().elements(),
-                     " elements that the slice does not select");
+                     " elements that the slice does not select")
+      .at(argument);
 }
 
-Status check_can_accumulate(DType dtype) {
+Status check_can_accumulate(DType dtype, const char* argument) {
   if (can_add(dtype)) return Status();
-  return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added");
+  return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added").at(argument);
+}
+
+Status named_as(Status error, const ConstView& x, const char* argument) {
+  if (error.argument() != "x") return error;
+  Status named = without_throwing([&] { return check_input(x, argument, RunsOn::AnyDevice); });
+  return named.ok() ? error : named;
 }
 
 }  // namespace backslice

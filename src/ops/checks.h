@@ -30,10 +30,13 @@ BACKSLICE_EXPORT Status check_output(const View& out, const char* argument, cons
 // The same for elements like the input's, which was checked before; on its device, not overlapping it either.
 Status check_output(const View& out, const Shape& expected, const ConstView& input, const char* input_argument);
 
-// Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero.
-Status check_gradient_dtype(DType dtype, const Selection& selection, Write write);
+// Whether a gradient of this dtype can be computed: sums need an addition, gaps need a zero. `argument` has the dtype.
+Status check_gradient_dtype(DType dtype, const char* argument, const Selection& selection, Write write);
 
 // Whether a gradient of that dtype can be added to an output.
-Status check_can_accumulate(DType dtype);
+Status check_can_accumulate(DType dtype, const char* argument);
+
+// An error of an operation on `x`, for callers who know that input as `argument`. A boundary.
+Status named_as(Status error, const ConstView& x, const char* argument);
 
 }  // namespace backslice

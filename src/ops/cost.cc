@@ -32,7 +32,7 @@ std::byte* some_device_memory() { return reinterpret_cast<std::byte*>(std::uintp
 constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 42;
 
 Status tell_kernels(const Selection& selection, const Layout& dy, DType dtype, Device device, GradientCost& cost) {
-  if (!are_bytes(dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "dy"));
+  if (!are_bytes(dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "device"));
   if (cost.bytes_result > kMostDeviceBytes) {
     return resource_exhausted("the gradient takes ", cost.bytes_result, " bytes, more than a CUDA device has");
   }
@@ -48,7 +48,7 @@ Status tell_kernels(const Selection& selection, const Layout& dy, DType dtype, D
 
 Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, std::int64_t item_size, Device device) {
   return without_throwing([&]() -> Result<GradientCost> {
-    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dtype, selection, Write::Overwrite));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dtype, "dtype", selection, Write::Overwrite));
     if (dtype != DType::Bytes) item_size = backslice::item_size(dtype);
     if (item_size < 0) return invalid_argument("item_size is ", item_size, ", expected at least 0").at("item_size");
     const auto read = size_in_bytes(selection.result_shape(), item_size);

@@ -85,7 +85,7 @@ Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient>
                                : std::any_of(slices.begin(), slices.end(),
                                              [](const SliceGradient& s) { return s.selection.covers_input(); });
   if (covers) return Status();
-  return dtype_error(name(dtype), " has no zero, and the slices do not cover every element");
+  return dtype_error(name(dtype), " has no zero, and the slices do not cover every element").at("slices");
 }
 
 // Objects are moved one by one: cleared, then assigned.
@@ -180,7 +180,7 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
     if (write == Write::Accumulate) {
-      BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype));
+      BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype, "out"));
       call.writing([&] { add_each(slices, out, call); });
       return Status();
     }

@@ -14,7 +14,7 @@ namespace {
 Result<Selection> lower_forward(const ConstView& data, const OnnxSlice& spec) {
   if (data.shape().rank() > 0) return Selection::from_onnx(data.shape(), spec);
   return without_throwing(
-      [&]() -> Result<Selection> { return invalid_argument("Cannot slice scalars: data has rank 0"); });
+      [&]() -> Result<Selection> { return invalid_argument("Cannot slice scalars: data has rank 0").at("data"); });
 }
 
 // grad as the shape of the slice. A view where strides can say it; otherwise `copy` holds the elements in order.
@@ -48,31 +48,41 @@ Result<ShapedGradient> shaped_gradient(const Selection& selection, const ConstVi
   });
 }
 
+// An error of slice_grad, whose dy is the grad here.
+Status of_grad(Status error) {
+  return without_throwing([&] { return renamed(std::move(error), "dy", "grad"); });
+}
+
 }  // namespace
 
 Result<Tensor> onnx_slice(const ConstView& data, const OnnxSlice& spec, const Context& context) {
   auto selection = lower_forward(data, spec);
   if (!selection.ok()) return std::move(selection).status();
-  return slice(*selection, data, context);
+  auto made = slice(*selection, data, context);
+  if (!made.ok()) return named_as(std::move(made).status(), data, "data");
+  return made;
 }
 
 Status onnx_slice_into(const ConstView& data, const OnnxSlice& spec, const View& out, const Context& context) {
   auto selection = lower_forward(data, spec);
   if (!selection.ok()) return std::move(selection).status();
-  return slice_into(*selection, data, out, context);
+  return named_as(slice_into(*selection, data, out, context), data, "data");
 }
 
 Result<Tensor> onnx_slice_grad(const Selection& selection, const ConstView& grad, const Context& context) {
   auto shaped = shaped_gradient(selection, grad, nullptr, context);
   if (!shaped.ok()) return std::move(shaped).status();
-  return slice_grad(selection, shaped->view, context);
+  auto made = slice_grad(selection, shaped->view, context);
+  if (!made.ok()) return of_grad(std::move(made).status());
+  return made;
 }
 
 Status onnx_slice_grad_into(const Selection& selection, const ConstView& grad, const View& out, Write write,
                             const Context& context) {
   auto shaped = shaped_gradient(selection, grad, &out, context);
   if (!shaped.ok()) return std::move(shaped).status();
-  return slice_grad_into(selection, shaped->view, out, write, context);
+  Status done = slice_grad_into(selection, shaped->view, out, write, context);
+  return done.ok() ? done : of_grad(std::move(done));
 }
 
 Result<Tensor> onnx_slice_grad(const ConstView& grad, Ints shape, const OnnxSlice& spec, const Context& context) {

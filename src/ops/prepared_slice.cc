@@ -96,10 +96,10 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
     BACKSLICE_RETURN_IF_ERROR(check_layout(x, dtype, "x", selection.shape(), "the shape the selection is for"));
     BACKSLICE_RETURN_IF_ERROR(check_layout(y, dtype, "y", selection.result_shape(), "the shape of the slice"));
     if (x.item_size != y.item_size) {
-      return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size);
+      return dtype_error("x has items of ", x.item_size, " bytes, but y has items of ", y.item_size).at("y");
     }
     const bool is_plain =
-        is_contiguous(x) && is_contiguous(y) && check_gradient_dtype(dtype, selection, Write::Overwrite).ok();
+        is_contiguous(x) && is_contiguous(y) && check_gradient_dtype(dtype, "dtype", selection, Write::Overwrite).ok();
     auto impl = std::make_shared<Impl>(
         Impl{dtype, is_plain, bytes_of(x), bytes_of(y), std::nullopt,
              schedule_gradient(selection, x, y, Write::Overwrite, dtype), schedule_slice(selection, y, x, dtype),
@@ -123,7 +123,7 @@ Status PreparedSlice::gradient(const ConstView& dy, const View& out, const Conte
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
-    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Overwrite));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, "dy", impl_->selection, Write::Overwrite));
     BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
     run_prepared(run_fill, impl_->gradient, dy, out, context);
     return Status();
@@ -158,7 +158,7 @@ Status PreparedSlice::accumulate(const ConstView& dy, const View& out, const Con
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_prepared(dy, "dy", impl_->dtype, impl_->y));
     BACKSLICE_RETURN_IF_ERROR(check_prepared(out, "out", impl_->dtype, impl_->x));
-    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, impl_->selection, Write::Accumulate));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dy.dtype, "dy", impl_->selection, Write::Accumulate));
     BACKSLICE_RETURN_IF_ERROR(check_place(out, dy, "dy"));
     run_prepared(run_add, impl_->addition, dy, out, context);
     return Status();

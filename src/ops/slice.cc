@@ -20,7 +20,7 @@ Status check_slice(const Selection& selection, const ConstView& x) {
 Status check_slice_grad(const Selection& selection, const ConstView& dy, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
-  return check_gradient_dtype(dy.dtype, selection, write);
+  return check_gradient_dtype(dy.dtype, "dy", selection, write);
 }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Call& call) {

@@ -3,17 +3,24 @@
 #include <algorithm>
 #include <limits>
 
+#include "execute/task_runner.h"
+
 namespace backslice {
 
 std::int64_t work_of(std::int64_t bytes, std::int64_t per_byte) {
   return std::min(bytes, std::numeric_limits<std::int64_t>::max() / per_byte) * per_byte;
 }
 
-std::int64_t pieces_for(std::int64_t work, int threads, std::int64_t least) {
+std::int64_t pieces_for(std::int64_t work, int threads, std::int64_t least, std::int64_t largest) {
   constexpr std::int64_t kPerThread = 4, kSmallestPiece = kLeastParallelBytes / 2;
-  if (work < std::max(least, kLeastParallelBytes)) return 1;
-  const std::int64_t for_threads = threads == 1 ? 1 : kPerThread * threads;
-  return std::min(std::max(for_threads, work / kLargestPiece), work / kSmallestPiece);
+  if (work < kLeastParallelBytes) return 1;
+  const std::int64_t for_threads = threads == 1 || work < least ? 1 : kPerThread * threads;
+  return std::min(std::max(for_threads, work / largest), work / kSmallestPiece);
+}
+
+std::int64_t pieces_for(std::int64_t work, const TaskRunner& tasks, std::int64_t least) {
+  return pieces_for(work, tasks.concurrency(), least,
+                    tasks.can_be_cancelled() ? kLargestCancellablePiece : kLargestPiece);
 }
 
 }  // namespace backslice

@@ -32,6 +32,7 @@ struct Manner {
   std::int64_t pieces(int threads, std::int64_t least = kParallelBytes) const {
     return pieces_for(work, threads, least);
   }
+  std::int64_t pieces(const TaskRunner& tasks, std::int64_t least) const { return pieces_for(work, tasks, least); }
 };
 
 // What an allocator says of memory that is zero already: nothing, that it costs what is touched, or also that it may

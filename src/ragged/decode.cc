@@ -39,7 +39,7 @@ struct Ranks {
 // Returns the requested dtype, or that of the first element with splits.
 Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked) {
   if (asked && *asked != DType::Int32 && *asked != DType::Int64) {
-    return dtype_error("Tsplits is ", name(*asked), ", expected int64 or int32").at("Tsplits");
+    return dtype_error("types.splits is ", name(*asked), ", expected int64 or int32").at("types.splits");
   }
   if (asked) return *asked;
   if (const RaggedTensor* batch = encoded.batch()) return batch->splits_dtype();
@@ -89,7 +89,9 @@ class Decoder {
 
   static std::int64_t item_size_of(const RaggedTensor& rt) { return rt.values().view().layout.item_size; }
 
-  Status check_element(const RaggedTensor* rt, std::int64_t i) const {
+  Status check_element(const RaggedTensor* rt, std::int64_t i) const { return blamed(check_fits(rt, i), "encoded", i); }
+
+  Status check_fits(const RaggedTensor* rt, std::int64_t i) const {
     if (rt == nullptr) return invalid_argument("element ", i, " of encoded is missing");
     if (rt->ragged_rank() != ranks_.input) {
       return invalid_argument("element ", i, " of encoded has ragged rank ", rt->ragged_rank(), ", expected ",
@@ -158,7 +160,7 @@ auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragge
   return without_throwing([&]() -> Returned {
     const auto ranks = Ranks::make(input_ragged_rank, output_ragged_rank, encoded.shape().rank());
     if (!ranks.ok()) return ranks.status();
-    const auto type = values_type(encoded, types.values);
+    const auto type = values_type(encoded, types.values, "types.values");
     if (!type.ok()) return type.status();
     const auto splits_dtype = splits_dtype_of(encoded, types.splits);
     if (!splits_dtype.ok()) return splits_dtype.status();

@@ -8,10 +8,24 @@ namespace backslice {
 Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input) {
   return without_throwing([&]() -> Result<VariantArray> {
     if (!batched_input) return VariantArray::make({rt}, {});
-    if (rt.values().shape().rank() == 0) return invalid_argument("Can't unbatch rank-0 tensor.");
+    if (rt.values().shape().rank() == 0)
+      return invalid_argument("rt is a scalar, which has no rows to encode").at("rt");
     return VariantArray::rows_of(rt);
   });
 }
+
+namespace {
+
+// Returns the rows of `decoded` as an array of that shape. Errors name the arguments of the gradient.
+Result<VariantArray> in_shape(const RaggedTensor& decoded, Ints encoded_shape) {
+  const auto rows = ragged_tensor_to_variant(decoded, true);
+  if (!rows.ok()) return renamed(rows.status(), "rt", "decoded");
+  auto made = rows->reshape(encoded_shape);
+  if (!made.ok()) return renamed(std::move(made).status(), "shape", "encoded_shape");
+  return made;
+}
+
+}  // namespace
 
 Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded, Ints encoded_shape) {
   return without_throwing([&]() -> Result<VariantArray> {
@@ -22,16 +36,11 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
                               ", but what was decoded has ragged rank ", decoded.ragged_rank())
           .at("encoded_shape");
     }
-    if (decoded.ragged_rank() == 0 || d == 1) {  // all rows, including the rows of a dense stack
-      auto rows = ragged_tensor_to_variant(decoded, true);
-      if (!rows.ok()) return rows;
-      return rows->reshape(encoded_shape);
-    }
+    if (decoded.ragged_rank() == 0 || d == 1)
+      return in_shape(decoded, encoded_shape);  // the rows of a dense stack, too
     // The array's own axes but the last are splits of one length, and are no longer needed.
     std::vector<Tensor> splits(decoded.nested_row_splits().begin() + (d - 1), decoded.nested_row_splits().end());
-    auto rows = ragged_tensor_to_variant(RaggedParts::join(decoded.values(), std::move(splits)), true);
-    if (!rows.ok()) return rows;
-    return rows->reshape(encoded_shape);
+    return in_shape(RaggedParts::join(decoded.values(), std::move(splits)), encoded_shape);
   });
 }
 

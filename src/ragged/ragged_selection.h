@@ -108,6 +108,8 @@ class RaggedSelection {
     Range rows;
     int new_axes;  // before this item
   };
+  // From an item for every axis. Errors name their position in `items`.
+  static Result<RaggedSelection> from_items(const RaggedTensor& rt, Index items);
   static Result<RaggedSelection> ragged(const RaggedTensor& rt, Index& items, const Start& start);
 
   // Returns the items that the slice of a level's rows selects from these, which are one row.

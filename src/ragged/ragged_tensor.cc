@@ -114,7 +114,8 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, 
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
     if (lo < 0 || hi < lo || hi > rows()) {
-      return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", counted(rows(), "row", "rows"));
+      return out_of_range("rows ", lo, " to ", hi, " are out of bounds for ", counted(rows(), "row", "rows"))
+          .at(lo < 0 || lo > rows() ? "lo" : "hi");
     }
     const Call call(context, device());
     std::vector<Tensor> splits;
@@ -132,7 +133,9 @@ Result<RaggedTensor> RaggedTensor::slice_rows(std::int64_t lo, std::int64_t hi, 
 Result<RaggedTensor> RaggedTensor::row(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_is_no_scalar(*this));
-    if (i < 0 || i >= rows()) return out_of_range("row ", i, " is out of bounds for ", counted(rows(), "row", "rows"));
+    if (i < 0 || i >= rows()) {
+      return out_of_range("row ", i, " is out of bounds for ", counted(rows(), "row", "rows")).at("i");
+    }
     if (ragged_rank() == 0) return RaggedTensor(backslice::row_of(values_, i), {});
     auto one = slice_rows(i, i + 1, context);
     if (one.ok()) one->splits_.erase(one->splits_.begin());

@@ -47,9 +47,10 @@ class GradientWriter {
     BACKSLICE_RETURN_IF_ERROR(check_input(grad, "dy", RunsOn::AnyDevice));
     const Shape& expected = source_.size().values;
     BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "dy", expected, "that of the slice's values"));
-    if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
+    if (write == Write::Accumulate) return check_can_accumulate(grad.dtype, "dy");
     if (has_zero(grad.dtype) || expected.elements() == rt_.values().shape().elements()) return Status();
-    return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero where the slice takes nothing");
+    return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero where the slice takes nothing")
+        .at("dy");
   }
 
   Status check_output(const ConstView& grad, const View& out) const {

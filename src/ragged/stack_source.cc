@@ -13,14 +13,16 @@ std::int64_t rows_at(const RaggedTensor& rt, int level) {
 
 Status check_like_first(const Shape& shape, const Shape& first, std::size_t i) {
   if (shape.rank() == 0) {
-    return invalid_argument("element ", i, " of encoded is a scalar, which cannot be a row of a ragged tensor");
+    return invalid_argument("element ", i, " of encoded is a scalar, which cannot be a row of a ragged tensor")
+        .at("encoded", static_cast<std::int64_t>(i));
   }
   if (std::equal(shape.begin() + 1, shape.end(), first.begin() + 1, first.end())) return Status();
   return invalid_argument("element ", i, " of encoded has values of shape ", Ints(shape), ", element 0 has ",
-                          Ints(first), "; they must agree but for their first dim");
+                          Ints(first), "; they must agree but for their first extent")
+      .at("encoded", static_cast<std::int64_t>(i));
 }
 
-// Returns the shape of all values together. They agree but for their first dim.
+// Returns the shape of all values together. They agree but for their first extent.
 Result<Shape> joined_values(const StackSource::Elements& elements) {
   const Shape& first = elements[0]->values().shape();
   std::int64_t rows = 0;
@@ -28,12 +30,15 @@ Result<Shape> joined_values(const StackSource::Elements& elements) {
     const Shape& shape = elements[i]->values().shape();
     BACKSLICE_RETURN_IF_ERROR(check_like_first(shape, first, i));
     if (__builtin_add_overflow(rows, shape[0], &rows)) {
-      return invalid_argument("the elements of encoded have more than 2**63 - 1 rows of values (at element ", i, ")");
+      return invalid_argument("the elements of encoded have more than 2**63 - 1 rows of values (at element ", i, ")")
+          .at("encoded", static_cast<std::int64_t>(i));
     }
   }
   Dims dims(first);
   dims[0] = rows;
-  return Shape::make(dims, "the result's values");
+  const auto shape = Shape::make(dims, "the result's values");
+  if (!shape.ok()) return shape.status().at("encoded");
+  return shape;
 }
 
 RaggedSize size_like(const RaggedTensor& first, const Shape& values, DType splits_dtype) {
@@ -61,7 +66,8 @@ Result<std::unique_ptr<RaggedSource>> StackSource::dense(Elements elements) {
     const Shape& shape = elements[i]->values().shape();
     if (shape == first) continue;
     return invalid_argument("element ", i, " of encoded has shape ", Ints(shape), ", but element 0 has ", Ints(first),
-                            "; a dense stack needs equal shapes");
+                            "; a dense stack needs equal shapes")
+        .at("encoded", static_cast<std::int64_t>(i));
   }
   const auto shape = stacked_shape(static_cast<std::int64_t>(elements.size()), first);
   if (!shape.ok()) return shape.status();

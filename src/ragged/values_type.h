@@ -32,16 +32,17 @@ inline Device device_of(const Context& context) {
   return context.allocator != nullptr ? context.allocator->device() : Device();
 }
 
-// Returns the requested dtype, or that of the pieces, with the size of its items.
-inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked) {
+// Returns the requested dtype, which is `argument`, or that of the pieces, with the size of its items.
+inline Result<ValuesType> values_type(const VariantArray& encoded, const std::optional<ValuesType>& asked,
+                                      const char* argument) {
   const auto first = first_piece(encoded);
   if (!asked && !first) {
-    return invalid_argument("Tvalues must be given: there is no element to take it from").at("Tvalues");
+    return invalid_argument(argument, " must be given: there is no element to take it from").at(argument);
   }
   if (!asked) return ValuesType{first->dtype, first->item_size};
   if (asked->dtype != DType::Bytes) return ValuesType{asked->dtype, item_size(asked->dtype)};
   if (asked->item_size < 0) {
-    return invalid_argument("Tvalues: item_size ", asked->item_size, " must be >= 0").at("Tvalues");
+    return invalid_argument(argument, ": item_size ", asked->item_size, " must be >= 0").at(argument);
   }
   return *asked;
 }

@@ -11,7 +11,7 @@ Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>>
     if (!shape.ok()) return shape.status();
     if (shape->elements() != static_cast<std::int64_t>(elements.size())) {
       return invalid_argument("shape ", dims, " has ", counted(shape->elements(), "element", "elements"),
-                              ", but there are ", elements.size())
+                              ", but elements has ", elements.size())
           .at("shape");
     }
     List list;
@@ -43,8 +43,9 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     if (shape->elements() != size()) {
-      return invalid_argument("cannot reshape ", counted(size(), "element", "elements"), " of shape ", Ints(shape_),
-                              " to ", dims);
+      return invalid_argument("shape ", dims, " has ", counted(shape->elements(), "element", "elements"),
+                              ", but the array has ", size())
+          .at("shape");
     }
     return VariantArray(*shape, elements_);
   });
@@ -52,7 +53,7 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
 
 Status VariantArray::check_index(std::int64_t i) const {
   if (i >= 0 && i < size()) return Status();
-  return out_of_range("element ", i, " is out of bounds for ", counted(size(), "element", "elements"));
+  return out_of_range("element ", i, " is out of bounds for ", counted(size(), "element", "elements")).at("i");
 }
 
 Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Context& context) const {
@@ -79,7 +80,7 @@ auto with_element(const VariantArray& array, std::int64_t i, const Call& call, c
     return body(SelectedSource(row, call));
   }
   const RaggedTensor* rt = array.listed(i);
-  if (rt == nullptr) return invalid_argument("element ", i, " is missing");
+  if (rt == nullptr) return invalid_argument("element ", i, " is missing").at("i");
   return body(WholeSource(*rt));
 }
 

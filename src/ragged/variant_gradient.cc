@@ -64,7 +64,8 @@ class KnownSplits {
     }
     if (given.size() > 1 && (shape.rank() == 0 || splits->values != shape[0])) {
       return invalid_argument("the innermost of row_splits ends at ", splits->values, ", but dense_values_shape is ",
-                              Ints(shape));
+                              Ints(shape))
+          .at("row_splits");
     }
     known.splits_ = std::move(splits->lists);
     return known;
@@ -106,7 +107,8 @@ class MissingPieces {
                                     : std::nullopt;
     if (elements) return *elements;
     return invalid_argument("piece ", i, " is missing, and its ", counted(rows, "row", "rows"),
-                            " of dense_values_shape ", Ints(shape_), " have more than 2**63 - 1 elements");
+                            " of dense_values_shape ", Ints(shape_), " have more than 2**63 - 1 elements")
+        .at("dense_values_shape");
   }
 
  private:
@@ -118,22 +120,28 @@ class MissingPieces {
 Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) {
   if (total == shape.elements()) return Status();
   return invalid_argument("the ", counted(pieces, "piece has ", "pieces have "), counted(total, "element", "elements"),
-                          " in all, but dense_values_shape ", Ints(shape), " has ", shape.elements());
+                          " in all, but dense_values_shape ", Ints(shape), " has ", shape.elements())
+      .at("dense_values_shape");
 }
+
+// The argument that has the pieces.
+constexpr const char* kPieces = "encoded_ragged_grad";
 
 Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type, Device device) {
   if (piece.missing) {
     if (piece.elements == 0 || has_zero(type.dtype)) return Status();
-    return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing");
+    return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing").at(kPieces, i);
   }
   if (piece.dtype != type.dtype) {
-    return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype));
+    return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype)).at(kPieces, i);
   }
   if (piece.item_size != type.item_size) {
-    return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size);
+    return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size)
+        .at(kPieces, i);
   }
   if (piece.device == device) return Status();
-  return invalid_argument("piece ", i, " is on ", to_string(piece.device), ", expected ", to_string(device));
+  return invalid_argument("piece ", i, " is on ", to_string(piece.device), ", expected ", to_string(device))
+      .at(kPieces, i);
 }
 
 // The rows of one ragged tensor: checks that hold for all rows are done once.
@@ -170,7 +178,8 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
     if (piece.elements > shape.elements() - total) {
       return invalid_argument("piece ", i, " of ", counted(piece.elements, "element", "elements"),
                               " does not fit: dense_values_shape ", Ints(shape), " has ", shape.elements(),
-                              ", of which ", total, " are taken by the pieces before it");
+                              ", of which ", total, " are taken by the pieces before it")
+          .at(kPieces, i);
     }
     total += piece.elements;
     if (piece.missing) {
@@ -207,7 +216,7 @@ Status check_gradient_output(const View& out, const Shape& shape, const Joiner& 
       return invalid_argument("out shares memory with row_splits[", i, "]").at("out");
     }
   }
-  return write == Write::Accumulate ? check_can_accumulate(type.dtype) : Status();
+  return write == Write::Accumulate ? check_can_accumulate(type.dtype, kPieces) : Status();
 }
 
 }  // namespace
@@ -218,7 +227,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
   return without_throwing([&]() -> Result<Tensor> {
     const auto shape = Shape::make(dense_values_shape, "dense_values_shape");
     if (!shape.ok()) return shape.status();
-    const auto type = values_type(encoded, Tvalues);
+    const auto type = values_type(encoded, Tvalues, "Tvalues");
     if (!type.ok()) return type.status();
     const Call call(context, device_of(encoded, device_of(context)));
     const auto pieces =

@@ -95,7 +95,7 @@ TEST(RaggedToVariant, RowsAreViewsOfTheBatch) {
   EXPECT_EQ(last.values().data(), rt.values().data() + 8);
   EXPECT_EQ(ragged_tensor_to_variant(rt, false).value().shape().rank(), 0);
   EXPECT_THAT(message(ragged_tensor_to_variant(RaggedTensor::make(tensor_of({1}, {}), {}).value())),
-              HasSubstr("Can't unbatch rank-0 tensor."));
+              HasSubstr("rt is a scalar, which has no rows to encode"));
   const VariantArray rows =
       ragged_tensor_to_variant(RaggedTensor::make(tensor_of({1, 2, 3, 4}, {2, 2}), {}).value()).value();
   EXPECT_EQ(values_of(**rows.at(1)), (std::vector<float>{3, 4}));

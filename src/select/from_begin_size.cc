@@ -29,8 +29,9 @@ Result<Selection> Selection::from_begin_size(Ints dims, Ints begin, Ints size) {
     if (!shape.ok()) return shape.status();
     const auto rank = static_cast<std::size_t>(shape->rank());
     if (begin.size() != rank || size.size() != rank) {
-      return invalid_argument("Expected begin and size arguments to be 1-D tensors of size ", rank,
-                              ", one entry per axis, but begin has ", begin.size(), " and size has ", size.size());
+      return invalid_argument("Expected begin and size to have ", counted(rank, "entry", "entries"),
+                              ", one per axis, but begin has ", begin.size(), " and size has ", size.size())
+          .at(begin.size() != rank ? "begin" : "size");
     }
     Axes axes;
     Dims result_axes;
@@ -41,7 +42,7 @@ Result<Selection> Selection::from_begin_size(Ints dims, Ints begin, Ints size) {
       axes.push_back(*axis);
       result_axes.push_back(i);
     }
-    return assemble(*shape, axes, result_axes);
+    return assemble(*shape, axes, result_axes, "shape");
   });
 }
 

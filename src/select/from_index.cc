@@ -47,7 +47,7 @@ Result<Selection> Selection::from_index(Ints dims, const Index& index) {
       }
     }
     if (!seen_ellipsis) take_ellipsis();
-    return assemble(*shape, axes, result_axes);
+    return assemble(*shape, axes, result_axes, "index");
   });
 }
 

@@ -55,9 +55,14 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
     for (std::size_t e = 0; e < slice.starts.size(); ++e) {
       const std::int64_t given = slice.axes ? (*slice.axes)[e] : static_cast<std::int64_t>(e);
       const std::int64_t axis = from_end(given, rank), position = static_cast<std::int64_t>(e);
+      if ((axis < 0 || axis >= rank) && !slice.axes) {
+        return invalid_argument("starts has ", counted(slice.starts.size(), "entry", "entries"), ", but shape ", dims,
+                                " has ", counted(rank, "axis", "axes"))
+            .at("starts", position);
+      }
       if (axis < 0 || axis >= rank) {
         return invalid_argument("axes[", e, "] is ", given, ", outside [", -rank, ",", rank, ") of shape ", dims)
-            .at(slice.axes ? "axes" : "starts", position);
+            .at("axes", position);
       }
       if (sliced[axis]) {
         return invalid_argument("axes[", e, "] is ", given, ": axis ", axis, " is given twice").at("axes", position);
@@ -69,7 +74,7 @@ Result<Selection> Selection::from_onnx(Ints dims, const OnnxSlice& slice) {
       }
       axes[axis] = explicit_onnx_axis(slice.starts[e], slice.ends[e], step, shape->begin()[axis]);
     }
-    return assemble(*shape, axes, result_axes);
+    return assemble(*shape, axes, result_axes, "shape");
   });
 }
 

@@ -120,7 +120,7 @@ Result<Selection> selection_from_tf(Ints dims, const TfLists& slice) {
       if (!axis.ok()) return axis.status();
       axes.push_back(*axis);
     }
-    return Selection::assemble(*shape, axes, expanded.result_axes);
+    return Selection::assemble(*shape, axes, expanded.result_axes, "new_axis_mask");
   });
 }
 

@@ -28,7 +28,7 @@ Result<Selection::Axis> canonical_axis(Selection::Axis axis, std::int64_t extent
 
 }  // namespace
 
-Selection Selection::all(const Shape& shape) {
+Selection Selection::whole(const Shape& shape) {
   Selection selection;
   selection.shape_ = selection.result_shape_ = shape;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -38,7 +38,7 @@ Selection Selection::all(const Shape& shape) {
   return selection;
 }
 
-Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
+Result<Selection> Selection::of_axes(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
   return without_throwing([&]() -> Result<Selection> {
     if (axes.size() != static_cast<std::size_t>(shape.rank())) {
       return invalid_argument("axes has ", counted(axes.size(), "entry", "entries"), ", shape ", Ints(shape), " has ",
@@ -48,14 +48,15 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
     Axes canonical;
     for (int i = 0; i < shape.rank(); ++i) {
       const auto axis = canonical_axis(axes[static_cast<std::size_t>(i)], shape[i], i);
-      if (!axis.ok()) return axis.status();
+      if (!axis.ok()) return axis.status().at("axes", i);
       canonical.push_back(*axis);
     }
     std::int64_t next = 0;  // the first input axis not yet visited
     const auto pass_dropped = [&](std::int64_t until) -> Status {
       for (; next < until; ++next) {
         if (canonical[next].count != 1) {
-          return invalid_argument("axis ", next, " is dropped and must take one index, not ", canonical[next].count);
+          return invalid_argument("axis ", next, " is dropped and must take one index, not ", canonical[next].count)
+              .at("axes", next);
         }
       }
       return Status();
@@ -70,14 +71,16 @@ Result<Selection> Selection::make(const Shape& shape, std::span<const Axis> axes
       ++next;
     }
     BACKSLICE_RETURN_IF_ERROR(pass_dropped(shape.rank()));
-    return assemble(shape, canonical, result_axes);
+    return assemble(shape, canonical, result_axes, "result_axes");
   });
 }
 
-Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes) {
+Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes,
+                                      const char* argument) {
   if (result_axes.size() > kMaxRank) {
     return invalid_argument("the result has ", counted(result_axes.size(), "axis", "axes"), "; at most ", kMaxRank,
-                            " are supported");
+                            " are supported")
+        .at(argument);
   }
   Result<Selection> made{Selection()};
   Selection& selection = *made;
@@ -86,7 +89,7 @@ Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> 
   Dims counts;
   for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : selection.axes_[source].count);
   const auto result_shape = Shape::make(counts, "the result's shape");
-  if (!result_shape.ok()) return result_shape.status();
+  if (!result_shape.ok()) return result_shape.status().at(argument);
   selection.result_shape_ = *result_shape;
   selection.result_axes_ = Dims(result_axes);
   return made;

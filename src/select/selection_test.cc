@@ -13,6 +13,16 @@ Result<Selection> make(Ints shape, std::vector<Selection::Axis> axes, Ints resul
   return Selection::make(Shape::make(shape).value(), axes, result_axes);
 }
 
+TEST(Selection, OfAWholeTensorTakesAnyShape) {
+  EXPECT_EQ(Selection::all({4, 5}).value(), at({4, 5}, ":"));
+  EXPECT_EQ(Selection::all(Shape::make({4, 5}).value()), at({4, 5}, ":"));
+  const std::vector<std::int64_t> shape = {4, 5};
+  EXPECT_EQ(Selection::all(shape).value(), at({4, 5}, ":"));
+  EXPECT_TRUE(is_error(Selection::all({4, -5}), kInvalid, "shape[1]", "-5"));
+  const Selection::Axis axes[] = {{0, 1, 4}, {0, 1, 5}};
+  EXPECT_EQ(Selection::make({4, 5}, axes, {0, 1}).value(), at({4, 5}, ":"));
+}
+
 TEST(Selection, IsCanonical) {
   EXPECT_EQ(*make({5}, {{3, -7, 1}}, {0}), *make({5}, {{3, 1, 1}}, {0}));
   EXPECT_EQ(*make({5}, {{4, 9, 0}}, {0}), *make({5}, {{0, 1, 0}}, {0}));

@@ -8,14 +8,14 @@
 
 namespace backslice {
 
-SparsePieces cut_rows(std::int64_t rows, std::int64_t bytes_per_row, int threads) {
+SparsePieces cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner) {
   // comparing the indices of a row takes as long as writing this many times its bytes
   constexpr std::int64_t kWork = 8;
   const auto bytes = checked_multiply(rows, std::max<std::int64_t>(1, bytes_per_row));
   const auto work = bytes ? checked_multiply(*bytes, kWork) : std::nullopt;
   const std::int64_t most = std::max<std::int64_t>(1, rows);
   const std::int64_t count =
-      std::min(most, pieces_for(work.value_or(std::numeric_limits<std::int64_t>::max()), threads));
+      std::min(most, pieces_for(work.value_or(std::numeric_limits<std::int64_t>::max()), runner));
   SparsePieces pieces;
   for (std::int64_t i = 0; i < count; ++i) pieces.push_back({{cut_at(rows, count, i), cut_at(rows, count, i + 1)}});
   return pieces;

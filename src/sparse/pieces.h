@@ -21,7 +21,7 @@ struct SparsePiece {
 
 using SparsePieces = std::vector<SparsePiece>;  // at least one, even without rows
 
-SparsePieces cut_rows(std::int64_t rows, std::int64_t bytes_per_row, int threads);
+SparsePieces cut_rows(std::int64_t rows, std::int64_t bytes_per_row, const TaskRunner& runner);
 
 // Runs `body` on every piece.
 void run_pieces(SparsePieces& pieces, const TaskRunner& runner, const std::function<void(SparsePiece&)>& body);

@@ -29,7 +29,9 @@ Result<Shape> result_shape(const Shape& shape, Ints start, Ints size) {
       dims.push_back(start[i] < shape[axis] ? shape[axis] - start[i] : 0);
     }
   }
-  return Shape::make(dims, "the result's shape");
+  const auto result = Shape::make(dims, "the result's shape");
+  if (!result.ok()) return result.status().at("start");
+  return result;
 }
 
 // Indices of the result are below size. With a negative start they may be larger than the input's indices.
@@ -114,7 +116,7 @@ Status check_outputs(const View& out_indices, const View& out_values, std::int64
 struct Window {
   Window(const CooIndices& indices, Ints start, Ints size, std::int64_t bytes_per_row, const Call& call)
       : matcher(match_window(indices, start, size, call.rows)),
-        pieces(cut_rows(indices.rows(), bytes_per_row, call.threads())) {
+        pieces(cut_rows(indices.rows(), bytes_per_row, call.tasks)) {
     count_pieces(*matcher, pieces, call.tasks);
   }
 

@@ -15,12 +15,13 @@
 namespace backslice {
 namespace {
 
-Status check_grad_dtype(const ConstView& grad, std::int64_t input_rows, Write write) {
-  if (!are_bytes(grad.dtype)) return dtype_error("backprop_val_grad: strings have no gradient").at("backprop_val_grad");
-  if (write == Write::Accumulate) return check_can_accumulate(grad.dtype);
+Status check_grad_dtype(const ConstView& grad, const char* argument, std::int64_t input_rows, Write write) {
+  if (!are_bytes(grad.dtype)) return dtype_error(argument, ": strings have no gradient").at(argument);
+  if (write == Write::Accumulate) return check_can_accumulate(grad.dtype, argument);
   if (has_zero(grad.dtype) || grad.shape()[0] == input_rows) return Status();
   return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero in ",
-                     counted(input_rows - grad.shape()[0], "row", "rows"), " that the slice does not hold");
+                     counted(input_rows - grad.shape()[0], "row", "rows"), " that the slice does not hold")
+      .at(argument);
 }
 
 // Checks in TensorFlow's order.
@@ -29,11 +30,13 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "backprop_val_grad"));
   if (input.rank() != output.rank()) {
     return invalid_argument("input_indices has ", counted(input.rank(), "column", "columns"),
-                            ", but output_indices has ", output.rank());
+                            ", but output_indices has ", output.rank())
+        .at("output_indices");
   }
   if (input.dtype() != output.dtype()) {
     return dtype_error("input_indices has dtype ", name(input.dtype()), ", but output_indices has ",
-                       name(output.dtype()));
+                       name(output.dtype()))
+        .at("output_indices");
   }
   if (output.rows() > input.rows()) {
     return invalid_argument("output_indices has ", counted(output.rows(), "row", "rows"),
@@ -59,7 +62,7 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
                          ", got ", input.rows())
         .at("order");
   }
-  return check_grad_dtype(grad, input.rows(), write);
+  return check_grad_dtype(grad, "backprop_val_grad", input.rows(), write);
 }
 
 Status check_window_arguments(const ConstView& grad, const CooIndices& input, Ints start, Ints size, Write write) {
@@ -73,24 +76,27 @@ Status check_window_arguments(const ConstView& grad, const CooIndices& input, In
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "grad", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "grad"));
-  return check_grad_dtype(grad, input.rows(), write);
+  return check_grad_dtype(grad, "grad", input.rows(), write);
 }
 
-Result<Shape> gradient_shape(const ConstView& grad, std::int64_t rows) {
+// The rows may be more than there are in `argument`.
+Result<Shape> gradient_shape(const ConstView& grad, const char* argument, std::int64_t rows) {
   Dims dims(grad.shape());
   dims[0] = rows;
-  return Shape::make(dims, "the gradient's shape");
+  const auto shape = Shape::make(dims, "the gradient's shape");
+  if (!shape.ok()) return shape.status().at(argument);
+  return shape;
 }
 
-Result<Tensor> make_gradient(const ConstView& grad, std::int64_t rows, const Call& call) {
-  const auto shape = gradient_shape(grad, rows);
+Result<Tensor> make_gradient(const ConstView& grad, const char* argument, std::int64_t rows, const Call& call) {
+  const auto shape = gradient_shape(grad, argument, rows);
   if (!shape.ok()) return shape.status();
   return call.allocate(grad.dtype, *shape, grad.layout.item_size);
 }
 
 Status check_grad_out(const View& out, const ConstView& grad, const CooIndices& input, const CooIndices* output,
                       const char* grad_argument) {
-  const auto shape = gradient_shape(grad, input.rows());
+  const auto shape = gradient_shape(grad, grad_argument, input.rows());
   if (!shape.ok()) return shape.status();
   BACKSLICE_RETURN_IF_ERROR(check_output(out, *shape, grad, grad_argument));
   BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", input, "input_indices"));
@@ -135,7 +141,7 @@ void write_pieces(const Matcher& matcher, SparsePieces& pieces, const ConstView&
 }
 
 SparsePieces cut_for(const CooIndices& input, const ConstView& grad, const Call& call) {
-  return cut_rows(input.rows(), row_bytes(input, grad), call.threads());
+  return cut_rows(input.rows(), row_bytes(input, grad), call.tasks);
 }
 
 // Checks and writes in one pass, into memory that is not visible to anyone else.
@@ -231,7 +237,7 @@ Result<Tensor> sparse_slice_grad(const ConstView& grad, const CooIndices& input_
     BACKSLICE_RETURN_IF_ERROR(check_grad_arguments(grad, input_indices, input_start, output_indices, order, write));
     const Call call(context, grad.device);
     refuse_captured_wait(order, nullptr, call);
-    auto out = make_gradient(grad, input_indices.rows(), call);
+    auto out = make_gradient(grad, "backprop_val_grad", input_indices.rows(), call);
     if (!out.ok()) return out;
     if (!call.device.is_cpu()) {
       BACKSLICE_RETURN_IF_ERROR(
@@ -269,7 +275,7 @@ Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices
     BACKSLICE_RETURN_IF_ERROR(check_window_arguments(grad, input_indices, start, size, write));
     const Call call(context, grad.device);
     refuse_captured_wait(nullptr, call);
-    auto out = make_gradient(grad, input_indices.rows(), call);
+    auto out = make_gradient(grad, "grad", input_indices.rows(), call);
     if (!out.ok()) return out;
     BACKSLICE_RETURN_IF_ERROR(
         call.device.is_cpu()

@@ -37,7 +37,8 @@ Held find_contents(State& array, const Call& call, TensorArrayContents& contents
 Status restore_element(TensorArray& array, State& state, const TensorArrayContents::Element& element,
                        const Context& context) {
   if (element.index < 0 || element.index >= state.size) {
-    return invalid_argument(state.prefix(), "there is an element ", element.index, ", but the size is ", state.size);
+    return invalid_argument(state.prefix(), "contents has an element ", element.index, ", but its size is ",
+                            state.size);
   }
   if (element.value) BACKSLICE_RETURN_IF_ERROR(array.write(element.index, *element.value, context));
   Slot& slot = (*state.slots)[element.index];
@@ -78,8 +79,12 @@ Result<TensorArray> TensorArray::restore(const TensorArrayContents& contents, co
     if (!array.ok()) return array;
     State& state = *array->state_;
     state.is_gradient = contents.is_gradient;
-    for (const TensorArrayContents::Element& element : contents.elements) {
-      BACKSLICE_RETURN_IF_ERROR(restore_element(*array, state, element, context));
+    for (std::size_t i = 0; i < contents.elements.size(); ++i) {
+      Status done = restore_element(*array, state, contents.elements[i], context);
+      if (done.code() == StatusCode::InvalidArgument) {
+        return std::move(done).at("contents.elements", static_cast<std::int64_t>(i));
+      }
+      if (!done.ok()) return done;
     }
     state.all_read = contents.all_read;
     return array;

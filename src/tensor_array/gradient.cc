@@ -8,8 +8,10 @@ namespace {
 
 Result<Shape> prepended(const Shape& prepend, const Shape& shape) {
   const auto known = PartialShape(shape).prepended(prepend);
-  if (!known.ok()) return known.status();
-  return Shape::make(known->dims(), "the gradient's element shape");
+  if (!known.ok()) return renamed(known.status(), "first", "shape_to_prepend");
+  const auto made = Shape::make(known->dims(), "the gradient's element shape");
+  if (!made.ok()) return made.status().at("shape_to_prepend");
+  return made;
 }
 
 // Where the forward array was written, its gradient is zero until something is written there.
@@ -28,8 +30,10 @@ Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend) {
 
 Result<std::shared_ptr<State>> make_gradient(const State& array, const std::string& source, const Shape& prepend) {
   const auto shape = array.element_shape.prepended(prepend);
-  if (!shape.ok()) return shape.status();
-  BACKSLICE_RETURN_IF_ERROR(check_product(*shape, "shape_to_prepend with the element shape"));
+  if (!shape.ok()) return renamed(shape.status(), "first", "shape_to_prepend");
+  if (Status large = check_product(*shape, "shape_to_prepend with the element shape"); !large.ok()) {
+    return std::move(large).at("shape_to_prepend");
+  }
   TensorArrayOptions options = array.options;
   options.element_shape = *shape;
   options.dynamic_size = options.contiguous = false;
@@ -53,16 +57,14 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
     if (!prepend.ok()) return prepend.status();
     State& array = *state_;
     if (array.is_gradient) {
-      return invalid_argument(array.prefix(),
-                              "Wrong input container: this is a gradient array already, and a gradient of a "
-                              "gradient array cannot be made");
+      return invalid_argument(array.prefix(), "a gradient of a gradient array cannot be made");
     }
     Call(context, array.device()).tasks.throw_if_cancelled();
     const std::unique_lock lock(array.mutex);
     BACKSLICE_RETURN_IF_ERROR(array.check_open());
     if (const auto made = array.gradients.find(source); made != array.gradients.end()) return TensorArray(made->second);
     auto gradient = make_gradient(array, source, *prepend);
-    if (!gradient.ok()) return gradient.status();
+    if (!gradient.ok()) return prepend->rank() > 0 ? gradient.status() : gradient.status().at("");
     array.gradients.emplace(source, *gradient);
     array.options.dynamic_size = false;  // last: nothing can fail any more
     return TensorArray(*std::move(gradient));

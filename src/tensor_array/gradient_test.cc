@@ -13,7 +13,14 @@ TEST(TensorArrayGrad, SourcesAndNames) {
   EXPECT_EQ(x, again);
   EXPECT_FALSE(x == none);
   EXPECT_EQ(x.name(), "steps@x");
-  EXPECT_THAT(message(x.grad("y")), HasSubstr("Wrong input container"));
+  EXPECT_THAT(message(x.grad("y")), HasSubstr("a gradient of a gradient array cannot be made"));
+}
+
+TEST(TensorArrayGrad, OfAnArrayWithoutANameIsNamedByItsSource) {
+  TensorArray array = TensorArray::make(1, DType::Float32).value();
+  EXPECT_THAT(message(array.read(7)), HasSubstr("TensorArray: Tried to read from index 7"));
+  EXPECT_THAT(message(array.grad("loss").value().write(7, tensor_of<float>({1}, {1}))),
+              HasSubstr("the gradient \"loss\" of a TensorArray: Tried to write to index 7"));
 }
 
 TEST(TensorArrayGrad, WritesAddUpInOrder) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "core/errors.h"
@@ -31,7 +32,7 @@ Result<Element> element_of(const State& array, const Slot& slot, std::int64_t in
   if (slot.written) return Element{slot.shape, slot.terms};
   const auto shape = known.full();
   if (shape) return Element{*shape, {}};
-  BACKSLICE_RETURN_IF_ERROR(check_product(known, "element_shape"));
+  if (Status too_large = check_product(known, "element_shape"); !too_large.ok()) return std::move(too_large).at("");
   return invalid_argument(array.prefix(), "Could not read index ", index,
                           ": it has not been written, and the element shape is not fully defined: ", known.to_string())
       .at("index");
@@ -47,13 +48,16 @@ Result<PartialShape> merged_shape(const State& array, const PartialShape& given)
 Status check_fits(const State& array, const Element& element, std::int64_t index, const PartialShape& known) {
   if (known.is_compatible_with(element.shape)) return Status();
   return invalid_argument(array.prefix(), "the element at index ", index, " has shape ", Ints(element.shape),
-                          ", which does not fit the element shape that was given, ", known.to_string());
+                          ", which does not fit the element shape that was given, ", known.to_string())
+      .at("element_shape");
 }
 
-std::int64_t first_repeated(Ints indices) {
-  std::vector<std::int64_t> sorted(indices.begin(), indices.end());
-  std::sort(sorted.begin(), sorted.end());
-  return *std::adjacent_find(sorted.begin(), sorted.end());
+// The first place in the list with an index that was there before.
+std::size_t first_repeated(Ints indices) {
+  std::unordered_set<std::int64_t> seen;
+  std::size_t i = 0;
+  while (seen.insert(indices[i]).second) ++i;
+  return i;
 }
 
 // One reading operation: begins and commits with the array's mutex held, and works without it. What it reads is claimed
@@ -114,6 +118,8 @@ class Reader {
  private:
   enum class Claim { None, Block, Slots };
 
+  Status blamed_on(Status error, std::size_t i) const { return reading_.chosen_by().blame(std::move(error), i); }
+
   PartialShape given() const { return reading_.join == Reading::Join::Stack ? reading_.element_shape : PartialShape(); }
 
   // In contiguous mode, all elements at once, which none has been cleared of.
@@ -138,7 +144,9 @@ class Reader {
     indices_ = indices;
     const auto known = merged_shape(array_, given());
     if (!known.ok()) return known.status();
-    for (std::int64_t index : indices) BACKSLICE_RETURN_IF_ERROR(check_read_range(array_, index));
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      BACKSLICE_RETURN_IF_ERROR(blamed_on(check_read_range(array_, indices[i]), i));
+    }
     table_ = array_.slots;
     slots_ = SlotList(*table_, indices);
     const LockedSlots lock(slots_);
@@ -164,10 +172,13 @@ class Reader {
     elements_.reserve(indices_.size());
     for (std::size_t i = 0; i < indices_.size(); ++i) {
       auto element = element_of(array_, slots_[i], indices_[i], known);
-      if (!element.ok()) return element.status();
+      if (!element.ok()) return blamed_on(element.status(), i);
       elements_.push_back(*std::move(element));
     }
-    if (array_.options.clear_after_read && slots_.has_duplicates()) return cleared(array_, first_repeated(indices_));
+    if (array_.options.clear_after_read && slots_.has_duplicates()) {
+      const std::size_t repeated = first_repeated(indices_);
+      return blamed_on(cleared(array_, indices_[repeated]), repeated);
+    }
     for (std::size_t i = 0; i < elements_.size(); ++i) {
       BACKSLICE_RETURN_IF_ERROR(check_fits(array_, elements_[i], indices_[i], known));
     }

@@ -21,6 +21,8 @@ struct Reading {
   std::optional<Ints> indices = {};  // nothing: all
   // For Stack, what every element's is, which becomes the array's; for Concat, the same without the first axis.
   PartialShape element_shape = {};
+
+  ChosenBy chosen_by() const { return !indices ? kAll : join == Join::One ? kByIndex : kByIndices; }
 };
 
 // Whether elements count as read afterwards.

@@ -29,15 +29,15 @@ Result<Shape> concatenated_nothing(const State& array, const PartialShape& excep
   const PartialShape& known = array.element_shape;
   if (!known.has_rank()) return no_rows_of(array, except0, kNeeds);
   if (known.dims().empty()) {
-    return invalid_argument(array.prefix(),
-                            "Concat requires elements that are at least vectors, but the element shape is ",
+    return invalid_argument(array.prefix(), "concat joins elements along their first axis, but the element shape is ",
                             known.to_string());
   }
   const auto own = PartialShape::make(known.dims().subspan(1));
   if (!own.ok()) return own.status();
   if (!own->is_compatible_with(except0)) {
     return invalid_argument(array.prefix(), "element_shape_except0 is ", except0.to_string(),
-                            ", but the array's element shape is ", known.to_string());
+                            ", but the array's element shape is ", known.to_string())
+        .at("element_shape_except0");
   }
   return no_rows_of(array, own->merged_with(except0), kNeeds);
 }
@@ -46,21 +46,22 @@ Result<Shape> concatenated_nothing(const State& array, const PartialShape& excep
 Status check_rows(const State& array, std::size_t i, const Shape& shape, const Shape& first,
                   const PartialShape& except0) {
   if (shape.rank() == 0) {
-    return invalid_argument(array.prefix(), "Concat saw a scalar shape at index ", i,
-                            " but requires at least vectors.  Did you mean to call pack?");
+    return invalid_argument(array.prefix(), "concat joins elements along their first axis, but the element at index ",
+                            i, " is a scalar; stack takes scalars, too");
   }
   const auto inner = Ints(shape).subspan(1);
   if (!std::ranges::equal(inner, Ints(first).subspan(1))) {
     return invalid_argument(array.prefix(),
-                            "Could not concat: elements must agree but for their first dim; the element at index 0 has "
-                            "shape ",
+                            "Could not concat: elements must agree but for their first extent; the element at index 0 "
+                            "has shape ",
                             Ints(first), ", the element at index ", i, " has shape ", Ints(shape));
   }
   const auto without_first = PartialShape::make(inner);
   if (except0.is_compatible_with(*without_first)) return Status();
   return invalid_argument(array.prefix(), "element_shape_except0 is ", except0.to_string(),
-                          ", but the element at index ", i, " has (without its first dim) shape ",
-                          without_first->to_string());
+                          ", but the element at index ", i, " has (without its first extent) shape ",
+                          without_first->to_string())
+      .at("element_shape_except0");
 }
 
 }  // namespace

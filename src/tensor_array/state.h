@@ -21,6 +21,20 @@ namespace backslice::tensor_array {
 
 inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();  // TensorFlow's indices are int32
 
+// The argument of a call that says which elements it uses: none where it uses all of them.
+struct ChosenBy {
+  const char* argument = nullptr;
+  bool is_list = false;
+
+  // An error about the index of the call's element i, with that argument. Other errors are as they are.
+  Status blame(Status error, std::size_t i) const {
+    if (error.argument() != "index") return error;
+    if (argument == nullptr) return std::move(error).at("");
+    return std::move(error).at(argument, is_list ? std::optional(static_cast<std::int64_t>(i)) : std::nullopt);
+  }
+};
+inline constexpr ChosenBy kByIndex{"index"}, kByIndices{"indices", true}, kAll{};
+
 // Two kinds of locks. `mutex` guards what operations on elements only look at (size, closed, element shape): they hold
 // it shared, and the few that change it hold it alone. Each slot has its own; those of one operation are locked in the
 // order of their indices, so that no two operations wait for each other.
@@ -41,7 +55,7 @@ struct State {
         takes_any_device_(given.any_device) {}
 
   const std::string& name() const { return options.name; }
-  std::string title() const { return name().empty() ? "TensorArray" : "TensorArray " + name(); }
+  std::string title() const;
   std::string prefix() const { return title() + ": "; }
 
   Device device() const {

@@ -12,6 +12,20 @@
 namespace backslice {
 namespace tensor_array {
 
+namespace {
+
+std::string titled(const TensorArrayOptions& options) {
+  return options.name.empty() ? "TensorArray" : "TensorArray " + options.name;
+}
+
+}  // namespace
+
+// The name of a gradient begins with that of its array, which may have none: "@loss".
+std::string State::title() const {
+  if (!is_gradient || !name().starts_with('@')) return titled(options);
+  return "the gradient \"" + name().substr(1) + "\" of a TensorArray";
+}
+
 Status State::closed_error() const { return invalid_argument(title(), " has already been closed."); }
 
 Status State::claimed_error(std::int64_t index) const {
@@ -23,7 +37,8 @@ Status State::claimed_error(std::int64_t index) const {
 Status State::check_written_device(Device device) const {
   if (fixes_device() || device == this->device()) return Status();
   return invalid_argument(prefix(), "elements are on ", to_string(this->device()), " but a value on ",
-                          to_string(device), " was written");
+                          to_string(device), " was written")
+      .at("value");
 }
 
 Status State::check_read_device(Device device) const {
@@ -56,20 +71,21 @@ namespace {
 
 Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& options) {
   if (size < 0) {
-    return invalid_argument("TensorArray ", options.name, ": Size should be >= 0. (got ", size, ")").at("size");
+    return invalid_argument(titled(options), ": size is ", size, ", must be >= 0").at("size");
   }
   if (size > kMaxSize) {
-    return invalid_argument("TensorArray ", options.name, ": size ", size, " is more than ", kMaxSize).at("size");
+    return invalid_argument(titled(options), ": size is ", size, ", must be at most ", kMaxSize).at("size");
   }
   if (dtype == DType::Bytes && options.item_size < 0) {
-    return invalid_argument("TensorArray ", options.name, ": item_size ", options.item_size, " must be >= 0");
+    return invalid_argument(titled(options), ": item_size is ", options.item_size, ", must be >= 0").at("item_size");
   }
   if (options.any_device && (options.contiguous || !options.device.is_cpu())) {
-    return invalid_argument("TensorArray ", options.name,
+    return invalid_argument(titled(options),
                             ": any_device leaves the device to the first write, so that neither device nor contiguous "
-                            "can be given");
+                            "can be given")
+        .at("any_device");
   }
-  if (!are_bytes(dtype)) return check_on_cpu(options.device, "the elements of an array of strings");
+  if (!are_bytes(dtype)) return check_on_cpu(options.device, "device");
   return Status();
 }
 
@@ -78,10 +94,11 @@ Result<Tensor> make_block(const State& array, const Call& call) {
   const auto shape = array.element_shape.full();
   if (!shape || array.options.dynamic_size) {
     return invalid_argument(array.prefix(), "contiguous needs a full element_shape and a fixed size, got ",
-                            array.element_shape.to_string(), array.options.dynamic_size ? " and dynamic_size" : "");
+                            array.element_shape.to_string(), array.options.dynamic_size ? " and dynamic_size" : "")
+        .at("contiguous");
   }
   if (!are_bytes(array.dtype) || !has_zero(array.dtype)) {
-    return dtype_error(array.prefix(), "contiguous does not take elements of dtype ", name(array.dtype));
+    return dtype_error(array.prefix(), "contiguous does not take elements of dtype ", name(array.dtype)).at("dtype");
   }
   const auto all = stacked_shape(array.size, *shape);
   if (!all.ok()) return invalid_argument(array.prefix(), all.status().message());

@@ -33,34 +33,43 @@ Status check_dtype(const State& array, const Tensor& value) {
       .at("value");
 }
 
-Status check_scatter(const State& array, Ints indices, const Tensor& value) {
+Status check_value_rows(const State& array, Ints indices, const Tensor& value) {
   if (value.shape().rank() < 1) {
-    return invalid_argument(array.prefix(), "the value to scatter must have one row per index, got a scalar")
-        .at("value");
+    return invalid_argument(array.prefix(), "value must have one row per index, got a scalar").at("value");
   }
-  if (static_cast<std::int64_t>(indices.size()) != value.shape()[0]) {
-    return invalid_argument(array.prefix(), "expected as many rows as indices, but value has shape ",
-                            Ints(value.shape()), " and there are ", counted(indices.size(), "index", "indices"))
-        .at("value");
-  }
+  if (static_cast<std::int64_t>(indices.size()) == value.shape()[0]) return Status();
+  return invalid_argument(array.prefix(), "value must have one row per index, but it has shape ", Ints(value.shape()),
+                          ", and indices has ", counted(indices.size(), "entry", "entries"))
+      .at("value");
+}
+
+// Checks what holds of the array before any element is looked at.
+Status check_scatter(const State& array, Ints indices, const Tensor& value, ChosenBy chosen_by) {
+  BACKSLICE_RETURN_IF_ERROR(check_value_rows(array, indices, value));
   BACKSLICE_RETURN_IF_ERROR(check_dtype(array, value));
   const std::shared_lock lock(array.mutex);
   BACKSLICE_RETURN_IF_ERROR(array.check_open());
   const auto largest = std::max_element(indices.begin(), indices.end());
   if (largest == indices.end() || *largest < array.size || array.options.dynamic_size) return Status();
-  return invalid_argument(array.prefix(), "Max scatter index must be < array size (", *largest, " vs. ", array.size,
-                          ")")
-      .at("indices", largest - indices.begin());
+  const std::string elements = counted(array.size, "element", "elements") + " and a fixed size";
+  if (chosen_by.argument == nullptr) {
+    return invalid_argument(array.prefix(), "value has ", counted(indices.size(), "row", "rows"),
+                            ", but the array has ", elements)
+        .at("value");
+  }
+  const auto at = largest - indices.begin();
+  return invalid_argument(array.prefix(), "indices[", at, "] is ", *largest, ", but the array has ", elements)
+      .at("indices", at);
 }
 
-Status scatter_rows(State& array, Ints indices, const Tensor& value, const Call& call) {
-  BACKSLICE_RETURN_IF_ERROR(check_scatter(array, indices, value));
+Status scatter_rows(State& array, Ints indices, const Tensor& value, ChosenBy chosen_by, const Call& call) {
+  BACKSLICE_RETURN_IF_ERROR(check_scatter(array, indices, value, chosen_by));
   Writes writes;
   writes.reserve(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     writes.push_back({.index = indices[i], .part = ElementWrite::Part::Row, .lo = static_cast<std::int64_t>(i)});
   }
-  return write_elements(array, value, writes, call);
+  return write_elements(array, value, writes, chosen_by, call);
 }
 
 Status check_sum(const State& array, const Tensor& value, Ints lengths) {
@@ -76,16 +85,14 @@ Status check_sum(const State& array, const Tensor& value, Ints lengths) {
     }
   }
   if (sum == value.shape()[0]) return Status();
-  return invalid_argument(array.prefix(), "Expected the sum of lengths to be value.shape[0], but the sum is ", sum,
+  return invalid_argument(array.prefix(), "lengths must add up to the rows of value, but the sum is ", sum,
                           " and value has shape ", Ints(value.shape()))
       .at("lengths");
 }
 
 Status check_split(const State& array, const Tensor& value, Ints lengths) {
   if (value.shape().rank() < 1) {
-    return invalid_argument(array.prefix(),
-                            "expected value to be at least a vector, but received shape: ", Ints(value.shape()))
-        .at("value");
+    return invalid_argument(array.prefix(), "value must have rows to split, got a scalar").at("value");
   }
   BACKSLICE_RETURN_IF_ERROR(check_sum(array, value, lengths));
   BACKSLICE_RETURN_IF_ERROR(check_dtype(array, value));
@@ -109,18 +116,18 @@ Status TensorArray::write(std::int64_t index, const Tensor& value, const Context
 }
 
 Status TensorArray::scatter(Ints indices, const Tensor& value, const Context& context) {
-  return without_throwing([&] { return scatter_rows(*state_, indices, value, Call(context, value.device())); });
+  return without_throwing(
+      [&] { return scatter_rows(*state_, indices, value, kByIndices, Call(context, value.device())); });
 }
 
 Status TensorArray::unstack(const Tensor& value, const Context& context) {
   return without_throwing([&]() -> Status {
     if (value.shape().rank() < 1) {
-      return invalid_argument(state_->prefix(), "the value to unstack must have one row per index, got a scalar")
-          .at("value");
+      return invalid_argument(state_->prefix(), "value must have one row per element, got a scalar").at("value");
     }
     const auto indices = state_->indices_up_to(value.shape()[0], "unstacked");
     if (!indices.ok()) return indices.status();
-    return scatter_rows(*state_, *indices, value, Call(context, value.device()));
+    return scatter_rows(*state_, *indices, value, kAll, Call(context, value.device()));
   });
 }
 
@@ -135,7 +142,7 @@ Status TensorArray::split(const Tensor& value, Ints lengths, const Context& cont
       writes.push_back({.index = index, .part = ElementWrite::Part::Rows, .lo = row, .hi = row + lengths[i]});
       row += lengths[i];
     }
-    return write_elements(*state_, value, writes, Call(context, value.device()));
+    return write_elements(*state_, value, writes, kAll, Call(context, value.device()));
   });
 }
 

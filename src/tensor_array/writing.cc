@@ -39,40 +39,42 @@ Status check_range(const State& array, std::int64_t index) {
 Status check_write(const State& array, const Slot& slot, std::int64_t index, const Shape& shape,
                    const PartialShape& element_shape) {
   const auto could_not = [&](const auto&... why) {
-    return invalid_argument(array.prefix(), "Could not write to TensorArray index ", index, " because ", why...);
+    return invalid_argument(array.prefix(), "Could not write to index ", index, " because ", why...);
   };
   if (!element_shape.is_compatible_with(shape)) {
-    return could_not("the value shape is ", Ints(shape), " which is incompatible with the TensorArray's inferred ",
-                     "element shape: ", element_shape.to_string())
+    return could_not("the value has shape ", Ints(shape), ", which does not fit the element shape ",
+                     element_shape.to_string())
         .at("value");
   }
-  if (slot.read || array.all_read) return could_not("it has already been read.").at("index");
+  if (slot.read || array.all_read) return could_not("it has already been read").at("index");
   if (slot.claimed || slot.readers > 0 || array.block_readers > 0) return array.claimed_error(index);
   if (!slot.written) return Status();
-  if (!array.is_gradient) return could_not("it has already been written to.").at("index");
+  if (!array.is_gradient) return could_not("it has already been written to").at("index");
   if (!(slot.shape == shape)) {
-    return invalid_argument(array.prefix(), "Could not aggregate to TensorArray index ", index,
-                            " because the existing shape is ", Ints(slot.shape), " but the new input shape is ",
-                            Ints(shape))
+    return invalid_argument(array.prefix(), "Could not add to index ", index, " because its shape is ",
+                            Ints(slot.shape), ", but the value has shape ", Ints(shape))
         .at("value");
   }
   if (!slot.terms.empty() && !can_add(array.dtype)) {
-    return dtype_error(array.prefix(), "Could not aggregate to TensorArray index ", index,
-                       " because elements of dtype ", name(array.dtype), " cannot be added");
+    return dtype_error(array.prefix(), "Could not add to index ", index, " because elements of dtype ",
+                       name(array.dtype), " cannot be added")
+        .at("value");
   }
   return Status();
 }
 
 // Writes of one call to the same index: an error in forward arrays, and sums must agree in shape.
-Status check_duplicates(const State& array, const Tensor& value, std::span<const ElementWrite> writes) {
+Status check_duplicates(const State& array, const Tensor& value, std::span<const ElementWrite> writes,
+                        ChosenBy chosen_by) {
   std::unordered_map<std::int64_t, const ElementWrite*> first;
-  for (const ElementWrite& write : writes) {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    const ElementWrite& write = writes[i];
     const auto [found, is_new] = first.emplace(write.index, &write);
     if (is_new) continue;
     Slot after;
     after.terms = {found->second->of(value)};
     after.mark_written(after.terms[0].shape());
-    BACKSLICE_RETURN_IF_ERROR(check_write(array, after, write.index, write.of(value).shape(), {}));
+    BACKSLICE_RETURN_IF_ERROR(chosen_by.blame(check_write(array, after, write.index, write.of(value).shape(), {}), i));
   }
   return Status();
 }
@@ -143,8 +145,8 @@ class Sums {
 // all is checked, then stored.
 class Writer {
  public:
-  Writer(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call)
-      : array_(array), value_(value), writes_(writes), call_(call), sums_(array, value, call) {}
+  Writer(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by, const Call& call)
+      : array_(array), value_(value), writes_(writes), chosen_by_(chosen_by), call_(call), sums_(array, value, call) {}
 
   Status run() {
     make_terms();
@@ -178,7 +180,7 @@ class Writer {
     std::vector<std::int64_t> indices;
     indices.reserve(writes_.size());
     for (const ElementWrite& write : writes_) {
-      BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
+      BACKSLICE_RETURN_IF_ERROR(chosen_by_.blame(check_range(array_, write.index), indices.size()));
       indices.push_back(write.index);
     }
     table_ = array_.slots;
@@ -187,7 +189,7 @@ class Writer {
     PartialShape element_shape = array_.element_shape;
     BACKSLICE_RETURN_IF_ERROR(check_all(slots, element_shape));
     if (slots.has_duplicates()) {
-      BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_));
+      BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_, chosen_by_));
       std::stable_sort(writes_.begin(), writes_.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
     }
     if (!take_memory(released)) return Status();
@@ -202,7 +204,8 @@ class Writer {
   Status check_all(const SlotList& slots, PartialShape& element_shape) const {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       const Shape& shape = terms_[writes_[i].number][0].shape();
-      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots[i], writes_[i].index, shape, element_shape));
+      BACKSLICE_RETURN_IF_ERROR(
+          chosen_by_.blame(check_write(array_, slots[i], writes_[i].index, shape, element_shape), i));
       if (array_.options.identical_element_shapes) element_shape = element_shape.merged_with(shape);
       writes_[i].slot = &slots[i];
     }
@@ -252,6 +255,7 @@ class Writer {
   State& array_;
   const Tensor& value_;
   std::span<ElementWrite> writes_;
+  const ChosenBy chosen_by_;
   const Call& call_;
   Sums sums_;
   std::shared_ptr<SlotTable> table_;
@@ -262,8 +266,8 @@ class Writer {
 // One writing operation into the block of contiguous mode: slots are claimed while their rows are written.
 class BlockWriter {
  public:
-  BlockWriter(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call)
-      : array_(array), value_(value), writes_(writes), call_(call) {}
+  BlockWriter(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by, const Call& call)
+      : array_(array), value_(value), writes_(writes), chosen_by_(chosen_by), call_(call) {}
   ~BlockWriter() {
     if (has_claims_) give_up();
   }
@@ -301,7 +305,7 @@ class BlockWriter {
     std::vector<std::int64_t> indices;
     indices.reserve(writes_.size());
     for (const ElementWrite& write : writes_) {
-      BACKSLICE_RETURN_IF_ERROR(check_range(array_, write.index));
+      BACKSLICE_RETURN_IF_ERROR(chosen_by_.blame(check_range(array_, write.index), indices.size()));
       indices.push_back(write.index);
     }
     if (writes_.empty()) return Status();
@@ -312,10 +316,11 @@ class BlockWriter {
     Shape shape;
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       if (i == 0 || writes_[i].part != ElementWrite::Part::Row) shape = writes_[i].of(value_).shape();
-      BACKSLICE_RETURN_IF_ERROR(check_write(array_, slots_[i], writes_[i].index, shape, array_.element_shape));
+      BACKSLICE_RETURN_IF_ERROR(
+          chosen_by_.blame(check_write(array_, slots_[i], writes_[i].index, shape, array_.element_shape), i));
       writes_[i].slot = &slots_[i];
     }
-    if (slots_.has_duplicates()) BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_));
+    if (slots_.has_duplicates()) BACKSLICE_RETURN_IF_ERROR(check_duplicates(array_, value_, writes_, chosen_by_));
     for (Slot* slot : slots_.distinct()) slot->terms.reserve(1);
     for (Slot* slot : slots_.distinct()) slot->claimed = true;
     ++array_.row_claims;
@@ -342,6 +347,7 @@ class BlockWriter {
   State& array_;
   const Tensor& value_;
   std::span<ElementWrite> writes_;
+  const ChosenBy chosen_by_;
   const Call& call_;
   std::shared_ptr<SlotTable> table_;
   std::optional<Tensor> block_;
@@ -380,12 +386,13 @@ Status write_element(State& array, std::int64_t index, const Tensor& value, cons
                                                    [&] { return append_term(array, index, value); });
   if (done) return *std::move(done);
   ElementWrite write{.index = index};
-  return write_elements(array, value, {&write, 1}, Call(context, value.device()));
+  return write_elements(array, value, {&write, 1}, kByIndex, Call(context, value.device()));
 }
 
-Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call) {
-  if (array.options.contiguous) return BlockWriter(array, value, writes, call).run();
-  return Writer(array, value, writes, call).run();
+Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by,
+                      const Call& call) {
+  if (array.options.contiguous) return BlockWriter(array, value, writes, chosen_by, call).run();
+  return Writer(array, value, writes, chosen_by, call).run();
 }
 
 }  // namespace backslice::tensor_array

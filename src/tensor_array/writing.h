@@ -25,6 +25,7 @@ struct ElementWrite {
 // Preconditions of both: the value has the array's dtype. One element needs a Call only where it is copied or added up,
 // and most are neither.
 Status write_element(State& array, std::int64_t index, const Tensor& value, const Context& context);
-Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, const Call& call);
+Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by,
+                      const Call& call);
 
 }  // namespace backslice::tensor_array

@@ -78,6 +78,28 @@ static void shares_and_releases(void) {
   CHECK(released == 1);
 }
 
+/* Uses the array that lets go of the memory. */
+static backslice_tensor_array* letting_go;
+static void use_the_array(void* user) {
+  int64_t size = 0;
+  const backslice_view row = floats(kRows, LIST(kTwo));
+  CHECK_OK(backslice_tensor_array_size(letting_go, &size));
+  CHECK_OK(backslice_tensor_array_write(letting_go, 0, &row, NULL));
+  *(int64_t*)user = size;
+}
+
+static void releasing_may_call_backslice(void) {
+  int64_t seen = 0;
+  float out[2];
+  const backslice_view row = floats(kRows, LIST(kTwo)), into = floats(out, LIST(kTwo));
+  letting_go = make(3);
+  CHECK_OK(backslice_tensor_array_write_shared(letting_go, 1, &row, use_the_array, &seen, NULL));
+  CHECK_OK(backslice_tensor_array_read_into(letting_go, 1, &into, NULL)); /* and so lets go of it */
+  CHECK(seen == 3);
+  CHECK_OK(backslice_tensor_array_read_into(letting_go, 0, &into, NULL));
+  backslice_free(letting_go);
+}
+
 static void whole_tensors(void) {
   const backslice_view rows = floats(kRows, LIST(kThreeByTwo)), flat = floats(kRows, LIST(kSix));
   const int64_t order[] = {2, 0, 1}, lengths[] = {1, 2, 3};
@@ -173,6 +195,7 @@ int main(void) {
   options_that_grew();
   copies_what_is_written();
   shares_and_releases();
+  releasing_may_call_backslice();
   whole_tensors();
   gradients();
   options_and_state();

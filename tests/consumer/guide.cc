@@ -51,11 +51,14 @@ Status own_types() {
   return View::of(memory, {2, 2}).status();
 }
 
-// Shapes of other libraries may be lists of int or std::size_t.
-Status other_integers(const std::vector<std::size_t>& extents) {
+// Shapes and strides of other libraries may be lists of int or std::size_t.
+Status other_integers(float* data, const std::vector<std::size_t>& extents,
+                      const std::vector<int>& element_strides) {
   Result<Shape> shape = Shape::make(extents);
   if (!shape) return shape.status();
-  return Tensor::zeros(DType::Float32, *shape).status();
+  Result<Dims> strides = Dims::make(element_strides);
+  if (!strides) return strides.status();
+  return View::strided(data, *shape, *strides).status();
 }
 
 // Operations come in pairs: one makes its result, ..._into fills yours.
@@ -214,11 +217,13 @@ bool costs() {
 }
 
 int main() {
+  std::array<float, 6> memory = {};
   const Tensor dy = Tensor::copy_of({1.0, 2.0}, {2}).value();
   const Selection selection = Selection::from_index({4}, "1:3").value();
   for (const Status& status :
-       {views(), tensors(), own_types(), other_integers({2, 3}), gradients(),
-        dialects(), prepared(), many_slices(), chained(dy).status(),
+       {views(), tensors(), own_types(),
+        other_integers(memory.data(), {2, 3}, {1, 2}), gradients(), dialects(),
+        prepared(), many_slices(), chained(dy).status(),
         executors(selection, dy), cancellation(selection, dy, {})}) {
     if (!status.ok()) {
       std::cerr << status << '\n';

@@ -52,13 +52,14 @@ PUBLIC = {
     "ragged_view": "ragged",
     "variant_array": "ragged",
     "tensor_array": "tensor_array",
+    "tensor_array_contents": "tensor_array",
     "tensor_array_container": "tensor_array",
     "grad_buffer": "grad_buffer",
 }
 VOCABULARY = {
     "allocator", "broadcast", "buffer", "buffer_pool", "context", "coo_indices", "cuda", "device", "device_status",
     "dtype", "dtype_of", "executor",
-    "export", "index", "inline_vector", "ints", "onnx_slice", "partial_shape", "result", "selection", "shape",
+    "export", "index", "inline_vector", "ints", "layout", "onnx_slice", "partial_shape", "result", "selection", "shape",
     "slice_gradient", "status", "strategy", "targets", "tensor", "tf_slice", "version", "view",
 }  # fmt: skip
 

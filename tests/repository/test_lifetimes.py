@@ -62,6 +62,8 @@ ALLOWED = {
     "a list as an argument": "sum += Shape::make({1, 2}).value().elements();",
     "message": "for (char c : made().status().message()) sum += c;",
     "argument": "for (char c : made().status().argument()) sum += c;",
+    "a part of a span": "std::span<const std::int64_t> s; Ints part = s.subspan(1); sum += float(part.size());",
+    "a part of a list": "Ints list; Ints part = list.subspan(1), copy = list; sum += float(part.size() + copy.size());",
     "a temporary as an argument": "Result<Tensor> y = slice(selection().value(), made().value());",
 }
 # What only clang sees, which warns where a result refers to a temporary.

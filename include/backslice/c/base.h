@@ -60,11 +60,12 @@ BACKSLICE_C_API int32_t backslice_last_error_is_about_dtype(void);
  * a sum that is made again would add twice. */
 BACKSLICE_C_API int32_t backslice_last_error_output_written(void);
 
-/* The argument to blame for that error, as the message calls it; "" where it is none or more than one. Never NULL. */
+/* The argument to blame for that error: its name in the function that was called, or that of a field of it; "" where it
+ * is none or more than one. Never NULL. */
 BACKSLICE_C_API const char* backslice_last_error_argument(void);
 
-/* The entry of that argument: of a list its place in it, of an index the item, of a shape the axis; -1 where it is not
- * about one entry. */
+/* The entry of that argument: of a list its place in it, of an index the item, of a shape the axis, of row splits the
+ * list; -1 where it is not about one entry. */
 BACKSLICE_C_API int64_t backslice_last_error_position(void);
 
 /* The part of a text to blame: the bytes from *begin to *end, which is not included. Returns 1 and sets both, or 0
@@ -208,7 +209,8 @@ typedef struct backslice_context {
   size_t struct_size;
   const backslice_executor* executor;   /* NULL: the library's own pool */
   const backslice_allocator* allocator; /* NULL: the library's own memory */
-  /* Asked between the pieces of an operation, on any of its threads; anything but 0 ends it with BACKSLICE_CANCELLED.
+  /* Asked between the pieces of an operation, before every 8 MiB that it writes at the latest, on any of its threads;
+   * anything but 0 ends it with BACKSLICE_CANCELLED. One that writes less than 4 MiB may not ask.
    * backslice_last_error_output_written() says whether it had begun to write. NULL: nobody ends it early. */
   int32_t (*cancelled)(void* user);
   void* cancelled_user;

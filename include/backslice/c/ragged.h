@@ -14,7 +14,7 @@ extern "C" {
 
 /* From values and `count` lists of row splits (or of row lengths), outermost first, each int32 or int64. Values with
  * gaps are copied. `release`, which may be NULL, is called with `user` once when the values are needed no more, on any
- * thread, and must not call backslice itself; where the call fails it is not called. */
+ * thread. No lock is held then: it may call backslice. Where the call fails it is not called. */
 BACKSLICE_C_API int32_t backslice_ragged_make(const backslice_view* values, const backslice_view* row_splits,
                                               int32_t count, void (*release)(void* user), void* user,
                                               const backslice_context* context, backslice_ragged** out);

@@ -1,8 +1,8 @@
 /* Tensor arrays: lists of tensors that are written and read by index, with gradients. Thread-safe.
  *
  * What is written is copied. The ..._shared functions keep the caller's memory instead, which must not change from then
- * on: `release`, which may be NULL, is called with `user` once when it is needed no more, on any thread, and must not
- * call backslice itself; where the call fails it is not called.
+ * on: `release`, which may be NULL, is called with `user` once when it is needed no more, on any thread. No lock is
+ * held then: it may call backslice. Where the call fails it is not called.
  */
 #ifndef BACKSLICE_C_TENSOR_ARRAY_H
 #define BACKSLICE_C_TENSOR_ARRAY_H

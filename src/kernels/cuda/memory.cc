@@ -77,20 +77,28 @@ Result<std::shared_ptr<Allocator>> cuda_allocator(int ordinal, CudaStream stream
   });
 }
 
+namespace {
+
+Status check_copied(const ConstView& view, const char* argument) {
+  if (!is_valid(view.layout, view.dtype) || !is_contiguous(view.layout)) {
+    return invalid_argument(argument, " must be contiguous").at(argument);
+  }
+  if (view.device.is_cpu() || view.elements() == 0) return Status();
+  return cuda::check_memory(view.data, view.device, argument);
+}
+
+}  // namespace
+
 Status cuda_copy(const View& dst, const ConstView& src, CudaStream stream) {
   return without_throwing([&]() -> Status {
     if (dst.dtype != src.dtype || dst.layout.item_size != src.layout.item_size || !(dst.shape() == src.shape())) {
-      return invalid_argument("dst and src must have one dtype and shape");
+      return invalid_argument("dst and src must have one dtype and shape").at("src");
     }
-    if (!are_bytes(dst.dtype)) return invalid_argument("elements of dtype ", name(dst.dtype), " cannot be copied");
-    if (!is_valid(dst.layout, dst.dtype) || !is_valid(src.layout, src.dtype) || !is_contiguous(dst.layout) ||
-        !is_contiguous(src.layout)) {
-      return invalid_argument("dst and src must be contiguous");
+    if (!are_bytes(dst.dtype)) {
+      return dtype_error("elements of dtype ", name(dst.dtype), " cannot be copied").at("dst");
     }
-    for (const ConstView& view : {ConstView(dst), src}) {
-      if (view.device.is_cpu() || view.elements() == 0) continue;
-      BACKSLICE_RETURN_IF_ERROR(cuda::check_memory(view.data, view.device, "memory to copy"));
-    }
+    BACKSLICE_RETURN_IF_ERROR(check_copied(dst, "dst"));
+    BACKSLICE_RETURN_IF_ERROR(check_copied(src, "src"));
     const Device device = dst.device.is_cpu() ? src.device : dst.device;
     const cuda::DeviceGuard guard(device.ordinal);
     const auto bytes = static_cast<std::size_t>(dst.elements() * dst.layout.item_size);

@@ -120,7 +120,7 @@ Result<Device> cuda_device_of(const void* data) {
     cudaPointerAttributes memory{};
     check(cudaPointerGetAttributes(&memory, data), "cudaPointerGetAttributes", 0);
     if (memory.type != cudaMemoryTypeDevice && memory.type != cudaMemoryTypeManaged) {
-      return invalid_argument("the address is no CUDA device's");
+      return invalid_argument("the address is no CUDA device's").at("data");
     }
     return Device::cuda(memory.device);
   });

@@ -320,6 +320,17 @@ void for_each_piece(const Plan& plan, const KernelContext& context, const Body& 
                     [&](std::int64_t i) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
+// Objects are moved one by one, on this thread.
+void fill_objects(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const TaskRunner& tasks) {
+  if (!tasks.can_be_cancelled()) return reference::overwrite(plan, dtype, dst, src);
+  const std::int64_t pieces = std::max<std::int64_t>(1, plan.dst_bytes() / kLargestCancellablePiece);
+  for (const Plan& piece : split(plan, pieces)) {
+    if (pieces > 1) tasks.throw_if_cancelled();
+    tasks.note_begun();
+    reference::overwrite(piece, dtype, dst, src);
+  }
+}
+
 }  // namespace
 
 std::optional<FillNest> small_fill(const Plan& plan) {
@@ -330,8 +341,8 @@ std::optional<FillNest> small_fill(const Plan& plan) {
 }
 
 void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
-  if (!are_bytes(dtype)) return reference::overwrite(plan, dtype, dst, src);
   if (plan.is_empty()) return;
+  if (!are_bytes(dtype)) return fill_objects(plan, dtype, dst, src, context.tasks);
   for_each_piece(plan, context, [&](const Plan& piece) {
     Filler(piece.loops(), piece.item_size(), context.rows, context.stores)
         .fill(piece.loops(), dst + piece.dst_offset(), src + piece.src_offset());

@@ -48,7 +48,7 @@ using Entry = EntryFormat::Entry;
 constexpr std::int64_t kRowWork = 32;  // bytes that could be written while a row is looked at
 
 std::int64_t pieces_for_rows(std::int64_t rows, const KernelContext& context) {
-  return pieces_for(work_of(rows, kRowWork), context.tasks.concurrency());
+  return pieces_for(work_of(rows, kRowWork), context.tasks);
 }
 
 // The rows of a list, cut for the threads.
