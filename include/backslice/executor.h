@@ -47,8 +47,9 @@ BACKSLICE_EXPORT Executor& serial_executor() noexcept;
 BACKSLICE_EXPORT Executor& default_executor() noexcept;
 
 /// Asked between the pieces of an operation, before every 8 MiB that it writes at the latest, on any of its threads.
-/// One that writes less than 4 MiB may not ask. Once it returns true, the operation ends with the status Cancelled, and
-/// what it was writing holds unspecified values; Status::output_written() says whether it had begun.
+/// (Zeros within the caches count an eighth.) One that writes less than 4 MiB may not ask. Once it returns true, the
+/// operation ends with the status Cancelled, and what it was writing holds unspecified values;
+/// Status::output_written() says whether it had begun.
 using CancelledTest = std::function<bool()>;
 
 /// A pool of that many threads, the caller's included. They are started when they are first needed. In a

@@ -27,9 +27,7 @@ std::vector<Selection::Axis> axes_of(const backslice_axis* axes, const Shape& sh
 }  // namespace
 
 int32_t backslice_selection_from_index(backslice_ints shape, backslice_string index, backslice_selection** out) {
-  return make_selection(out, [&] {
-    return Selection::from_index(ints_of(shape, "shape"), text_of(index, "index"));
-  });
+  return make_selection(out, [&] { return Selection::from_index(ints_of(shape, "shape"), text_of(index, "index")); });
 }
 
 int32_t backslice_selection_from_tf(backslice_ints shape, const backslice_tf_slice* spec, backslice_selection** out) {

@@ -54,7 +54,6 @@ TEST(Cancellation, OfDenseOperationsOnOneThread) {
       {"slice", [&](const Context& c) { return slice(reversed, x, c).status(); }},
       {"slice_into", [&](const Context& c) { return slice_into(all, x, out, c); }},
       {"slice_grad", [&](const Context& c) { return slice_grad(reversed, x, c).status(); }},
-      {"slice_grad of a row", [&](const Context& c) { return slice_grad_into(one, row, out, c); }},
       {"accumulate", [&](const Context& c) { return slice_grad_into(all, x, out, Write::Accumulate, c); }},
       {"into zeros", [&](const Context& c) { return slice_grad_into(all, x, out, Write::IntoZeros, c); }},
       {"onnx_slice_grad", [&](const Context& c) { return onnx_slice_grad(all, transposed, c).status(); }},

@@ -136,7 +136,7 @@ TEST(RaggedFromVariant, RefusesAndNamesTheElement) {
   const auto scalar = RaggedTensor::make(tensor_of({1}, {}), {}).value();
   EXPECT_THAT(message(ragged_tensor_from_variant(array({scalar}), 0, 1)), HasSubstr("scalar"));
   EXPECT_THAT(message(ragged_tensor_from_variant(array({dense({1}), dense({1, 2})}), 0, 0)), HasSubstr("equal shapes"));
-  EXPECT_THAT(message(ragged_tensor_from_variant(array({}), 0, 1)), HasSubstr("Tvalues"));
+  EXPECT_THAT(message(ragged_tensor_from_variant(array({}), 0, 1)), HasSubstr("types.values"));
 }
 
 TEST(RaggedToVariantGradient, WorkedExample) {

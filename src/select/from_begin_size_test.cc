@@ -40,7 +40,7 @@ TEST(FromBeginSize, NothingCountsFromTheEndOrIsClamped) {
 
 TEST(FromBeginSize, EveryAxisHasAnEntry) {
   expect_refused({1}, {1}, "Expected begin and size to have 2 entries, one per axis");
-  expect_refused({1, 0}, {3}, "one entry per axis, but begin has 2 and size has 1");
+  expect_refused({1, 0}, {3}, "one per axis, but begin has 2 and size has 1");
 }
 
 TEST(FromBeginSize, BadShapesAreReportedFirst) {

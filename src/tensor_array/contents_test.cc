@@ -65,7 +65,7 @@ TEST(TensorArrayContents, ThatDoNotFitAreRefused) {
   EXPECT_THAT(read(b, 0), ElementsAre(1, 2)) << "the value's own shape counts";
   for (const std::int64_t index : {-1, 1}) {
     contents.elements[0].index = index;
-    EXPECT_TRUE(is_error(TensorArray::restore(contents), kInvalid, std::to_string(index), "the size is 1"));
+    EXPECT_TRUE(is_error(TensorArray::restore(contents), kInvalid, std::to_string(index), "its size is 1"));
   }
   contents.elements[0] = {0, *Shape::make({1}), tensor_of<double>({1}, {1}), true, false, false};
   EXPECT_FALSE(TensorArray::restore(contents).ok());

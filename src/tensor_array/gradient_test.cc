@@ -60,7 +60,7 @@ TEST(TensorArrayGrad, TakesTheShapesOfWhatWasWritten) {
   EXPECT_FALSE(a.write(3, tensor_of({1}, {1})).ok());  // the size is fixed now
   TensorArray h = a.grad("h").value();
   EXPECT_THAT(message(h.write(0, tensor_of({1}, {1}))),
-              HasSubstr("existing shape is [2] but the new input shape is [1]"));
+              HasSubstr("because its shape is [2], but the value has shape [1]"));
 }
 
 TEST(TensorArrayGrad, PrependedShapes) {
