@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <utility>
 
 #include "backslice/inline_vector.h"
 #include "backslice/ints.h"
@@ -57,8 +58,8 @@ class BACKSLICE_EXPORT Shape {
   /// not fit int64 is InvalidArgument.
   template <detail::OtherIntegers List>
   static Result<Shape> make(const List& list, const char* argument = "shape") {
-    const Result<Dims> dims = Dims::make(list, argument);
-    return dims ? make(*dims, argument) : dims.status();
+    Result<Dims> dims = Dims::make(list, argument);
+    return dims ? make(*dims, argument) : std::move(dims).status();  // which needs no memory
   }
 
   int rank() const { return dims_.size(); }

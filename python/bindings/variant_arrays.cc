@@ -17,6 +17,7 @@
 #include "bindings/py_ragged.h"
 #include "bindings/results.h"
 #include "bindings/signatures.h"
+#include "core/errors.h"
 #include "ops/checks.h"
 
 namespace backslice::python {

@@ -92,7 +92,7 @@ static void releasing_may_call_backslice(void) {
   int64_t seen = 0;
   float out[2];
   const backslice_view row = floats(kRows, LIST(kTwo)), into = floats(out, LIST(kTwo));
-  letting_go = make(3);
+  CHECK_OK(backslice_tensor_array_make(3, BACKSLICE_FLOAT32, NULL, NULL, &letting_go));
   CHECK_OK(backslice_tensor_array_write_shared(letting_go, 1, &row, use_the_array, &seen, NULL));
   CHECK_OK(backslice_tensor_array_read_into(letting_go, 1, &into, NULL)); /* and so lets go of it */
   CHECK(seen == 3);
