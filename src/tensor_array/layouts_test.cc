@@ -62,7 +62,7 @@ TEST(TensorArray, OfNoElementsTheArraysShapeWillDo) {
   EXPECT_THAT(Ints(array({-1, 5}).concat().value().value.shape()), ElementsAre(0, 5));
   EXPECT_THAT(Ints(array({-1, -1}).concat(*PartialShape::make({7})).value().value.shape()), ElementsAre(0, 7));
   EXPECT_THAT(Ints(array({3, 5}).gather({}).value().shape()), ElementsAre(0, 3, 5));
-  EXPECT_TRUE(is_error(array({}).concat(), kInvalid, "at least vectors"));
+  EXPECT_TRUE(is_error(array({}).concat(), kInvalid, "concat joins elements along their first axis"));
   EXPECT_TRUE(is_error(array({3, 5}).concat(*PartialShape::make({4})), kInvalid, "element_shape_except0 is [4]"));
   EXPECT_TRUE(is_error(array({3, -1}).concat(), StatusCode::Unimplemented, "after the first are defined"));
   EXPECT_TRUE(is_error(array({3, -1}).gather({}), StatusCode::Unimplemented, "fully defined"));
