@@ -10,21 +10,21 @@ constexpr std::int64_t kMiB = 1 << 20, kRows = 16, kRow = kMiB / 4;  // float32
 constexpr std::int64_t kLatest = 8 * kMiB;
 
 // Writes `bytes`, and may be called again.
-struct Operation {
+struct Cancellable {
   const char* name;
   std::function<Status(const Context&)> run;
   std::int64_t bytes = kRows * kMiB;
 };
 
 // The operation, cancelled when it asks for the n-th time; never for 0. Counts the questions.
-Status run_until(const Operation& operation, int n, int& asked) {
+Status run_until(const Cancellable& operation, int n, int& asked) {
   asked = 0;
   const CancelledTest cancelled = [&] { return ++asked == n; };
   return operation.run({.executor = &serial_executor(), .cancelled = &cancelled});
 }
 
-void expect_asks(const std::vector<Operation>& operations) {
-  for (const Operation& operation : operations) {
+void expect_asks(const std::vector<Cancellable>& operations) {
+  for (const Cancellable& operation : operations) {
     int asked = 0, again = 0;
     const Status done = run_until(operation, 0, asked);
     EXPECT_TRUE(done.ok()) << operation.name << ": " << done;
