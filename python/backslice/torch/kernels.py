@@ -24,7 +24,7 @@ class Sizes:
     single: float = math.inf
 
 
-SHIPPED: dict[str, tuple[float, float]] = {"CPU": (2**20, 2**23), "CUDA": (2**25, math.inf)}
+SHIPPED: dict[str, tuple[float, float]] = {"CPU": (2**21, 2**23), "CUDA": (2**25, math.inf)}
 sizes = {key: Sizes() for key in KEYS}  # those in force
 
 
