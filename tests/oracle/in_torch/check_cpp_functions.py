@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import backslice.torch as bt
 import pytest
 import torch
 from compare import leaf, same_both_ways, slices_of
@@ -14,6 +15,7 @@ from torch.utils import cpp_extension
 SOURCE = """
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/function.h>
 #include <torch/library.h>
 
 using torch::autograd::AutogradContext;
@@ -41,7 +43,28 @@ struct Rows : torch::autograd::Function<Rows> {
   }
 };
 
+// A hook on the node of a slice, which nobody in Python sees. It keeps copies of the gradients, and changes them.
+std::vector<at::Tensor> seen;
+
+struct Hook : torch::autograd::FunctionPostHook {
+  bool memory;
+  explicit Hook(bool memory) : memory(memory) {}
+  torch::autograd::variable_list operator()(const torch::autograd::variable_list& dxs,
+                                            const torch::autograd::variable_list&) override {
+    if (memory) dxs[0].const_data_ptr<double>();
+    seen.push_back(dxs[0].clone());
+    at::Tensor dx = dxs[0];
+    dx.mul_(2);
+    return dxs;
+  }
+};
+
 TORCH_LIBRARY(backslice_test, m) {
+  m.def("hooked(Tensor(a) y, bool memory) -> Tensor(a)", [](const at::Tensor& y, bool memory) {
+    y.grad_fn()->add_post_hook(std::make_unique<Hook>(memory));
+    return y;
+  });
+  m.def("seen() -> Tensor[]", []() { return std::exchange(seen, {}); });
   m.def("tripled(Tensor x) -> Tensor", [](const at::Tensor& x) { return Tripled::apply(x); });
   m.def("rows(Tensor a, Tensor b) -> Tensor",
         [](const at::Tensor& a, const at::Tensor& b) { return Rows::apply(a, b); });
@@ -95,6 +118,23 @@ def test_functions_that_call_the_ops_of_slices(tripled: Any) -> None:
         return a.grad, b.grad
 
     same_both_ways(run, is_taken=False)  # only PyTorch's own nodes are
+
+
+def test_hooks_on_the_nodes_of_slices(tripled: Any) -> None:
+    def run(memory: bool = False) -> Any:
+        x = leaf(4, 7, 3)
+        y = x * 1
+        for part in [y[:, t] for t in range(7)]:
+            torch.ops.backslice_test.hooked(part, memory)
+            (part * part).sum().backward(retain_graph=True)
+        parts = [torch.ops.backslice_test.hooked(y[:, t], memory) for t in range(7)]
+        (torch.cat(parts).square().sum() + (y * y).sum()).backward()
+        return x.grad, torch.ops.backslice_test.seen()
+
+    same_both_ways(run)
+    with bt.enabled(), pytest.raises(RuntimeError, match="not allocated"):  # an error, never a value
+        run(memory=True)
+    torch.ops.backslice_test.seen()
 
 
 def test_functions_are_left_without_hooks(tripled: Any, installed: None) -> None:
