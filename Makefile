@@ -4,7 +4,7 @@
 # make adapters the libraries that backslice.tensorflow, .jax and .onnxruntime load, for .venv
 # make oracle   compare the wheel with the real TensorFlow, JAX and ONNX Runtime (make oracle-speed: also the speed inside them, on a quiet machine)
 # make oracle-torch compare the wheel with the newest and the oldest PyTorch that is supported, where 15 GB of disk are free (make oracle-torch-speed: its speed)
-# make oracle-jax compare with the newest and the oldest JAX that is supported, where CPython 3.12 is found (make oracle-jax-speed: its speed)
+# make oracle-jax compare with the newest and the oldest JAX that is supported, where CPython 3.12 is found (make oracle-jax-speed: its speed; make oracle-jax-suites JAX=CHECKOUT: JAX's own tests, of the oldest version)
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make stress   every operation with hostile executors, allocators and cancellation from many threads, under both, for STRESS_SECONDS (300) each
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
@@ -47,7 +47,7 @@ SITE_PACKAGES = $$($(PY) -c "import sysconfig; print(sysconfig.get_path('platlib
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-torch oracle-torch-speed sanitize stress fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheels lint format clean
+.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-speed oracle-jax oracle-jax-speed oracle-jax-suites oracle-torch oracle-torch-speed sanitize stress fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheels lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -171,6 +171,11 @@ oracle-jax: $(WHEEL_VENV)/.installed
 oracle-jax-speed: $(WHEEL_VENV)/.installed
 	$(WHEEL_PY) -m backslice.bench.venvs jax
 	BACKSLICE_SPEED_TESTS=1 $(WHEEL_PY) -m pytest tests/oracle/test_in_jax.py -s -k is_fast
+
+oracle-jax-suites: $(WHEEL_VENV)/.installed
+	$(WHEEL_PY) -m backslice.bench.venvs jax
+	$(WHEEL_PY) -m pip install -q absl-py
+	BACKSLICE_JAX_CHECKOUT=$(abspath $(JAX)) $(WHEEL_PY) -m pytest tests/oracle/test_jax_suites.py -s
 
 oracle-torch: $(WHEEL_VENV)/.installed
 	@$(STAGE) "environments of PyTorch" $(WHEEL_PY) -m backslice.bench.venvs torch torch-oldest

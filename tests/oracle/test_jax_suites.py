@@ -1,0 +1,52 @@
+"""JAX's own tests, plain and with gradients inside fuse_slices: `make oracle-jax-suites JAX=CHECKOUT`."""
+
+import json
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import beside
+import pytest
+from backslice.bench.venvs import ensure
+
+PLUGIN = Path(__file__).with_name("in_jax")
+CHECKOUT = os.environ.get("BACKSLICE_JAX_CHECKOUT")
+SUITES = [
+    "api_test", "custom_api_test", "jet_test", "lax_autodiff_test", "lax_control_flow_test", "lax_numpy_indexing_test",
+    "nn_test", "ode_test", "pjit_test", "shard_map_test",
+]  # fmt: skip
+OF_SEVERAL_DEVICES = {"pjit_test", "shard_map_test"}
+
+pytestmark = pytest.mark.skipif(CHECKOUT is None, reason="make oracle-jax-suites runs it")
+
+
+def results(suite: str, fuse: bool, record: Path) -> dict[str, dict]:
+    assert CHECKOUT is not None
+    environment = beside.environment("absl") | {
+        "FUSE": str(int(fuse)),
+        "RECORD": str(record),
+        "JAX_PLATFORMS": "cpu",
+        "JAX_NUM_GENERATED_CASES": "1",  # as JAX's own tests of changes
+        "XLA_FLAGS": "--xla_backend_optimization_level=0",
+    }
+    environment["PYTHONPATH"] = f"{PLUGIN}:{environment['PYTHONPATH']}"
+    if suite in OF_SEVERAL_DEVICES:
+        environment["JAX_NUM_CPU_DEVICES"] = "8"
+    quiet = ["-q", "-p", "no:cacheprovider", "-p", "suite_plugin", "-W", "ignore"]
+    command = [str(ensure("jax")), "-m", "pytest", *quiet, f"{suite}.py"]
+    done = subprocess.run(command, cwd=Path(CHECKOUT) / "tests", env=environment, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr[-3000:]
+    return {line["test"]: line for line in map(json.loads, record.read_text().splitlines())}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_nothing_fails_that_passes_without_fuse_slices(suite: str, tmp_path: Path) -> None:
+    plain = results(suite, False, tmp_path / "plain")
+    fused = results(suite, True, tmp_path / "fused")
+    bound = sum((Counter(line["bound"]) for line in fused.values()), Counter())
+    binding = sum(any("backslice" in name for name in line["bound"]) for line in fused.values())
+    print(f"{suite}: {len(fused)} tests, of which {binding} bound primitives: {dict(bound)}")
+    assert fused.keys() == plain.keys()
+    worse = [test for test, line in fused.items() if line["outcome"] == "failed" != plain[test]["outcome"]]
+    assert worse == []
