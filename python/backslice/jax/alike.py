@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -24,6 +25,7 @@ from jax.extend.core.primitives import slice_p
 
 from .choice import choose
 from .native import has_whole_bytes
+from .primitives import multi_slice_p
 
 LEAST = 4  # dy's of one loop: fewer kernels are compiled as fast
 MOST_OPERATIONS = 64  # per dy
@@ -47,7 +49,7 @@ COSTLY = frozenset(
         "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh",
     }
 )  # fmt: skip
-SLICING = frozenset({"slice", "split", "unstack"})
+SLICING = frozenset({"backslice_multi_slice", "slice", "split", "unstack"})
 OF_SHAPES = frozenset({"broadcast_in_dim", "reshape", "rev", "squeeze"})
 
 
@@ -66,9 +68,6 @@ class Operation:
     def is_elementwise(self) -> bool:
         return self.primitive.name in CHEAP or self.primitive.name in COSTLY
 
-    def again(self, operands: Sequence[Any]) -> Any:
-        return self.primitive.bind(*operands, **self.params)
-
 
 @dataclass
 class Trace:
@@ -77,16 +76,6 @@ class Trace:
     operations: dict[int, Operation] = field(default_factory=dict)
     readers: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     count: int = 0
-
-    def record(
-        self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
-    ) -> None:
-        self.count += 1
-        for operand in operands:
-            self.readers[id(operand)].add(self.count)
-        for i, result in enumerate(results):
-            if isinstance(result, jax.core.Tracer):
-                self.operations[id(result)] = Operation(self.count, primitive, tuple(operands), params, result, i)
 
 
 _current: ContextVar[Trace | None] = ContextVar("backslice_trace", default=None)
@@ -102,8 +91,14 @@ def recorded() -> Iterator[None]:
 
 
 def record(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any], results: Sequence[Any]) -> None:
-    if (trace := _current.get()) is not None:
-        trace.record(primitive, operands, params, results)
+    if (trace := _current.get()) is None:
+        return
+    trace.count += 1
+    for operand in operands:
+        trace.readers[id(operand)].add(trace.count)
+    for i, result in enumerate(results):
+        if isinstance(result, jax.core.Tracer):
+            trace.operations[id(result)] = Operation(trace.count, primitive, tuple(operands), params, result, i)
 
 
 def computed(dys: Sequence[Any]) -> frozenset[int]:
@@ -136,12 +131,12 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
             alike.setdefault(program.key(), []).append((number, program))
     operands, stacks, has_equal = list[Any](), list[tuple[int, ...]](), False
     for members in alike.values():
-        members.sort(key=lambda member: [leaf.starts for leaf in member[1].leaves if isinstance(leaf, _Slice)])
-        programs = [program for _, program in members]
         if len(members) < LEAST:
             continue
-        if any(map(_differ, zip(*(program.leaves for program in programs), strict=True))):
-            operands.append(_together(programs))
+        members.sort(key=lambda member: [leaf.starts for leaf in member[1].leaves if isinstance(leaf, _Slice)])
+        columns = list(zip(*(program.leaves for _, program in members), strict=True))
+        if any(map(_differ, columns)):
+            operands.append(_together([program for _, program in members], columns))
             stacks.append(tuple(number for number, _ in members))
         else:  # XLA computes them once
             has_equal = True
@@ -219,7 +214,7 @@ class _Program:
     def run(self, *leaves: Any) -> Any:
         values = list(leaves)
         for operation, places in zip(self.operations, self.places, strict=True):
-            values.append(operation.again([values[i] for i in places]))
+            values.append(operation.primitive.bind(*[values[i] for i in places], **operation.params))
         return values[-1]
 
 
@@ -238,27 +233,30 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
         starts, steps = [0] * value.ndim, [1] * value.ndim
         if operation.primitive is slice_p:
             starts, steps = operation.params["start_indices"], operation.params["strides"] or steps
+        elif operation.primitive is multi_slice_p:
+            taken = operation.params["slices"].selections[operation.place]
+            lost = [axis for axis in range(value.ndim) if axis not in taken.result_axes]
+            is_known = len(lost) < 2 and len(lost) + len(taken.result_axes) == value.ndim
+            if not is_known or any(step < 1 for _, step, _ in taken.axes):
+                break
+            starts, steps, dropped = [a[0] for a in taken.axes], [a[1] for a in taken.axes], lost[0] if lost else None
         elif operation.primitive.name == "split":
             starts[operation.params["axis"]] = sum(operation.params["sizes"][: operation.place])
         else:  # unstack
             dropped = operation.params["axis"]
             starts[dropped] = operation.place
         if found is None:
-            kept = operation.result.shape if dropped is None else _with_unit_axis(operation.result.shape, dropped)
-            found = _Slice(value, tuple(starts), tuple(kept), tuple(steps), dropped)
+            sizes = list(operation.result.shape)
+            if dropped is not None:
+                sizes.insert(dropped, 1)
+            found = _Slice(value, tuple(starts), tuple(sizes), tuple(steps), dropped)
         elif dropped is None:
-            inner = zip(starts, steps, found.starts, found.steps, strict=True)
-            composed = [(a + step * b, step * c) for a, step, b, c in inner]
-            found = replace(
-                found, array=value, starts=tuple(a for a, _ in composed), steps=tuple(step for _, step in composed)
-            )
+            starts = [a + step * b for a, step, b in zip(starts, steps, found.starts, strict=True)]
+            steps = [a * b for a, b in zip(steps, found.steps, strict=True)]
+            found = replace(found, array=value, starts=tuple(starts), steps=tuple(steps))
         else:
             break
     return found if found is None or max(found.starts, default=0) <= LARGEST_START else None
-
-
-def _with_unit_axis(shape: Sequence[int], axis: int) -> tuple[int, ...]:
-    return (*shape[:axis], 1, *shape[axis:])
 
 
 # --- several at once
@@ -272,22 +270,22 @@ def _differ(leaves: Sequence[Any]) -> bool:
     return len({np.asarray(leaf).tobytes() for leaf in leaves}) > 1
 
 
-def _together(programs: Sequence[_Program]) -> Any:
+def _together(programs: Sequence[_Program], columns: Sequence[Any]) -> Any:
     """The values along a new first axis: by a loop where memory need not be filled first, by `vmap` elsewhere."""
-    columns = [_Column(leaves) for leaves in zip(*(program.leaves for program in programs), strict=True)]
-    operands = [column.operand() for column in columns]
+    operands = [_operand(leaves) for leaves in columns]
     dy = programs[0].operations[-1].result
     count = len(programs)
 
+    def value(i: Any, operands: Sequence[Any]) -> Any:
+        return programs[0].run(*map(partial(_leaf, i), columns, operands))
+
     def by_vmap(*operands: Any) -> Any:
-        leaves = [column.stack(operand) for column, operand in zip(columns, operands, strict=True)]
-        return jax.vmap(programs[0].run, [0 if column.differs else None for column in columns])(*leaves)
+        return jax.vmap(lambda i: value(i, operands))(jnp.arange(count))
 
     def by_loop(*operands: Any) -> Any:
         def body(i: Any, result: Any) -> Any:
-            leaves = [column.row(operand, i) for column, operand in zip(columns, operands, strict=True)]
             begin = [lax.convert_element_type(i, np.int32), *[np.int32(0)] * dy.ndim]
-            return lax.dynamic_update_slice(result, programs[0].run(*leaves)[None], begin, allow_negative_indices=False)
+            return lax.dynamic_update_slice(result, value(i, operands)[None], begin, allow_negative_indices=False)
 
         # The same number whenever the program is made; another one for each loop, so that XLA makes each its memory.
         number = zlib.crc32(repr([program.operations[-1].number for program in programs]).encode())
@@ -299,63 +297,40 @@ def _together(programs: Sequence[_Program]) -> Any:
     return choose(by_loop, by_vmap, operands)
 
 
-@dataclass(frozen=True)
-class _Column:
-    """The leaves of several programs at one place."""
+def _operand(leaves: Sequence[Any]) -> Any:
+    """What the leaves of several programs at one place are taken from: the array that is sliced, the value that all
+    have, or a table of numbers."""
+    if isinstance(leaves[0], _Slice):
+        return leaves[0].array
+    if not _differ(leaves):
+        return leaves[0]
+    return lax.concatenate([lax.reshape(jnp.asarray(number), (1,)) for number in leaves], 0)
 
-    leaves: Sequence[Any]
 
-    @property
-    def differs(self) -> bool:
-        return _differ(self.leaves)
-
-    def operand(self) -> Any:
-        """The array that is sliced, the number that all have, or a table of numbers."""
-        first = self.leaves[0]
-        if isinstance(first, _Slice):
-            return first.array
-        if not self.differs:
-            return first
-        return lax.concatenate([lax.reshape(jnp.asarray(number), (1,)) for number in self.leaves], 0)
-
-    def row(self, operand: Any, i: Any) -> Any:
-        """The i-th leaf, where i is traced."""
-        if not isinstance(self.leaves[0], _Slice):
-            return (
-                lax.dynamic_index_in_dim(operand, i, keepdims=False, allow_negative_indices=False)
-                if self.differs
-                else operand
-            )
-        if not self.differs:
-            return self.stack(operand)
-        return self._at(
-            operand, [_position([leaf.starts[axis] for leaf in self.leaves], i) for axis in range(operand.ndim)]
-        )
-
-    def stack(self, operand: Any) -> Any:
-        """All leaves along a new first axis, or the one that they are."""
-        first = self.leaves[0]
-        if not isinstance(first, _Slice):
-            return operand
-        if not self.differs:
-            return self._at(operand, first.starts)
-        return jax.vmap(lambda i: self.row(operand, i))(jnp.arange(len(self.leaves)))
-
-    def _at(self, array: Any, starts: Sequence[Any]) -> Any:
-        first = self.leaves[0]
-        spans = [(size - 1) * step + 1 if size else 0 for size, step in zip(first.sizes, first.steps, strict=True)]
-        taken = lax.dynamic_slice(array, starts, spans, allow_negative_indices=False)
-        if any(step != 1 for step in first.steps):
-            taken = lax.slice(taken, [0] * taken.ndim, spans, first.steps)
-        return taken if first.dropped is None else lax.squeeze(taken, [first.dropped])
+def _leaf(i: Any, leaves: Sequence[Any], operand: Any) -> Any:
+    """The i-th of them, where i is traced."""
+    first = leaves[0]
+    if not isinstance(first, _Slice):
+        return _item(operand, i) if _differ(leaves) else operand
+    starts = [_position(positions, i) for positions in zip(*(leaf.starts for leaf in leaves), strict=True)]
+    spans = [(size - 1) * step + 1 if size else 0 for size, step in zip(first.sizes, first.steps, strict=True)]
+    taken = lax.dynamic_slice(operand, starts, spans, allow_negative_indices=False)
+    if any(step != 1 for step in first.steps):
+        taken = lax.slice(taken, [0] * taken.ndim, spans, first.steps)
+    return taken if first.dropped is None else lax.squeeze(taken, [first.dropped])
 
 
 def _position(starts: Sequence[int], i: Any) -> Any:
     """The i-th of some starts."""
-    distances = {b - a for a, b in itertools.pairwise(starts)}
-    if len(distances) == 1:
-        return np.int32(starts[0]) + lax.convert_element_type(i, np.int32) * np.int32(distances.pop())
-    return lax.dynamic_index_in_dim(jnp.asarray(starts, np.int32), i, keepdims=False, allow_negative_indices=False)
+    [distance, *others] = {b - a for a, b in itertools.pairwise(starts)}
+    if others:
+        return _item(jnp.asarray(starts, np.int32), i)
+    first = np.int32(starts[0])
+    return first + lax.convert_element_type(i, np.int32) * np.int32(distance) if distance else first
+
+
+def _item(table: Any, i: Any) -> Any:
+    return lax.dynamic_index_in_dim(table, i, keepdims=False, allow_negative_indices=False)
 
 
 def _fit_one_kernel(trace: Trace, dys: Sequence[Any], array_bytes: int) -> bool:
@@ -372,10 +347,8 @@ def _fit_one_kernel(trace: Trace, dys: Sequence[Any], array_bytes: int) -> bool:
         operation = trace.operations.get(id(remaining.pop()))
         if operation is None or operation.number in operations:
             continue
-        if (
-            not (operation.is_elementwise or operation.primitive.name in SLICING)
-            or len(operations) > 8 * MOST_OPERATIONS
-        ):
+        is_known = operation.is_elementwise or operation.primitive.name in SLICING
+        if not is_known or len(operations) > 8 * MOST_OPERATIONS:
             return False
         operations[operation.number] = operation
         remaining += operation.operands

@@ -6,37 +6,25 @@ has no contexts that the caller has entered.
 
 from functools import cache, partial
 from threading import Thread
-from typing import Any
 
 import jax
 import numpy as np
 
 from .._core import Selection
 from ..self_test import SelfTest
-from .selections import attribute
+from . import handlers
+from .selections import Slices
 
 X = np.arange(6, dtype=np.float32)
-TAKEN = (Selection.from_index((6,), slice(1, 4)), Selection.from_index((6,), slice(5, 2, -2)))
-DX = np.array([0, 1, 2, 5, 0, 4], np.float32)  # of dy's [1, 2, 3] and [4, 2]
-
-
-def _slices() -> list[Any]:
-    shapes = [jax.ShapeDtypeStruct(taken.result_shape, X.dtype) for taken in TAKEN]
-    call = jax.ffi.ffi_call("backslice_multi_slice", shapes)
-    return [*call(X, slices=attribute(TAKEN)), X[1:4], X[5:2:-2]]
-
-
-def _gradient(name: str, *total: Any) -> list[Any]:
-    dys = np.array([1, 2, 3], np.float32), np.array([4, 2], np.float32)
-    aliases = {0: 0} if total else {}
-    call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(X.shape, X.dtype), input_output_aliases=aliases)
-    return [call(*total, *dys, slices=attribute(TAKEN), parts=np.ones(2, np.int64)), sum(total, DX)]
+SLICES = Slices((Selection.from_index((6,), slice(1, 4)), Selection.from_index((6,), slice(5, 2, -2))))
+DYS = np.array([1, 2, 3], np.float32), np.array([4, 2], np.float32)
+DX = np.array([0, 1, 2, 5, 0, 4], np.float32)
 
 
 CASES = {
-    "slices": _slices,
-    "gradient": partial(_gradient, "backslice_multi_slice_grad"),
-    "addition": partial(_gradient, "backslice_multi_slice_add", X),
+    "slices": lambda: [*handlers.slices(SLICES, "cpu", X), X[1:4], X[5:2:-2]],
+    "gradient": lambda: [handlers.gradient(SLICES, "cpu", *DYS), DX],
+    "addition": lambda: [handlers.gradient(SLICES, "cpu", X, *DYS), X + DX],
 }
 
 

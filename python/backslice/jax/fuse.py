@@ -4,6 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,8 +26,8 @@ from jax.interpreters import partial_eval
 from . import alike, report
 from .groups import group_of, member_p
 from .placing import PLACING, PLACING_BY_NAME, Rule, arrays, bind, is_sum
-from .primitives import prepare
-from .sums import Sum, rebuilt
+from .primitives import multi_slice_grad_p, prepare
+from .sums import rebuilt
 
 SHORT = 16  # equations of a function that is inlined
 
@@ -104,7 +105,7 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _warning(jaxpr: Jaxpr, name: str) -> str:
-    if any(_has(jaxpr, primitive) for primitive in (pad_p, *LEFT)) or not _has(jaxpr, slice_p):
+    if _has(jaxpr, pad_p, *LEFT) or not _has(jaxpr, slice_p):
         return f"fuse_slices found no gradient of a static slice in {name}, so it changes nothing"
     return (
         f"fuse_slices found slices in {name}, but no gradient of one, so it changes nothing; put it around the "
@@ -125,7 +126,7 @@ def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], is_i
     uses = Counter(atom for eqn in eqns for atom in eqn.invars if not isinstance(atom, Literal))
     uses.update(atom for atom in jaxpr.outvars if not isinstance(atom, Literal))
     remaining, values = uses.copy(), dict[Any, Any]()
-    sliced, groups = _sliced_arrays(jaxpr) if is_inlined and _places(jaxpr) else {}, dict[Any, Any]()
+    sliced, groups = _sliced_arrays(jaxpr) if is_inlined and _has(jaxpr) else {}, dict[Any, Any]()
 
     def write(variables: Sequence[Any], results: Sequence[Any]) -> None:
         for variable, value in zip(variables, results, strict=True):
@@ -136,7 +137,7 @@ def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], is_i
                 groups[shape] = group_of(shape, sliced[variable], len(jaxpr.eqns))
                 value = member_p.bind(value, group=groups[shape])
             if is_sum(value):
-                value.group = groups.get(variable.aval.shape)
+                value.group = groups.get(variable.aval.shape, value.group)
             values[variable] = value.array() if is_sum(value) and uses[variable] > 1 else value
 
     def read(atom: Any) -> Any:
@@ -202,7 +203,7 @@ def _apply(eqn: Any, arguments: list[Any], is_inlined: bool) -> list[Any]:
 def _with_fused_bodies(params: dict[str, Any]) -> dict[str, Any]:
     def fused(value: Any) -> Any:
         if isinstance(value, ClosedJaxpr):
-            return fused_body(value) if _places(value.jaxpr) else value
+            return fused_body(value) if _has(value.jaxpr) else value
         return tuple(fused(v) for v in value) if type(value) is tuple else value
 
     return {name: fused(value) for name, value in params.items()}
@@ -231,15 +232,11 @@ def _traced(body: Callable[..., Any], avals: Sequence[Any]) -> ClosedJaxpr:
     return ClosedJaxpr(jaxpr, consts)
 
 
-def _places(jaxpr: Jaxpr) -> bool:
-    """Whether there is something to fuse in it, or in a function inside."""
-    return _has(jaxpr, pad_p)
-
-
-def _has(jaxpr: Jaxpr, primitive: Primitive) -> bool:
+def _has(jaxpr: Jaxpr, *primitives: Primitive) -> bool:
+    """Whether it or a function inside has an equation of one of them, or, of none, one that may be fused."""
     return any(
-        eqn.primitive is primitive
-        or any(_has(getattr(inner, "jaxpr", inner), primitive) for inner in _functions(eqn.params))
+        eqn.primitive in (primitives or (pad_p, multi_slice_grad_p))
+        or any(_has(getattr(inner, "jaxpr", inner), *primitives) for inner in _functions(eqn.params))
         for eqn in jaxpr.eqns
     )
 
@@ -254,9 +251,7 @@ def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
     closed = eqn.params["jaxpr"]
     if _says_how_to_compile(eqn.params):
         return None
-    if not (
-        _places(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))
-    ):
+    if not (_has(closed.jaxpr) or any(map(is_sum, arguments)) or (_is_traced(arguments) and _is_short(closed.jaxpr))):
         return None
     return evaluate(closed.jaxpr, closed.consts, arguments)
 
@@ -294,45 +289,31 @@ def _is_short(jaxpr: Jaxpr) -> bool:
 def _remat(eqn: Any, *arguments: Any) -> list[Any] | None:
     """The function inside returns the dy's of its sums, so that these are computed outside."""
     inner = eqn.params["jaxpr"]
-    if not _places(inner):
+    if not _has(inner):
         return None
-    rebuild: list[Callable[[Any], Any]] = []
+    terms: list[tuple[Any, list[Any], int]] = []  # of each result: its type, what is placed where, how many arrays
 
     def body(*values: Any) -> list[Any]:
-        results = evaluate(inner, (), values)
-        flat, rebuild[:] = _taken_apart(results)
+        flat: list[Any] = []
+        terms.clear()
+        for result in evaluate(inner, (), values):
+            whole, placed = result.terms() if is_sum(result) and result.value is None else ([], [])
+            given = [*(dy for _, dy in placed), *whole] if placed else arrays([result])
+            terms.append((getattr(result, "aval", None), [taken for taken, _ in placed], len(given)))
+            flat += given
         return flat
 
     closed = _traced(body, [v.aval for v in inner.invars])
     jaxpr = closed.jaxpr.replace(constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars], debug_info=None)
     flat = iter(remat_p.bind(*closed.consts, *arrays(arguments), **{**eqn.params, "jaxpr": jaxpr}))
-    return [make(flat) for make in rebuild]
-
-
-def _taken_apart(results: Sequence[Any]) -> tuple[list[Any], list[Callable[[Any], Any]]]:
-    """Arrays alone, and for each result what makes it of them again, taken one by one."""
-    flat: list[Any] = []
-    makers: list[Callable[[Any], Any]] = []
-    for result in results:
-        whole, placed = result.terms() if is_sum(result) and result.value is None else ([], [])
-        if placed:
-            flat += [dy for _, dy in placed] + whole
-            makers.append(_maker(result.aval, [taken for taken, _ in placed], len(placed) + len(whole)))
-        else:
-            flat += arrays([result])
-            makers.append(next)
-    return flat, makers
-
-
-def _maker(aval: Any, selections: list[Any], count: int) -> Callable[[Any], Sum]:
-    return lambda flat: rebuilt(aval, selections, [next(flat) for _ in range(count)])
+    return [rebuilt(aval, taken, list(islice(flat, n))) if taken else next(flat) for aval, taken, n in terms]
 
 
 def _shard_map(eqn: Any, *arguments: Any) -> list[Any] | None:
     """Made anew with a body that is fused."""
     params = dict(eqn.params)
     inner, manual = params.pop("jaxpr"), params.pop("newly_manual_axes", None)
-    if manual is None or not _places(inner):
+    if manual is None or not _has(inner):
         return None
 
     def body(*values: Any) -> tuple[Any, ...]:

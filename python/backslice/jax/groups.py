@@ -13,6 +13,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.xla import apply_primitive
 
+from . import internals
+
 Group = int | None
 
 
@@ -29,13 +31,9 @@ def declare(ctx: Any, group: Group, member: Any) -> None:
     """Put a value of the program that is being lowered into the group."""
     context = ctx.module_context.axis_context
     is_divided = isinstance(context, mlir.ShardingContext) and context.num_devices != 1
-    if group is None or not is_divided or not jax.config.jax_use_shardy_partitioner:
-        return
-    try:
-        from jaxlib.mlir.dialects import sdy
-    except ImportError:  # then gradients are sharded as out_shardings say
-        return
-    sdy.sharding_group(member, group)
+    sharding_group = internals.operation_of_sharding_groups()
+    if group is not None and is_divided and jax.config.jax_use_shardy_partitioner and sharding_group is not None:
+        sharding_group(member, group)
 
 
 # --- for arrays that are sliced by JAX's own operations: the array itself

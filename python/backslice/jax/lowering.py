@@ -10,7 +10,7 @@ import numpy as np
 from jax.interpreters import mlir
 
 from .._core import Selection
-from . import checks, native, on_cuda, report, sharding
+from . import checks, handlers, native, on_cuda, report, sharding
 from .groups import declare
 from .library import PLATFORMS, runs_on_cuda
 from .selections import Slices, attribute
@@ -35,20 +35,13 @@ def _slices_pay(ctx: Any, slices: Slices, platform: str) -> bool:
     return size >= LEAST_BYTES_OF_SLICES
 
 
-def _addition_pays(ctx: Any, slices: Slices, platform: str) -> bool:
-    [dx] = ctx.avals_out
-    if platform == "cuda":
-        return on_cuda.addition_pays(dx, slices)
-    return are_large(slices, dx)
-
-
 def _gradient_pays(ctx: Any, slices: Slices, platform: str) -> bool:
     [dx] = ctx.avals_out
+    is_added = bool(slices.leading(ctx.avals_in))
     if platform == "cuda":
-        return on_cuda.gradient_pays(dx, slices)
-    is_copied = (
-        len(slices.selections) == 1 and _has_long_rows(slices.selections[0], dx.dtype) and not _is_partitioned(ctx)
-    )
+        return (on_cuda.addition_pays if is_added else on_cuda.gradient_pays)(dx, slices)
+    [taken, *others] = slices.selections
+    is_copied = not others and not is_added and _has_long_rows(taken, dx.dtype) and not _is_partitioned(ctx)
     return are_large(slices, dx) and _bytes(dx) >= (BYTES_OF_ONE_SLICE_OF_ROWS if is_copied else 0)
 
 
@@ -89,9 +82,8 @@ def _is_handled(platform: str) -> bool:
     return platform in PLATFORMS and (platform != "cuda" or runs_on_cuda())
 
 
-def _rule(by_jax: Any, by_handler: Any, sharded: Any, pays: Callable[[Any, Slices, str], bool], leading: int) -> Any:
-    """Which of them a primitive becomes. This is where the platform is decided, and all else. `leading` operands are
-    not dy's."""
+def _rule(by_jax: Any, by_handler: Any, sharded: Any, pays: Callable[[Any, Slices, str], bool]) -> Any:
+    """Which of them a primitive becomes. This is where the platform is decided, and all else."""
     several = by_jax is native.slices
 
     def rule(ctx: Any, *operands: Any, slices: Slices) -> Any:
@@ -104,21 +96,26 @@ def _rule(by_jax: Any, by_handler: Any, sharded: Any, pays: Callable[[Any, Slice
         return results
 
     def _lowered(ctx: Any, operands: Any, slices: Slices, platforms: list[str], paying: list[str]) -> Any:
-        own = partial(_unstacked, by_jax, slices, leading)
+        def own(*operands: Any) -> Any:
+            return by_jax(*(operands if several else slices.unstacked(operands)), selections=slices.selections)
+
         if not paying or (_is_partitioned(ctx) and len(platforms) > 1):
             return lower(own, ctx, operands, several)
         calls = {platform: partial(by_handler, slices, platform) for platform in paying}
         if len(platforms) > 1:
             return lower(partial(jax.lax.platform_dependent, **calls, default=own), ctx, operands, several)
-        if _is_partitioned(ctx):
-            divided = partial(_unstacked, _without_slices(sharded(slices.selections, paying[0])), slices, 0)
-            results = lower(divided, ctx.replace(avals_in=ctx.avals_in[leading:]), operands[leading:], several)
-            sharding.name_callback(ctx, results, attribute(slices.selections).tobytes(), paying[0], leading)
-            if leading:
-                sum_of = ctx.replace(avals_in=[ctx.avals_in[0], *ctx.avals_out])
-                results = lower(jax.lax.add, sum_of, [operands[0], *results], False)
-            return results
-        return lower(calls[paying[0]], ctx, operands, several)
+        if not _is_partitioned(ctx):
+            return lower(calls[paying[0]], ctx, operands, several)
+        leading, divided = 0 if several else slices.leading(operands), sharded(slices.selections, paying[0])
+        given = ctx.replace(avals_in=ctx.avals_in[leading:])
+        results = lower(
+            lambda *dys: divided(*(dys if several else slices.unstacked(dys))), given, operands[leading:], several
+        )
+        sharding.name_callback(ctx, results, attribute(slices.selections).tobytes(), paying[0], leading)
+        if leading:
+            sum_of = ctx.replace(avals_in=[ctx.avals_in[0], *ctx.avals_out])
+            results = lower(jax.lax.add, sum_of, [operands[0], *results], False)
+        return results
 
     return rule
 
@@ -147,38 +144,5 @@ def _reason(ctx: Any, is_handled: bool, pays: bool, several: bool) -> str | None
     return None if checks.passed() else "a self-test failed"
 
 
-def _unstacked(f: Any, slices: Slices, leading: int, *operands: Any) -> Any:
-    return f(*operands[:leading], *slices.unstacked(operands[leading:]), selections=slices.selections)
-
-
-def _without_slices(f: Any) -> Any:
-    return lambda *operands, selections: f(*operands)
-
-
-# --- calls of the handlers
-
-
-def _slices(slices: Slices, platform: str, x: Any) -> list[Any]:
-    shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in slices.selections]
-    return list(jax.ffi.ffi_call("backslice_multi_slice", shapes)(x, slices=attribute(slices.selections)))
-
-
-def _gradient(slices: Slices, platform: str, *dys: Any) -> Any:
-    return _called("backslice_multi_slice_grad", slices, platform, dys, dys[0].dtype)
-
-
-def _addition(slices: Slices, platform: str, total: Any, *dys: Any) -> Any:
-    aliases = {0: 0}
-    return _called("backslice_multi_slice_add", slices, platform, [total, *dys], total.dtype, aliases)
-
-
-def _called(name: str, slices: Slices, platform: str, operands: Sequence[Any], dtype: Any, aliases: Any = None) -> Any:
-    results = [jax.ShapeDtypeStruct(slices.shape, dtype), *on_cuda.scratch(slices.selections, platform)]
-    call = jax.ffi.ffi_call(name, results, input_output_aliases=aliases)
-    [result, *_] = call(*operands, slices=attribute(slices.selections), parts=slices.parts())
-    return result
-
-
-MULTI_SLICE = _rule(native.slices, _slices, sharding.sharded_slices, _slices_pay, 0)
-MULTI_SLICE_GRAD = _rule(native.gradient, _gradient, sharding.sharded_gradient, _gradient_pays, 0)
-MULTI_SLICE_ADD = _rule(native.added, _addition, sharding.sharded_gradient, _addition_pays, 1)
+MULTI_SLICE = _rule(native.slices, handlers.slices, sharding.sharded_slices, _slices_pay)
+MULTI_SLICE_GRAD = _rule(native.gradient, handlers.gradient, sharding.sharded_gradient, _gradient_pays)

@@ -23,22 +23,22 @@ def slices(x: Any, *, selections: Selections) -> list[Any]:
     return [_slice(x, selection) for selection in selections]
 
 
-def gradient(*dys: Any, selections: Selections) -> Any:
-    return reduce(_add, [_expand(dy, selection) for dy, selection in zip(dys, selections, strict=True)])
+def gradient(*operands: Any, selections: Selections) -> Any:
+    """Of dy's, perhaps after what they are added to."""
+    whole = len(operands) - len(selections)
+    placed = map(_expand, operands[whole:], selections)
+    return reduce(_add, [*operands[:whole], *placed])
 
 
-def added(total: Any, *dys: Any, selections: Selections) -> Any:
-    return reduce(_add, [_expand(dy, selection) for dy, selection in zip(dys, selections, strict=True)], total)
+def _first(start: int, step: int, count: int) -> int:
+    return min(start, start + step * max(count - 1, 0))
 
 
 def _slice(x: Any, selection: Selection) -> Any:
-    first = [min(start, start + step * max(count - 1, 0)) for start, step, count in selection.axes]
-    last = [max(start, start + step * max(count - 1, 0)) for start, step, count in selection.axes]
-    limits = [
-        low + (high - low + 1) * bool(axis[2]) for low, high, axis in zip(first, last, selection.axes, strict=True)
-    ]
-    taken = jax.lax.slice(x, first, limits, [abs(step) for _, step, _ in selection.axes])
-    return _reshaped(_in_order(taken, selection), selection.result_shape)
+    first, steps = [_first(*axis) for axis in selection.axes], [abs(step) for _, step, _ in selection.axes]
+    counts = [count for _, _, count in selection.axes]
+    limits = [low + (n - 1) * step + 1 if n else low for low, step, n in zip(first, steps, counts, strict=True)]
+    return _reshaped(_in_order(jax.lax.slice(x, first, limits, steps), selection), selection.result_shape)
 
 
 def _expand(dy: Any, selection: Selection) -> Any:
@@ -47,7 +47,7 @@ def _expand(dy: Any, selection: Selection) -> Any:
     padding = []
     for axis, (start, step, count) in enumerate(selection.axes):
         taken = _spread(taken, axis, abs(step))
-        first = min(start, start + step * max(count - 1, 0)) if count else 0
+        first = _first(start, step, count) if count else 0
         padding.append((first, selection.shape[axis] - first - taken.shape[axis], 0))
     return _padded(taken, padding)
 

@@ -1,4 +1,4 @@
-"""Where a call of ours pays on a CUDA device, and the memory that it takes there.
+"""Where a call of ours pays on a CUDA device.
 
 XLA's own kernel for a sum of gradients computes inside itself those dy's that are computed elementwise, which a call
 has to find in memory: written by one kernel and read by the other. But XLA's looks at every element once per slice,
@@ -6,15 +6,10 @@ moves narrow elements at little more than half the speed of memory, and is slow 
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from .._core import Selection
-from .library import cuda_scratch
-from .selections import Selections, Slices
+from .selections import Slices
 
 LEAST_BYTES = 1 << 24  # of the gradient, once per slice; below, launching a kernel is most of the time
 LEAST_BYTES_OF_SLICES = math.inf  # XLA reads slices in place, inside the kernels of what uses them
@@ -29,7 +24,7 @@ OF_ONE_SLICE = 0.12  # XLA's look at every element for one slice, over the bytes
 
 def gradient_pays(dx: Any, slices: Slices) -> bool:
     selections = slices.selections
-    if len(selections) * _elements(dx.shape) * dx.dtype.itemsize < LEAST_BYTES:
+    if len(selections) * math.prod(dx.shape) * dx.dtype.itemsize < LEAST_BYTES:
         return False
     if len(selections) == 1 and all(_are_whole(selections[0])):  # no kernel for XLA
         return False
@@ -42,7 +37,7 @@ def gradient_pays(dx: Any, slices: Slices) -> bool:
 
 def addition_pays(total: Any, slices: Slices) -> bool:
     """XLA goes over the whole sum, reading and writing it."""
-    if _elements(total.shape) * total.dtype.itemsize < LEAST_BYTES_OF_ADDITIONS:
+    if math.prod(total.shape) * total.dtype.itemsize < LEAST_BYTES_OF_ADDITIONS:
         return False
     taken, computed = _shares(total, slices)
     return MARGIN * (3 * taken + 2 * computed) < 2 + taken
@@ -50,16 +45,12 @@ def addition_pays(total: Any, slices: Slices) -> bool:
 
 def _shares(dx: Any, slices: Slices) -> tuple[float, float]:
     """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
-    parts = [_elements(taken.result_shape) / _elements(dx.shape) for taken in slices.selections]
+    parts = [math.prod(taken.result_shape) / math.prod(dx.shape) for taken in slices.selections]
     return sum(parts), sum(part for number, part in enumerate(parts) if number in slices.computed)
 
 
 def slices_pay(bytes_of_slices: int) -> bool:
     return bytes_of_slices >= LEAST_BYTES_OF_SLICES
-
-
-def _elements(shape: Sequence[int]) -> int:
-    return math.prod(shape)
 
 
 def _are_whole(taken: Selection) -> list[bool]:
@@ -70,10 +61,3 @@ def _is_band(taken: Selection) -> bool:
     """Whether the last axis is taken whole and no axis in steps."""
     in_steps = any(step != 1 and count > 1 for _, step, count in taken.axes)
     return all(_are_whole(taken)[-1:]) and not in_steps
-
-
-def scratch(selections: Selections, platform: str) -> list[Any]:
-    """The second result of a gradient of several slices there: memory for the tables of its kernel."""
-    if platform != "cuda" or len(selections) < 2:
-        return []
-    return [jax.ShapeDtypeStruct((cuda_scratch(len(selections), len(selections[0].shape)),), jnp.uint8)]

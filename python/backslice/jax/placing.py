@@ -18,6 +18,7 @@ from jax.extend.core.primitives import (
 
 from ..placement import Placement, kept_axes
 from . import alike
+from .primitives import multi_slice_grad_p
 from .sums import Part, Sum
 
 MOST_AXES = 32  # of a Selection
@@ -81,6 +82,16 @@ def _is_zero(value: Any) -> bool:
     return bool(number == 0) and not any(number.tobytes())
 
 
+def _gradient(eqn: Any, *operands: Any) -> list[Any] | None:
+    """Of multi_slice: its dy's may be computed alike, and slices may be taken of its array elsewhere."""
+    slices = eqn.params["slices"]
+    if slices.stacks:
+        return None
+    leading = slices.leading(operands)
+    placements = [*[None] * leading, *map(Placement.from_selection, slices.selections)]
+    return _sum(eqn, operands, tuple(zip(placements, operands, strict=True)), group=slices.group)
+
+
 def _add(eqn: Any, a: Any, b: Any) -> list[Any] | None:
     return _sum(eqn, [a, b], ((None, a), (None, b))) if is_sum(a) or is_sum(b) else None
 
@@ -105,20 +116,15 @@ def _unit_axes(eqn: Any, operand: Any, *dynamic: Any) -> list[Any] | None:
         return None
     old, new = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     kept = kept_axes(old, new)
-    if kept is None or (eqn.primitive is broadcast_in_dim_p and not _keeps_order(eqn, old)):
-        return None
-    return _view(eqn, operand, Placement.with_unit_axes(kept, len(old)))
-
-
-def _keeps_order(eqn: Any, old: Sequence[int]) -> bool:
-    """Whether no axis is repeated: one of extent 1 that becomes longer."""
-    new = eqn.outvars[0].aval.shape
-    return all(new[axis] == extent for axis, extent in zip(eqn.params["broadcast_dimensions"], old, strict=True))
+    placed = eqn.params["broadcast_dimensions"] if eqn.primitive is broadcast_in_dim_p else ()
+    is_repeated = any(new[axis] != extent for axis, extent in zip(placed, old, strict=False))  # one of extent 1
+    return None if kept is None or is_repeated else _view(eqn, operand, Placement.with_unit_axes(kept, len(old)))
 
 
 PLACING: dict[Primitive, Rule] = {
     add_jaxvals_p: _add,
     broadcast_in_dim_p: _unit_axes,
+    multi_slice_grad_p: _gradient,
     pad_p: _pad,
     reduce_sum_p: _unit_axes,
     reshape_p: _unit_axes,

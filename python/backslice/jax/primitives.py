@@ -1,11 +1,12 @@
-"""Three linear primitives with all of JAX's rules.
+"""Two linear primitives with all of JAX's rules.
 
-`multi_slice` takes slices of one array, `multi_slice_grad` is its transpose, and `multi_slice_add` adds that to an
-array. Their one parameter `slices` says which slices of which array (selections.py).
+`multi_slice` takes slices of one array, and `multi_slice_grad` is its transpose: with one operand more, it comes before
+the dy's, and they are added to it. Their one parameter `slices` says which slices of which array (selections.py).
 """
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -24,7 +25,6 @@ from .selections import Slices, attribute
 multi_slice_p = Primitive("backslice_multi_slice")
 multi_slice_p.multiple_results = True
 multi_slice_grad_p = Primitive("backslice_multi_slice_grad")
-multi_slice_add_p = Primitive("backslice_multi_slice_add")
 
 
 # --- what others bind: operands that vary over the same axes of a mesh, as JAX demands of every primitive
@@ -35,28 +35,20 @@ def bind_slices(x: Any, slices: Slices) -> list[Any]:
     return list(multi_slice_p.bind(x, slices=slices))
 
 
-def bind_gradient(dys: Sequence[Any], slices: Slices) -> Any:
+def bind_gradient(operands: Sequence[Any], slices: Slices) -> Any:
+    """Of dy's, or of an array and the dy's that are added to it."""
     prepare()
-    return multi_slice_grad_p.bind(*varying_alike(dys), slices=slices)
-
-
-def bind_addition(total: Any, dys: Sequence[Any], slices: Slices) -> Any:
-    prepare()
-    return multi_slice_add_p.bind(*varying_alike([total, *dys]), slices=slices)
+    return multi_slice_grad_p.bind(*varying_alike(operands), slices=slices)
 
 
 def varying_alike(arrays: Sequence[Any]) -> list[Any]:
     """Inside shard_map, mark an array that is the same on every device as one that is not, beside others."""
-    axes = [_varying(array) for array in arrays]
+    axes = [frozenset(jax.typeof(array).manual_axis_type.varying) for array in arrays]
     union = frozenset().union(*axes)
     return [
         jax.lax.pcast(array, tuple(sorted(union - own)), to="varying") if own != union else array
         for array, own in zip(arrays, axes, strict=True)
     ]
-
-
-def _varying(array: Any) -> frozenset[Any]:
-    return frozenset(jax.typeof(array).manual_axis_type.varying)
 
 
 # --- abstract evaluation
@@ -67,15 +59,12 @@ def _multi_slice_avals(x: Any, *, slices: Slices) -> list[Any]:
     return [like(x, taken.result_shape, sharding.spec_of_slice(entries, taken)) for taken in slices.selections]
 
 
-def _multi_slice_grad_aval(*dys: Any, slices: Slices) -> Any:
-    specs = [] if slices.stacks else [sharding.entries(dy) for dy in dys]
-    spec = sharding.spec_of_gradient(specs, slices.selections)
-    dx = like(dys[0], slices.shape, spec)
-    return dx.update(weak_type=all(dy.weak_type for dy in dys))
-
-
-def _multi_slice_add_aval(total: Any, *dys: Any, slices: Slices) -> Any:
-    return total.update(weak_type=total.weak_type and all(dy.weak_type for dy in dys))
+def _multi_slice_grad_aval(*operands: Any, slices: Slices) -> Any:
+    dx = operands[0]
+    if not slices.leading(operands):
+        specs = [] if slices.stacks else [sharding.entries(dy) for dy in operands]
+        dx = like(dx, slices.shape, sharding.spec_of_gradient(specs, slices.selections))
+    return dx.update(weak_type=all(operand.weak_type for operand in operands))
 
 
 def like(aval: Any, shape: tuple[int, ...], entries: Sequence[Any]) -> Any:
@@ -87,10 +76,9 @@ def like(aval: Any, shape: tuple[int, ...], entries: Sequence[Any]) -> Any:
 
 multi_slice_p.def_abstract_eval(_multi_slice_avals)
 multi_slice_grad_p.def_abstract_eval(_multi_slice_grad_aval)
-multi_slice_add_p.def_abstract_eval(_multi_slice_add_aval)
 
 
-# --- derivatives: all three are linear
+# --- derivatives: both are linear
 
 
 def sharded_as(aval: Any, array: Any) -> Any:
@@ -112,7 +100,7 @@ def _given(values: Sequence[Any], slices: Slices) -> tuple[list[Any], Slices]:
 def _multi_slice_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, slices: Slices) -> Any:
     [x], [tangent] = primals, tangents
     if slices.group is None:
-        slices = slices.grouped(group_of(attribute(slices.selections).tobytes()))
+        slices = replace(slices, group=group_of(attribute(slices.selections).tobytes()))
     taken = bind_slices(x, slices)
     if type(tangent) is ad.Zero:
         return taken, [ad.Zero(jax.typeof(y).to_tangent_aval()) for y in taken]
@@ -129,56 +117,41 @@ def _multi_slice_transpose_into(dys: Sequence[Any], gradient: Any, *, slices: Sl
     dys, slices = _given(dys, slices)
     ref = getattr(gradient, "ref", None)
     if dys and ref is not None:
-        ref[...] = bind_addition(ref[...], dys, slices)
+        ref[...] = bind_gradient([ref[...], *dys], slices)
     elif dys:
         gradient.accum(sharded_as(gradient.aval, bind_gradient(dys, slices)))
 
 
-def _multi_slice_grad_transpose(ddx: Any, *dys: Any, slices: Slices) -> list[Any]:
-    if type(ddx) is ad.Zero:
-        return [ad.Zero(dy.aval) if ad.is_undefined_primal(dy) else None for dy in dys]
-    undefined = [ad.is_undefined_primal(dy) for dy in dys]
-    numbers = list(itertools.chain(*itertools.compress(slices.numbers(), undefined)))
-    taken = dict(zip(numbers, bind_slices(ddx, slices.only(numbers)), strict=True))
-    results: list[Any] = [None] * len(dys)
-    for i in itertools.compress(range(len(dys)), undefined):
-        own = [taken[number] for number in slices.numbers()[i]]
-        results[i] = sharded_as(dys[i].aval, own[0] if len(own) == 1 else jnp.stack(own))
+def _multi_slice_grad_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, slices: Slices) -> Any:
+    result, leading = multi_slice_grad_p.bind(*primals, slices=slices), slices.leading(primals)
+    total = [tangent for tangent in tangents[:leading] if type(tangent) is not ad.Zero]
+    moving, slices = _given(tangents[leading:], slices)
+    if not moving:
+        return result, (total or [ad.Zero(jax.typeof(result).to_tangent_aval())])[0]
+    return result, sharded_as(jax.typeof(result), bind_gradient([*total, *moving], slices))
+
+
+def _multi_slice_grad_transpose(ct: Any, *operands: Any, slices: Slices) -> list[Any]:
+    undefined, leading = [ad.is_undefined_primal(operand) for operand in operands], slices.leading(operands)
+    if type(ct) is ad.Zero:
+        return [
+            ad.Zero(operand.aval) if is_undefined else None
+            for operand, is_undefined in zip(operands, undefined, strict=True)
+        ]
+    numbers = list(itertools.chain(*itertools.compress(slices.numbers(), undefined[leading:])))
+    taken = dict(zip(numbers, bind_slices(ct, slices.only(numbers)) if numbers else (), strict=True))
+    results: list[Any] = [ct] * leading if undefined[0] else [None] * leading
+    for operand, is_undefined, own in zip(operands[leading:], undefined[leading:], slices.numbers(), strict=True):
+        parts = [taken[number] for number in own if is_undefined]
+        joined = parts[0] if len(parts) == 1 else jnp.stack(parts) if parts else None
+        results.append(sharded_as(operand.aval, joined) if is_undefined else None)
     return results
-
-
-def _multi_slice_add_transpose(ct: Any, total: Any, *dys: Any, slices: Slices) -> list[Any]:
-    of_total = ct if ad.is_undefined_primal(total) else None
-    if type(ct) is ad.Zero or not any(ad.is_undefined_primal(dy) for dy in dys):
-        return [of_total, *(ad.Zero(dy.aval) if ad.is_undefined_primal(dy) else None for dy in dys)]
-    return [of_total, *_multi_slice_grad_transpose(ct, *dys, slices=slices)]
-
-
-def _multi_slice_grad_jvp(dys: Sequence[Any], tangents: Sequence[Any], *, slices: Slices) -> Any:
-    dx = multi_slice_grad_p.bind(*dys, slices=slices)
-    moving, slices = _given(tangents, slices)
-    if not moving:
-        return dx, ad.Zero(jax.typeof(dx).to_tangent_aval())
-    return dx, sharded_as(jax.typeof(dx), bind_gradient(moving, slices))
-
-
-def _multi_slice_add_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, slices: Slices) -> Any:
-    result = multi_slice_add_p.bind(*primals, slices=slices)
-    total, *dys = tangents
-    moving, slices = _given(dys, slices)
-    if not moving:
-        return result, total
-    if type(total) is ad.Zero:
-        return result, sharded_as(jax.typeof(result), bind_gradient(moving, slices))
-    return result, bind_addition(total, moving, slices)
 
 
 ad.primitive_jvps[multi_slice_p] = _multi_slice_jvp
 ad.primitive_transposes[multi_slice_p] = _multi_slice_transpose
 ad.primitive_jvps[multi_slice_grad_p] = _multi_slice_grad_jvp
 ad.primitive_transposes[multi_slice_grad_p] = _multi_slice_grad_transpose
-ad.primitive_jvps[multi_slice_add_p] = _multi_slice_add_jvp
-ad.primitive_transposes[multi_slice_add_p] = _multi_slice_add_transpose
 
 
 # --- vmap: one call, the batch as a leading axis that is taken whole
@@ -189,10 +162,9 @@ def _batcher(primitive: Primitive) -> Any:
         size = next(x.shape[axis] for x, axis in zip(arguments, axes, strict=True) if axis is not None)
         moved = [batching.bdim_at_front(x, axis, size) for x, axis in zip(arguments, axes, strict=True)]
         if slices.stacks:
-            leading = len(moved) - len(slices.stacks)
-            stacks = zip(moved[leading:], slices.stacks, strict=True)
-            turned = [jnp.swapaxes(x, 0, 1) if len(numbers) > 1 else x for x, numbers in stacks]
-            moved = [*moved[:leading], *slices.unstacked(turned)]
+            numbers = [*[()] * slices.leading(moved), *slices.stacks]
+            turned = [jnp.swapaxes(x, 0, 1) if len(of) > 1 else x for x, of in zip(moved, numbers, strict=True)]
+            moved = slices.unstacked(turned)
         results = primitive.bind(*moved, slices=slices.batched(size))
         return results, [0] * len(results) if primitive.multiple_results else 0
 
@@ -215,11 +187,7 @@ partial_eval.dce_rules[multi_slice_p] = _multi_slice_dce
 
 # --- running them
 
-for _primitive, _rule in (
-    (multi_slice_p, lowering.MULTI_SLICE),
-    (multi_slice_grad_p, lowering.MULTI_SLICE_GRAD),
-    (multi_slice_add_p, lowering.MULTI_SLICE_ADD),
-):
+for _primitive, _rule in ((multi_slice_p, lowering.MULTI_SLICE), (multi_slice_grad_p, lowering.MULTI_SLICE_GRAD)):
     _primitive.def_impl(partial(apply_primitive, _primitive))
     batching.primitive_batchers[_primitive] = _batcher(_primitive)
     mlir.register_lowering(_primitive, _rule)
@@ -228,7 +196,7 @@ for _primitive, _rule in (
 @cache
 def prepare() -> None:
     """Register what needs private names of JAX, or a module of its experiments."""
-    linear = (multi_slice_p, multi_slice_grad_p, multi_slice_add_p)
+    linear = (multi_slice_p, multi_slice_grad_p)
     sharding.will_be_partitioned(linear)
     internals.rules_for_refs()[multi_slice_p] = _multi_slice_transpose_into
     try:

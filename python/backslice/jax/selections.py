@@ -45,15 +45,20 @@ class Slices:
         """Of the dy's in each operand."""
         return self.stacks or [(number,) for number in range(len(self.selections))]
 
+    def leading(self, operands: Sequence[Any]) -> int:
+        """How many operands of a gradient come before the dy's: the array that they are added to, or none."""
+        return len(operands) - len(self.numbers())
+
     def unstacked(self, operands: Sequence[Any]) -> list[Any]:
-        """The dy's, one by one."""
+        """The operands of a gradient with the dy's one by one."""
         if not self.stacks:
             return list(operands)
+        leading = self.leading(operands)
         dys: list[Any] = [None] * len(self.selections)
-        for numbers, operand in zip(self.stacks, operands, strict=True):
+        for numbers, operand in zip(self.stacks, operands[leading:], strict=True):
             for i, number in enumerate(numbers):
                 dys[number] = operand if len(numbers) == 1 else jax.lax.index_in_dim(operand, i, keepdims=False)
-        return dys
+        return [*operands[:leading], *dys]
 
     def parts(self) -> NDArray[np.int64]:
         """Where the operands have the dy's; adapters/jax/parts.h describes it."""
@@ -65,9 +70,6 @@ class Slices:
             for i, number in enumerate(numbers):
                 parts += [number, i * math.prod(shape), *strides]
         return np.array(parts if self.stacks else [1] * len(self.selections), np.int64)
-
-    def grouped(self, group: Group) -> "Slices":
-        return replace(self, group=group)
 
 
 def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:

@@ -6,21 +6,21 @@ the shards of what each has of it, so that only selected elements are exchanged.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from .._core import Selection
 from ..placement import selection
-from . import internals, native, on_cuda
-from .selections import Selections, attribute
+from . import handlers, internals, native
+from .selections import Selections, Slices, attribute
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 
@@ -99,7 +99,7 @@ def sharded_gradient(selections: Selections, platform: str) -> Any:
             if platform == "cuda" and any(_parts(mesh, spec[axis]) > 1 for axis in _cut(selections)):
                 return _shard_by_jax(parts, inside, _shard(spec, selections), shape)
             if platform == "cuda":
-                return _gradient(parts, inside, platform)
+                return handlers.gradient(Slices(inside), platform, *parts)
             result = jax.ShapeDtypeStruct(shape, dx.dtype)
             return jax.ffi.ffi_call("backslice_shard_of_gradient", result)(
                 _shard(spec, selections), *parts, slices=attribute(inside)
@@ -107,33 +107,19 @@ def sharded_gradient(selections: Selections, platform: str) -> Any:
 
         return mesh, local, NamedSharding(mesh, spec), tuple(_of_slices(mesh, spec, selections))
 
-    def complete(*dys: Any) -> Any:
-        return _gradient(dys, selections, platform)
-
-    gradient: Any = custom_partitioning(complete)
+    gradient: Any = custom_partitioning(partial(handlers.gradient, Slices(selections), platform))
     gradient.def_partition(
         partition=partition, sharding_rule=f"{_slices_rule(selections)} -> {_array_rule(selections)}"
     )
     return gradient
 
 
-def _gradient(dys: Sequence[Any], selections: Selections, platform: str) -> Any:
-    results = [_like(selections, dys[0].dtype), *on_cuda.scratch(selections, platform)]
-    [dx, *_] = jax.ffi.ffi_call("backslice_multi_slice_grad", results)(
-        *dys, slices=attribute(selections), parts=np.ones(len(dys), np.int64)
-    )
-    return dx
-
-
 def _shard_by_jax(dys: Sequence[Any], selections: Selections, shard: Any, shape: tuple[int, ...]) -> Any:
     """By JAX's own operations, where a handler cannot know which shard it is to write: on a CUDA device that number is
     in memory that the CPU would have to wait for. XLA computes no more of each term than the shard."""
     begin = [shard[axis] * extent for axis, extent in enumerate(shape)]
-    terms = [
-        jax.lax.dynamic_slice(native.gradient(dy, selections=(taken,)), begin, shape)
-        for dy, taken in zip(dys, selections, strict=True)
-    ]
-    return reduce(jax.lax.add, terms)
+    terms = [native.gradient(dy, selections=(taken,)) for dy, taken in zip(dys, selections, strict=True)]
+    return reduce(jax.lax.add, [jax.lax.dynamic_slice(term, begin, shape) for term in terms])
 
 
 def sharded_slices(selections: Selections, platform: str) -> Any:
@@ -155,11 +141,7 @@ def sharded_slices(selections: Selections, platform: str) -> Any:
 
         return mesh, local, _of_slices(mesh, spec, selections), (NamedSharding(mesh, spec),)
 
-    def complete(x: Any) -> Any:
-        shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in selections]
-        return jax.ffi.ffi_call("backslice_multi_slice", shapes)(x, slices=attribute(selections))
-
-    slices: Any = custom_partitioning(complete)
+    slices: Any = custom_partitioning(partial(handlers.slices, Slices(selections), platform))
     slices.def_partition(partition=partition, sharding_rule=f"{_array_rule(selections)} -> {_slices_rule(selections)}")
     return slices
 
@@ -173,10 +155,6 @@ def _outside_meshes(local: Callable[..., Any]) -> Callable[..., Any]:
             return local(*parts)
 
     return traced
-
-
-def _like(selections: Selections, dtype: Any) -> Any:
-    return jax.ShapeDtypeStruct(selections[0].shape, dtype)
 
 
 def _cut(selections: Selections) -> list[int]:
@@ -199,20 +177,13 @@ def _names(entry: Entry) -> tuple[str, ...]:
 
 
 def _parts(mesh: Mesh, entry: Entry) -> int:
-    count = 1
-    for name in _names(entry):
-        count *= mesh.shape[name]
-    return count
+    return math.prod(mesh.shape[name] for name in _names(entry))
 
 
 def _spec(mesh: Mesh, array: Any) -> PartitionSpec:
     """How an array is sharded, one entry per axis; an axis whose shards would be uneven is not."""
-    return PartitionSpec(
-        *(
-            entry if extent % _parts(mesh, entry) == 0 else None
-            for entry, extent in zip(entries(array), array.shape, strict=True)
-        )
-    )
+    pairs = zip(entries(array), array.shape, strict=True)
+    return PartitionSpec(*(entry if extent % _parts(mesh, entry) == 0 else None for entry, extent in pairs))
 
 
 def _local_shape(mesh: Mesh, spec: PartitionSpec, shape: Sequence[int]) -> tuple[int, ...]:
@@ -234,14 +205,11 @@ def _localised(mesh: Mesh, spec: PartitionSpec, selections: Selections) -> Selec
     cut, old = _cut(selections), selections[0].shape
     local = _local_shape(mesh, spec, old)
     shape = [n if axis in cut else local[axis] for axis, n in enumerate(old)]
-    return tuple(
-        selection(
-            shape,
-            [taken.axes[axis] if axis in cut else (0, 1, n) for axis, n in enumerate(shape)],
-            taken.result_axes,
-        )
-        for taken in selections
-    )
+    whole = [(0, 1, n) for n in shape]
+    axes = [
+        [of[axis] if axis in cut else whole[axis] for axis in range(len(shape))] for of in (s.axes for s in selections)
+    ]
+    return tuple(selection(shape, own, s.result_axes) for own, s in zip(axes, selections, strict=True))
 
 
 def _of_slices(mesh: Mesh, spec: PartitionSpec, selections: Selections) -> list[NamedSharding]:

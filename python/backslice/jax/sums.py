@@ -17,7 +17,7 @@ from .._core import Selection
 from ..placement import Placement
 from . import alike, report
 from .groups import Group
-from .primitives import bind_addition, bind_gradient, sharded_as
+from .primitives import bind_gradient, sharded_as
 from .selections import Slices
 
 Part = tuple[Placement | None, Any]  # how it is placed, None for as it is; and a Sum or an array
@@ -60,23 +60,16 @@ class Sum:
             placement, value = remaining.pop()
             if isinstance(value, Sum) and value.value is None and (value.has_zeros or placement is not None):
                 remaining += [(_composed(placement, inner), part) for inner, part in reversed(value.parts)]
+            elif isinstance(value, Sum):
+                leaves.append((placement, value.array()))
             else:
-                leaves.append((placement, self._as_array(value)))
+                leaves.append((placement, value if hasattr(value, "aval") else np.asarray(value, self.aval.dtype)))
         return leaves
-
-    def _as_array(self, value: Any) -> Any:
-        if isinstance(value, Sum):
-            return value.array()
-        return value if hasattr(value, "aval") else np.asarray(value, self.aval.dtype)
 
     def _computed(self) -> Any:
         whole, placed = self.terms()
-        if not whole and not placed:
-            return self._as_jax_does()
         base = reduce(add_jaxvals_p.bind, whole) if whole else None
-        if not placed:
-            return base
-        result = self._in_one_pass(base, placed)
+        result = self._in_one_pass(base, placed) if placed else base
         return self._as_jax_does() if result is None else result
 
     def _leave_to_jax(self) -> None:
@@ -99,7 +92,7 @@ class Sum:
             return None
         operands, stacks = alike.stacked(dys, self.aval.size * self.aval.dtype.itemsize)
         slices = Slices(selections, self.group, alike.computed(dys), stacks)
-        result = bind_gradient(operands, slices) if base is None else bind_addition(base, operands, slices)
+        result = bind_gradient(operands if base is None else [base, *operands], slices)
         report.count({report.SLICES: len(dys), report.PASSES: 1})
         if is_weak and not self.aval.weak_type:
             result = jax.lax.convert_element_type(result, self.aval.dtype)

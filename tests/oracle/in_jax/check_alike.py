@@ -55,6 +55,22 @@ LOSSES = {
         lambda x: jnp.sum(jnp.tanh(jnp.concatenate([x[:, t].reshape(64, 16) for t in range(8)], 1) @ WEIGHTS)),
         1,
     ),
+    "multi_slice": (
+        lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, [np.s_[2:, t, ::3] for t in range(8)])),
+        1,
+    ),
+    "slices of multi_slice": (
+        lambda x: sum(jnp.sum(y[t:][:3] ** 3) for t, y in enumerate(bsj.multi_slice(x, [np.s_[::2]] * 4))),
+        1,
+    ),
+    "multi_slice with new axes": (
+        lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, [np.s_[2:, None, t] for t in range(12)])),
+        0,
+    ),
+    "multi_slice backwards": (
+        lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, [np.s_[::-1, t] for t in range(12)])),
+        0,
+    ),
     "with a new axis": (steps(lambda y, t: y**3, lambda x, t: x[:, None, t]), 1),
     "segments": (segments(lambda y: y**3), 0),
     "segments with a mean": (segments(lambda y: jnp.mean(y**3) * 100), 0),

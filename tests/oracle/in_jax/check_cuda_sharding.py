@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backslice.jax import lowering, on_cuda
+from backslice.jax import handlers, lowering, on_cuda
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -27,7 +27,7 @@ def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rules for CUDA, without the memory for tables, of which the CPU's handlers know nothing."""
     monkeypatch.setattr(lowering, "_platforms", lambda ctx: {"cuda"})
     monkeypatch.setattr(lowering, "_is_handled", lambda platform: True)
-    monkeypatch.setattr(on_cuda, "scratch", lambda *_: [])
+    monkeypatch.setattr(handlers, "scratch", lambda *_: [])
     for name in ("gradient_pays", "addition_pays", "slices_pay"):
         monkeypatch.setattr(on_cuda, name, lambda *_: True)
     jax.clear_caches()

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backslice.jax import sharding
+from backslice.jax import internals, sharding
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -290,3 +290,13 @@ def gathers(text: str, shape: tuple[int, ...]) -> list[str]:
     """What is gathered into an array of that shape."""
     whole = f"[{','.join(map(str, shape))}]"
     return [line for line in text.splitlines() if "all-gather" in line and whole in line.split("all-gather")[0]]
+
+
+def test_without_groups_gradients_are_sharded_as_they_are_wanted(mesh, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = internals.find
+    monkeypatch.setattr(internals, "find", lambda module, name: None if "sdy" in module else find(module, name))
+    x = jax.device_put(X, NamedSharding(mesh, P("a")))
+    gradient = jax.grad(lambda x: jnp.sum(x[3:11] ** 2) + jnp.sum(x[:, 2] ** 3))
+    got = jax.jit(bsj.fuse_slices(gradient), out_shardings=x.sharding)(x)
+    assert internals.operation_of_sharding_groups() is None and got.sharding == x.sharding
+    np.testing.assert_allclose(got, gradient(X), rtol=1e-12)

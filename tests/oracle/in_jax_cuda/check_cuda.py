@@ -103,11 +103,11 @@ def test_sums_of_overlapping_slices_equal_the_cpus_bit_for_bit(way: str, dtype: 
 
 def added(total, dys, indices):
     """By the primitive that adds in place, as fuse_slices binds it."""
-    from backslice.jax.primitives import bind_addition
-    from backslice.jax.selections import selection_of
+    from backslice.jax.primitives import bind_gradient
+    from backslice.jax.selections import Slices, selection_of
 
-    selections = tuple(selection_of(index, total.shape) for index in indices)
-    run = jax.jit(lambda total, dys: bind_addition(total, dys, selections))
+    slices = Slices(tuple(selection_of(index, total.shape) for index in indices))
+    run = jax.jit(lambda total, dys: bind_gradient([total, *dys], slices))
     assert "backslice_multi_slice_add" in run.lower(total, dys).as_text()
     return run(total, dys)
 

@@ -1,0 +1,30 @@
+"""Calls of the handlers, in programs that are traced."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .library import cuda_scratch
+from .selections import Slices, attribute
+
+
+def slices(slices: Slices, platform: str, x: Any) -> list[Any]:
+    shapes = [jax.ShapeDtypeStruct(taken.result_shape, x.dtype) for taken in slices.selections]
+    return list(jax.ffi.ffi_call("backslice_multi_slice", shapes)(x, slices=attribute(slices.selections)))
+
+
+def gradient(slices: Slices, platform: str, *operands: Any) -> Any:
+    """Of dy's, or added to the array that comes before them."""
+    is_added = bool(slices.leading(operands))
+    results = [jax.ShapeDtypeStruct(slices.shape, operands[0].dtype), *scratch(slices, platform)]
+    name = "backslice_multi_slice_add" if is_added else "backslice_multi_slice_grad"
+    call = jax.ffi.ffi_call(name, results, input_output_aliases={0: 0} if is_added else None)
+    return call(*operands, slices=attribute(slices.selections), parts=slices.parts())[0]
+
+
+def scratch(slices: Slices, platform: str) -> list[Any]:
+    """The second result of a gradient of several slices on a CUDA device: memory for the tables of its kernel."""
+    if platform != "cuda" or len(slices.selections) < 2:
+        return []
+    return [jax.ShapeDtypeStruct((cuda_scratch(len(slices.selections), len(slices.shape)),), jnp.uint8)]
