@@ -46,8 +46,10 @@ def _gradient_pays(ctx: Any, slices: Slices, platform: str) -> bool:
 
 
 def are_large(slices: Slices, dx: Any) -> bool:
-    """XLA's own operations touch the whole gradient for every slice."""
-    return len(slices.selections) * _bytes(dx) >= LEAST_BYTES_OF_GRADIENTS
+    """XLA's own operations touch the whole gradient for every slice. They compute dy's again, too, for each element; of
+    dy's that are all in memory only larger gradients pay."""
+    least = LEAST_BYTES_OF_GRADIENTS * (8 if slices.computed == frozenset() else 1)
+    return len(slices.selections) * _bytes(dx) >= least
 
 
 def _has_long_rows(taken: Selection, dtype: Any) -> bool:

@@ -46,7 +46,7 @@ def addition_pays(total: Any, slices: Slices) -> bool:
 def _shares(dx: Any, slices: Slices) -> tuple[float, float]:
     """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
     parts = [math.prod(taken.result_shape) / math.prod(dx.shape) for taken in slices.selections]
-    return sum(parts), sum(part for number, part in enumerate(parts) if number in slices.computed)
+    return sum(parts), sum(part for number, part in enumerate(parts) if number in (slices.computed or ()))
 
 
 def slices_pay(bytes_of_slices: int) -> bool:

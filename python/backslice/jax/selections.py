@@ -24,7 +24,7 @@ class Slices:
 
     selections: Selections  # of one shape
     group: Group = None  # that of the array
-    computed: frozenset[int] = frozenset()  # the dy's known to be computed elementwise, by number
+    computed: frozenset[int] | None = None  # the dy's that are computed elementwise, by number; None: not known
     stacks: tuple[tuple[int, ...], ...] = ()  # the dy's in each operand, along a new first axis; () for one in each
 
     @property
@@ -34,7 +34,8 @@ class Slices:
     def only(self, numbers: Sequence[int]) -> "Slices":
         if len(numbers) == len(self.selections) and not self.stacks:
             return self
-        computed = frozenset(new for new, old in enumerate(numbers) if old in self.computed)
+        known = self.computed
+        computed = None if known is None else frozenset(new for new, old in enumerate(numbers) if old in known)
         return Slices(tuple(self.selections[i] for i in numbers), self.group, computed)
 
     def batched(self, size: int) -> "Slices":
