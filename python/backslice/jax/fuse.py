@@ -91,7 +91,8 @@ def fuse_slices(f: Callable[..., Any]) -> Callable[..., Any]:
                 error.add_note("put jax.jit around fuse_slices: jax.jit(fuse_slices(f), ...)")
             raise
         with report.counted() as counts, alike.recorded():
-            results = arrays(evaluate(closed.jaxpr, closed.consts, traced, is_inlined=not is_program))
+            is_inlined = not is_program and _has(closed.jaxpr)
+            results = arrays(evaluate(closed.jaxpr, closed.consts, traced, is_inlined))
         found.clear()
         found.update(counts)
         if not counts[report.PASSES] and not warned:
@@ -122,7 +123,7 @@ def _is_array(leaf: Any) -> bool:
 
 def evaluate(jaxpr: Jaxpr, consts: Sequence[Any], arguments: Sequence[Any], is_inlined: bool = True) -> list[Any]:
     """Run a jaxpr. Its arguments and its results are arrays or Sums. Values are dropped after their last use."""
-    eqns = _live(jaxpr)
+    eqns = _live(jaxpr) if is_inlined else jaxpr.eqns
     uses = Counter(atom for eqn in eqns for atom in eqn.invars if not isinstance(atom, Literal))
     uses.update(atom for atom in jaxpr.outvars if not isinstance(atom, Literal))
     remaining, values = uses.copy(), dict[Any, Any]()
