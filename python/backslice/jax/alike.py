@@ -37,16 +37,16 @@ MOST_BYTES_OF_KERNEL = 1 << 22  # of their array, once per dy
 # A value may be computed a second time by these where something else reads it too.
 CHEAP = frozenset(
     {
-        "abs", "add", "add_any", "and", "broadcast_in_dim", "clamp", "convert_element_type", "copy", "eq", "ge", "gt",
-        "integer_pow", "le", "lt", "max", "min", "mul", "ne", "neg", "not", "or", "reshape", "rev", "select_n", "sign",
-        "square", "squeeze", "sub", "xor",
+        "abs", "add", "add_any", "and", "broadcast_in_dim", "clamp", "conj", "convert_element_type", "copy", "eq", "ge",
+        "gt", "integer_pow", "le", "lt", "max", "min", "mul", "ne", "neg", "not", "one_minus_square", "or", "reshape",
+        "rev", "select_n", "sign", "square", "squeeze", "sub", "xor",
     }
 )  # fmt: skip
 COSTLY = frozenset(
     {
-        "acos", "asin", "atan", "atan2", "cbrt", "ceil", "complex", "cos", "cosh", "div", "erf", "erf_inv", "erfc",
-        "exp", "exp2", "expm1", "floor", "imag", "is_finite", "log", "log1p", "logistic", "pow", "real", "rem", "round",
-        "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh",
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "complex", "cos", "cosh", "digamma",
+        "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "imag", "is_finite", "lgamma", "log", "log1p",
+        "log2", "logistic", "nextafter", "pow", "real", "rem", "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh",
     }
 )  # fmt: skip
 SLICING = frozenset({"backslice_multi_slice", "slice", "split", "unstack"})
