@@ -8,6 +8,11 @@
 option(BACKSLICE_CUDA "Build the kernels for CUDA devices (needs nvcc)" OFF)
 set(BACKSLICE_CUDA_ARCHITECTURES "90" CACHE STRING "CUDA architectures to compile for, with PTX for later ones; see CMAKE_CUDA_ARCHITECTURES")
 
+set(BACKSLICE_CUDA_COMPONENT "")  # of find_package(backslice)
+if(BACKSLICE_CUDA)
+  set(BACKSLICE_CUDA_COMPONENT " CUDA")
+endif()
+
 set(BACKSLICE_CUDA_RUNTIME src/kernels/cuda/memory.cc src/kernels/cuda/runtime.cc src/kernels/cuda/stream_release.cc
   src/kernels/cuda/tables.cc
   src/kernels/concat/cuda.cc src/kernels/slice/cuda.cc src/kernels/sparse/cuda.cc src/kernels/tiles/cuda.cc)

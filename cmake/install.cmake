@@ -36,6 +36,7 @@ configure_package_config_file(cmake/backslice-config.cmake.in ${PROJECT_BINARY_D
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/backslice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/backslice-config.cmake ${PROJECT_BINARY_DIR}/backslice-config-version.cmake
   DESTINATION ${config_dir} COMPONENT library)
+install(FILES cmake/components.cmake DESTINATION ${config_dir} RENAME backslice-components.cmake COMPONENT library)
 
 # The prefix is found from the file's own path, so that the tree can be moved.
 file(RELATIVE_PATH BACKSLICE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

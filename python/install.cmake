@@ -20,4 +20,6 @@ if(NOT BACKSLICE_SANITIZE)
     VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/backslice-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/backslice-config-version.cmake
     DESTINATION ${package_dir} COMPONENT python)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/components.cmake DESTINATION ${package_dir} RENAME backslice-components.cmake
+    COMPONENT python)
 endif()

@@ -97,10 +97,23 @@ def test_another_minor_version_is_not_found(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(backslice 0.1 REQUIRED)\n"
     )
-    words = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-Dbackslice_ROOT={bs.get_cmake_dir()}"]
+    assert "version: 0.2" in cmake_error_of(tmp_path)
+
+
+def test_a_component_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """Programs in C++ need a library that their own compiler has built."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\n"
+        "find_package(backslice 0.2 REQUIRED COMPONENTS C CXX)\n"
+    )
+    assert "It has no component CXX, only C" in cmake_error_of(tmp_path)
+
+
+def cmake_error_of(project: Path) -> str:
+    words = ["cmake", "-S", project, "-B", project / "b", f"-Dbackslice_ROOT={bs.get_cmake_dir()}"]
     refused = subprocess.run(words, capture_output=True, text=True)
     assert refused.returncode != 0
-    assert "version: 0.2" in refused.stderr
+    return refused.stderr
 
 
 def test_the_headers_are_those_of_the_library() -> None:

@@ -1,0 +1,13 @@
+# Checks the COMPONENTS of find_package(backslice). The file that includes this one has set backslice_components.
+foreach(backslice_component IN LISTS backslice_FIND_COMPONENTS)
+  if(backslice_component IN_LIST backslice_components)
+    set(backslice_${backslice_component}_FOUND TRUE)
+  elseif(backslice_FIND_REQUIRED_${backslice_component})
+    list(JOIN backslice_components ", " backslice_components)
+    set(backslice_NOT_FOUND_MESSAGE "It has no component ${backslice_component}, only ${backslice_components}.")
+    set(backslice_FOUND FALSE)
+    break()
+  endif()
+endforeach()
+unset(backslice_component)
+unset(backslice_components)
