@@ -30,9 +30,9 @@ def test_the_checks_pass_inside_pytorch(venv: str) -> None:
 
 
 def test_verify_finds_no_deviation() -> None:
-    if ensure("torch") is None:
+    if (python := ensure("torch")) is None:
         pytest.skip("*** torch IS NOT INSTALLED: NOT ENOUGH DISK ***")
-    check_by_verify("torch")
+    check_by_verify("torch", python)
 
 
 AT_LEAST = {"32 slices": 5, "512 slices": 300, "single slices": 2.5}

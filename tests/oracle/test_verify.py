@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import beside
 import pytest
@@ -15,10 +16,12 @@ KNOWN = {"tensorflow": "a slice of a tensor of many axes, without backslice"}
 
 @pytest.mark.parametrize("framework", sorted(set(FRAMEWORKS) - {"torch"}))
 def test_only_known_faults_are_found(framework: str) -> None:
-    check(framework)
+    python = ensure(framework)
+    assert python is not None
+    check(framework, python)
 
 
-def check(framework: str) -> None:
+def check(framework: str, python: Path | str) -> None:
     program = f"""
 from backslice.verify import verify
 outcome = verify({framework!r}, seconds={SECONDS})
@@ -26,7 +29,6 @@ print(outcome.programs, "programs")
 for deviation in outcome.deviations:
     print(deviation.title, ":", deviation.reason, deviation.code, sep="\\n")
 """
-    python = str(ensure(framework))
     lacking = () if framework != "torch" else ("ml_dtypes",)
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, env=beside.environment(*lacking))
     assert done.returncode == 0, done.stderr
