@@ -17,6 +17,8 @@
 # make explorer build the slice explorer, one HTML file, into build/explorer; it needs emscripten
 # make explorer-test try the explorer in a browser, with 10,000 random slices (make explorer-speed: how soon it answers, on a quiet machine)
 # make test-large the tests that need 12 GB of disk
+# make packaging-test the Conan recipe with Conan itself, and the Debian package with lintian
+# make wheel-twice two builds of the last commit's wheel, the second without the compiler cache, which must be equal byte by byte
 # make wheel   the source package and a wheel for this Python in dist/ (make wheel-test: also tried in an empty environment; make wheels: for all Pythons that are found)
 # make abi-check compare the C interface with its committed description in abi/ (make abi-update records additions)
 # make test-cuda the tests that need a CUDA device (make sanitize-cuda: under compute-sanitizer; make fuzz-cuda: the fuzzers; make bench-cuda: its speed)
@@ -281,6 +283,13 @@ wheel-test: dist/.wheel
 
 wheels: explorer
 	$(PYTHON) tools/build_wheel.py --all
+
+wheel-twice:
+	@$(STAGE) "wheel, twice" tools/wheel_twice.sh
+
+packaging-test:
+	@tools/setup.sh $(PYTHON) packaging
+	@$(STAGE) "recipes" tools/test_packaging.sh $(PYTHON)
 
 lint: package $(VENV)/.test-requirements
 	$(PY) -m pip install -q pre-commit

@@ -3,7 +3,9 @@ include(CMakePackageConfigHelpers)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/backslice)
 
-install(TARGETS backslice backslice_c EXPORT backslice-targets COMPONENT library)
+install(TARGETS backslice backslice_c EXPORT backslice-targets
+  LIBRARY COMPONENT runtime NAMELINK_COMPONENT library
+  ARCHIVE COMPONENT library)
 install(DIRECTORY include/backslice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT backslice-targets NAMESPACE backslice:: DESTINATION ${config_dir} COMPONENT library)
 

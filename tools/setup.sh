@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing packages that the build needs: by apt if run as root, otherwise it prints the apt line.
-# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer|repository]; a second word adds the packages for
-# the tests for 64-bit ARM, the fuzzers, the manual, the manual's tests, the slice explorer, or the tests of the
-# repository.
+# Usage: tools/setup.sh PYTHON [aarch64|fuzz|docs|docs-test|explorer|packaging|repository]; a second word adds the packages for
+# the tests for 64-bit ARM, the fuzzers, the manual, the manual's tests, the slice explorer, the recipes in
+# packaging/, or the tests of the repository.
 set -eu
 
 python=$1
@@ -38,6 +38,11 @@ if [ "${2-}" = repository ]; then
   need dpkg-dev command -v dpkg-shlibdeps
   need libeigen3-dev has_header eigen3/Eigen/Core
   need libxtensor-dev has_header xtensor/xtensor.hpp
+fi
+if [ "${2-}" = packaging ]; then
+  need dpkg-dev command -v dpkg-shlibdeps
+  need lintian command -v lintian
+  need pkg-config command -v pkg-config
 fi
 if [ "${2-}" = aarch64 ]; then
   need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++

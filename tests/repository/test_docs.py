@@ -14,7 +14,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 from manual_pages import PAGES, blocks, images, markers  # noqa: E402
 
 # Commands that set up the machine. They are checked below instead of run, or run by the tests of consumers and wheels.
-SETUP = ("make ", "cmake ", "cpack ", "export PKG_CONFIG_PATH", "g++ ", "pip install ", "sudo apt install ./")
+SETUP = (
+    "make ", "cmake ", "conan ", "cpack ", "export PKG_CONFIG_PATH", "g++ ", "pip install ", "rattler-build ",
+    "sudo apt install ./", "vcpkg ",
+)  # fmt: skip
 LANGUAGES = {"python", "console", "cpp", "c", "cmake"}
 # The reference, which is generated from docstrings and headers.
 WRITTEN = [page for page in PAGES if "api" not in page.parts]
