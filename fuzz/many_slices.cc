@@ -1,5 +1,5 @@
 // Many slices of one tensor, compared with a plain sum in the order of the list: the first contribution to an element
-// is copied, later ones are added.
+// is copied, later ones are added. The same slices are also written in that order, with assignments for a model.
 #include "backslice/multi_slice.h"
 #include "fuzz/input.h"
 #include "fuzz/kernel_contexts.h"
@@ -42,14 +42,15 @@ Case any_case(Input& in) {
 }
 
 struct Model {
-  Values sum;
+  Values sum, written;
   bool overlaps = false, covers = true;
 };
 
 Model added_up(const Case& c) {
   const Shape shape = *Shape::make(c.shape);
-  Model model{Values(static_cast<std::size_t>(shape.elements()), zero(c.dtype, c.item_size))};
-  std::vector<bool> written(model.sum.size());
+  const Values zeros(static_cast<std::size_t>(shape.elements()), zero(c.dtype, c.item_size));
+  Model model{zeros, zeros};
+  std::vector<bool> written(zeros.size());
   for (std::size_t i = 0; i < c.slices.size(); ++i) {
     const Values dy = c.dys[i].values();
     std::size_t next = 0;
@@ -58,6 +59,7 @@ Model added_up(const Case& c) {
       model.overlaps |= written[at];
       const bool adds = written[at] && can_add(c.dtype);
       model.sum[at] = adds ? sum(c.dtype, model.sum[at], dy[next]) : dy[next];
+      model.written[at] = dy[next];
       written[at] = true;
       ++next;
     }
@@ -88,6 +90,13 @@ bool check_outcome(const Case& c, const Model& model, const Status& status) {
   return status.ok();
 }
 
+// Writes need no addition. Without a zero, those that cover all may be refused where some overlap.
+bool check_outcome_of_writes(const Case& c, const Model& model, const Status& status) {
+  if (has_zero(c.dtype) || !model.covers) return agree(status, has_zero(c.dtype), "multi_slice_write");
+  if (!model.overlaps) return agree(status, true, "multi_slice_write of a partition");
+  return status.ok();
+}
+
 std::string describe(const Case& c) {
   std::string text(name(c.dtype));
   for (const SliceGradient& slice : c.slices) text += "\n" + slice.selection.explain();
@@ -99,6 +108,21 @@ void fuzz_result(Input& in, const Case& c) {
   const auto dx = multi_slice_grad(c.shape, c.slices, {.executor = &in.executor()});
   if (!check_outcome(c, model, dx.status())) return;
   must(same(c.dtype, values_of(dx->view()), model.sum), "the sum in the order of the list: " + describe(c));
+}
+
+void fuzz_writes(Input& in, const Case& c) {
+  const Model model = added_up(c);
+  const Context context{.executor = &in.executor()};
+  const auto made = multi_slice_write(c.shape, c.slices, context);
+  if (check_outcome_of_writes(c, model, made.status())) {
+    must(same(c.dtype, values_of(made->view()), model.written), "writes in the order of the list: " + describe(c));
+  }
+  const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
+  const Values before = out.values();
+  const Status status = multi_slice_write_into(c.shape, c.slices, out.view(), context);
+  const bool done = check_outcome_of_writes(c, model, status);
+  must(same(c.dtype, out.values(), done ? model.written : before), "writes into an output: " + describe(c));
+  out.check_gaps();
 }
 
 constexpr Write kWrites[] = {Write::Overwrite, Write::IntoZeros, Write::Accumulate};
@@ -123,18 +147,21 @@ constexpr std::int64_t kTiles[] = {kTileBytes, 1, 100};
 // Tests the kernel itself, with any target and stores. (The public function uses the best.)
 void fuzz_kernel(Input& in, const Case& c) {
   const Model model = added_up(c);
-  if (c.dtype == DType::String || (model.overlaps && !can_add(c.dtype))) return;
+  if (c.dtype == DType::String) return;
   const Placed out(in, c.dtype, c.item_size, c.shape, Strides::Distinct);
   const KernelContext context = any_kernel_context(in);
   const CommonAxes common = common_axes(c.slices, out.view().layout, context.tasks);
   const bool disjoint = are_disjoint(common, context.tasks);
   must(disjoint == !model.overlaps, "slices are disjoint where no element is taken twice: " + describe(c));
+  const bool adds = can_add(c.dtype) && in.flag();
+  const Overlap overlap = disjoint ? Overlap::None : adds ? Overlap::Added : Overlap::LastWins;
   if (out.view().elements() > 0) {
     const Write write = in.flag() ? Write::IntoZeros : Write::Overwrite;
     if (write == Write::IntoZeros) out.set_zero();
-    fill_tiles(common, c.dtype, c.item_size, disjoint, write, out.view().data, context, in.pick(kTiles));
+    fill_tiles(common, c.dtype, c.item_size, overlap, write, out.view().data, context, in.pick(kTiles));
   }
-  must(same(c.dtype, out.values(), model.sum), "the sum from this kernel: " + describe(c));
+  const Values& expected = overlap == Overlap::LastWins ? model.written : model.sum;
+  must(same(c.dtype, out.values(), expected), "the result of this kernel: " + describe(c));
   out.check_gaps();
 }
 
@@ -165,14 +192,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice::fuzz;
   Input in(data, size);
   const Case c = any_case(in);
-  const auto what = in.within(0, 5);
+  const auto what = in.within(0, 6);
   switch (!is_on_cpu() && what == 4 ? 0 : what) {  // 4 tests the CPU's kernel
     case 0:
     case 1: fuzz_result(in, c); break;
     case 2:
     case 3: fuzz_into(in, c); break;
     case 4: fuzz_kernel(in, c); break;
-    default: fuzz_overlap(in, c); break;
+    case 5: fuzz_overlap(in, c); break;
+    default: fuzz_writes(in, c); break;
   }
   return 0;
 }

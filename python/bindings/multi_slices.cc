@@ -1,4 +1,4 @@
-// multi_slice_grad.
+// multi_slice_grad and multi_slice_write.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -149,10 +149,10 @@ Result<Tensor> zeros(Ints dims, const ElementType& type) {
   return Tensor::make(type.dtype, *shape, type.item_size, Contents::Zero);
 }
 
-nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle out, nb::handle accumulate,
-                               nb::handle dtype) {
-  CallContext context;
-  const Write write = read_write(accumulate, out);
+// Reads the arguments that the two functions share, and calls one of `make` and `fill` with the shape and the slices.
+template <class Make, class Fill>
+nb::object from_many_slices(nb::handle shape, nb::handle slices, nb::handle out, nb::handle dtype, CallContext& context,
+                            const Make& make, const Fill& fill) {
   const auto dims = read_shape(shape, "shape");
   const OutputArgument output(out, &context);
   const GivenDType given_dtype(dtype, output);
@@ -164,14 +164,37 @@ nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle o
   return ResultElements(first, owner, zero)
       .result(
           &result_shape, ResultElements::Work::Any, output,
-          [&] {
-            return given.slices.empty() ? zeros(dims, first.type) : multi_slice_grad(dims, given.slices, context);
-          },
-          [&](const View& view) { return multi_slice_grad_into(dims, given.slices, view, write, context); });
+          [&] { return given.slices.empty() ? zeros(dims, first.type) : make(dims, given.slices); },
+          [&](const View& view) { return fill(dims, given.slices, view); });
+}
+
+nb::object py_multi_slice_grad(nb::handle shape, nb::handle slices, nb::handle out, nb::handle accumulate,
+                               nb::handle dtype) {
+  CallContext context;
+  const Write write = read_write(accumulate, out);
+  return from_many_slices(
+      shape, slices, out, dtype, context,
+      [&](Ints dims, const auto& given) { return multi_slice_grad(dims, given, context); },
+      [&](Ints dims, const auto& given, const View& view) {
+        return multi_slice_grad_into(dims, given, view, write, context);
+      });
+}
+
+nb::object py_multi_slice_write(nb::handle shape, nb::handle slices, nb::handle out, nb::handle dtype) {
+  CallContext context;
+  return from_many_slices(
+      shape, slices, out, dtype, context,
+      [&](Ints dims, const auto& given) { return multi_slice_write(dims, given, context); },
+      [&](Ints dims, const auto& given, const View& view) {
+        return multi_slice_write_into(dims, given, view, context);
+      });
 }
 
 }  // namespace
 
-void bind_multi_slices(nb::module_& m) { m.def("multi_slice_grad", py_multi_slice_grad); }
+void bind_multi_slices(nb::module_& m) {
+  m.def("multi_slice_grad", py_multi_slice_grad);
+  m.def("multi_slice_write", py_multi_slice_write);
+}
 
 }  // namespace backslice::python

@@ -47,6 +47,19 @@ Status in_two_lists(Status error) {
   return std::move(error).at(list, position);
 }
 
+std::vector<SliceGradient> slices_of(const backslice_selection* const* selections, const backslice_view* dys,
+                                     int64_t count) {
+  const auto handles = items(selections, count, "selections", "count");
+  const auto views = items(dys, count, "dys", "count");
+  std::vector<SliceGradient> slices;
+  slices.reserve(handles.size());
+  for (std::size_t at = 0; at < handles.size(); ++at) {
+    const auto i = static_cast<std::int64_t>(at);
+    slices.push_back({get(handles[at], Argument("selections", i)), input_of(&views[at], {"dys", i})});
+  }
+  return slices;
+}
+
 }  // namespace
 
 int32_t backslice_slice_into(const backslice_selection* selection, const backslice_view* x, const backslice_view* out,
@@ -127,15 +140,18 @@ int32_t backslice_multi_slice_grad_into(backslice_ints shape, const backslice_se
                                         int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    const auto handles = items(selections, count, "selections", "count");
-    const auto views = items(dys, count, "dys", "count");
-    std::vector<SliceGradient> slices;
-    slices.reserve(handles.size());
-    for (std::size_t at = 0; at < handles.size(); ++at) {
-      const auto i = static_cast<std::int64_t>(at);
-      slices.push_back({get(handles[at], Argument("selections", i)), input_of(&views[at], {"dys", i})});
-    }
+    const auto slices = slices_of(selections, dys, count);
     return in_two_lists(
         multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call));
+  });
+}
+
+int32_t backslice_multi_slice_write_into(backslice_ints shape, const backslice_selection* const* selections,
+                                         const backslice_view* dys, int64_t count, const backslice_view* out,
+                                         const backslice_context* context) {
+  return guarded([&] {
+    const CallContext call(context);
+    const auto slices = slices_of(selections, dys, count);
+    return in_two_lists(multi_slice_write_into(ints_of(shape, "shape"), slices, view_of(out, "out"), call));
   });
 }

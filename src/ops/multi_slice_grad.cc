@@ -1,4 +1,4 @@
-// multi_slice_grad: check every slice, bring them to common axes, fill tile by tile.
+// multi_slice_grad and multi_slice_write: check every slice, bring them to common axes, fill tile by tile.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -75,15 +75,16 @@ std::int64_t elements_of(std::span<const SliceGradient> slices) {
   return sum;
 }
 
-// Whether the sum can be formed at all: overlaps need an addition, gaps need a zero.
-Status check_sum(const Shape& shape, DType dtype, std::span<const SliceGradient> slices, bool disjoint) {
-  if (!disjoint && !can_add(dtype)) {
+// Whether the result can be formed at all: sums need an addition, gaps need a zero.
+Status check_result(const Shape& shape, DType dtype, std::span<const SliceGradient> slices, Overlap overlap) {
+  if (overlap == Overlap::Added && !can_add(dtype)) {
     return dtype_error("slices overlap, and elements of dtype ", name(dtype), " cannot be added").at("slices");
   }
   if (has_zero(dtype)) return Status();
-  const bool covers = disjoint ? elements_of(slices) == shape.elements()
-                               : std::any_of(slices.begin(), slices.end(),
-                                             [](const SliceGradient& s) { return s.selection.covers_input(); });
+  const bool covers = overlap == Overlap::None ? elements_of(slices) == shape.elements()
+                                               : std::any_of(slices.begin(), slices.end(), [](const SliceGradient& s) {
+                                                   return s.selection.covers_input();
+                                                 });
   if (covers) return Status();
   return dtype_error(name(dtype), " has no zero, and the slices do not cover every element").at("slices");
 }
@@ -95,35 +96,37 @@ void fill_objects(std::span<const SliceGradient> slices, const View& out, Write 
 }
 
 // The slices on common axes. Those do not depend on where the output is, only on how it lies.
-struct Sum {
+struct ManySlices {
   CommonAxes common;
-  bool disjoint;
+  Overlap overlap;
+  bool adds() const { return overlap == Overlap::Added; }
 };
 
-Result<Sum> prepare_sum(std::span<const SliceGradient> slices, const Layout& out, DType dtype,
-                        const TaskRunner& runner) {
-  Sum sum{common_axes(slices, out, runner), true};
-  sum.disjoint = are_disjoint(sum.common, runner);
-  BACKSLICE_RETURN_IF_ERROR(check_sum(out.shape, dtype, slices, sum.disjoint));
-  return sum;
+// `overlap` is what becomes of elements that two slices have, if there are any.
+Result<ManySlices> prepare(std::span<const SliceGradient> slices, const Layout& out, DType dtype, Overlap overlap,
+                           const TaskRunner& runner) {
+  ManySlices many{common_axes(slices, out, runner), overlap};
+  if (are_disjoint(many.common, runner)) many.overlap = Overlap::None;
+  BACKSLICE_RETURN_IF_ERROR(check_result(out.shape, dtype, slices, many.overlap));
+  return many;
 }
 
-void run_on_device(const Sum& sum, const View& out, bool accumulates, const Call& call) {
-  cuda::fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, accumulates, out.data, call.allocator,
+void run_on_device(const ManySlices& many, const View& out, bool accumulates, const Call& call) {
+  cuda::fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, accumulates, out.data, call.allocator,
                    call.queue());
 }
 
-void run(const Sum& sum, std::span<const SliceGradient> slices, const View& out, Write write, const Manner& manner,
-         const Call& call) {
+void run(const ManySlices& many, std::span<const SliceGradient> slices, const View& out, Write write,
+         const Manner& manner, const Call& call) {
   if (out.elements() == 0) return;
   if (!are_bytes(out.dtype)) return fill_objects(slices, out, write, call);
-  if (!call.device.is_cpu()) return run_on_device(sum, out, false, call);
-  fill_tiles(sum.common, out.dtype, out.layout.item_size, sum.disjoint, write, out.data, call.kernel(manner));
+  if (!call.device.is_cpu()) return run_on_device(many, out, false, call);
+  fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, write, out.data, call.kernel(manner));
 }
 
 void add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
   if (!call.device.is_cpu() && out.elements() > 0) {
-    return run_on_device({common_axes(slices, out.layout, call.tasks), false}, out, true, call);
+    return run_on_device({common_axes(slices, out.layout, call.tasks), Overlap::Added}, out, true, call);
   }
   std::int64_t step = 0;
   for (const auto& [selection, dy] : slices) {
@@ -133,11 +136,9 @@ void add_each(std::span<const SliceGradient> slices, const View& out, const Call
   }
 }
 
-}  // namespace
-
 // Everything that can be refused is, before anything is allocated or written.
 
-Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices, const Context& context) {
+Result<Tensor> make(Ints dims, std::span<const SliceGradient> slices, Overlap overlap, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype").at("slices");
     const auto shape = Shape::make(dims);
@@ -148,30 +149,19 @@ Result<Tensor> multi_slice_grad(Ints dims, std::span<const SliceGradient> slices
     const std::int64_t item_size = slices[0].dy.layout.item_size;
     if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
     const Layout dx = contiguous_layout(*shape, item_size);
-    const auto sum = prepare_sum(slices, dx, dtype, call.tasks);
-    if (!sum.ok()) return sum.status();
-    const Manner manner = manner_of_new_sum(slices, dx, call.free_zeros(), sum->disjoint, dtype);
+    const auto many = prepare(slices, dx, dtype, overlap, call.tasks);
+    if (!many.ok()) return many.status();
+    const Manner manner = manner_of_new_sum(slices, dx, call.free_zeros(), !many->adds(), dtype);
     const bool fresh = manner.strategy == Strategy::FreshZeros;
     auto out = call.allocate_for(manner, dtype, *shape, item_size);
     const Write write = fresh ? Write::IntoZeros : Write::Overwrite;
-    if (out.ok()) run(*sum, slices, out->view(), write, manner, call);
+    if (out.ok()) run(*many, slices, out->view(), write, manner, call);
     return out;
   });
 }
 
-Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {
-  return without_throwing([&]() -> Result<std::int64_t> {
-    constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
-    if (slices < 0 || slices > kMost) {
-      return invalid_argument("slices is ", slices, ", expected 0 to ", kMost).at("slices");
-    }
-    if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank).at("rank");
-    return cuda::most_table_bytes(slices, rank);
-  });
-}
-
-Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write,
-                             const Context& context) {
+Status fill_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write, Overlap overlap,
+                 const Context& context) {
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
@@ -184,11 +174,42 @@ Status multi_slice_grad_into(Ints dims, std::span<const SliceGradient> slices, c
       call.writing([&] { add_each(slices, out, call); });
       return Status();
     }
-    const auto sum = prepare_sum(slices, out.layout, out.dtype, call.tasks);
-    if (!sum.ok()) return sum.status();
-    const Manner manner = manner_of_sum(slices, out.layout, write, sum->disjoint, out.dtype);
-    call.writing([&] { run(*sum, slices, out, write, manner, call); });
+    const auto many = prepare(slices, out.layout, out.dtype, overlap, call.tasks);
+    if (!many.ok()) return many.status();
+    const Manner manner = manner_of_sum(slices, out.layout, write, !many->adds(), out.dtype);
+    call.writing([&] { run(*many, slices, out, write, manner, call); });
     return Status();
+  });
+}
+
+}  // namespace
+
+Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices, const Context& context) {
+  return make(shape, slices, Overlap::Added, context);
+}
+
+Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out, Write write,
+                             const Context& context) {
+  return fill_into(shape, slices, out, write, Overlap::Added, context);
+}
+
+Result<Tensor> multi_slice_write(Ints shape, std::span<const SliceGradient> slices, const Context& context) {
+  return make(shape, slices, Overlap::LastWins, context);
+}
+
+Status multi_slice_write_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
+                              const Context& context) {
+  return fill_into(shape, slices, out, Write::Overwrite, Overlap::LastWins, context);
+}
+
+Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {
+  return without_throwing([&]() -> Result<std::int64_t> {
+    constexpr std::int64_t kMost = std::int64_t{1} << 32;  // which no list in memory reaches
+    if (slices < 0 || slices > kMost) {
+      return invalid_argument("slices is ", slices, ", expected 0 to ", kMost).at("slices");
+    }
+    if (rank < 0 || rank > kMaxRank) return invalid_argument("rank is ", rank, ", expected 0 to ", kMaxRank).at("rank");
+    return cuda::most_table_bytes(slices, rank);
   });
 }
 

@@ -80,6 +80,98 @@ INSTANTIATE_TEST_SUITE_P(DTypes, MultiSliceGrad,
                                            DType::Float8E5M2FNUZ, DType::Float8E8M0FNU, DType::Complex64, DType::Int4),
                          [](const auto& info) { return std::string(name(info.param)); });
 
+class MultiSliceWrite : public ::testing::TestWithParam<DType> {};
+
+TEST_P(MultiSliceWrite, LaterOnesWin) {
+  std::mt19937 random(14);
+  const auto pool = make_thread_executor(3);
+  const Context context{.executor = pool.get()};
+  for (int round = 0; round < 200; ++round) {
+    const Shape shape = random_selection(random, 3).shape();
+    std::vector<RandomTensor> sources;
+    std::vector<SliceGradient> slices;
+    const auto add = [&](const Selection& s) {
+      sources.push_back(random_tensor(random, GetParam(), s.result_shape()));
+      slices.push_back({s, sources.back().view});
+    };
+    sources.reserve(32);
+    if (random() % 2 == 0 || !has_zero(GetParam())) add(Selection::all(shape));
+    for (std::size_t left = random() % 30; left > 0; --left) add(random_slice_of(random, shape));
+    const RandomTensor dst = random_tensor(random, GetParam(), shape);
+    const auto size = static_cast<std::size_t>(dst.view.layout.item_size);
+    const auto expected = run_on_copy(dst, [&](const View& out) {
+      for_each_index(shape, [&](const auto& index) { std::memset(address(out, index), 0, size); });
+      for (const auto& [selection, dy] : slices) {
+        for_each_index(selection.result_shape(), [&, &selection = selection, &dy = dy](const auto& index) {
+          std::memcpy(address(out, input_index(selection, index)), address(dy, index), size);
+        });
+      }
+    });
+    const auto written = run_on_copy(dst, [&](const View& out) {
+      const Status status = multi_slice_write_into(shape, slices, out, context);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+    });
+    ASSERT_EQ(written, expected) << Ints(shape).size();
+    if (slices.empty()) continue;
+    const Tensor made = multi_slice_write(shape, slices, context).value();
+    for_each_index(shape, [&](const auto& index) {
+      const std::byte* at = expected.data() + (address(dst.view, index) - dst.memory.data());
+      ASSERT_EQ(std::memcmp(address(made.view(), index), at, size), 0);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, MultiSliceWrite,
+                         ::testing::Values(DType::Float32, DType::Bool, DType::QInt8, DType::Int4, DType::Float64,
+                                           DType::BFloat16, DType::Complex128, DType::Float8E8M0FNU),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+// Rows of many tiles: a base, rows over it, and tiles that one row hides entirely.
+TEST(MultiSliceWriteLarge, OverABase) {
+  const Shape shape = Shape::make({64, 40, 300}).value();
+  const std::vector<float> base = counting<float>(shape.elements());
+  std::vector<std::vector<float>> dys;
+  std::vector<SliceGradient> slices = {{Selection::all(shape), view_of(base, shape)}};
+  std::vector<float> expected = base;
+  for (std::int64_t t = 0; t < 60; ++t) {
+    const Index windows = {SliceRange{}, SliceRange{t % 37, t % 37 + 3}}, rows = {SliceRange{t, t + 4}};
+    const Selection s = *Selection::from_index(shape, t % 2 == 0 ? windows : rows);
+    dys.emplace_back(static_cast<std::size_t>(s.result_shape().elements()), static_cast<float>(-t - 1));
+    slices.push_back({s, view_of(dys.back(), s.result_shape())});
+    for_each_index(s.result_shape(), [&](const auto& index) {
+      const auto at = input_index(s, index);
+      expected[static_cast<std::size_t>((at[0] * 40 + at[1]) * 300 + at[2])] = static_cast<float>(-t - 1);
+    });
+  }
+  for (std::size_t i = 0; i < dys.size(); ++i) {
+    slices[i + 1].dy.data = reinterpret_cast<const std::byte*>(dys[i].data());
+  }
+  EXPECT_EQ(elements<float>(multi_slice_write(shape, slices).value()), expected);
+}
+
+TEST(MultiSliceWriteObjects, StringsAreReplaced) {
+  const std::vector<std::string> base = {"a", "b", "c", "d"}, dy = {"x", "y"};
+  const std::vector<SliceGradient> slices = {
+      {at({4}, ":"), view_of(base, {4})}, {at({4}, "0:2"), view_of(dy, {2})}, {at({4}, "2:0:-1"), view_of(dy, {2})}};
+  EXPECT_THAT(elements<std::string>(multi_slice_write({4}, slices).value()), ElementsAre("x", "y", "x", "d"));
+}
+
+TEST(MultiSliceWriteErrors, ChangeNothing) {
+  const auto a = counting<float>(2);
+  std::vector<float> out = counting<float>(4);
+  const SliceGradient good{at({4}, "1:3"), view_of(a, {2})};
+  const ConstView inside = ConstView::contiguous(out.data() + 1, DType::Float32, {2}).value();
+  EXPECT_TRUE(is_error(multi_slice_write({4}, {}), kInvalid, "at least one"));
+  EXPECT_TRUE(is_error(multi_slice_write_into({5}, std::vector{good}, view_of(out, {4})), kInvalid, "out"));
+  EXPECT_TRUE(
+      is_error(multi_slice_write_into({4}, std::vector{good, SliceGradient{good.selection, inside}}, view_of(out, {4})),
+               kInvalid, "out shares memory with slices[1].dy"));
+  const std::uint8_t bits[] = {1, 2};
+  const SliceGradient gaps{good.selection, ConstView::contiguous(bits, DType::Float8E8M0FNU, {2}).value()};
+  EXPECT_TRUE(is_error(multi_slice_write({4}, std::vector{gaps}), kInvalid, "no zero"));
+  EXPECT_EQ(out, counting<float>(4));
+}
+
 TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
   const Shape shape = Shape::make({8, 96, 700}).value();
   for (const char* kind : {"columns", "windows", "rows", "steps"}) {

@@ -188,6 +188,10 @@ static void many(void) {
   CHECK_SAME(dx, ((const float[]){1, 2, 4, 6, 3, 4}));
   CHECK_FAILS(backslice_multi_slice_grad_into(LIST(six), selections, dys, -1, &out, BACKSLICE_OVERWRITE, NULL),
               BACKSLICE_INVALID_ARGUMENT, "count is -1");
+  CHECK_OK(backslice_multi_slice_write_into(LIST(six), selections, dys, 2, &out, NULL));
+  CHECK_SAME(dx, ((const float[]){1, 2, 1, 2, 3, 4}));
+  CHECK_FAILS(backslice_multi_slice_write_into(LIST(four), selections, dys, 2, &out, NULL), BACKSLICE_INVALID_ARGUMENT,
+              "out");
   backslice_free(parts[0]);
   backslice_free(parts[1]);
 }

@@ -163,6 +163,27 @@ std::vector<Operation> making_operations() {
   };
 }
 
+Operation writes_of(const char* name, bool into) {
+  return {name, [=] {
+            const Shape shape = *Shape::make({64, 64, 48});
+            const auto base = std::make_shared<std::vector<float>>(counting<float>(shape.elements()));
+            const auto dy = std::make_shared<std::vector<float>>(counting<float>(64 * 9 * 24));
+            const auto out = std::make_shared<std::vector<float>>(shape.elements());
+            std::vector<SliceGradient> slices = {{Selection::all(shape), view_of(*base, shape)}};
+            for (std::int64_t t = 0; t < 20; ++t) {
+              const Index index = {SliceRange{}, SliceRange{t, t + 9}, SliceRange{{}, {}, 2}};
+              slices.push_back({*Selection::from_index(shape, index), view_of(*dy, {64, 9, 24})});
+            }
+            const std::shared_ptr<Executor> threads = make_thread_executor(3);
+            return Attempt{[=] {
+              const Context context{.executor = threads.get()};
+              (void)base, (void)dy;
+              return into ? multi_slice_write_into(shape, slices, view_of(*out, shape), context)
+                          : status_of(multi_slice_write(shape, slices, context));
+            }};
+          }};
+}
+
 std::vector<Operation> multi_operations() {
   const auto many = [](const char* step, std::optional<Write> write) {
     return [=] {
@@ -188,7 +209,9 @@ std::vector<Operation> multi_operations() {
   return {{"multi", many("", {})},
           {"multi_strided_into", many(":7, ::2", Write::Overwrite)},
           {"multi_strided_into_zeros", many(":7, ::2", Write::IntoZeros)},
-          {"multi_accumulated", many("", Write::Accumulate)}};
+          {"multi_accumulated", many("", Write::Accumulate)},
+          writes_of("writes", false),
+          writes_of("writes_into", true)};
 }
 
 INSTANTIATE_TEST_SUITE_P(Dense, FaultInjection, ::testing::ValuesIn(dense_operations()), name_of_operation);

@@ -16,6 +16,7 @@ def slices(dy: NDArray[np.float32]) -> NDArray[np.float32]:
     bs.onnx_slice_grad(dy, np.array([4, 5]), [1, 0], [3, 5], steps=[1, 2], out=dx)
     y: NDArray[np.float32] = bs.strided_slice(dx, **selection.to_tf())
     bs.onnx_slice(dx, [1], [3], axes=[0], out=bs.slice(dx, "1:3"))
+    bs.multi_slice_write((4, 5), [(..., dx), (selection, y)])
     bs.multi_slice_grad((4, 5), [(selection, y), ((..., 0), np.ones(4, np.float32))], out=dx, accumulate=True)
     try:
         bs.slice(dx, "7")

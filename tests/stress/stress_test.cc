@@ -188,6 +188,9 @@ void dense() {
   check(multi_slice_grad(shape, slices, context), 3 * all / 2);
   check_into(shape, 3 * all / 2,
              [&](const View& out, Write write) { return multi_slice_grad_into(shape, slices, out, write, context); });
+  check(multi_slice_write(shape, slices, context), all / 2);
+  check_into(shape, all / 2,
+             [&](const View& out, Write) { return multi_slice_write_into(shape, slices, out, context); });
   const PreparedSlice prepared = PreparedSlice::make(shared.even, DType::Float32).value();
   check_into(half, all / 2, [&](const View& out, Write) { return prepared.forward(shared.ones, out, context); });
   check_into(shape, all / 2, [&](const View& out, Write write) {

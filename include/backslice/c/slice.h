@@ -43,6 +43,13 @@ BACKSLICE_C_API int32_t backslice_multi_slice_grad_into(backslice_ints shape,
                                                         const backslice_view* out, int32_t write,
                                                         const backslice_context* context);
 
+/* `count` tensors written into slices of one tensor, in their order: where slices overlap, the last one wins. Zero
+ * elsewhere. A tensor to write over is the first of them, with a selection of all. */
+BACKSLICE_C_API int32_t backslice_multi_slice_write_into(backslice_ints shape,
+                                                         const backslice_selection* const* selections,
+                                                         const backslice_view* dys, int64_t count,
+                                                         const backslice_view* out, const backslice_context* context);
+
 /* -- Prepared slices: checked and planned once, to run often. Several threads may use one at once. */
 
 /* For contiguous tensors; `item_size` is for BACKSLICE_BYTES only. */

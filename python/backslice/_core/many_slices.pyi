@@ -75,6 +75,66 @@ def multi_slice_grad(
     array([1., 0., 2., 0.], dtype=float32)
     """
 
+def multi_slice_write(
+    shape: Shape,
+    slices: Iterable[tuple[Index, Array]],
+    out: Output | None = None,
+    *,
+    dtype: DType | None = None,
+) -> NDArray[Any]:
+    """Write arrays into many slices of one tensor, one after the other.
+
+    It takes one pass over the result, however many slices there are. Where
+    slices overlap, the last one in the list wins. Where no slice is, the
+    result is zero; to write over an array, let the list begin with
+    ``(..., array)``.
+
+    Parameters
+    ----------
+    shape : int, sequence of int or tf.TensorShape
+        The shape of the tensor.
+    slices : iterable of (index, dy)
+        Each index and each `dy` is what `slice_grad` takes: `dy` broadcasts
+        to the shape of its slice, and may be a Python number. All have one
+        dtype. With `dtype` or `out` there may be no slices.
+    out : ndarray or other writable array with DLPack, optional
+        Where to write the result: an array of that shape and the dtype of the
+        slices, which shares no memory with them.
+    dtype : dtype, tf.DType or torch.dtype, optional
+        What Python numbers and lists become, and the dtype of the zeros
+        where there are no slices. By default numbers take that of `out`.
+
+    Returns
+    -------
+    ndarray
+        A new array, or `out`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A `dy` or `out` has another shape, arrays overlap, or there are no
+        slices and nothing determines the dtype.
+    OutOfRangeError
+        An integer index is out of bounds, or the index has too many items.
+    UnimplementedError
+        The index asks for advanced indexing: it has a list, an array of
+        integers or a mask.
+    DTypeError
+        The dtypes differ, or are not ones that backslice moves; or a `dy` is
+        a Python number, and nothing determines its dtype.
+
+    See Also
+    --------
+    multi_slice_grad
+
+    Examples
+    --------
+    >>> bs.multi_slice_write((5,), [("0:3", [1.0, 1.0, 1.0]), ("2:4", [5.0, 5.0])])
+    array([1., 1., 5., 5., 0.])
+    >>> bs.multi_slice_write((4,), [(..., np.arange(4.0)), ("1", 9)], dtype="float64")
+    array([0., 9., 2., 3.])
+    """
+
 class GradBuffer:
     """A gradient that knows where it is not zero.
 

@@ -28,7 +28,9 @@ void zero(void*, std::int64_t, DeviceStream) { refuse(); }
 void fill(const Plan&, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 void add(const Plan&, DType, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 Status await_all(std::span<const Buffer* const>, CudaStream) { return Status(); }
-void fill_tiles(const CommonAxes&, DType, std::int64_t, bool, bool, std::byte*, Allocator&, DeviceStream) { refuse(); }
+void fill_tiles(const CommonAxes&, DType, std::int64_t, Overlap, bool, std::byte*, Allocator&, DeviceStream) {
+  refuse();
+}
 
 }  // namespace cuda
 

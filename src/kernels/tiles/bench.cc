@@ -10,7 +10,8 @@ using bench::bytes_of, bench::touched;
 // Slice t of so many.
 using IndexOf = Index (*)(std::int64_t t);
 
-void sum_of_slices(benchmark::State& state, IndexOf index, std::int64_t count, Write write) {
+void sum_of_slices(benchmark::State& state, IndexOf index, std::int64_t count, Write write,
+                   Overlap overlap = Overlap::Added) {
   const Shape shape = Shape::make({64, 512, 512}).value();
   Tensor dx = touched(DType::Float32, shape);
   std::vector<Tensor> dys;
@@ -22,10 +23,10 @@ void sum_of_slices(benchmark::State& state, IndexOf index, std::int64_t count, W
   }
   const Layout& layout = dx.view().layout;
   const CommonAxes common = common_axes(slices, layout, serial_executor());
-  const bool disjoint = are_disjoint(common, serial_executor());
-  const Manner manner = manner_of_sum(slices, layout, write, disjoint, DType::Float32);
+  if (are_disjoint(common, serial_executor())) overlap = Overlap::None;
+  const Manner manner = manner_of_sum(slices, layout, write, overlap != Overlap::Added, DType::Float32);
   bench::measure(state, manner, bytes_of(dx), [&](const KernelContext& context) {
-    fill_tiles(common, DType::Float32, layout.item_size, disjoint, write, dx.view().data, context);
+    fill_tiles(common, DType::Float32, layout.item_size, overlap, write, dx.view().data, context);
   });
 }
 
@@ -37,6 +38,7 @@ BENCHMARK_CAPTURE(sum_of_slices, 32_apart, one_of_the_second_axis, 32, Write::Ov
 BENCHMARK_CAPTURE(sum_of_slices, 32_apart_into_zeros, one_of_the_second_axis, 32, Write::IntoZeros)->UseRealTime();
 BENCHMARK_CAPTURE(sum_of_slices, 512_that_cover_it, one_of_the_second_axis, 512, Write::Overwrite)->UseRealTime();
 BENCHMARK_CAPTURE(sum_of_slices, 500_overlapping_windows, window, 500, Write::Overwrite)->UseRealTime();
+BENCHMARK_CAPTURE(sum_of_slices, 500_windows_written, window, 500, Write::Overwrite, Overlap::LastWins)->UseRealTime();
 BENCHMARK_CAPTURE(sum_of_slices, 16_interleaved, every_sixteenth_column, 16, Write::Overwrite)->UseRealTime();
 
 }  // namespace

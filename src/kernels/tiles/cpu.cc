@@ -26,18 +26,20 @@ struct Scratch {
   std::vector<AxisPart> axes;
   std::vector<TilePart> parts;
   std::vector<char> covered;
+  bool is_whole = false;  // one of the parts is all of the tile, and hides those before it
 };
 
 class TileFiller {
  public:
   TileFiller(const CommonAxes& common, const Grid& grid, const Buckets& buckets, DType dtype, std::int64_t item_size,
-             bool disjoint, Write write, std::byte* dst, const KernelContext& context)
+             Overlap overlap, Write write, std::byte* dst, const KernelContext& context)
       : common_(common),
         grid_(grid),
         buckets_(buckets),
         dtype_(dtype),
         item_size_(item_size),
-        disjoint_(disjoint),
+        disjoint_(overlap == Overlap::None),
+        last_wins_(overlap == Overlap::LastWins),
         into_zeros_(write == Write::IntoZeros),
         dst_(dst),
         context_(context),
@@ -83,7 +85,7 @@ class TileFiller {
     }
     assert(scratch.tile != nullptr);
     if (into_zeros_ && 2 * bytes_touched(scratch) < elements * item_size_) return write_taken(scratch, dst, elements);
-    if (covered < elements || !disjoint_) zero_bytes(scratch.tile, elements * item_size_);
+    if (!scratch.is_whole && (covered < elements || !disjoint_)) zero_bytes(scratch.tile, elements * item_size_);
     compose(scratch, elements);
     write_out(scratch.tile, dst, positions.hi - positions.lo);
   }
@@ -98,6 +100,7 @@ class TileFiller {
   std::int64_t find_parts(const std::int64_t* outer, std::int64_t run, Range positions, Scratch& scratch) const {
     scratch.axes.clear();
     scratch.parts.clear();
+    scratch.is_whole = false;
     std::int64_t total = 0;
     std::int64_t step = 0;
     for (std::int64_t s : buckets_.candidates(outer, run)) {
@@ -129,8 +132,17 @@ class TileFiller {
       }
       scratch.parts.push_back({source, first_axis});
       total += elements;
+      if (last_wins_ && elements == (positions.hi - positions.lo) * grid_.inner) keep_last_part(scratch);
     }
     return total;
+  }
+
+  static void keep_last_part(Scratch& scratch) {
+    TilePart& last = scratch.parts.back();
+    scratch.axes.erase(scratch.axes.begin(), scratch.axes.begin() + static_cast<std::ptrdiff_t>(last.first_axis));
+    last.first_axis = 0;
+    scratch.parts.erase(scratch.parts.begin(), scratch.parts.end() - 1);
+    scratch.is_whole = true;
   }
 
   // Whether a tile is one row without gaps.
@@ -191,7 +203,7 @@ class TileFiller {
 
   // Into zeros: only what is taken. Sums are formed in the tile, in which nothing else then has a value.
   void write_taken(Scratch& scratch, std::byte* dst, std::int64_t elements) const {
-    if (!disjoint_ && scratch.parts.size() > 1) {
+    if (!disjoint_ && !last_wins_ && scratch.parts.size() > 1) {
       compose(scratch, elements);
       take_from_tile(scratch);
     }
@@ -214,7 +226,7 @@ class TileFiller {
   }
 
   void compose(Scratch& scratch, std::int64_t elements) const {
-    if (disjoint_ || scratch.parts.size() <= 1) {
+    if (disjoint_ || last_wins_ || scratch.parts.size() <= 1) {
       for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopy{item_size_});
     } else if (dtype_ == DType::Float8E8M0FNU) {
       scratch.covered.assign(static_cast<std::size_t>(elements), 0);
@@ -313,7 +325,7 @@ class TileFiller {
   const Buckets& buckets_;
   DType dtype_;
   std::int64_t item_size_;
-  bool disjoint_, into_zeros_;
+  bool disjoint_, last_wins_, into_zeros_;
   std::byte* dst_;
   const KernelContext& context_;
   int tile_rank_;  // axes from the cut one on
@@ -322,14 +334,14 @@ class TileFiller {
 
 }  // namespace
 
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, Write write,
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, Write write,
                 std::byte* dst, const KernelContext& context, std::int64_t tile_bytes) {
   std::int64_t bytes = item_size;
   for (const auto& axis : common.axes) bytes *= axis.extent;
   if (bytes == 0) return;
   const Grid grid = make_grid(common, item_size, tile_bytes);
   const Buckets buckets(common, grid, context.tasks);
-  const TileFiller filler(common, grid, buckets, dtype, item_size, disjoint, write, dst + common.dst_offset, context);
+  const TileFiller filler(common, grid, buckets, dtype, item_size, overlap, write, dst + common.dst_offset, context);
   const std::int64_t largest_tile = grid.run * grid.inner * item_size;
   // A task is a run of tiles that share one scratch.
   const std::int64_t tasks = std::min(grid.tiles, context.pieces);

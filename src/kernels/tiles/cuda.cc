@@ -26,11 +26,11 @@ UploadedTiles::UploadedTiles(const TileTables& made, Allocator& allocator, Devic
   tiles.slices = reinterpret_cast<const std::uint32_t*>(memory.data() + slices);
 }
 
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, bool accumulates,
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, bool accumulates,
                 std::byte* dst, Allocator& allocator, DeviceStream queue) {
   const DeviceGuard guard(queue.ordinal);
   Addition addition;
-  const bool adds = !disjoint || accumulates;
+  const bool adds = overlap == Overlap::Added || accumulates;
   if (adds) addition = addition_of(dtype);
   for (const TileTables& made : tile_tables(common, item_size, dst, adds ? &addition : nullptr, accumulates)) {
     run(made, allocator, queue);

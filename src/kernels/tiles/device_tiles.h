@@ -39,7 +39,7 @@ struct DeviceTiles {
   std::int32_t rank = 0;
   bool is_dense = false;     // the destination has no gaps
   bool by_rows = false;      // rows of the innermost axis are long, and few slices meet each: see sum_in_row()
-  bool adds = false;         // slices meet, or are accumulated
+  bool adds = false;         // what meets is added, or all is accumulated; else the last slice wins
   bool accumulates = false;  // the sum is added to what is there, and nothing else is written
   Addition addition;         // where slices meet, or to what is there
   DeviceCells cells;
@@ -64,8 +64,8 @@ struct TileTables {
   DeviceTiles in_place() const;
 };
 
-// The sum of the slices into `dst`, in as many parts as it takes for each to be counted with 31 bits. `addition` is
-// null where the slices are disjoint and nothing is accumulated.
+// The slices into `dst`, in as many parts as it takes for each to be counted with 31 bits. `addition` is null where
+// nothing is added: the last slice wins.
 std::vector<TileTables> tile_tables(const CommonAxes& common, std::int64_t item_size, std::byte* dst,
                                     const Addition* addition, bool accumulates);
 
@@ -130,7 +130,7 @@ BACKSLICE_HD std::uint32_t cell_of(const DeviceCells& cells, std::uint32_t unit)
   return (outer - cells.extent.quotient(outer) * cells.extent.divisor) >> cells.shift;
 }
 
-// Writes one unit: the first contribution is copied, later ones are added.
+// Writes one unit: the first contribution is copied, later ones are added, or replace it.
 template <int kWidth>
 class Sum {
  public:
@@ -139,7 +139,7 @@ class Sum {
   BACKSLICE_HD void add(const std::byte* source) {
     const Item<kWidth> term = load_item<kWidth>(source);
     if (tiles_.accumulates && is_untouched_) sum_ = load_item<kWidth>(to_);
-    sum_ = is_first_ ? term : sums_of<kWidth>(tiles_.addition, sum_, term);
+    sum_ = is_first_ || !tiles_.adds ? term : sums_of<kWidth>(tiles_.addition, sum_, term);
     is_first_ = is_untouched_ = false;
   }
 
@@ -198,13 +198,13 @@ BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::ui
   return {source, parts[rank - 1]};
 }
 
-// Writes the unit at a position of a row, of which `parts` are the slices' parts. Without additions, the first that has
-// it is the only one.
+// Writes the unit at a position of a row, of which `parts` are the slices' parts.
 template <int kWidth, int kRank, bool kAdds>
 BACKSLICE_HD void sum_in_row(const DeviceTiles& tiles, const RowPart* parts, std::uint32_t count, std::uint32_t unit,
                              std::uint32_t position) {
   Sum<kWidth> sum(tiles, place_of<kRank>(tiles, unit));
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t step = 0; step < count; ++step) {
+    const std::uint32_t i = kAdds ? step : count - 1 - step;  // without additions, the last that has it wins
     if (parts[i].source == nullptr) continue;
     const std::uint32_t index = index_in(parts[i].part, position);
     if (index >= parts[i].part.count) continue;

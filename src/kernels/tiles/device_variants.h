@@ -9,7 +9,7 @@
 
 namespace backslice::cuda {
 
-// What a block of threads has in common: a run of a row, of slices that do not meet or that may, or nothing.
+// What a block of threads has in common: a run of a row, where nothing is added or something may be, or nothing.
 enum class TileWay { RowsApart, Rows, Units };
 
 struct TileVariant {

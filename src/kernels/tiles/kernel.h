@@ -7,10 +7,10 @@
 
 namespace backslice {
 
-// Fills `dst` with the sum of the slices, zero where there is none. Into zeros, it need not write those again.
-// Preconditions: the slices are disjoint, or the dtype can be added; dst has no element in two places; dtype is not
-// String; `write` is Overwrite or IntoZeros.
-void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, bool disjoint, Write write,
+// Fills `dst` with the slices, zero where there is none. Into zeros, it need not write those again.
+// Preconditions: dst has no element in two places; dtype is not String, and can be added where the overlap is added;
+// `write` is Overwrite or IntoZeros.
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, Write write,
                 std::byte* dst, const KernelContext& context, std::int64_t tile_bytes = kTileBytes);
 
 namespace reference {
@@ -18,6 +18,9 @@ namespace reference {
 // The same from the slices themselves, element by element: the first contribution to an element is copied, later ones
 // are added, in the order of the list; zero where there is none.
 void sum_slices(std::span<const SliceGradient> slices, const View& dst);
+
+// Each slice copied, in the order of the list; zero where there is none.
+void write_slices(std::span<const SliceGradient> slices, const View& dst);
 
 }  // namespace reference
 

@@ -11,6 +11,9 @@
 
 namespace backslice {
 
+// What becomes of an element that two slices have.
+enum class Overlap { None, Added, LastWins };
+
 // There may be millions of slices: the functions that go through all of them ask the runner whether to go on.
 
 // Of a destination without elements: no axes, no slices.

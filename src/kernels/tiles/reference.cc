@@ -30,11 +30,24 @@ void for_each_element(const Selection& selection, const ConstView& dy, const Bod
   }
 }
 
+void zero(const View& dst) { overwrite(plan_zero(dst.layout, Widen::No), dst.dtype, dst.data, dst.data); }
+
 }  // namespace
+
+void write_slices(std::span<const SliceGradient> slices, const View& dst) {
+  zero(dst);
+  for (const auto& [selection, dy] : slices) {
+    for_each_element(selection, dy, [&](const Dims& position, const std::byte* element) {
+      std::byte* to = dst.data;
+      for (int axis = 0; axis < position.size(); ++axis) to += position[axis] * dst.layout.strides[axis];
+      operations_of(dst.dtype).copy(to, element, 1, dst.layout.item_size);
+    });
+  }
+}
 
 void sum_slices(std::span<const SliceGradient> slices, const View& dst) {
   const ItemOperations& items = operations_of(dst.dtype);
-  overwrite(plan_zero(dst.layout, Widen::No), dst.dtype, dst.data, dst.data);
+  zero(dst);
   std::vector<bool> covered(static_cast<std::size_t>(dst.elements()));
   for (const auto& [selection, dy] : slices) {
     for_each_element(selection, dy, [&](const Dims& position, const std::byte* element) {

@@ -61,10 +61,10 @@ std::int64_t bytes_of(const cuda::TileTables& made) {
 std::array<int, 3> taken_by{};
 int taken(cuda::TileWay way) { return taken_by[static_cast<std::size_t>(way)]; }
 
-void sum_on_device(const CommonAxes& common, const View& out, bool disjoint, bool accumulates) {
+void sum_on_device(const CommonAxes& common, const View& out, Overlap overlap, bool accumulates) {
   static std::size_t turn = 0;
   cuda::Addition addition;
-  const bool adds = !disjoint || accumulates;
+  const bool adds = overlap == Overlap::Added || accumulates;
   if (adds) addition = cuda::addition_of(out.dtype);
   for (const auto& made :
        cuda::tile_tables(common, out.layout.item_size, out.data, adds ? &addition : nullptr, accumulates)) {
@@ -80,15 +80,26 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
  protected:
   // Every byte of the destination's memory is compared, those between elements included.
   void expect_sum(const RandomTensor& dst, const std::vector<SliceGradient>& slices, std::int64_t tile_bytes) {
-    const auto expected = run_on_copy(dst, [&](const View& out) { reference::sum_slices(slices, out); });
+    const auto sum = run_on_copy(dst, [&](const View& out) { reference::sum_slices(slices, out); });
+    const auto written = run_on_copy(dst, [&](const View& out) { reference::write_slices(slices, out); });
     const CommonAxes common = common_axes(slices, dst.view.layout, GetParam().context.tasks);
-    const bool disjoint = are_disjoint(common, GetParam().context.tasks);
-    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, disjoint, false); }), expected);
+    if (are_disjoint(common, GetParam().context.tasks)) {
+      ASSERT_EQ(sum, written);
+      expect_filled(dst, common, Overlap::None, tile_bytes, sum);
+    } else {
+      expect_filled(dst, common, Overlap::Added, tile_bytes, sum);
+    }
+    expect_filled(dst, common, Overlap::LastWins, tile_bytes, written);
     expect_accumulated(dst, slices, common);
+  }
+
+  void expect_filled(const RandomTensor& dst, const CommonAxes& common, Overlap overlap, std::int64_t tile_bytes,
+                     const std::vector<std::byte>& expected) {
+    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, overlap, false); }), expected);
     for (Write write : {Write::Overwrite, Write::IntoZeros}) {
       const auto got = run_on_copy(dst, [&](const View& out) {
         if (write == Write::IntoZeros) reference::sum_slices({}, out);
-        fill_tiles(common, out.dtype, out.layout.item_size, disjoint, write, out.data, GetParam().context, tile_bytes);
+        fill_tiles(common, out.dtype, out.layout.item_size, overlap, write, out.data, GetParam().context, tile_bytes);
       });
       const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());
       ASSERT_EQ(got, expected) << "at byte " << differ.first - got.begin() << " of " << got.size()
@@ -110,7 +121,7 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
       }
     });
     if (dst.view.elements() == 0) return;
-    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, false, true); }), expected);
+    ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, Overlap::Added, true); }), expected);
   }
 };
 
@@ -232,7 +243,7 @@ TEST_P(TilesKernel, TakesMemoryOnceAndOnlyWhereItComposes) {
     CountingAllocator allocator;
     const KernelContext context{way.rows, way.stores, way.pieces, way.tasks, allocator};
     const CommonAxes common = common_axes(slices, dst.view.layout, way.tasks);
-    fill_tiles(common, DType::Float32, 4, true, Write::Overwrite, dst.view.data, context, 512);
+    fill_tiles(common, DType::Float32, 4, Overlap::None, Write::Overwrite, dst.view.data, context, 512);
     return allocator.calls.load();
   };
   EXPECT_EQ(calls_for(dims, "1:50, ::2"), 1);
