@@ -1,4 +1,4 @@
-"""The op `backslice::multi_slice_grad`: on the CPU, on CUDA, elsewhere, traced, and its gradient."""
+"""The ops `multi_slice_grad` and `multi_slice_write`: on the CPU, on CUDA, elsewhere, traced, and their gradients."""
 
 import functools
 import operator
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .. import Error, Selection, multi_slice_grad, slice_grad
+from .. import Error, Selection, multi_slice_grad, multi_slice_write, slice_grad
 from .indexing import Entries, array_index, forward_index, part_of, unflattened
 from .memory import MAX_RANK, as_array, expect_writes, gradient, is_known
 
@@ -107,6 +107,28 @@ torch.library.register_fake("backslice::multi_slice_grad", _traced)
 torch.library.register_autograd("backslice::multi_slice_grad", _backward, setup_context=_setup_context)
 
 
+def _written_on_cpu(base: Any, values: Any, entries: Any, sizes: Any) -> Any:
+    if not all(type(one) is torch.Tensor and is_known(one) for one in (base, *values)):
+        return _written(base, values, entries, sizes)
+    made = torch.empty(base.shape, dtype=base.dtype, device=base.device)
+    expect_writes(made)
+    selections = _selections(tuple(base.shape), tuple(entries), tuple(sizes))
+    slices = zip(selections, map(as_array, values), strict=True)
+    multi_slice_write(tuple(base.shape), [(..., as_array(base)), *slices], out=as_array(made))
+    return made
+
+
+def _written_on_cuda(base: Any, values: Any, entries: Any, sizes: Any) -> Any:
+    if not all(type(one) is torch.Tensor and is_known(one) for one in (base, *values)):
+        return _written(base, values, entries, sizes)
+    indices = map(array_index, unflattened(entries, sizes))
+    slices = ((index, value.detach()) for index, value in zip(indices, values, strict=True))
+    try:
+        return multi_slice_write(tuple(base.shape), [(..., base.detach()), *slices])
+    except Error:  # backslice was built without CUDA, or does not take these tensors
+        return _written(base, values, entries, sizes)
+
+
 def _written(base: Any, values: Any, entries: Any, sizes: Any) -> Any:
     """A contiguous copy with the values in their places: later ones win."""
     made = base.clone(memory_format=torch.contiguous_format)
@@ -132,6 +154,8 @@ def _backward_of_writes(ctx: Any, dy: Any) -> Any:
     return rest, found[::-1], None, None
 
 
+_library.impl("multi_slice_write", _written_on_cpu, "CPU")
+_library.impl("multi_slice_write", _written_on_cuda, "CUDA")
 _library.impl("multi_slice_write", _written, "CompositeExplicitAutograd")
 torch.library.register_fake("backslice::multi_slice_write", lambda base, *_: base.new_empty(base.shape))
 torch.library.register_autograd("backslice::multi_slice_write", _backward_of_writes, setup_context=_keep_writes)
