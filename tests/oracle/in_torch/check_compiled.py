@@ -11,8 +11,9 @@ import backslice.torch as bt
 import pytest
 import torch
 from backslice.torch import counting
-from backslice.torch.compiled import calls, sums, writes
-from compiled import backend, decompositions, loop, run_nodes, traced
+from backslice.torch.compiled import calls, products, sums, writes
+from check_models import MODELS
+from compiled import backend, decompositions, loop, recurrence, run_nodes, traced
 from functorch.compile import aot_function, min_cut_rematerialization_partition
 from programs import gradient, program, tensor
 
@@ -141,6 +142,96 @@ def test_a_loop_of_writes_is_one_call_forward_and_slices_backward() -> None:
         assert not any("scatter" in str(node.target) for node in graph.graph.nodes)
 
 
+class Recurrent(torch.nn.Module):
+    """Loops over products of the steps of x, with weights that are integers."""
+
+    def __init__(self, loop: Callable[[Any, Any, Any], Any]) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(1)
+        for name, shape in {"w": (4, 4), "u": (4, 4), "bias": (4,), "v": (8, 4)}.items():
+            weight = torch.randint(-2, 3, shape, generator=generator).double()
+            self.register_parameter(name, torch.nn.Parameter(weight))
+        self.loop = loop
+
+    def forward(self, x: Any) -> Any:
+        h, out = x.new_zeros(5, 4), torch.zeros_like(x)
+        for t in range(9):
+            h = (self.loop(self, x, t) - h).relu().remainder(5)
+            out[:, t] = h
+        return (out * out).sum()
+
+
+def heads(m: Any, x: Any, t: int) -> Any:
+    """A linear layer whose result is split."""
+    left, right = torch.nn.functional.linear(x[:, t], m.v).chunk(2, 1)
+    return left * 2 - right
+
+
+def gates(m: Any, x: Any, t: int) -> Any:
+    step = x[:, t]
+    return step @ m.w * 2 - step @ m.u + step @ m.w.t()
+
+
+LOOPS: dict[str, tuple[Callable[[Any, Any, Any], Any], int]] = {  # and how many products remain, of three per step
+    "a product": (lambda m, x, t: x[:, t] @ m.w, 3),
+    "with a bias": (lambda m, x, t: torch.addmm(m.bias, x[:, t], m.w), 3),
+    "of a linear layer": (heads, 3),
+    "three products": (gates, 9),
+    "as another shape": (lambda m, x, t: (x[:, t] @ m.w).view(4, 5).view(5, 4), 11),
+    "of other tensors": (lambda m, x, t: (x[:, t] * 2) @ m.w, 27),
+    "of few steps": (lambda m, x, t: x[:, t % 3] @ m.w, 27),
+}
+
+
+def test_the_gradient_reads_steps_where_they_were_written() -> None:
+    """So that they are neither kept nor computed once more, except those that it takes as another shape."""
+
+    def loop_(x: Any) -> Any:
+        h, out, total = x[:, 0] * 0, torch.zeros_like(x), 0.0
+        for t in range(9):
+            h = (x[:, t] * h + 1).remainder(5)
+            out[:, t] = h
+            total = total + (h.view(-1) ** 2).sum() if t == 4 else total
+        return total + (out * out).sum()
+
+    graphs: list[Any] = []
+
+    def keep(joint: Any, inputs: Any, **options: Any) -> Any:
+        graphs.append(bt.fuse_graph(joint))
+        return min_cut_rematerialization_partition(joint, inputs, **options)
+
+    function = aot_function(loop_, run_nodes, run_nodes, keep, decompositions=decompositions(True))
+    x = x_of(5, 9, 4)
+    assert torch.equal(gradient(function, x), gradient(loop_, x))
+    (joint,) = graphs
+    (out,) = [node for node in joint.graph.nodes if node.target is CAT and node.name == "cat_default"]
+    assert sum(user.target is torch.ops.aten.select.int for user in out.users) >= 8
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_products_of_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    step, expected = LOOPS[name]
+    counts: list[int] = []
+    plain = products.fuse_products
+
+    def count(graph: Any) -> int:
+        taken = plain(graph)
+        counts.append(sum(node.target in products.PRODUCTS for node in graph.nodes))
+        return taken
+
+    module, x = Recurrent(step), x_of(5, 9, 4)
+    monkeypatch.setattr(products, "fuse_products", count)
+    monkeypatch.setattr(sums, "FEWEST", 8)
+    torch.compile(module, backend=backend(), fullgraph=True)(x).backward()
+    found = [parameter.grad for parameter in (x, *module.parameters())]
+    for parameter in (x, *module.parameters()):
+        parameter.grad = None
+    module(x).backward()
+    for own, other in zip(found, (x, *module.parameters()), strict=True):
+        assert (own is None and other.grad is None) or torch.equal(own, other.grad)
+    assert counts == [expected]
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_are_equal(name: str) -> None:
     same_as_eager(FUNCTIONS[name], x_of(5, 9, 4))
@@ -192,6 +283,71 @@ def test_random_loops() -> None:
         x = tensor(random.Random(seed), shape)
         assert torch.equal(gradient(traced(function, seed % 2 == 0), x), gradient(function, x)), f"seed {seed}"
     assert bt.status()[ROW].taken > CASES
+
+
+def test_random_recurrences() -> None:
+    for seed in range(CASES):
+        function, shape = recurrence(seed)
+        x = tensor(random.Random(seed), shape)
+        assert torch.equal(gradient(traced(function, seed % 2 == 0), x), gradient(function, x)), f"seed {seed}"
+    assert bt.status()[ROW].taken > CASES
+
+
+class UnrolledGru(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = torch.nn.GRUCell(6, 6)
+
+    def forward(self, x: Any) -> Any:
+        h, out = x[:, 0] * 0, torch.zeros_like(x)
+        for t in range(x.shape[1]):
+            h = self.cell(x[:, t], h)
+            out[:, t] = h
+        return out
+
+
+class SelectiveScan(torch.nn.Module):
+    """A state space model, step by step, as where its kernels are not installed."""
+
+    def forward(self, x: Any) -> Any:
+        decay, inputs = x.sigmoid()[..., None] * torch.ones(3, dtype=x.dtype), x[..., None].tanh().expand(*x.shape, 3)
+        state, outputs = torch.zeros_like(decay[:, 0]), []
+        for t in range(x.shape[1]):
+            state = decay[:, t] * state + inputs[:, t]
+            outputs.append(state @ x[:, t, :3].unsqueeze(-1))
+        return torch.stack(outputs, 1)
+
+
+class DeltaRule(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        keys, values = x[..., :3], x[..., 3:]
+        state, out = torch.zeros(x.shape[0], 3, 3, dtype=x.dtype), torch.zeros_like(values)
+        for t in range(x.shape[1]):
+            k, v = keys[:, t], values[:, t]
+            delta = (v - (state * k.unsqueeze(-1)).sum(-2)) * 0.5
+            state = state * 0.9 + k.unsqueeze(-1) * delta.unsqueeze(-2)
+            out[:, t] = (state * k.unsqueeze(-1)).sum(-2)
+        return out
+
+
+RECURRENT: dict[str, tuple[Callable[[], torch.nn.Module], tuple[int, ...]]] = {
+    "an unrolled GRU": (UnrolledGru, (5, 12, 6)),
+    "a selective scan": (SelectiveScan, (5, 12, 6)),
+    "a delta rule": (DeltaRule, (5, 12, 6)),
+}
+
+
+@pytest.mark.parametrize("model", [*MODELS, *RECURRENT])
+def test_gradients_of_models(model: str) -> None:
+    make, shape = (MODELS | RECURRENT)[model]
+    torch.manual_seed(0)
+    module = make().double()
+    x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    inputs = (x, *module.parameters())
+    found = torch.autograd.grad((torch.compile(module, backend=backend())(x) ** 2).sum(), inputs)
+    assert bt.status()[ROW].taken > 0
+    for own, other in zip(found, torch.autograd.grad((module(x) ** 2).sum(), inputs), strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-12, atol=1e-12)
 
 
 def test_outputs_are_tensors_of_their_own() -> None:
@@ -542,6 +698,75 @@ def test_an_older_inductor_compiles_as_without_the_pass(monkeypatch: pytest.Monk
     monkeypatch.setattr("backslice.torch.compiled.backend._configured", lambda: config.no_such_place)
     torch.compile(lambda x: x * 2, backend=bt.compile_backend())(torch.ones(3))
     assert called == [{}] and any("no_such_place" in reason for reason in bt.status()[ROW].left)
+
+
+BROKEN = """
+import torch, backslice.torch as bt
+
+def steps(x):
+    return sum((x[:, t] * x[:, t]).sum() for t in range(9))
+
+def error_of(backend):
+    torch._dynamo.reset()
+    try:
+        torch.compile(steps, backend=backend)(torch.ones(2, 9, requires_grad=True)).backward()
+    except Exception as error:
+        return type(error).__name__
+
+plain = error_of("inductor")
+assert plain is not None and error_of(bt.compile_backend()) == plain
+row = bt.status()["multi_slice_grad", "compiled"]
+assert any(reason.startswith("Inductor: ") for reason in row.left), row
+"""
+
+
+def test_without_a_compiler_the_error_is_pytorchs(tmp_path: Any) -> None:
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path), "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+    broken = os.environ | cache | {"CXX": "/no/compiler", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", BROKEN], capture_output=True, text=True, env=broken)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_unknown_operations_stay() -> None:
+    """They end sums and chains, which are fused on both sides."""
+
+    @torch.library.custom_op("check_compiled::doubled", mutates_args=())
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    doubled.register_fake(torch.empty_like)
+    doubled.register_autograd(lambda ctx, dy: dy * 2)
+
+    def function(x: Any) -> Any:
+        y = doubled(x)
+        total = weighted(x[:, t] for t in range(9)) + weighted(y[:, t] for t in range(9))
+        return total + doubled(in_a_loop(x, y * 1)).sum()
+
+    same_as_eager(function, x_of(5, 9, 4), backend_of(function))
+
+
+def backend_of(function: Callable[[Any], Any]) -> Any:
+    return lambda _, is_decomposed: torch.compile(function, backend=backend(is_decomposed), fullgraph=True)
+
+
+def test_exported_graphs() -> None:
+    """Those of torch.export, and joint graphs of AOTAutograd's export."""
+    from torch._functorch.aot_autograd import aot_export_joint_simple
+
+    class Loop(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return in_a_loop(x, torch.zeros_like(x))
+
+    x = x_of(5, 9, 4)
+    program_ = torch.export.export(Loop(), (x.detach(),)).run_decompositions()
+    assert bt.fuse_graph(program_.graph_module) is program_.graph_module
+    assert torch.equal(program_.module()(x.detach()), Loop()(x.detach()))
+    assert count_of(program_.graph_module, CAT) == 1
+    joint = aot_export_joint_simple(lambda x: (FUNCTIONS["steps"](x),), (x,), trace_joint=True)
+    bt.fuse_graph(joint)
+    assert count_of(joint, CAT) == 1
+    _, (dx,) = joint([x.detach()], [torch.ones((), dtype=x.dtype)])
+    assert torch.equal(dx, gradient(FUNCTIONS["steps"], x))
 
 
 def test_a_users_own_pass_runs_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import backslice.torch as bt
 import torch
 from functorch.compile import aot_function, make_boxed_func, min_cut_rematerialization_partition
+from programs import small
 from torch._dynamo.backends.common import aot_autograd
 from torch._inductor.decomposition import select_decomp_table
 
@@ -99,3 +100,44 @@ def any_index(rng: random.Random, extent: int) -> Any:
     start = rng.randrange(extent)
     stop = rng.randrange(start, extent + 1)
     return rng.choice([slice(start, stop, rng.randrange(1, 3)), start, slice(start - extent, None), slice(None)])
+
+
+def recurrence(seed: int) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+    """Return a random loop over products of the steps of one tensor with matrices, and the shape that it takes."""
+    rng = random.Random(seed)
+    rows, steps, inner, outer = rng.randrange(2, 5), rng.randrange(2, 10), rng.randrange(2, 5), rng.randrange(2, 5)
+    axis = rng.randrange(2)
+    shape = (steps, rows, inner) if axis == 0 else (rows, steps, inner)
+    kinds = [
+        rng.choice(("product", "product", "bias", "linear", "other", "viewed")) for _ in range(rng.randrange(1, 4))
+    ]
+    order = rng.choice([list(range(steps)), list(range(steps))[::-1], rng.sample(range(steps), steps)])
+    order = rng.choice([order, order, order[1:], order + order[:2]])
+    is_written, is_shared = rng.random() < 0.5, rng.random() < 0.5
+
+    def product(kind: str, part: Any, w: Any) -> Any:
+        if kind == "bias":
+            return torch.addmm(w[0], part, w)
+        if kind == "linear":
+            return torch.nn.functional.linear(part, w.t(), w[1])
+        if kind == "viewed":
+            return (part @ w).reshape(outer, rows).reshape(rows, outer)
+        return (part * 2 if kind == "other" else part) @ w
+
+    def run(x: Any) -> Any:
+        numbers = x.flatten().repeat(3)
+        ws = [small(numbers[i : i + inner * outer].reshape(inner, outer)) for i in range(len(kinds))]
+        h = torch.zeros(rows, outer, dtype=x.dtype)
+        out, total = torch.zeros(rows, len(order), outer, dtype=x.dtype), 0.0
+        for at, t in enumerate(order):
+            part = x.select(axis, t)
+            for i, (kind, w) in enumerate(zip(kinds, ws, strict=True)):
+                made = product(kind, part if is_shared else x.select(axis, t), w)
+                h = (made * (i + 1) - h).remainder(7)
+            if is_written:
+                out[:, at] = h
+            else:
+                total = total + (h * (at + 1)).sum()
+        return total + (out * out).sum()
+
+    return run, shape

@@ -16,7 +16,7 @@ OP, WHERE = "multi_slice_grad", "compiled"
 
 
 def fuse_graph(graph_module: Any) -> Any:
-    """Replace sums of slice gradients, and chains of writes into slices, by one call each.
+    """Replace sums of slice gradients, chains of writes into slices, and products of all slices by one call each.
 
     The graph is one of ATen operations without mutation, such as the joint or the backward graph that AOTAutograd
     gives to a partitioner or a compiler. Where something cannot be proved, the graph stays as it is. :func:`status`
@@ -43,18 +43,21 @@ def fuse_graph(graph_module: Any) -> Any:
     return graph_module
 
 
-def _fused(graph: Any) -> int:
+def _fused(graph: Any) -> bool:
     """Rewrite one graph. Every single replacement leaves it complete, so that an error leaves a valid graph."""
     left: Counter[str] = Counter()
-    taken = 0
+    taken = others = 0
     try:
         from .facts import is_functional  # which imports SymPy, for a second
+        from .products import fuse_products
+        from .reuse import read_from_concatenations
         from .sums import fuse_sums
         from .writes import fuse_writes
 
         if is_functional(graph):
             taken = fuse_writes(graph, left)
             taken += fuse_sums(graph, left)
+            others = fuse_products(graph) + read_from_concatenations(graph)
         else:
             left["a graph that changes tensors in place"] += 1
     except Exception as error:
@@ -64,7 +67,7 @@ def _fused(graph: Any) -> int:
     for reason, count in left.items():
         for _ in range(count):
             count_left(OP, WHERE, reason)
-    return taken
+    return taken + others > 0
 
 
 def compile_backend() -> Callable[..., Any]:
@@ -101,7 +104,11 @@ def backslice_inductor(graph_module: Any, inputs: Any, **given: Any) -> Any:
         patches["joint_custom_pre_pass"] = _pass(patches.get("joint_custom_pre_pass", _configured()))
     except Exception as error:
         count_left(OP, WHERE, f"{type(error).__name__}: {error}")
-    return lookup_backend("inductor")(graph_module, inputs, config_patches=patches)
+    try:
+        return lookup_backend("inductor")(graph_module, inputs, config_patches=patches)
+    except Exception as error:  # such as of a machine without a C++ compiler
+        count_left(OP, WHERE, f"Inductor: {type(error).__name__}")
+        raise
 
 
 def _configured() -> Any:
