@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "core/errors.h"
 #include "core/faults.h"
@@ -10,13 +11,57 @@
 namespace backslice {
 namespace {
 
-// From malloc, which keeps small memory warm by itself.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsSmall = false;  // so that a use after the release is found
+#else
+constexpr bool kKeepsSmall = true;
+#endif
+
+// The small memory that a thread released last, for its next request: malloc takes as long for some kilobytes as a
+// gradient takes to fill them. A thread that ends frees it.
+class LastReleased {
+ public:
+  // Null where it does not fit, or is more than twice as large.
+  static std::byte* take(std::size_t size) noexcept {
+    if (is_over) return nullptr;
+    LastReleased& own = of_thread();
+    if (own.size_ < size || own.size_ / 2 > size) return nullptr;
+    own.size_ = 0;
+    return std::exchange(own.data_, nullptr);
+  }
+
+  static void put(std::byte* data, std::size_t size) noexcept {
+    if (!kKeepsSmall || is_over) return std::free(data);
+    LastReleased& own = of_thread();
+    std::free(std::exchange(own.data_, data));
+    own.size_ = size;
+  }
+
+ private:
+  ~LastReleased() {
+    is_over = true;
+    std::free(data_);
+  }
+  static LastReleased& of_thread() noexcept {
+    thread_local LastReleased own;
+    return own;
+  }
+
+  static thread_local bool is_over;  // objects of the thread that end later may still have memory
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+thread_local bool LastReleased::is_over = false;
+
 Result<Buffer> allocate_small(std::int64_t bytes) {
   constexpr std::size_t kAlignment = Allocator::kAlignment;
-  const std::size_t rounded = (static_cast<std::size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
-  void* data = faults::strikes() ? nullptr : std::aligned_alloc(kAlignment, rounded);
+  const std::size_t size = (static_cast<std::size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
+  if (faults::strikes()) return no_memory(bytes);
+  std::byte* data = LastReleased::take(size);
+  if (data == nullptr) data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
   if (data == nullptr) return no_memory(bytes);
-  return Buffer::own(static_cast<std::byte*>(data), [](std::byte* p) { std::free(p); });
+  return Buffer::own(data, [size](std::byte* p) { LastReleased::put(p, size); });
 }
 
 // Makes the owner of a block; when there is no memory even for that, `release` is called at once.

@@ -13,7 +13,7 @@ struct Block {
   std::int64_t size = 0;  // what was mapped; at least what was asked for
 };
 
-// Below this, malloc keeps memory warm by itself.
+// Below this, memory comes from malloc, and each thread keeps what it released last.
 inline constexpr std::int64_t kPooledBytes = 64 << 10;
 
 // Whether the machine has that much memory at all. What it does not have is refused: where the system promises memory

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <thread>
 
 #include "backslice/tensor.h"
 #include "testing.h"
@@ -39,6 +41,49 @@ TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
   }
   EXPECT_TRUE(is_error(memory(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
   EXPECT_TRUE(is_error(zeros(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__)  // then nothing small is kept
+const std::byte* address_of_released(std::int64_t bytes) {
+  const Buffer buffer = memory(bytes).value();
+  return buffer.data();
+}
+
+TEST_F(BufferPool, AThreadReusesTheSmallMemoryThatItReleasedLast) {
+  const std::byte* address = address_of_released(16 << 10);
+  for (std::int64_t bytes : {(16 << 10), (16 << 10) - 100, 9 << 10}) {
+    const Buffer again = memory(bytes).value();
+    EXPECT_EQ(again.data(), address) << bytes;
+    EXPECT_NE(address_of_released(bytes), address) << "it is in use";
+  }
+}
+
+TEST_F(BufferPool, SmallMemoryThatDoesNotFitIsNotReused) {
+  for (std::int64_t bytes : {(16 << 10) + 64, 60 << 10, 7 << 10, 1}) {
+    const std::byte* address = address_of_released(16 << 10);
+    const Buffer other = memory(bytes).value();
+    EXPECT_NE(other.data(), address) << bytes;
+    std::memset(other.data(), 1, static_cast<std::size_t>(bytes));
+  }
+}
+
+TEST_F(BufferPool, SmallMemoryStaysWithTheThreadThatReleasesIt) {
+  Buffer given = memory(16 << 10).value();
+  const std::byte* address = given.data();
+  std::thread([&, taken = std::move(given)]() mutable {
+    taken = Buffer();
+    EXPECT_EQ(address_of_released(16 << 10), address);
+  }).join();
+}
+#endif
+
+TEST_F(BufferPool, AThreadMayReleaseSmallMemoryWhenItsObjectsEnd) {
+  std::thread([] {
+    thread_local Buffer last = Buffer();  // made before, so it ends after what the allocator has of the thread
+    last = memory(16 << 10).value();
+    (void)memory(16 << 10);
+    thread_local Buffer first = memory(16 << 10).value();
+  }).join();
 }
 
 TEST_F(BufferPool, ReusesABlockAfterItsLastOwnerIsGone) {
