@@ -57,6 +57,8 @@ class BACKSLICE_EXPORT GradBuffer {
   std::vector<Selection> regions() const&& { return regions_; }
 
  private:
+  friend struct GradBufferRegions;
+
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
 
   Status check(const Selection& selection, const ConstView& dy);

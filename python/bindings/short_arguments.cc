@@ -163,18 +163,39 @@ bool ShortIndex::read_item(PyObject* item) {
     if (!read_short_bound(slice->step, axis.step) || axis.step == 0) return false;
     Py_ssize_t start = axis.step > 0 ? 0 : axis.extent - 1, stop = axis.step > 0 ? axis.extent : -axis.extent - 1;
     if (!read_short_bound(slice->start, start) || !read_short_bound(slice->stop, stop)) return false;
-    axis.count = PySlice_AdjustIndices(axis.extent, &start, &stop, axis.step);
-    if (axis.count == 1) axis.step = 1;  // products with a huge step may overflow
-    axis.start = start;
-    axis.is_dropped = false;
-    ++result_rank_;
-    return axis.count > 0;
+    return take_range(axis, start, stop);
   }
   if (!read_short_int(item, axis.start)) return false;
   if (axis.start < 0) axis.start += axis.extent;
   axis.step = axis.count = 1;
   axis.is_dropped = true;
   return 0 <= axis.start && axis.start < axis.extent;
+}
+
+bool ShortIndex::read_bounds(PyObject* begin, PyObject* end, PyObject* strides) {
+  if (!PyTuple_CheckExact(begin) || !PyTuple_CheckExact(end) || !PyTuple_CheckExact(strides)) return false;
+  const Py_ssize_t count = PyTuple_GET_SIZE(begin);
+  if (count > rank_ || PyTuple_GET_SIZE(end) != count || PyTuple_GET_SIZE(strides) != count) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Axis& axis = axes_[static_cast<std::size_t>(read_++)];
+    std::int64_t start = 0, stop = 0;
+    if (!read_short_int(PyTuple_GET_ITEM(begin, i), start) || !read_short_int(PyTuple_GET_ITEM(end, i), stop) ||
+        !read_short_int(PyTuple_GET_ITEM(strides, i), axis.step) || axis.step == 0 || !take_range(axis, start, stop)) {
+      return false;
+    }
+  }
+  take_rest(rank_);
+  return true;
+}
+
+// The step is known. False where nothing is taken.
+bool ShortIndex::take_range(Axis& axis, Py_ssize_t start, Py_ssize_t stop) {
+  axis.count = PySlice_AdjustIndices(axis.extent, &start, &stop, axis.step);
+  if (axis.count == 1) axis.step = 1;  // products with a huge step may overflow
+  axis.start = start;
+  axis.is_dropped = false;
+  ++result_rank_;
+  return axis.count > 0;
 }
 
 void ShortIndex::take_rest(int until) {
@@ -256,13 +277,23 @@ Selection ShortIndex::selection() const {
   return unwrap(Selection::make(shape, std::span(all.data(), axes().size()), result_axes));
 }
 
+Selection::Axis ShortIndex::Axis::ascending() const {
+  return step > 0 ? Selection::Axis{start, step, count} : Selection::Axis{start + (count - 1) * step, -step, count};
+}
+
+Selection ShortIndex::region() const {
+  ShortIndex region = *this;
+  for (int i = 0; i < rank_; ++i) {
+    Axis& axis = region.axes_[static_cast<std::size_t>(i)];
+    const auto [start, step, count] = axis.ascending();
+    axis = {axis.extent, start, step, count, false};
+  }
+  return region.selection();
+}
+
 bool ShortIndex::takes_region(const Selection& region) const {
   for (int i = 0; i < rank_; ++i) {
-    const Axis& axis = axes_[static_cast<std::size_t>(i)];
-    const bool is_forward = axis.step > 0;
-    const std::int64_t start = is_forward ? axis.start : axis.start + (axis.count - 1) * axis.step;
-    const std::int64_t step = is_forward ? axis.step : -axis.step;
-    if (region.axis(i) != Selection::Axis{start, step, axis.count}) return false;
+    if (region.axis(i) != axes_[static_cast<std::size_t>(i)].ascending()) return false;
   }
   return true;
 }

@@ -46,6 +46,9 @@ class ShortIndex {
   // An int, a slice, ... or a tuple of these.
   bool read_index(PyObject* index);
 
+  // TensorFlow's begin, end and strides, without masks: tuples of ints, as many for each.
+  bool read_bounds(PyObject* begin, PyObject* end, PyObject* strides);
+
   bool is_shape_of(PyArrayObject* array) const;
   bool is_result_shape_of(PyArrayObject* array) const;
   bool takes_all() const;
@@ -67,16 +70,20 @@ class ShortIndex {
 
   Selection selection() const;
 
-  // Whether it takes the same elements as a Selection with ascending steps that drops no axis.
+  // What it takes, as a Selection with ascending steps that drops no axis; and whether that is the same as another.
+  Selection region() const;
   bool takes_region(const Selection& region) const;
 
  private:
   struct Axis {
     std::int64_t extent, start, step, count;
     bool is_dropped;
+
+    Selection::Axis ascending() const;
   };
 
   bool read_item(PyObject* item);
+  bool take_range(Axis& axis, Py_ssize_t start, Py_ssize_t stop);
   void take_rest(int until);
   std::span<const Axis> axes() const { return {axes_.data(), static_cast<std::size_t>(rank_)}; }
 

@@ -42,21 +42,35 @@ PyObject* gradient_into(const ShortIndex& index, PyArrayObject* dy, PyArrayObjec
   return Py_NewRef(reinterpret_cast<PyObject*>(out));
 }
 
-// slice_grad(dy, shape, index, out=None, accumulate=False)
-PyObject* short_slice_grad(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
-  ShortOptions options;
-  if (!options.read(values, positional, keywords, 3, true) || !is_environment_checked()) return nullptr;
-  PyArrayObject* const dy = plain_array(values[0]);
-  if (dy == nullptr) return nullptr;
+// `read` reads the index of a slice of that shape.
+template <class Read>
+PyObject* short_gradient(PyObject* given_dy, PyObject* shape, const ShortOptions& options, const Read& read) {
+  PyArrayObject* const dy = plain_array(given_dy);
+  if (dy == nullptr || !is_environment_checked()) return nullptr;
   ShortIndex index;
   const std::int64_t most = SmallMove::kMostBytes / PyArray_ITEMSIZE(dy);
   // A sum writes what the slice selects, of a tensor of any size.
-  if (!index.read_shape(values[1], options.accumulates ? ShortIndex::kMostElements : most)) return nullptr;
-  if (!index.read_index(values[2]) || !index.is_result_shape_of(dy) || !index.selects_at_most(most)) return nullptr;
+  if (!index.read_shape(shape, options.accumulates ? ShortIndex::kMostElements : most)) return nullptr;
+  if (!read(index) || !index.is_result_shape_of(dy) || !index.selects_at_most(most)) return nullptr;
   if (options.out == Py_None) return options.accumulates ? nullptr : new_gradient(index, dy);
   PyArrayObject* const out = plain_output(options.out, dy);
   if (out == nullptr || !index.is_shape_of(out)) return nullptr;
   return gradient_into(index, dy, out, options.accumulates);
+}
+
+// slice_grad(dy, shape, index, out=None, accumulate=False)
+PyObject* short_slice_grad(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+  ShortOptions options;
+  if (!options.read(values, positional, keywords, 3, true)) return nullptr;
+  return short_gradient(values[0], values[1], options, [&](ShortIndex& index) { return index.read_index(values[2]); });
+}
+
+// strided_slice_grad(shape, begin, end, strides, dy, ..., *, out=None, accumulate=False), without masks
+PyObject* short_strided_slice_grad(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+  ShortOptions options;
+  if (positional != 5 || !options.read(values, positional, keywords, 5, true)) return nullptr;
+  return short_gradient(values[4], values[0], options,
+                        [&](ShortIndex& index) { return index.read_bounds(values[1], values[2], values[3]); });
 }
 
 PyObject* slice_into(const ShortIndex& index, PyArrayObject* x, PyArrayObject* y) {
@@ -141,6 +155,7 @@ void bind_short_calls() {
   if (out_name == nullptr || accumulate_name == nullptr) nanobind::raise_python_error();
   add_short_call("", "slice", short_slice);
   add_short_call("", "slice_grad", short_slice_grad);
+  add_short_call("", "strided_slice_grad", short_strided_slice_grad);
 }
 
 }  // namespace backslice::python

@@ -3,6 +3,8 @@
 Arguments given by keyword, other than out and accumulate, take the general path.
 """
 
+import itertools
+import math
 import os
 import random
 import tracemalloc
@@ -14,7 +16,7 @@ import pytest
 
 CALLS = int(os.environ.get("BACKSLICE_SHORT_CALLS", "10000"))  # of all tests together; make test-python does 100,000
 CHUNKS = 4  # of a test, to run at once
-SEEDS = CALLS // 8 // CHUNKS  # each makes eight calls
+SEEDS = CALLS // 9 // CHUNKS  # each makes nine calls
 PLAIN = ("bool", "int8", "uint16", "int32", "uint64", "q", "float16", "float32", "float64", "complex64", "complex128")
 OTHER = (">f4", "<f4", "S3", "U2", "M8[s]", "g", ml_dtypes.bfloat16, ml_dtypes.float8_e8m0fnu, [("a", "i4")], "O")
 
@@ -181,6 +183,46 @@ def test_new_gradients(chunk):
         )
 
 
+def bounds_of(rng, shape):
+    """Return begin, end and strides, mostly right."""
+    count = rng.randint(max(0, len(shape) - 1), len(shape) + (rng.random() < 0.03))
+    extents = (*shape, 1)[:count]
+    begin, end = ([rng.randint(-n - 2, n + 2) for n in extents] for _ in range(2))
+    strides = [rng.choice((1, 1, 1, 2, 3, -1, -2, 7)) for _ in extents]
+    for i, step in enumerate(strides):
+        if (end[i] - begin[i]) * step < 0 and rng.random() < 0.8:
+            begin[i], end[i] = end[i], begin[i]
+    lists = [begin, end, strides]
+    if extents and rng.random() < 0.06:
+        rng.choice(lists)[rng.randrange(count)] = rng.choice((0, 2**62, -(2**63), 2**70, True, np.int64(1), 1.0, None))
+    if rng.random() < 0.02:
+        rng.choice(lists).append(1)
+    return [list(part) if rng.random() < 0.01 else tuple(part) for part in lists]
+
+
+def strided_arguments_of(seed):
+    """The shape, begin, end and strides, dy and the options. Made anew, and equal, for equal seeds."""
+    _, shape, _, out, accumulate, _ = arguments_of(seed)
+    rng = random.Random(seed)
+    extents = shape if isinstance(shape, tuple) and min(shape, default=0) >= 0 and math.prod(shape) < 10**5 else (2,)
+    bounds = bounds_of(rng, extents)
+    index = tuple(itertools.starmap(slice, zip(*bounds, strict=False)))  # NumPy's rules for it are the same
+    dtype = out.dtype if isinstance(out, np.ndarray) else "float32"
+    dy = array_of(rng, wrong(rng, result_shape(extents, index)), dtype)
+    return shape, bounds, dy, {"out": out, "accumulate": accumulate}
+
+
+@chunks
+def test_strided_slice_gradients(chunk):
+    for seed in seeds(chunk):
+        shape, bounds, dy, options = strided_arguments_of(seed)
+        found = outcome(lambda: bs.strided_slice_grad(shape, *bounds, dy, **options))  # noqa: B023
+        again, same_bounds, same_dy, same_options = strided_arguments_of(seed)
+        expected = outcome(lambda: bs.strided_slice_grad(again, *same_bounds, dy=same_dy, **same_options))  # noqa: B023
+        assert same(found, expected), (seed, found, expected, shape, bounds)
+        assert same(dy, same_dy) and same(options["out"], same_options["out"]), (seed, shape, bounds)
+
+
 @chunks
 def test_slices(chunk):
     for seed in seeds(chunk):
@@ -279,13 +321,18 @@ def named_calls():
         "accumulate": (bs.slice_grad, (dy, shape, index, out, True)),
         "slice": (bs.slice, (x, index)),
         "slice into": (bs.slice, (x, index, y)),
+        "strided": (bs.strided_slice_grad, (shape, (8, 8), (40, 40), (1, 1), dy)),
         "write": (buffer.write, (index, dy)),
         "add": (buffer.add, (index, dy)),
         "forward": (prepared.forward, (x, y)),
         "gradient": (prepared.gradient, (dy, out)),
         "sum": (prepared.accumulate, (dy, out)),
     }
-    names = {bs.slice_grad: ("dy", "shape", "index", "out", "accumulate"), bs.slice: ("x", "index", "out")}
+    names = {
+        bs.slice_grad: ("dy", "shape", "index", "out", "accumulate"),
+        bs.slice: ("x", "index", "out"),
+        bs.strided_slice_grad: ("shape", "begin", "end", "strides", "dy"),
+    }
     for name, (function, arguments) in made.items():
         first = {"write": ("index", "dy"), "add": ("index", "dy"), "forward": ("x", "out")}.get(name, ("dy", "out"))
         keywords = dict(zip(names.get(function, first), arguments, strict=False))
@@ -297,7 +344,7 @@ def named_calls():
 )
 def test_short_calls_allocate_nothing_but_the_result(traced, name, short, general):
     short(), general()
-    size = {"new": 64 * 64 * 4, "slice": 32 * 32 * 4}.get(name, 0)
+    size = {"new": 64 * 64 * 4, "strided": 64 * 64 * 4, "slice": 32 * 32 * 4}.get(name, 0)
     _, peak = peak_of(short)
     assert peak - size <= (200 if size else 64)  # the array itself; the tuple of the arguments in *a
     _, other = peak_of(general)
