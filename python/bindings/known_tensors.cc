@@ -60,18 +60,36 @@ const ExchangeApi* find_api(nb::handle object) {
   return api;
 }
 
-// Whether an attribute is True, or a method returns it.
-bool is_true(nb::handle object, const char* attribute, bool is_method) {
-  const nb::object found = find_attribute(object, attribute);
-  if (!found.is_valid()) return true;  // then it is not what it seems
-  return (is_method ? call(found) : found).ptr() == Py_True;
+// What is asked of every tensor of a list: names are made once, and methods are called without an object for each.
+struct Names {
+  nb::object requires_grad = interned("requires_grad"), is_neg = interned("is_neg"), is_conj = interned("is_conj");
+
+  static nb::object interned(const char* name) {
+    return checked([&] { return PyUnicode_InternFromString(name); });
+  }
+};
+
+// Whether an attribute or a method's result, which is new, is False. Where there is none, the object is not what it
+// seems.
+bool is_false(PyObject* result) {
+  const nb::object found = nb::steal(result);
+  if (!found.is_valid() && PyErr_ExceptionMatches(PyExc_AttributeError) == 0) nb::raise_python_error();
+  PyErr_Clear();
+  return found.ptr() == Py_False;
+}
+
+bool returns_false(nb::handle object, const nb::object& method) {
+  PyObject* const self = object.ptr();
+  return is_false(call_python([&] { return PyObject_CallMethodNoArgs(self, method.ptr()); }));
 }
 
 // Whether there is more behind a tensor than its memory says.
 bool is_more_than_memory(nb::handle object, const dltensor& tensor) {
-  if (is_true(object, "requires_grad", false) || is_true(object, "is_neg", true)) return true;
+  static const Names& names = *new Names();  // live as long as the process
+  if (!is_false(call_python([&] { return PyObject_GetAttr(object.ptr(), names.requires_grad.ptr()); }))) return true;
+  if (!returns_false(object, names.is_neg)) return true;
   return tensor.dtype.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex) &&
-         is_true(object, "is_conj", true);
+         !returns_false(object, names.is_conj);
 }
 
 // NumPy's dtype of a DLPack type, looked up once each.
