@@ -58,17 +58,25 @@ class InlineVector {
   void begin() const&& = delete;
   void end() const&& = delete;
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i) {  // one by one, too
+      if (!(a.items_[i] == b.items_[i])) return false;
+    }
+    return true;
   }
 
  private:
   // One by one, and the few that are usual without a loop, which compilers turn into wide loads: a wide load of items
   // that were pushed a moment ago waits until they have left the processor's store buffer.
   void copy_items(const T* from) {
-    if (size_ > 0) items_[0] = from[0];
-    if (size_ > 1) items_[1] = from[1];
-    if (size_ > 2) items_[2] = from[2];
-    if (size_ > 3) items_[3] = from[3];
+    if (size_ == 0) return;
+    items_[0] = from[0];
+    if (size_ == 1) return;
+    items_[1] = from[1];
+    if (size_ == 2) return;
+    items_[2] = from[2];
+    if (size_ == 3) return;
+    items_[3] = from[3];
     for (int i = 4; i < size_; ++i) items_[i] = from[i];
   }
 

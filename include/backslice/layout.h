@@ -51,6 +51,9 @@ BACKSLICE_EXPORT bool is_contiguous(const Layout& layout);
 
 namespace detail {
 
+/// Gives a layout with a shape the strides of contiguous_layout, in place.
+void make_contiguous(Layout& layout, std::int64_t item_size);
+
 /// make_contiguous_layout of a shape that was checked before.
 BACKSLICE_EXPORT Result<Layout> contiguous_layout_of(DType dtype, const Shape& shape, std::int64_t item_size);
 

@@ -121,7 +121,7 @@ class BACKSLICE_EXPORT Selection {
  private:
   friend Result<Selection> selection_from_tf(Ints shape, const TfLists& lists);
 
-  Selection() = default;
+  Selection() {}  // not defaulted: Selection() would zero all that fits
 
   static Selection whole(const Shape& shape);
   static Result<Selection> of_axes(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
@@ -129,6 +129,9 @@ class BACKSLICE_EXPORT Selection {
   // make() for axes that are canonical already, and dropped only where they may be. Errors are about `argument`.
   static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes,
                                     const char* argument);
+
+  // The last step of it, once the axes are known.
+  Status set_result(Ints result_axes, const char* argument);
 
   Shape shape_, result_shape_;
   Axes axes_;

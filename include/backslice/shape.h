@@ -16,6 +16,13 @@
 
 namespace backslice {
 
+class Shape;
+namespace detail {
+// Shape::make in place: a copy of lists that were just made costs as much as making them. Where it is false, the shape
+// is unspecified, and Shape::make has the error.
+bool set_shape(Shape& shape, Ints dims) noexcept;
+}  // namespace detail
+
 /// A list of at most kMaxRank int64: extents or strides.
 class Dims : public InlineVector<std::int64_t> {
  public:
@@ -76,6 +83,8 @@ class BACKSLICE_EXPORT Shape {
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
+  friend bool detail::set_shape(Shape& shape, Ints dims) noexcept;
+
   Dims dims_;
   std::int64_t elements_ = 1;
 };

@@ -55,14 +55,11 @@ bool flag_of(std::int32_t number, const Argument& argument) {
   return number == 1;
 }
 
-Ints ints_of(const backslice_ints& list, const Argument& argument) {
-  if (list.size < 0 || list.size > std::int64_t{1} << 48) {
-    refuse(invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more").at(text(argument)));
-  }
-  if (list.size > 0 && list.data == nullptr) {
-    refuse(invalid_argument(text(argument), " is NULL, but has a size of ", list.size).at(text(argument)));
-  }
-  return {list.data, static_cast<std::size_t>(list.size)};
+void refuse_list(const backslice_ints& list, const Argument& argument) {
+  const bool has_size = list.size >= 0 && list.size <= std::int64_t{1} << 48;
+  refuse((has_size ? invalid_argument(text(argument), " is NULL, but has a size of ", list.size)
+                   : invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more"))
+             .at(text(argument)));
 }
 
 std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument) {
@@ -125,9 +122,7 @@ Status ShapeOut::set(Ints shape) const {
   return Status();
 }
 
-Device device_from(std::int32_t type, std::int32_t id, const Argument& argument) {
-  if (type == BACKSLICE_CPU && id == 0) return Device::cpu();
-  if (type == BACKSLICE_CUDA && id >= 0) return Device::cuda(id);
+void refuse_device(std::int32_t type, std::int32_t id, const Argument& argument) {
   refuse(unimplemented(text(argument), " names device ", type, ":", id,
                        " (DLPack's numbers), expected the CPU, 1:0, or a CUDA device, 2:0 and so on")
              .at(text(argument)));

@@ -33,13 +33,19 @@ std::string text(const Argument& argument);
 // -- Pointers
 
 template <class T>
-T& not_null(T* pointer, Argument argument) {
+T& not_null(T* pointer, const Argument& argument) {
   if (pointer == nullptr) refuse(invalid_argument(text(argument), " is NULL").at(text(argument)));
   return *pointer;
 }
 
 // A device by DLPack's numbers.
-Device device_from(std::int32_t type, std::int32_t id, const Argument& argument);
+[[noreturn]] void refuse_device(std::int32_t type, std::int32_t id, const Argument& argument);
+
+inline Device device_from(std::int32_t type, std::int32_t id, const Argument& argument) {
+  if (type == BACKSLICE_CPU && id == 0) return Device::cpu();
+  if (type == BACKSLICE_CUDA && id >= 0) return Device::cuda(id);
+  refuse_device(type, id, argument);
+}
 void set_device(std::int32_t& type, std::int32_t& id, Device device);
 
 // The items of an array. Ends the call for a negative count, one above `most`, or NULL in place of items.
@@ -67,7 +73,13 @@ inline DType dtype_from(std::int32_t number, const Argument& argument, const cha
 Write write_of(std::int32_t number);
 bool flag_of(std::int32_t number, const Argument& argument);
 
-Ints ints_of(const backslice_ints& list, const Argument& argument);
+[[noreturn]] void refuse_list(const backslice_ints& list, const Argument& argument);
+
+inline Ints ints_of(const backslice_ints& list, const Argument& argument) {
+  const bool exists = list.size >= 0 && list.size <= std::int64_t{1} << 48 && (list.size == 0 || list.data != nullptr);
+  if (!exists) refuse_list(list, argument);
+  return {list.data, static_cast<std::size_t>(list.size)};
+}
 std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument);
 Shape shape_of(const backslice_ints& list, const char* argument);
 PartialShape partial_shape_of(const backslice_ints& list, const char* argument);

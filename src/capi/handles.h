@@ -67,13 +67,13 @@ void check_handle(const void* handle, Kind kind, const Argument& argument);
 
 // The value behind a handle.
 template <class C>
-const auto& get(const C* handle, Argument argument) {
+const auto& get(const C* handle, const Argument& argument) {
   check_handle(handle, HandleOf<C>::kKind, argument);
   const auto* base = reinterpret_cast<const HandleBase*>(handle);
   return static_cast<const Handle<typename HandleOf<C>::Value>*>(base)->value;
 }
 template <class C>
-auto& get(C* handle, Argument argument) {
+auto& get(C* handle, const Argument& argument) {
   return const_cast<typename HandleOf<C>::Value&>(get(static_cast<const C*>(handle), argument));
 }
 

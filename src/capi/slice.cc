@@ -8,6 +8,7 @@
 #include "backslice/multi_slice.h"
 #include "capi/context.h"
 #include "capi/handles.h"
+#include "ops/slices.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -66,7 +67,7 @@ int32_t backslice_slice_into(const backslice_selection* selection, const backsli
                              const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return slice_into(get(selection, "selection"), input_of(x, "x"), view_of(out, "out"), call);
+    return unguarded::slice_into(get(selection, "selection"), input_of(x, "x"), view_of(out, "out"), call);
   });
 }
 
@@ -74,7 +75,8 @@ int32_t backslice_slice_grad_into(const backslice_selection* selection, const ba
                                   const backslice_view* out, int32_t write, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return slice_grad_into(get(selection, "selection"), input_of(dy, "dy"), view_of(out, "out"), write_of(write), call);
+    return unguarded::slice_grad_into(get(selection, "selection"), input_of(dy, "dy"), view_of(out, "out"),
+                                      write_of(write), call);
   });
 }
 
@@ -94,7 +96,7 @@ int32_t backslice_strided_slice_into(const backslice_view* input, const backslic
     const View into = view_of(out, "out");
     const auto selection = tf_selection_of(from.shape(), spec);
     if (!selection.ok()) return selection.status();
-    return slice_into(*selection, from, into, call);
+    return unguarded::slice_into(*selection, from, into, call);
   });
 }
 
@@ -105,7 +107,7 @@ int32_t backslice_strided_slice_grad_into(backslice_ints shape, const backslice_
     const CallContext call(context);
     const auto selection = tf_selection_of(ints_of(shape, "shape"), spec);
     if (!selection.ok()) return selection.status();
-    return slice_grad_into(*selection, input_of(dy, "dy"), view_of(out, "out"), write_of(write), call);
+    return unguarded::slice_grad_into(*selection, input_of(dy, "dy"), view_of(out, "out"), write_of(write), call);
   });
 }
 

@@ -11,14 +11,17 @@ namespace {
   refuse(std::move(named).at(text(argument)));
 }
 
-Ints extents_of(const backslice_view& view, const Argument& argument) {
+[[noreturn]] void refuse_extents(const backslice_view& view, const Argument& argument) {
   if (view.rank < 0 || view.rank > BACKSLICE_MAX_RANK) {
     refuse(invalid_argument(text(argument), ".rank is ", view.rank, ", expected 0 to ", BACKSLICE_MAX_RANK)
                .at(text(argument)));
   }
-  if (view.rank > 0 && view.shape == nullptr) {
-    refuse(invalid_argument(text(argument), ".shape is NULL, but the rank is ", view.rank).at(text(argument)));
-  }
+  refuse(invalid_argument(text(argument), ".shape is NULL, but the rank is ", view.rank).at(text(argument)));
+}
+
+Ints extents_of(const backslice_view& view, const Argument& argument) {
+  const bool exist = view.rank >= 0 && view.rank <= BACKSLICE_MAX_RANK && (view.rank == 0 || view.shape != nullptr);
+  if (!exist) refuse_extents(view, argument);
   return {view.shape, static_cast<std::size_t>(view.rank)};
 }
 
@@ -46,18 +49,24 @@ Made made_of(const backslice_view* view, const Argument& argument, Data data = D
   const DType dtype = dtype_from(given.dtype, argument, ".dtype");
   const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);
-  const Result<Shape> shape = Shape::make(extents);
-  if (!shape.ok()) refuse_layout(shape.status(), argument);
-  if (data == Data::Needed) check_data(given.data, *shape, argument);
-  const auto address = static_cast<decltype(Made::data)>(given.data);
-  if (is_plain(given, dtype) && shape->elements() <= kMany) {
-    return {address, dtype, contiguous_layout(*shape, item_size(dtype)), device};
+  Made made;  // no braces, which would zero all that fits
+  made.data = static_cast<decltype(Made::data)>(given.data);
+  made.dtype = dtype;
+  made.device = device;
+  const Shape& shape = made.layout.shape;
+  if (!detail::set_shape(made.layout.shape, extents)) refuse_layout(Shape::make(extents).status(), argument);
+  if (data == Data::Needed) check_data(given.data, shape, argument);
+  if (is_plain(given, dtype) && shape.elements() <= kMany) {
+    detail::make_contiguous(made.layout, item_size(dtype));
+  } else {
+    const Result<Layout> layout =
+        given.strides == nullptr
+            ? make_contiguous_layout(dtype, extents, given.item_size)
+            : make_strided_layout(dtype, extents, {given.strides, extents.size()}, given.item_size);
+    if (!layout.ok()) refuse_layout(layout.status(), argument);
+    made.layout = *layout;
   }
-  const Result<Layout> layout =
-      given.strides == nullptr ? make_contiguous_layout(dtype, *shape, given.item_size)
-                               : make_strided_layout(dtype, extents, {given.strides, extents.size()}, given.item_size);
-  if (!layout.ok()) refuse_layout(layout.status(), argument);
-  return {address, dtype, *layout, device};
+  return made;
 }
 
 }  // namespace

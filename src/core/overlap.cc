@@ -77,8 +77,20 @@ InlineVector<Term> steps_of(const Layout& layout) {
   return steps;
 }
 
-// Whether each axis steps over all that lies within the axes after it, as in all memory that is walked in some order.
-// Precondition: the steps are sorted by outer_first().
+// Whether each axis steps over all that lies within the axes after it, as in all memory that is walked in the order of
+// the axes. Most layouts need no more to be known to be distinct.
+bool are_axes_nested(const Layout& layout) {
+  Wide within = layout.item_size;
+  for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
+    if (layout.shape[axis] <= 1) continue;
+    const Wide stride = layout.strides[axis], step = stride < 0 ? -stride : stride;
+    if (step < within) return false;
+    within += step * (layout.shape[axis] - 1);
+  }
+  return true;
+}
+
+// The same in the order of the steps. Precondition: they are sorted by outer_first().
 bool are_nested(const InlineVector<Term>& steps, std::int64_t item_size) {
   Wide within = item_size;
   for (int i = steps.size() - 1; i >= 0; --i) {
@@ -92,10 +104,10 @@ struct Interval {
   Wide low, high;  // first and last byte
 };
 
-Interval interval_of(const ConstView& view) {
-  Wide low = Wide{reinterpret_cast<std::intptr_t>(view.data)}, high = low + view.layout.item_size - 1;
-  for (int axis = 0; axis < view.shape().rank(); ++axis) {
-    const Wide reach = Wide{view.layout.strides[axis]} * (view.shape()[axis] - 1);
+Interval interval_of(const std::byte* data, const Layout& layout) {
+  Wide low = Wide{reinterpret_cast<std::intptr_t>(data)}, high = low + layout.item_size - 1;
+  for (int axis = 0; axis < layout.shape.rank(); ++axis) {
+    const Wide reach = Wide{layout.strides[axis]} * (layout.shape[axis] - 1);
     (reach < 0 ? low : high) += reach;
   }
   return {low, high};
@@ -104,7 +116,7 @@ Interval interval_of(const ConstView& view) {
 }  // namespace
 
 bool overlaps_itself(const Layout& layout) {
-  if (has_no_bytes(layout)) return false;
+  if (has_no_bytes(layout) || are_axes_nested(layout)) return false;
   InlineVector<Term> axes = steps_of(layout);
   if (!std::is_sorted(axes.begin(), axes.end(), outer_first)) std::sort(axes.begin(), axes.end(), outer_first);
   if (are_nested(axes, layout.item_size)) return false;
@@ -125,14 +137,14 @@ bool overlaps_itself(const Layout& layout) {
   return false;
 }
 
-bool overlap(const ConstView& a, const ConstView& b) {
-  if (has_no_bytes(a.layout) || has_no_bytes(b.layout)) return false;
-  const Interval in_a = interval_of(a), in_b = interval_of(b);
+bool overlap(const std::byte* a, const Layout& layout_a, const std::byte* b, const Layout& layout_b) {
+  if (has_no_bytes(layout_a) || has_no_bytes(layout_b)) return false;
+  const Interval in_a = interval_of(a, layout_a), in_b = interval_of(b, layout_b);
   if (in_a.high < in_b.low || in_b.high < in_a.low) return false;
   // low_a + (terms of a) = low_b + (terms of b); with each y of b replaced by limit - y all signs are positive.
   std::vector<Term> terms;
-  append_terms(a.layout, terms);
-  append_terms(b.layout, terms);
+  append_terms(layout_a, terms);
+  append_terms(layout_b, terms);
   return Search(std::move(terms)).may_reach(in_b.high - in_a.low);
 }
 

@@ -13,6 +13,7 @@ namespace backslice {
 bool overlaps_itself(const Layout& layout);
 
 // Whether an element of one view shares a byte with an element of the other.
-bool overlap(const ConstView& a, const ConstView& b);
+bool overlap(const std::byte* a, const Layout& layout_a, const std::byte* b, const Layout& layout_b);
+inline bool overlap(const ConstView& a, const ConstView& b) { return overlap(a.data, a.layout, b.data, b.layout); }
 
 }  // namespace backslice

@@ -2,7 +2,6 @@
 
 #include <ostream>
 
-#include "core/checked_math.h"
 #include "core/errors.h"
 
 namespace backslice {
@@ -20,6 +19,17 @@ Status Dims::too_long(std::size_t size, const char* argument) {
                             " are supported")
         .at(argument, kMaxRank);
   });
+}
+
+bool detail::set_shape(Shape& shape, Ints dims) noexcept {
+  if (dims.size() > kMaxRank) return false;
+  shape.dims_.resize_down(0);
+  shape.elements_ = 1;
+  for (const std::int64_t extent : dims) {
+    if (extent < 0 || __builtin_mul_overflow(shape.elements_, extent, &shape.elements_)) return false;
+    shape.dims_.push_back(extent);
+  }
+  return true;
 }
 
 namespace {
@@ -46,14 +56,9 @@ Status refusal(Ints dims, const char* argument, std::size_t axis) {
 
 // Every call makes shapes. Only an error needs memory, and so a boundary.
 Result<Shape> Shape::make(Ints dims, const char* argument) {
-  if (dims.size() > kMaxRank) return too_many_axes(dims.size(), argument);
   Result<Shape> made{Shape()};
-  Shape& shape = *made;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    const auto elements = checked_multiply(shape.elements_, dims[axis]);
-    if (dims[axis] < 0 || !elements) return refusal(dims, argument, axis);
-    shape.elements_ = *elements;
-    shape.dims_.push_back(dims[axis]);
+  if (!detail::set_shape(*made, dims)) {
+    made = dims.size() > kMaxRank ? too_many_axes(dims.size(), argument) : refusal(dims, argument, made->size());
   }
   return made;
 }

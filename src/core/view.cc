@@ -51,14 +51,22 @@ Status too_wide(const char* argument, Ints strides, const Shape& shape) {
 
 }  // namespace
 
-Layout contiguous_layout(const Shape& shape, std::int64_t item_size) {
-  Layout layout{shape, Dims(shape), item_size};
+void detail::make_contiguous(Layout& layout, std::int64_t item_size) {
+  const Shape& shape = layout.shape;
+  layout.strides = Dims(shape);
+  layout.item_size = item_size;
   std::int64_t stride = item_size;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     layout.strides[axis] = stride;
     // Empty tensors may have extents whose product overflows, and no elements for the stride to matter.
     if (shape.elements() != 0) stride *= shape[axis];
   }
+}
+
+Layout contiguous_layout(const Shape& shape, std::int64_t item_size) {
+  Layout layout;  // no braces, which would zero all that fits
+  layout.shape = shape;
+  detail::make_contiguous(layout, item_size);
   return layout;
 }
 

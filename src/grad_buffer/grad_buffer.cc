@@ -145,7 +145,7 @@ Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
         .at("selection");
   }
   BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(dy, "dy", selection.result_shape(), "the shape of the slice"));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(dy.shape(), "dy", selection.result_shape(), "the shape of the slice"));
   const Layout& own = tensor_.view().layout;
   if (dy.dtype != tensor_.dtype()) {
     return dtype_error("dy has dtype ", name(dy.dtype), ", expected ", name(tensor_.dtype()), ", that of the buffer")

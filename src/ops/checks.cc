@@ -11,7 +11,10 @@
 namespace backslice {
 namespace {
 
-bool is_aligned(const ConstView& view, std::int64_t alignment) {
+// Templates take a View as it is: as a ConstView it would be copied.
+
+template <class AnyView>
+bool is_aligned(const AnyView& view, std::int64_t alignment) {
   if (reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(alignment) != 0) return false;
   for (int i = 0; i < view.shape().rank(); ++i) {
     if (view.shape()[i] > 1 && view.layout.strides[i] % alignment != 0) return false;
@@ -19,9 +22,8 @@ bool is_aligned(const ConstView& view, std::int64_t alignment) {
   return true;
 }
 
-}  // namespace
-
-Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) {
+template <class AnyView>
+Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on) {
   if (runs_on == RunsOn::Cpu || !are_bytes(view.dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(view.device, argument));
   if (!is_valid(view.layout, view.dtype)) {
     return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
@@ -42,8 +44,13 @@ Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) 
       .at(argument);
 }
 
-Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning) {
-  const Shape& shape = view.shape();
+}  // namespace
+
+Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) {
+  return check_readable(view, argument, runs_on);
+}
+
+Status check_shape(const Shape& shape, const char* argument, const Shape& expected, const char* meaning) {
   if (shape == expected) return Status();
   const std::string mismatch =
       join("shape of ", argument, " was ", Ints(shape), " instead of ", Ints(expected), ", ", meaning);
@@ -64,7 +71,7 @@ Status check_distinct(const View& out, const char* argument) {
 }
 
 Status check_apart(const View& out, const char* argument, const ConstView& other, const char* other_argument) {
-  if (!overlap(out, other)) return Status();
+  if (!overlap(out.data, out.layout, other.data, other.layout)) return Status();
   return invalid_argument(argument, " shares memory with ", other_argument).at(argument);
 }
 
@@ -79,8 +86,8 @@ Status check_output(const View& out, const char* argument, const Shape& expected
                        owner)
         .at(argument);
   }
-  BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, runs_on));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "the shape of the result"));
+  BACKSLICE_RETURN_IF_ERROR(check_readable(out, argument, runs_on));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out.shape(), argument, expected, "the shape of the result"));
   return check_distinct(out, argument);
 }
 

@@ -13,8 +13,8 @@ enum class RunsOn { Cpu, AnyDevice };
 // A readable tensor: its memory is not null and, for memory on a device, really there; strings are aligned.
 Status check_input(const ConstView& view, const char* argument, RunsOn runs_on = RunsOn::Cpu);
 
-// `view` has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
-Status check_shape(const ConstView& view, const char* argument, const Shape& expected, const char* meaning);
+// An argument has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
+Status check_shape(const Shape& shape, const char* argument, const Shape& expected, const char* meaning);
 
 // No two elements of an output share memory.
 Status check_distinct(const View& out, const char* argument);

@@ -46,7 +46,8 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
       return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, "slices[0].dy");
     }
     BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), RunsOn::AnyDevice));
-    BACKSLICE_RETURN_IF_ERROR(check_shape(dy, argument.c_str(), selection.result_shape(), "the shape of the slice"));
+    BACKSLICE_RETURN_IF_ERROR(
+        check_shape(dy.shape(), argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
     if (dy.dtype != first.dtype || dy.layout.item_size != first.layout.item_size) {
       return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype))
@@ -165,7 +166,7 @@ Status fill_into(Ints dims, std::span<const SliceGradient> slices, const View& o
   return without_throwing([&]() -> Status {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_shape(out, "out", *shape, "the shape of the result"));
+    BACKSLICE_RETURN_IF_ERROR(check_shape(out.shape(), "out", *shape, "the shape of the result"));
     const Call call(context, out.device);
     BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
     BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));

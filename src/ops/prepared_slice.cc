@@ -27,7 +27,7 @@ Status check_layout(const Layout& layout, DType dtype, const char* argument, con
   alignas(Allocator::kAlignment) static const std::byte somewhere{};
   const ConstView view{&somewhere, dtype, layout};
   BACKSLICE_RETURN_IF_ERROR(check_input(view, argument));
-  return check_shape(view, argument, expected, meaning);
+  return check_shape(view.shape(), argument, expected, meaning);
 }
 
 // Whether elements lie in the same places: the strides of axes with one element do not matter.

@@ -46,7 +46,7 @@ class GradientWriter {
     BACKSLICE_RETURN_IF_ERROR(check_same_device(grad.device, "dy", rt_.device(), "rt"));
     BACKSLICE_RETURN_IF_ERROR(check_input(grad, "dy", RunsOn::AnyDevice));
     const Shape& expected = source_.size().values;
-    BACKSLICE_RETURN_IF_ERROR(check_shape(grad, "dy", expected, "that of the slice's values"));
+    BACKSLICE_RETURN_IF_ERROR(check_shape(grad.shape(), "dy", expected, "that of the slice's values"));
     if (write == Write::Accumulate) return check_can_accumulate(grad.dtype, "dy");
     if (has_zero(grad.dtype) || expected.elements() == rt_.values().shape().elements()) return Status();
     return dtype_error(name(grad.dtype), " has no zero, and the gradient is zero where the slice takes nothing")

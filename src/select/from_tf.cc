@@ -106,27 +106,28 @@ Result<Selection::Axis> explicit_tf_axis(const TfLists& slice, int entry, int ax
 }  // namespace
 
 Result<Selection> selection_from_tf(Ints dims, const TfLists& slice) {
-  return without_throwing([&]() -> Result<Selection> {
-    const auto shape = Shape::make(dims);
-    if (!shape.ok()) return shape.status();
+  const auto lower = [&](Selection& selection) -> Status {
+    if (!detail::set_shape(selection.shape_, dims)) return Shape::make(dims).status();
+    const Shape& shape = selection.shape_;
     BACKSLICE_RETURN_IF_ERROR(check_tf_lengths(slice));
     Expanded expanded;
-    BACKSLICE_RETURN_IF_ERROR(expand(*shape, slice, expanded));
-    Selection::Axes axes;
-    for (int i = 0; i < shape->rank(); ++i) {
+    BACKSLICE_RETURN_IF_ERROR(expand(shape, slice, expanded));
+    for (int i = 0; i < shape.rank(); ++i) {
       const int entry = expanded.entry_of[i];
       const auto axis =
-          entry == kNoEntry ? Selection::Axis{0, 1, (*shape)[i]} : explicit_tf_axis(slice, entry, i, (*shape)[i]);
+          entry == kNoEntry ? Selection::Axis{0, 1, shape[i]} : explicit_tf_axis(slice, entry, i, shape[i]);
       if (!axis.ok()) return axis.status();
-      axes.push_back(*axis);
+      selection.axes_.push_back(*axis);
     }
-    return Selection::assemble(*shape, axes, expanded.result_axes, "new_axis_mask");
-  });
+    return selection.set_result(expanded.result_axes, "new_axis_mask");
+  };
+  Result<Selection> made{Selection()};
+  if (Status refused = lower(*made); !refused.ok()) made = std::move(refused);
+  return made;
 }
 
 Result<Selection> Selection::from_tf(Ints shape, const TfSlice& slice) {
-  return selection_from_tf(shape, {slice.begin, slice.end, slice.strides, slice.begin_mask, slice.end_mask,
-                                   slice.ellipsis_mask, slice.new_axis_mask, slice.shrink_axis_mask});
+  return without_throwing([&] { return selection_from_tf(shape, lists_of(slice)); });
 }
 
 }  // namespace backslice

@@ -77,22 +77,26 @@ Result<Selection> Selection::of_axes(const Shape& shape, std::span<const Axis> a
 
 Result<Selection> Selection::assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes,
                                       const char* argument) {
+  Result<Selection> made{Selection()};
+  made->shape_ = shape;
+  made->axes_ = Axes(axes);
+  if (Status refused = made->set_result(result_axes, argument); !refused.ok()) made = std::move(refused);
+  return made;
+}
+
+Status Selection::set_result(Ints result_axes, const char* argument) {
   if (result_axes.size() > kMaxRank) {
     return invalid_argument("the result has ", counted(result_axes.size(), "axis", "axes"), "; at most ", kMaxRank,
                             " are supported")
         .at(argument);
   }
-  Result<Selection> made{Selection()};
-  Selection& selection = *made;
-  selection.shape_ = shape;
-  selection.axes_ = Axes(axes);
   Dims counts;
-  for (std::int64_t source : result_axes) counts.push_back(source == kNewAxis ? 1 : selection.axes_[source].count);
-  const auto result_shape = Shape::make(counts, "the result's shape");
-  if (!result_shape.ok()) return result_shape.status().at(argument);
-  selection.result_shape_ = *result_shape;
-  selection.result_axes_ = Dims(result_axes);
-  return made;
+  for (std::int64_t source : result_axes) {
+    counts.push_back(source == kNewAxis ? 1 : axes_[source].count);
+    result_axes_.push_back(source);
+  }
+  if (detail::set_shape(result_shape_, counts)) return Status();
+  return Shape::make(counts, "the result's shape").status().at(argument);
 }
 
 bool Selection::is_dropped(int axis) const {

@@ -13,7 +13,12 @@ struct TfLists {
   std::int32_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
 };
 
-// Does what Selection::from_tf does with a TfSlice.
+inline TfLists lists_of(const TfSlice& slice) {
+  return {slice.begin,    slice.end,           slice.strides,       slice.begin_mask,
+          slice.end_mask, slice.ellipsis_mask, slice.new_axis_mask, slice.shrink_axis_mask};
+}
+
+// Does what Selection::from_tf does with a TfSlice, but has no boundary: it may throw.
 Result<Selection> selection_from_tf(Ints shape, const TfLists& lists);
 
 }  // namespace backslice

@@ -96,7 +96,7 @@ Status check_slice_out(const View& out, const char* argument, DType dtype, std::
   }
   BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, argument, values.device, "values"));
   BACKSLICE_RETURN_IF_ERROR(check_input(out, argument, RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(out, argument, expected, "one row per entry in the window"));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out.shape(), argument, expected, "one row per entry in the window"));
   BACKSLICE_RETURN_IF_ERROR(check_distinct(out, argument));
   BACKSLICE_RETURN_IF_ERROR(check_apart(out, argument, values, "values"));
   return check_apart(out, argument, indices, "indices");
