@@ -337,6 +337,9 @@ def named_calls():
         first = {"write": ("index", "dy"), "add": ("index", "dy"), "forward": ("x", "out")}.get(name, ("dy", "out"))
         keywords = dict(zip(names.get(function, first), arguments, strict=False))
         yield name, lambda f=function, a=arguments: f(*a), lambda f=function, k=keywords: f(**k)
+    places = itertools.cycle((index, np.s_[:32, 32:]))
+    named = {"dy": dy}
+    yield "write elsewhere", lambda: buffer.write(next(places), dy), lambda: buffer.write(index=next(places), **named)
 
 
 @pytest.mark.parametrize(
