@@ -29,6 +29,11 @@ class Library:
     keeps_memory = False
     """Whether memory that is dropped is used again behind the work that is queued on its stream."""
 
+    @property
+    def pointer_class(self) -> Any:
+        """The class of its arrays, if they say where they lie by data.ptr, data.device_id, shape, strides and dtype."""
+        return None
+
     def stream(self, ordinal: int) -> int:
         """The stream that it works on now."""
         return _DEFAULT_STREAM
@@ -127,6 +132,10 @@ class _Torch(Library):
 
 class _CuPy(Library):
     keeps_memory = True
+
+    @property
+    def pointer_class(self) -> Any:
+        return sys.modules["cupy"].ndarray
 
     def stream(self, ordinal: int) -> int:
         cupy = sys.modules["cupy"]

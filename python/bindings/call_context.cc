@@ -55,6 +55,14 @@ nb::object CallContext::stream_for(nb::handle array, const char* argument, int o
   return number();
 }
 
+void CallContext::use_library_of(nb::handle array, const char* argument, int ordinal) {
+  must_be_here(argument, ordinal);
+  if (is_chosen_ && type_.is_valid() && array.type().is(type_)) return;
+  const nb::object told = call_with(registered("cuda_stream"), nb::make_tuple(array, ordinal));
+  use(nb::borrow(told[0]), nb::cast<std::uintptr_t>(told[1]), argument, ordinal, nb::cast<bool>(told[2]));
+  type_ = nb::borrow(array.type());
+}
+
 void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory) {
   must_be_here(argument, ordinal);
   join(std::move(library), number, keeps_memory, argument, ordinal);

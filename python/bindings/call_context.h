@@ -39,6 +39,9 @@ class CallContext : public Context {
   // stream waits for that one.
   void use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory = true);
 
+  // The same for an array whose library has to be asked for both. Runs Python code for the first array of each type.
+  void use_library_of(nb::handle array, const char* argument, int ordinal);
+
   // Whether an array of that device was asked for.
   bool runs_on(Device device) const { return is_chosen_ && device == place_.device; }
   const Place& place() const { return place_; }

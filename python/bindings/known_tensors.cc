@@ -1,5 +1,6 @@
 #include "bindings/known_tensors.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "bindings/index.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
+#include "bindings/short_arguments.h"
 
 namespace backslice::python {
 namespace {
@@ -60,36 +62,44 @@ const ExchangeApi* find_api(nb::handle object) {
   return api;
 }
 
-// What is asked of every tensor of a list: names are made once, and methods are called without an object for each.
+// What is asked of every array of a list: names are made once, and methods are called without an object for each.
 struct Names {
   nb::object requires_grad = interned("requires_grad"), is_neg = interned("is_neg"), is_conj = interned("is_conj");
+  nb::object data = interned("data"), ptr = interned("ptr"), device_id = interned("device_id");
+  nb::object shape = interned("shape"), strides = interned("strides"), dtype = interned("dtype");
 
   static nb::object interned(const char* name) {
     return checked([&] { return PyUnicode_InternFromString(name); });
   }
 };
+const Names& names() {
+  static const Names& made = *new Names();  // live as long as the process
+  return made;
+}
 
-// Whether an attribute or a method's result, which is new, is False. Where there is none, the object is not what it
-// seems.
-bool is_false(PyObject* result) {
-  const nb::object found = nb::steal(result);
-  if (!found.is_valid() && PyErr_ExceptionMatches(PyExc_AttributeError) == 0) nb::raise_python_error();
-  PyErr_Clear();
-  return found.ptr() == Py_False;
+// A new reference, or not valid where there is no such attribute: then the object is not what it seems.
+nb::object existing(PyObject* result) {
+  if (result == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) nb::raise_python_error();
+    PyErr_Clear();
+  }
+  return nb::steal(result);
+}
+
+nb::object member(nb::handle object, const nb::object& name) {
+  return existing(call_python([&] { return PyObject_GetAttr(object.ptr(), name.ptr()); }));
 }
 
 bool returns_false(nb::handle object, const nb::object& method) {
   PyObject* const self = object.ptr();
-  return is_false(call_python([&] { return PyObject_CallMethodNoArgs(self, method.ptr()); }));
+  return existing(call_python([&] { return PyObject_CallMethodNoArgs(self, method.ptr()); })).ptr() == Py_False;
 }
 
 // Whether there is more behind a tensor than its memory says.
 bool is_more_than_memory(nb::handle object, const dltensor& tensor) {
-  static const Names& names = *new Names();  // live as long as the process
-  if (!is_false(call_python([&] { return PyObject_GetAttr(object.ptr(), names.requires_grad.ptr()); }))) return true;
-  if (!returns_false(object, names.is_neg)) return true;
+  if (member(object, names().requires_grad).ptr() != Py_False || !returns_false(object, names().is_neg)) return true;
   return tensor.dtype.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex) &&
-         !returns_false(object, names.is_conj);
+         !returns_false(object, names().is_conj);
 }
 
 // NumPy's dtype of a DLPack type, looked up once each.
@@ -105,6 +115,60 @@ nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
   }
   known.push_back({dtype, numpy_dtype(dtype, argument)});
   return known.back().numpy;
+}
+
+// -- Arrays of CuPy, whose attributes say where they lie
+
+// Whether the class, which is looked at once, is the one that its library has for such arrays.
+bool has_pointer(nb::handle object) {
+  static nb::object& known = *new nb::object();  // lives as long as the process
+  const nb::handle its_class(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
+  if (known.is_valid() && known.is(its_class)) return true;
+  if (std::string_view(Py_TYPE(object.ptr())->tp_name) != "ndarray") return false;
+  const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
+  if (!attribute(library, "pointer_class").is(its_class)) return false;
+  known = nb::borrow(its_class);
+  return true;
+}
+
+std::optional<std::int64_t> exact_int(nb::handle object) {
+  if (!object.is_valid() || !PyLong_CheckExact(object.ptr())) return {};
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  return overflow == 0 ? std::optional<std::int64_t>(value) : std::nullopt;
+}
+
+std::optional<Dims> exact_ints(nb::handle tuple) {
+  if (!tuple.is_valid() || !PyTuple_CheckExact(tuple.ptr()) || PyTuple_GET_SIZE(tuple.ptr()) > kMaxRank) return {};
+  Dims list;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.ptr()); ++i) {
+    const auto value = exact_int(PyTuple_GET_ITEM(tuple.ptr(), i));
+    if (!value) return {};
+    list.push_back(*value);
+  }
+  return list;
+}
+
+// Null where anything is not as expected: the protocols say what is wrong.
+std::shared_ptr<const DlpackArray> import_pointer(nb::handle object, const char* argument, CallContext& call) {
+  const nb::object memory = member(object, names().data), dtype = member(object, names().dtype);
+  const auto shape = exact_ints(member(object, names().shape)), strides = exact_ints(member(object, names().strides));
+  if (!memory.is_valid() || !dtype.is_valid() || !PyArray_DescrCheck(dtype.ptr()) || !shape || !strides) return nullptr;
+  const auto address = exact_int(member(memory, names().ptr)), ordinal = exact_int(member(memory, names().device_id));
+  const std::optional<DType> plain = plain_dtype(reinterpret_cast<PyArray_Descr*>(dtype.ptr()));
+  if (!plain || !address || !ordinal || *ordinal < 0 || *ordinal > INT32_MAX) return nullptr;
+  const ElementType type{*plain, item_size(*plain)};
+  const auto view = ConstView::strided(reinterpret_cast<const void*>(*address), type.dtype, *shape, *strides,
+                                       type.item_size, Device::cuda(static_cast<int>(*ordinal)));
+  if (!view.ok()) return nullptr;
+  call.use_library_of(object, argument, static_cast<int>(*ordinal));
+  auto array = std::make_shared<DlpackArray>();
+  array->numpy_dtype = dtype;
+  array->type = type;
+  array->view = *view;
+  array->is_versioned = true;  // it is known that others may write
+  array->owner = kept(object);
+  return array;
 }
 
 }  // namespace
@@ -125,7 +189,8 @@ nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, cons
 }
 
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {
-  if (call == nullptr || !may_be_tensor(object)) return nullptr;
+  if (call == nullptr) return nullptr;
+  if (!may_be_tensor(object)) return has_pointer(object) ? import_pointer(object, argument, *call) : nullptr;
   const ExchangeApi* api = find_api(object);
   dltensor tensor;
   void* stream = nullptr;

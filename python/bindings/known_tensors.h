@@ -1,5 +1,5 @@
-// Tensors of PyTorch on a CUDA device, viewed in place through DLPack's functions in C, in a fraction of the time that
-// __dlpack__ takes: that is more than a small gradient does.
+// Tensors of PyTorch on a CUDA device, viewed in place through DLPack's functions in C, and arrays of CuPy, through
+// their attributes, in a fraction of the time that __dlpack__ takes: that is more than a small gradient does.
 #pragma once
 
 #include <memory>

@@ -5,10 +5,13 @@ Without a GPU, tests of values are skipped, and tests of refusals run. On a mach
 """
 
 import os
+import sys
+import types
 
 import backslice as bs
 import numpy as np
 import pytest
+from backslice import devices
 from cuda_libraries import Interface, library, needs_gpu, on_gpu, to_numpy
 from foreign import Foreign
 
@@ -51,6 +54,42 @@ def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device():
     described = {"shape": (2,), "typestr": "<f8", "data": (memory.ctypes.data, False), "version": 3}
     with pytest.raises(bs.Error, match=r"cuda|CUDA"):
         bs.slice_grad(type("Liar", (), {"__cuda_array_interface__": described})(), (4,), "1:3")
+
+
+@pytest.fixture
+def pointer_class(monkeypatch):
+    """A class that says where its arrays lie as CuPy's does, and stands for it."""
+
+    class ndarray:  # noqa: N801
+        def __init__(self, extents, elements, device=0, **changed):
+            made = np.zeros(extents, elements)
+            self.data = types.SimpleNamespace(ptr=made.ctypes.data, device_id=device)
+            self.owner, self.shape, self.strides, self.dtype = made, made.shape, made.strides, made.dtype
+            vars(self).update(changed)
+
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(ndarray=ndarray))
+    monkeypatch.setattr(devices._CuPy, "stream", lambda self, ordinal: 1)
+    return ndarray
+
+
+@pytest.mark.skipif("without CUDA" in str(bs.cuda.why_not()), reason="streams are not known")
+def test_arrays_that_say_where_they_lie_are_read_without_a_protocol(pointer_class):
+    def message_of(second):
+        with pytest.raises(bs.Error) as caught:
+            bs.multi_slice_grad((4,), [("1:3", pointer_class(2, "float32")), ("0:2", second)])
+        return str(caught.value)
+
+    assert "slices[1].dy has dtype float64, but slices[0].dy has float32" in message_of(pointer_class(2, "float64"))
+    assert "slices[1].dy is on cuda:1, but slices[0].dy is on cuda:0" in message_of(pointer_class(2, "float32", 1))
+    for changed in (
+        {"shape": [2]},
+        {"strides": None},
+        {"dtype": "f4"},
+        {"data": None},
+        {"shape": (1, 2)},
+        {"shape": (2**70,)},
+    ):
+        assert "slices[1].dy is of type" in message_of(pointer_class(2, "float32", **changed)), changed
 
 
 def test_arguments_of_the_cpu_alone_refuse_device_arrays():
