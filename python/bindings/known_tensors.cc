@@ -1,5 +1,6 @@
 #include "bindings/known_tensors.h"
 
+#include <atomic>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -121,13 +122,14 @@ nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
 
 // Whether the class, which is looked at once, is the one that its library has for such arrays.
 bool has_pointer(nb::handle object) {
-  static nb::object& known = *new nb::object();  // lives as long as the process
-  const nb::handle its_class(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
-  if (known.is_valid() && known.is(its_class)) return true;
-  if (std::string_view(Py_TYPE(object.ptr())->tp_name) != "ndarray") return false;
+  static std::atomic<PyTypeObject*> known = nullptr;
+  PyTypeObject* const its_class = Py_TYPE(object.ptr());
+  if (known.load(std::memory_order_relaxed) == its_class) return true;
+  if (std::string_view(its_class->tp_name) != "ndarray") return false;
   const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
-  if (!attribute(library, "pointer_class").is(its_class)) return false;
-  known = nb::borrow(its_class);
+  if (!attribute(library, "pointer_class").is(nb::handle(reinterpret_cast<PyObject*>(its_class)))) return false;
+  Py_INCREF(its_class);  // it lives as long as the process
+  known.store(its_class, std::memory_order_relaxed);
   return true;
 }
 

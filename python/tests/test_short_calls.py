@@ -103,7 +103,7 @@ def array_of(rng, shape, dtype):
     if axes and rng.random() < 0.02:
         made = np.lib.stride_tricks.as_strided(made, made.shape, (0, *made.strides[1:]))
     if rng.random() < 0.03:
-        made = made.view(Own)
+        made = made.view(rng.choice((Own, np.ma.MaskedArray)))  # masked arrays are refused
     if rng.random() < 0.03:
         made.flags.writeable = False
     return made
