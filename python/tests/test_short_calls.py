@@ -129,8 +129,8 @@ def arguments_of(seed):
     dy = array_of(rng, wrong(rng, result_shape(shape, index)), dtype)
     out_dtype = dtype if rng.random() < 0.96 else rng.choice(PLAIN)
     out = array_of(rng, wrong(rng, shape), out_dtype)
-    if rng.random() < 0.03 and out.shape == shape and isinstance(part := outcome(lambda: out[index]), np.ndarray):
-        dy = part
+    if rng.random() < 0.08 and out.shape == shape and isinstance(part := outcome(lambda: out[index]), np.ndarray):
+        dy = part if rng.random() < 0.5 else np.flip(part)
     out = rng.choice((None, out, out, out, out)) if rng.random() < 0.97 else rng.choice(([1], "out", 3))
     accumulate = rng.choice((False, False, True)) if rng.random() < 0.97 else rng.choice((1, None, np.True_))
     given_shape = rng.choice((list(shape), np.array(shape), (*shape, -1), (*shape, 2**40, 2**40), 3, (True, 2)))
