@@ -195,6 +195,8 @@ def bounds_of(rng, shape):
     lists = [begin, end, strides]
     if extents and rng.random() < 0.06:
         rng.choice(lists)[rng.randrange(count)] = rng.choice((0, 2**62, -(2**63), 2**70, True, np.int64(1), 1.0, None))
+    if extents and rng.random() < 0.02:
+        strides[rng.randrange(count)] = 0
     if rng.random() < 0.02:
         rng.choice(lists).append(1)
     return [list(part) if rng.random() < 0.01 else tuple(part) for part in lists]
@@ -373,6 +375,9 @@ def test_results_of_some_kilobytes_are_numpys_own(dtype):
     dy = np.ones((rows - 1, 64), dtype)
     assert bs.slice_grad(dy, (rows, 64), np.s_[1:]).base is None
     assert bs.slice_grad(dy=dy, shape=(rows, 64), index=np.s_[1:]).base is not None
+    bounds = (1, 0), (rows, 64), (1, 1)
+    assert bs.strided_slice_grad((rows, 64), *bounds, dy).base is None
+    assert bs.strided_slice_grad((rows, 64), *bounds, dy=dy).base is not None
 
 
 def test_unknown_and_repeated_arguments_are_refused():
