@@ -278,7 +278,7 @@ def test_buffers(chunk):
         buffers = bs.GradBuffer(shape, dtype), bs.GradBuffer(shape, dtype)
         index, dys = ..., [np.zeros(shape, dtype)] * 2
         for _ in range(calls):
-            if rng.random() < 0.4:
+            if rng.random() < 0.6:
                 index = index_of(rng, shape)
                 dy = array_of(
                     rng, wrong(rng, result_shape(shape, index)), dtype if rng.random() < 0.92 else rng.choice(PLAIN)
@@ -286,10 +286,11 @@ def test_buffers(chunk):
                 dys = [dy, dy]
             if rng.random() < 0.05:
                 dys = [b.array for b in buffers]
+            lent = None
             if rng.random() < 0.05:
                 lent = [b.writable() for b in buffers]
                 dys = lent if rng.random() < 0.5 else dys
-            name = rng.choice(("write", "add"))
+            name = rng.choice(("write", "write", "write", "add"))
             found = outcome(lambda: getattr(buffers[0], name)(index, dys[0]))  # noqa: B023
             expected = outcome(lambda: getattr(buffers[1], name)(index=index, dy=dys[1]))  # noqa: B023
             assert same(found, expected), (seed, index)
