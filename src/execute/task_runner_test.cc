@@ -70,12 +70,12 @@ TEST(TaskRunner, AnExecutorThatCannotBeginLeavesTheWorkToTheCaller) {
 
 // A copy without gaps is one run of bytes: it is cut as well.
 TEST(TaskRunner, AContiguousCopyIsManyTasks) {
-  const auto x = counting<float>(1 << 20);
-  const Selection all = Selection::all(*Shape::make({1 << 20}));
+  const auto x = counting<float>(1 << 22);
+  const Selection all = Selection::all(*Shape::make({1 << 22}));
   std::atomic<int> asked = 0;
   const CancelledTest never = [&] { return ++asked < 0; };
   const auto pool = make_thread_executor(2);
-  Tensor y = slice(all, view_of(x, {1 << 20}), {.executor = pool.get(), .cancelled = &never}).value();
+  Tensor y = slice(all, view_of(x, {1 << 22}), {.executor = pool.get(), .cancelled = &never}).value();
   EXPECT_EQ(elements<float>(y), x);
   EXPECT_GE(asked, 4);
 }

@@ -191,6 +191,15 @@ class ThreadExecutor final : public Executor {
 
   int concurrency() const override { return most_workers_ + 1; }
 
+  // Waking threads takes as long as writing some megabytes. So that a series of smaller jobs gets threads, too, some of
+  // them wake them: then they stay awake from one to the next.
+  std::int64_t least_work() const override {
+    constexpr std::int64_t kAsleep = 8 * kLeastWork;
+    constexpr std::uint32_t kTried = 16;
+    if (shared_->sleepers < shared_->workers) return kLeastWork;
+    return asked_asleep_++ % kTried == kTried - 1 ? kLeastWork : kAsleep;
+  }
+
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
     if (count <= 0) return;
     const int slot = count == 1 || most_workers_ == 0 || is_before_fork() ? -1 : shared_->take_slot();
@@ -255,6 +264,7 @@ class ThreadExecutor final : public Executor {
   }
 
   const int most_workers_;
+  mutable std::atomic<std::uint32_t> asked_asleep_ = 0;
   const std::uint32_t generation_ = fork_generation();
   const std::shared_ptr<Shared> shared_;
 };

@@ -17,7 +17,7 @@ void tell_schedule(const Selection& selection, const Layout& dy, DType dtype, Gr
   const Call call({});
   const Schedule schedule = schedule_new_gradient(selection, dy, call.free_zeros(), dtype);
   cost.strategy = schedule.strategy;
-  cost.pieces = call.kernel(schedule).pieces;
+  cost.pieces = schedule.pieces(call.threads());
   cost.plan = to_string(schedule.plan);
   if (cost.strategy == Strategy::FreshZeros) {
     const Layout dx = contiguous_layout(selection.shape(), dy.item_size);

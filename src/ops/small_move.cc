@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/visit_dtype.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/nest/run_nest.h"
 #include "ops/call.h"
 
 namespace backslice {
@@ -106,7 +106,21 @@ void SmallMove::copy_items(std::byte* dst, const std::byte* src) const {
   });
 }
 
+// Null for so few items that a nest takes longer than they do.
+const RowKernels* SmallMove::rows_for(std::int64_t items) const {
+  constexpr std::int64_t kFewItems = 48;
+  return items > kFewItems ? ready_rows() : nullptr;
+}
+
+Nest SmallMove::nest() const {
+  InlineVector<NestAxis> axes;
+  for (int i = 0; i < size_; ++i) axes.push_back({loops_[i].count, loops_[i].dst, loops_[i].src});
+  return Nest(axes, run_ * item_size_);
+}
+
 void SmallMove::copy(std::byte* dst, const std::byte* src) const {
+  if (const RowKernels* rows = rows_for(runs()))
+    return MoveNest(nest()).run(dst + dst_offset_, src + src_offset_, *rows);
   const std::int64_t bytes = run_ * item_size_;
   switch (bytes) {
     case 1: return copy_items<std::uint8_t>(dst, src);
@@ -115,11 +129,6 @@ void SmallMove::copy(std::byte* dst, const std::byte* src) const {
     case 8: return copy_items<std::uint64_t>(dst, src);
     case 16: return copy_items<Sixteen>(dst, src);
     default: break;
-  }
-  const RowKernels* const rows = bytes >= kLine && size_ == 1 ? ready_rows() : nullptr;
-  if (rows != nullptr) {
-    const Plane plane{.count = loops_[0].count, .dst_stride = loops_[0].dst, .src_stride = loops_[0].src};
-    return move_variant(*rows, plane, bytes).run(dst + dst_offset_, src + src_offset_, plane, bytes);
   }
   walk(dst, src, [bytes](std::byte* d, const std::byte* s, const Loop& loop) {
     for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) copy_run(d, s, bytes);
@@ -143,6 +152,7 @@ void SmallMove::zero_items(std::byte* dst) const {
 }
 
 void SmallMove::zero(std::byte* dst) const {
+  if (const RowKernels* rows = rows_for(runs())) return ZeroNest(nest()).run(dst + dst_offset_, *rows);
   const std::int64_t bytes = run_ * item_size_;
   switch (bytes) {
     case 1: return zero_items<std::uint8_t>(dst);
@@ -159,26 +169,20 @@ void SmallMove::zero(std::byte* dst) const {
 }
 
 template <class T>
-bool SmallMove::add_items(std::byte* dst, const std::byte* src) const {
-  constexpr bool kIsSlow = requires(T item) { item.bits; };  // small floats, which the kernels convert by vectors
-  if (kIsSlow && elements() > kMostSmallFloats) return false;
-  if (run_ == 1) {
-    walk(dst, src, [](std::byte* d, const std::byte* s, const Loop& loop) {
-      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<T>(d, s, 1);
-    });
-  } else {
-    walk(dst, src, [run = run_](std::byte* d, const std::byte* s, const Loop& loop) {
-      for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<T>(d, s, run);
-    });
-  }
-  return true;
+void SmallMove::add_items(std::byte* dst, const std::byte* src) const {
+  walk(dst, src, [run = run_](std::byte* d, const std::byte* s, const Loop& loop) {
+    for (std::int64_t i = 0; i < loop.count; ++i, d += loop.dst, s += loop.src) add_run<T>(d, s, run);
+  });
 }
 
 bool SmallMove::add(DType dtype, std::byte* dst, const std::byte* src) const {
   if (!can_add(dtype)) return false;
-  bool is_done = false;
-  visit_addable(dtype, [&]<class T>() { is_done = add_items<T>(dst, src); });
-  return is_done;
+  if (const RowKernels* rows = rows_for(elements())) {
+    AddNest(nest(), dtype, item_size_, *rows).run(dst + dst_offset_, src + src_offset_);
+  } else {
+    visit_addable(dtype, [&]<class T>() { add_items<T>(dst, src); });
+  }
+  return true;
 }
 
 }  // namespace backslice

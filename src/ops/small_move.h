@@ -1,4 +1,5 @@
-// SmallMove: moves of a few kilobytes, where making a Plan and a Schedule takes longer than moving.
+// SmallMove: moves within the caches, where making a Plan and a Schedule takes a good part of the time. More than a few
+// runs are a Nest's.
 //
 // It is made on the stack, of one loop per axis in any order, and then runs between any two places:
 //
@@ -21,12 +22,14 @@
 
 namespace backslice {
 
+class Nest;
+struct RowKernels;
+
 class SmallMove {
  public:
   static constexpr int kMostAxes = 8;
-  static constexpr std::int64_t kMostBytes = 64 << 10;  // of the result
-  static constexpr std::int64_t kMostRuns = 4 << 10;    // beyond, the kernels' vectors pay
-  static constexpr std::int64_t kMostSmallFloats = 64;
+  static constexpr std::int64_t kMostBytes = 512 << 10;  // of the result
+  static constexpr std::int64_t kMostRuns = 32 << 10;    // in some tens of microseconds
 
   explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
 
@@ -89,7 +92,7 @@ class SmallMove {
   // Of a move whose source has the destination's strides.
   BACKSLICE_EXPORT void zero(std::byte* dst) const;
 
-  // Adds; false, and nothing is done, for a dtype without addition, and for more small floats than are added quickly.
+  // Adds; false, and nothing is done, for a dtype without addition.
   BACKSLICE_EXPORT bool add(DType dtype, std::byte* dst, const std::byte* src) const;
 
  private:
@@ -113,7 +116,10 @@ class SmallMove {
   template <class Item>
   void zero_items(std::byte* dst) const;
   template <class T>
-  bool add_items(std::byte* dst, const std::byte* src) const;
+  void add_items(std::byte* dst, const std::byte* src) const;
+
+  const RowKernels* rows_for(std::int64_t items) const;
+  Nest nest() const;
 
   std::int64_t runs() const {
     std::int64_t runs = 1;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/visit_dtype.h"
+#include "kernels/cpu/items-inl.h"
 #include "kernels/cpu/targets.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -86,31 +87,29 @@ void add_runs(std::byte* dst, const std::byte* src, const Plane& shared, std::in
 
 // The same for runs of one element.
 template <class T, int kParts = 1>
-void add_elements(std::byte* dst, const std::byte* src, const Plane& shared, std::int64_t run) {
-  if (run > 1) return add_runs<T, kParts>(dst, src, shared, run);
-  using Element = typename Numbers<T, kParts>::Type;
-  constexpr std::size_t kSize = sizeof(Element);
-  const Plane plane = shared;
-  const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
-  for (std::int64_t row = 0; row < plane.rows; ++row) {
-    std::byte* to = dst + row * plane.row_dst;
-    const std::byte* from = src + row * plane.row_src;
-    std::int64_t i = 0;
-    for (; i + 4 <= plane.count; i += 4, to += 4 * to_step, from += 4 * from_step) {
-      Element a[4], b[4];
-      for (int k = 0; k < 4; ++k) std::memcpy(&a[k], to + k * to_step, kSize);
-      for (int k = 0; k < 4; ++k) std::memcpy(&b[k], from + k * from_step, kSize);
-      for (int k = 0; k < 4; ++k) a[k] = static_cast<Element>(a[k] + b[k]);
-      for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &a[k], kSize);
-    }
-    for (; i < plane.count; ++i, to += to_step, from += from_step) {
-      Element a, b;
-      std::memcpy(&a, to, kSize);
-      std::memcpy(&b, from, kSize);
-      a = static_cast<Element>(a + b);
-      std::memcpy(to, &a, kSize);
-    }
-  }
+void add_elements(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t run) {
+  if (run > 1) return add_runs<T, kParts>(dst, src, plane, run);
+  for_each_long_row(
+      dst, src, plane,
+      [](std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
+        using Element = typename Numbers<T, kParts>::Type;
+        constexpr std::size_t kSize = sizeof(Element);
+        std::int64_t i = 0;
+        for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
+          Element a[4], b[4];
+          for (int k = 0; k < 4; ++k) std::memcpy(&a[k], to + k * to_step, kSize);
+          for (int k = 0; k < 4; ++k) std::memcpy(&b[k], from + k * from_step, kSize);
+          for (int k = 0; k < 4; ++k) a[k] = static_cast<Element>(a[k] + b[k]);
+          for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &a[k], kSize);
+        }
+        for (; i < count; ++i, to += to_step, from += from_step) {
+          Element a, b;
+          std::memcpy(&a, to, kSize);
+          std::memcpy(&b, from, kSize);
+          a = static_cast<Element>(a + b);
+          std::memcpy(to, &a, kSize);
+        }
+      });
 }
 
 // Elements that are added in a wider form: Sum adds one vector of 16-bit patterns.

@@ -8,9 +8,12 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "kernels/cpu/rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
@@ -21,6 +24,28 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 HWY_INLINE void copy_item(std::byte* dst, const std::byte* src) {
   std::memcpy(dst, src, sizeof(T));
+}
+
+// Calls row(dst, src, count, dst stride, src stride) for the rows of a plane, or for its columns where these are longer
+// and rows are short: some at a time, whose lines stay in the L1 cache.
+template <class Row>
+HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Plane& shared, const Row& row) {
+  constexpr std::int64_t kShort = 16, kBlock = 128;
+  const Plane plane = shared;  // of its own: stores through bytes could change one that others see
+  if (plane.count >= kShort || plane.rows <= plane.count) {
+    for (std::int64_t i = 0; i < plane.rows; ++i) {
+      row(dst + i * plane.row_dst, src + i * plane.row_src, plane.count, plane.dst_stride, plane.src_stride);
+    }
+    return;
+  }
+  for (std::int64_t first = 0; first < plane.rows; first += kBlock) {
+    const std::int64_t rows = std::min(kBlock, plane.rows - first);
+    std::byte* const to = dst + first * plane.row_dst;
+    const std::byte* const from = src + first * plane.row_src;
+    for (std::int64_t i = 0; i < plane.count; ++i) {
+      row(to + i * plane.dst_stride, from + i * plane.src_stride, rows, plane.row_dst, plane.row_src);
+    }
+  }
 }
 
 // Item by item, any stride: what is left when no vector form applies.

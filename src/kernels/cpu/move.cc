@@ -26,22 +26,17 @@ HWY_INLINE void for_each_row(std::byte* dst, const std::byte* src, const Plane& 
 
 template <class T>
 void move_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
-  const std::int64_t to_step = plane.dst_stride, from_step = plane.src_stride;
-  for_each_row(dst, src, plane, [=](std::byte* to, const std::byte* from, std::int64_t count) {
-    std::int64_t i = 0;
-    for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
-      T a, b, c, e;
-      std::memcpy(&a, from, sizeof(T));
-      std::memcpy(&b, from + from_step, sizeof(T));
-      std::memcpy(&c, from + 2 * from_step, sizeof(T));
-      std::memcpy(&e, from + 3 * from_step, sizeof(T));
-      std::memcpy(to, &a, sizeof(T));
-      std::memcpy(to + to_step, &b, sizeof(T));
-      std::memcpy(to + 2 * to_step, &c, sizeof(T));
-      std::memcpy(to + 3 * to_step, &e, sizeof(T));
-    }
-    for (; i < count; ++i, to += to_step, from += from_step) copy_item<T>(to, from);
-  });
+  for_each_long_row(
+      dst, src, plane,
+      [](std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
+        std::int64_t i = 0;
+        for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
+          T items[4];
+          for (int k = 0; k < 4; ++k) std::memcpy(&items[k], from + k * from_step, sizeof(T));
+          for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &items[k], sizeof(T));
+        }
+        for (; i < count; ++i, to += to_step, from += from_step) copy_item<T>(to, from);
+      });
 }
 
 bool any_plane(const Plane&, std::int64_t) { return true; }

@@ -27,6 +27,7 @@ int closest_in_source(const InlineVector<NestAxis>& axes) {
 
 constexpr std::int64_t kFewRuns = 32;  // fewer than these in a plane, and calling the kernel takes longer than they do
 constexpr std::int64_t kShortRow = 4;  // a shorter row is walked across
+constexpr std::int64_t kFarApart = 1024;       // bytes: the processor reads no further ahead
 constexpr std::int64_t kPrefetched = 8 << 20;  // bytes of one side, which the caches do not have
 constexpr std::int64_t kRowsInCache = 128;     // whose lines stay in the L1 cache
 
@@ -79,7 +80,10 @@ Nest::Axes Nest::merged(const Axes& all) {
 // Which axis is walked together with the innermost.
 int Nest::choose_rows(const Axes& axes) {
   const int inner = axes.size() - 1, closest = closest_in_source(axes);
-  is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 &&
+  // Where no two positions share a line of the destination either, they are read ahead as they are, unless they are in
+  // other pages each.
+  const bool shares_lines = axes[inner].dst < kLine || std::abs(axes[inner].src) >= kFarApart;
+  is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 && shares_lines &&
                    in_a_line(axes[closest]) >= 2 * in_a_line(axes[inner]);
   if (is_transposed_) return closest;
   if (axes[inner].extent * axes[inner - 1].extent >= kFewRuns) return inner - 1;

@@ -26,6 +26,11 @@ struct NestAxis {
 
 class Nest {
  public:
+  using Axes = InlineVector<NestAxis>;
+
+  // Of axes with more than one position each, and runs of so many bytes.
+  Nest(const Axes& axes, std::int64_t run);
+
   // What the loops take from the source. Preconditions: none takes nothing; the offset is not part of a nest.
   static Nest taken(std::span<const Loop> loops, std::int64_t item_size);
 
@@ -54,9 +59,6 @@ class Nest {
     std::int64_t Plane::* blocked;
     std::int64_t block, total;
   };
-  using Axes = InlineVector<NestAxis>;
-
-  Nest(const Axes& axes, std::int64_t run);
   static Axes merged(const Axes& axes);
   void arrange(const Axes& axes);
   int choose_rows(const Axes& axes);

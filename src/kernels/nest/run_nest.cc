@@ -57,8 +57,8 @@ FillNest::FillNest(std::span<const Loop> loops, std::int64_t item_size) : moves_
   if (!takes_all) zeros_.emplace(loops, item_size);
 }
 
-AddNest::AddNest(std::span<const Loop> loops, DType dtype, std::int64_t item_size, const RowKernels& rows)
-    : nest_(Nest::taken(loops, item_size)),
+AddNest::AddNest(const Nest& nest, DType dtype, std::int64_t item_size, const RowKernels& rows)
+    : nest_(nest),
       rows_(rows),
       item_size_(item_size),
       add_row_(addition_of(dtype, rows)),

@@ -12,7 +12,8 @@ namespace backslice {
 // Moves what the loops take.
 class MoveNest {
  public:
-  MoveNest(std::span<const Loop> loops, std::int64_t item_size) : nest_(Nest::taken(loops, item_size)) {}
+  explicit MoveNest(const Nest& nest) : nest_(nest) {}
+  MoveNest(std::span<const Loop> loops, std::int64_t item_size) : MoveNest(Nest::taken(loops, item_size)) {}
 
   void run(std::byte* dst, const std::byte* src, const RowKernels& rows) const {
     const auto move = move_variant(rows, nest_.plane(), nest_.run()).run;
@@ -28,7 +29,8 @@ class MoveNest {
 // Zeroes all that the loops write.
 class ZeroNest {
  public:
-  ZeroNest(std::span<const Loop> loops, std::int64_t item_size) : nest_(Nest::written(loops, item_size)) {}
+  explicit ZeroNest(const Nest& nest) : nest_(nest) {}
+  ZeroNest(std::span<const Loop> loops, std::int64_t item_size) : ZeroNest(Nest::written(loops, item_size)) {}
 
   // Where it `streams`, long runs go past the caches.
   void run(std::byte* dst, const RowKernels& rows, bool streams = false) const;
@@ -59,7 +61,9 @@ class FillNest {
 // Adds what the loops take to what is there. Precondition: can_add(dtype).
 class AddNest {
  public:
-  AddNest(std::span<const Loop> loops, DType dtype, std::int64_t item_size, const RowKernels& rows);
+  AddNest(const Nest& nest, DType dtype, std::int64_t item_size, const RowKernels& rows);
+  AddNest(std::span<const Loop> loops, DType dtype, std::int64_t item_size, const RowKernels& rows)
+      : AddNest(Nest::taken(loops, item_size), dtype, item_size, rows) {}
 
   void run(std::byte* dst, const std::byte* src) const;
 
