@@ -14,7 +14,7 @@
 
 #include "backslice/backslice.h"
 #include "backslice/cuda.h"
-#include "kernels/concat/cuda_copy.h"
+#include "kernels/concat/cuda_kernels.h"
 #include "kernels/concat/segment_list.h"
 
 namespace backslice {

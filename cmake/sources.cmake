@@ -73,12 +73,10 @@ set(BACKSLICE_SOURCES
   src/kernels/sparse/device_arguments.cc
   src/kernels/sparse/reference.cc
   src/kernels/sparse/join.cc
-  src/kernels/sparse/key_columns.cc
   src/kernels/sparse/matcher.cc
   src/kernels/tiles/cpu.cc
   src/kernels/tiles/device_tiles.cc
   src/kernels/tiles/reference.cc
-  src/kernels/tiles/grid.cc
   src/kernels/tiles/parts.cc
   src/ops/call.cc
   src/ops/checks.cc
@@ -138,4 +136,4 @@ set(BACKSLICE_SOURCES
   src/capi/views.cc)
 
 # The stub that replaces the CUDA kernels in builds without them (cuda.cmake).
-set(BACKSLICE_CUDA_STUBS src/kernels/cuda/stub.cc src/kernels/concat/cuda_stub.cc src/kernels/sparse/cuda_stub.cc)
+set(BACKSLICE_CUDA_STUBS src/kernels/cuda/stub.cc)

@@ -6,7 +6,7 @@
 #include "core/items.h"
 #include "core/overlap.h"
 #include "core/row_layout.h"
-#include "kernels/concat/cuda.h"
+#include "kernels/concat/kernel.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"
 

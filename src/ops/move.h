@@ -1,7 +1,6 @@
 // Moving whole tensors: the plain copies, additions and zeros that operations are made of. No checks.
 #pragma once
 
-#include "kernels/slice/cuda.h"
 #include "kernels/slice/kernel.h"
 #include "ops/call.h"
 

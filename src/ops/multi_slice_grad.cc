@@ -8,7 +8,6 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/tiles/cuda.h"
 #include "kernels/tiles/device_tiles.h"
 #include "kernels/tiles/kernel.h"
 #include "ops/checks.h"

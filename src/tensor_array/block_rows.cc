@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/boundary.h"
-#include "kernels/concat/cuda.h"
 #include "kernels/concat/kernel.h"
 #include "memory/tensor_rows.h"
 #include "ops/move.h"

@@ -6,7 +6,7 @@
 
 #include "core/errors.h"
 #include "core/overlap.h"
-#include "kernels/cuda/await_all.h"
+#include "kernels/cuda/memory.h"
 #include "memory/tensor_rows.h"
 #include "ops/device_use.h"
 #include "ops/joiner.h"

@@ -1,10 +1,9 @@
-#include "kernels/concat/cuda.h"
-
 #include <algorithm>
 
-#include "kernels/concat/cuda_copy.h"
+#include "kernels/concat/cuda_kernels.h"
+#include "kernels/concat/kernel.h"
 #include "kernels/concat/segment_list.h"
-#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/tables.h"
 

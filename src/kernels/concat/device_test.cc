@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "kernels/concat/device_copy.h"
-#include "kernels/concat/device_sums.h"
 #include "kernels/concat/segment_list.h"
 #include "testing.h"
 

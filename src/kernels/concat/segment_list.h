@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "kernels/concat/device_segments.h"
 #include "kernels/concat/kernel.h"
-#include "kernels/concat/segment_table.h"
-#include "kernels/cuda/variants.h"
+#include "kernels/cuda/portable.h"
 
 namespace backslice::cuda {
 

@@ -1,6 +1,11 @@
 // KernelContext: how a kernel is to run. It has all that a kernel needs besides its work: no kernel asks a global.
 #pragma once
 
+#include <new>
+
+#include "backslice/tensor.h"
+#include "core/boundary.h"
+#include "core/checked_math.h"
 #include "execute/task_runner.h"
 #include "kernels/cpu/rows.h"
 #include "plan/schedule.h"
@@ -14,5 +19,17 @@ struct KernelContext {
   TaskRunner tasks;        // where pieces run
   Allocator& allocator;    // of memory that the kernel needs for itself
 };
+
+// Room for `count` items that a kernel needs for itself, uninitialised, aligned as tensors are. Throws where there is
+// none.
+template <class T>
+Buffer allocate_scratch(std::int64_t count, Allocator& allocator) {
+  const auto bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)));
+  if (!bytes) throw std::bad_alloc();
+  const auto memory =
+      Tensor::make(DType::UInt8, *Shape::make({*bytes}), 0, Contents::Uninitialised, allocator);  // checks what it got
+  if (!memory.ok()) throw StatusException(memory.status());
+  return memory->buffer();
+}
 
 }  // namespace backslice

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "backslice/allocator.h"
+#include "backslice/buffer.h"
+#include "backslice/device.h"
+#include "backslice/status.h"
 
 namespace backslice::cuda {
 
@@ -53,5 +57,14 @@ void copy_to_device(void* dst, const void* src, std::int64_t bytes, DeviceStream
 void copy_to_host(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
 
 void zero(void* dst, std::int64_t bytes, DeviceStream queue);
+
+// As cuda_await() of each of them, but a stream that several of them are of is waited for once.
+Status await_all(std::span<const Buffer* const> buffers, CudaStream stream);
+
+// Where an operation queues its kernels, and where the memory that they need comes from.
+struct Workspace {
+  DeviceStream queue;
+  Allocator& allocator;
+};
 
 }  // namespace backslice::cuda

@@ -4,11 +4,6 @@
 // moved as unsigned integers by their width; sixteen bytes are a Vector.
 #pragma once
 
-#include <cassert>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
 #ifdef __CUDACC__
 #define BACKSLICE_HD __host__ __device__ __forceinline__
 #define BACKSLICE_UNROLL _Pragma("unroll")
@@ -18,6 +13,13 @@
 #define BACKSLICE_UNROLL
 #define BACKSLICE_NO_UNROLL
 #endif
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 
 namespace backslice::cuda {
 
@@ -264,6 +266,51 @@ auto with_width_and_count(int width, int count, const Body& body) {
       default: return body.template operator()<kWidth, 0>();
     }
   });
+}
+
+// -- Kernels come in variants, which are listed best first: dispatch takes the first that can run, tests and benchmarks
+// walk them all.
+
+// What with_width_and_count compiles kernels for, best first: those that know how many loops there are, then those that
+// take any number.
+inline constexpr int kWidths[] = {16, 8, 4, 2, 1};
+inline constexpr int kCounts[] = {1, 2, 3, 0};
+
+// The first of a list that will do; there always is one.
+template <class Variants, class Predicate>
+const auto& first_of(const Variants& variants, const Predicate& will_do) {
+  return *std::find_if(std::begin(variants), std::end(variants), will_do);
+}
+
+// -- Items whose address need not be a multiple of their width.
+
+// `is_aligned` is the same for all threads of a kernel.
+template <int kBytes>
+BACKSLICE_HD Item<kBytes> load_item(const std::byte* from, bool is_aligned) {
+  if (is_aligned) return load<kBytes>(from);
+  Item<kBytes> item{};
+  if constexpr (kBytes == 16) {
+    item.low = load_item<8>(from, false);
+    item.high = load_item<8>(from + 8, false);
+  } else {
+    for (int i = 0; i < kBytes; ++i) {
+      item = static_cast<Item<kBytes>>(item | static_cast<std::uint64_t>(load<1>(from + i)) << (8 * i));
+    }
+  }
+  return item;
+}
+
+template <int kBytes>
+BACKSLICE_HD void store_item(std::byte* to, Item<kBytes> item, bool is_aligned) {
+  if (is_aligned) return store<kBytes>(to, item);
+  if constexpr (kBytes == 16) {
+    store_item<8>(to, item.low, false);
+    store_item<8>(to + 8, item.high, false);
+  } else {
+    for (int i = 0; i < kBytes; ++i) {
+      store<1>(to + i, static_cast<std::uint8_t>(static_cast<std::uint64_t>(item) >> (8 * i)));
+    }
+  }
 }
 
 }  // namespace backslice::cuda

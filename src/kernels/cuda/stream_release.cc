@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "backslice/cuda.h"
-#include "kernels/cuda/await_all.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice {
 namespace cuda {

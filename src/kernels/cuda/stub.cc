@@ -1,10 +1,11 @@
 // What takes the place of everything CUDA in a build without it.
 #include "backslice/cuda.h"
 #include "core/errors.h"
-#include "kernels/cuda/await_all.h"
+#include "kernels/concat/kernel.h"
 #include "kernels/cuda/memory.h"
-#include "kernels/slice/cuda.h"
-#include "kernels/tiles/cuda.h"
+#include "kernels/slice/kernel.h"
+#include "kernels/sparse/cuda.h"
+#include "kernels/tiles/kernel.h"
 
 namespace backslice {
 namespace {
@@ -29,6 +30,27 @@ void fill(const Plan&, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 void add(const Plan&, DType, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 Status await_all(std::span<const Buffer* const>, CudaStream) { return Status(); }
 void fill_tiles(const CommonAxes&, DType, std::int64_t, Overlap, bool, std::byte*, Allocator&, DeviceStream) {
+  refuse();
+}
+
+void concat(std::byte*, std::span<const Segment>, DType, const Workspace&, std::span<const Sum>, Write) { refuse(); }
+
+DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace&)
+    : rows_(rows), slice_rows_(slice_rows) {
+  refuse();
+}
+DeviceFound DeviceFound::in_order(const CooIndices&, Ints, const CooIndices&, const Workspace&, DeviceStatus*) {
+  refuse();
+}
+DeviceFound DeviceFound::in_any_order(const CooIndices&, Ints, const CooIndices&, const Workspace&, DeviceStatus*) {
+  refuse();
+}
+DeviceFound DeviceFound::in_window(const CooIndices&, Ints, Ints, std::int64_t, const Workspace&, DeviceStatus*) {
+  refuse();
+}
+DeviceStatus DeviceFound::outcome(DeviceStream) const { refuse(); }
+void DeviceFound::write_gradient(const ConstView&, const View&, Write, DeviceStream) const { refuse(); }
+void DeviceFound::write_slice(const CooIndices&, Ints, const ConstView&, const View&, const View&, DeviceStream) const {
   refuse();
 }
 

@@ -1,7 +1,6 @@
-#include "kernels/slice/cuda.h"
-
 #include "kernels/cuda/runtime.h"
 #include "kernels/slice/cuda_kernels.h"
+#include "kernels/slice/kernel.h"
 
 namespace backslice::cuda {
 

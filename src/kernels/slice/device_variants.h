@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/cuda/addition.h"
-#include "kernels/cuda/variants.h"
+#include "kernels/cuda/portable.h"
 #include "kernels/slice/device_rows.h"
 
 namespace backslice::cuda {

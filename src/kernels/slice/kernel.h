@@ -8,6 +8,7 @@
 
 #include "backslice/dtype.h"
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/cuda/memory.h"
 #include "kernels/nest/run_nest.h"
 #include "plan/plan.h"
 
@@ -35,3 +36,12 @@ void accumulate(const Plan& plan, DType dtype, std::byte* dst, const std::byte* 
 }  // namespace reference
 
 }  // namespace backslice
+
+namespace backslice::cuda {
+
+// The same, queued on a stream. They allocate nothing and wait for nothing, and throw a StatusException where CUDA
+// refuses.
+void fill(const Plan& plan, std::byte* dst, const std::byte* src, DeviceStream queue);
+void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, DeviceStream queue);
+
+}  // namespace backslice::cuda

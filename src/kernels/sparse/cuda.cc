@@ -4,11 +4,9 @@
 #include <limits>
 
 #include "core/errors.h"
-#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/runtime.h"
-#include "kernels/sparse/cuda_found.h"
-#include "kernels/sparse/cuda_join.h"
-#include "kernels/sparse/cuda_move.h"
+#include "kernels/sparse/cuda_kernels.h"
 #include "kernels/sparse/device_arguments.h"
 
 namespace backslice::cuda {

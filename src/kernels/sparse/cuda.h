@@ -9,7 +9,7 @@
 #include "backslice/device_status.h"
 #include "backslice/ints.h"
 #include "backslice/tensor.h"
-#include "kernels/cuda/workspace.h"
+#include "kernels/cuda/memory.h"
 
 namespace backslice::cuda {
 
@@ -41,8 +41,8 @@ class DeviceFound {
  private:
   DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace& workspace);
 
-  Buffer memory_;  // of a Found
-  Buffer joined_;  // an int32 per input row, or nothing
+  Buffer memory_;                                    // of a Found
+  Buffer joined_;                                    // an int32 per input row, or nothing
   [[maybe_unused]] std::int64_t rows_, slice_rows_;  // not in the stub
 };
 

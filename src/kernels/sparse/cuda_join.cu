@@ -6,7 +6,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/cuda/launch.h"
-#include "kernels/sparse/cuda_join.h"
+#include "kernels/sparse/cuda_kernels.h"
 
 namespace backslice::cuda {
 namespace {

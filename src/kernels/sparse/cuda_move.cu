@@ -1,6 +1,6 @@
-// Moving rows as was found.
+// Moving and adding rows as was found.
 #include "kernels/cuda/launch.h"
-#include "kernels/sparse/cuda_move.h"
+#include "kernels/sparse/cuda_kernels.h"
 
 namespace backslice::cuda {
 namespace {
@@ -62,6 +62,29 @@ cudaError_t write_indices(const Lists& lists, const Found& found, SliceRows rows
   return visit_reads(lists.kind, [&]<class Read>() {
     const auto run = is_narrow ? indices_kernel<Read, std::uint32_t> : indices_kernel<Read, std::uint64_t>;
     return launch_grid(run, blocks, kChunkThreads, stream, lists, found, rows, to);
+  });
+}
+
+// -- Adding rows
+
+namespace {
+
+template <int kBytes>
+__global__ void __launch_bounds__(kChunkThreads)
+    add_kernel(const __grid_constant__ RowMove move, const __grid_constant__ Found found, SliceRows rows,
+               const __grid_constant__ Addition addition) {
+  if (found.header->is_refused != 0) return;
+  add_chunks<kBytes>(move, found, rows, addition, blockIdx.x, threadIdx.x);
+}
+
+}  // namespace
+
+cudaError_t add_rows(const RowMove& move, const Found& found, SliceRows rows, const Addition& addition,
+                     cudaStream_t stream) {
+  const unsigned blocks = blocks_for_chunks(rows.input, move.chunks);
+  if (blocks == 0) return cudaSuccess;
+  return visit_width(move.width, [&]<int kBytes>() {
+    return launch_grid(add_kernel<kBytes>, blocks, kChunkThreads, stream, move, found, rows, addition);
   });
 }
 

@@ -4,7 +4,7 @@
 #include "backslice/coo_indices.h"
 #include "backslice/view.h"
 #include "kernels/sparse/device_found.h"
-#include "kernels/sparse/row_move.h"
+#include "kernels/sparse/device_move.h"
 
 namespace backslice::cuda {
 

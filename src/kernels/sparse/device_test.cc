@@ -1,9 +1,9 @@
 // The rules that kernels on CUDA devices match rows by, on the CPU, beside the CPU's own matchers.
 #include "kernels/cpu/targets.h"
+#include "kernels/sparse/device_join.h"
+#include "kernels/sparse/device_move.h"
 #include "kernels/sparse/device_rules.h"
-#include "kernels/sparse/key_columns.h"
 #include "kernels/sparse/matcher.h"
-#include "kernels/sparse/row_move.h"
 #include "sparse_rules.h"
 
 namespace backslice::cuda {

@@ -10,7 +10,7 @@
 
 #include "backslice/tensor.h"
 #include "core/per_axis.h"
-#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/kernel_context.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
 #include "plan/cut.h"

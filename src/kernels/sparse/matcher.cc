@@ -6,7 +6,6 @@
 
 #include "core/per_axis.h"
 #include "kernels/sparse/index_rows.h"
-#include "kernels/sparse/vector_indices.h"
 
 namespace backslice {
 namespace {

@@ -5,9 +5,8 @@
 #include "core/per_axis.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
-#include "kernels/tiles/grid.h"
 #include "kernels/tiles/kernel.h"
-#include "kernels/tiles/tile_memory.h"
+#include "kernels/tiles/parts.h"
 #include "kernels/tiles/tile_rows.h"
 #include "plan/cut.h"
 

@@ -1,8 +1,7 @@
-#include "kernels/tiles/cuda.h"
-
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/tables.h"
 #include "kernels/tiles/cuda_kernels.h"
+#include "kernels/tiles/kernel.h"
 #include "kernels/tiles/uploaded_tiles.h"
 
 namespace backslice::cuda {

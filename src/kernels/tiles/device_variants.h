@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "kernels/cuda/variants.h"
+#include "kernels/cuda/portable.h"
 #include "kernels/tiles/device_tiles.h"
 
 namespace backslice::cuda {

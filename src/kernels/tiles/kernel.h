@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/kernel_context.h"
-#include "kernels/tiles/grid.h"
+#include "kernels/cuda/memory.h"
 #include "kernels/tiles/parts.h"
 
 namespace backslice {
@@ -25,3 +25,14 @@ void write_slices(std::span<const SliceGradient> slices, const View& dst);
 }  // namespace reference
 
 }  // namespace backslice
+
+namespace backslice::cuda {
+
+// The same on a CUDA device, in one kernel: it waits for nothing, and can be captured into a graph. Where it
+// `accumulates`, the sum is added to what is there, slice by slice in the order of the list, and nothing else is
+// touched. The tables lie in memory of the allocator, which is that of the device, until the kernel has run. Throws a
+// StatusException where CUDA refuses.
+void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, bool accumulates,
+                std::byte* dst, Allocator& allocator, DeviceStream queue);
+
+}  // namespace backslice::cuda

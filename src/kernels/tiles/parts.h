@@ -5,6 +5,9 @@
 // the parts that differ from slice to slice; neighbours that are one run for every slice are merged.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "backslice/slice_gradient.h"
 #include "execute/task_runner.h"
 #include "kernels/nest/units.h"
@@ -24,5 +27,41 @@ bool are_disjoint(const CommonAxes& common, const TaskRunner& runner);
 
 // Whether two slices share a position; exact.
 bool intersect(const AxisPart* a, const AxisPart* b, int rank);
+
+// -- How a tensor is cut into tiles, and which of many slices meet a tile
+
+inline constexpr std::int64_t kTileBytes = 128 << 10;  // half of a small L2 cache: the tile, and what flows into it
+
+// The grid of tiles: inner axes whole, one axis cut into runs, outer axes one position at a time.
+struct Grid {
+  int cut = 0;             // the axis that is cut; -1 when there are no axes
+  std::int64_t run = 1;    // its positions in a tile
+  std::int64_t runs = 1;   // tiles along it
+  std::int64_t inner = 1;  // elements of one position of it
+  std::int64_t tiles = 1;
+};
+
+Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t tile_bytes);
+
+// Which slices meet each position (or run, on the cut axis) of one axis: the one that tells them apart best.
+class Buckets {
+ public:
+  Buckets(const CommonAxes& common, const Grid& grid, const TaskRunner& runner);
+
+  // Candidates, in list order, for a tile at these positions of the outer axes and this run.
+  const std::vector<std::int64_t>& candidates(const std::int64_t* outer, std::int64_t run) const {
+    if (grid_.cut < 0) return lists_[0];
+    return lists_[static_cast<std::size_t>(axis_ == grid_.cut ? run : outer[axis_])];
+  }
+
+ private:
+  std::int64_t cells(const CommonAxes& common, int k) const;
+  std::pair<std::int64_t, std::int64_t> cell_range(const CommonAxes& common, int k, std::int64_t s) const;
+  std::int64_t count_entries(const CommonAxes& common, int k, const TaskRunner& runner) const;
+
+  const Grid& grid_;
+  int axis_ = 0;
+  std::vector<std::vector<std::int64_t>> lists_;
+};
 
 }  // namespace backslice

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/concat/segment_table.h"
+#include "kernels/concat/device_segments.h"
 #include "kernels/cuda/addition.h"
 
 namespace backslice::cuda {
