@@ -62,12 +62,4 @@ BACKSLICE_HD void set_bit(std::uint32_t* words, int at) {
 #endif
 }
 
-BACKSLICE_HD void lower_to(unsigned long long& least, unsigned long long value) {
-#ifdef __CUDA_ARCH__
-  atomicMin(&least, value);
-#else
-  if (value < least) least = value;
-#endif
-}
-
 }  // namespace backslice::cuda

@@ -40,12 +40,6 @@ auto visit_pair_reads(const Lists& lists, const Visitor& visitor) {
   return visit_reads(lists.kind, visitor);
 }
 
-// Where a walk over a part of the input began and ended in the slice.
-struct WalkedPart {
-  std::int64_t first, end;
-};
-inline constexpr int kPartTiles = 2;
-
 struct FoundHeader {
   IndexBounds box;
   std::int64_t found;     // input rows found, those past the end of the slice too
@@ -62,7 +56,6 @@ struct Found {
   std::int64_t* first;   // per tile, the slice row of the first row found in it
   std::uint32_t* words;  // per 32 rows, those that were found
   std::int32_t* before;  // per word, how many were found in its tile before it
-  WalkedPart* parts;     // per kPartTiles tiles
   std::int32_t* joined;  // per row, its row in the slice or kNoSliceRow; null: the words say it
 
   // The slice row of the first row found in a word.
@@ -76,7 +69,6 @@ struct Found {
   }
 
   static BACKSLICE_HD std::int64_t tiles(std::int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
-  static BACKSLICE_HD std::int64_t parts_of(std::int64_t rows) { return (tiles(rows) + kPartTiles - 1) / kPartTiles; }
 
   // How many bytes they need, and they, in memory of that size that is aligned to 64 bytes.
   static std::int64_t bytes(std::int64_t rows) {
@@ -109,7 +101,6 @@ struct Found {
     array(found.first, tiles);
     array(found.words, tiles * kTileWords);
     array(found.before, tiles * kTileWords);
-    array(found.parts, parts_of(rows));
     return found;
   }
 };

@@ -99,8 +99,8 @@ BACKSLICE_HD bool is_within(std::int64_t& index, std::int64_t start, std::int64_
   return slice_coordinate(index, start, index) && low <= index && index <= high;
 }
 
-// -1, 0 or 1 as row i of a list comes before, at or after an input row, from which `start` is subtracted. For a guess
-// it does not matter that the difference may wrap.
+// -1, 0 or 1 as row i of a list comes before, at or after an input row, from which `start` is subtracted; the
+// difference may wrap.
 template <class Read>
 BACKSLICE_HD int compare_rows(const IndexList& list, std::int64_t i, const IndexList& input, std::int64_t row,
                               const PerColumn* start) {
@@ -127,22 +127,6 @@ BACKSLICE_HD std::int64_t first_not(std::int64_t count, const Before& before) {
     }
   }
   return low;
-}
-
-// Which row of the slice is the next one to be found once the input rows before `row` have been looked at: right if
-// both lists are sorted, and within the slice in any case. Of rows with the same index the first belongs to the first,
-// and so on.
-template <class Read>
-BACKSLICE_HD std::int64_t guess_next_row(const IndexList& input, std::int64_t row, const PerColumn& start,
-                                         const IndexList& output) {
-  const std::int64_t first_equal =
-      first_not(row, [&](std::int64_t i) { return compare_rows<Read>(input, i, input, row, nullptr) < 0; });
-  const std::int64_t low =
-      first_not(output.rows, [&](std::int64_t j) { return compare_rows<Read>(output, j, input, row, &start) < 0; });
-  const std::int64_t high =
-      first_not(output.rows, [&](std::int64_t j) { return compare_rows<Read>(output, j, input, row, &start) <= 0; });
-  const std::int64_t next = low + row - first_equal;
-  return next < high ? next : high;
 }
 
 BACKSLICE_HD int count_bits(std::uint32_t word) {

@@ -114,24 +114,6 @@ TEST(DeviceRules, RowsInTheBoxAreTheSlicesWhereTheyHaveNotParted) {
   EXPECT_GT(together, 500);
 }
 
-TEST(DeviceRules, GuessAsTheCpusMatcherDoes) {
-  std::mt19937 random(52);
-  const RowKernels& kernels = *active_target().rows;
-  for (int i = 0; i < 500; ++i) {
-    const int rank = 1 + static_cast<int>(random() % 3);
-    const Rows input = random_rows(random, 1 + random() % 40, rank, 5, random() % 4 != 0);
-    const Rows output = random_rows(random, random() % 20, rank, 5, random() % 4 != 0);
-    const Row start(static_cast<std::size_t>(rank), static_cast<int>(random() % 3) - 1);
-    const List in(input, rank), out(output, rank);
-    const auto matcher = match_in_order(in.indices(), start, out.indices(), kernels);
-    for (std::int64_t row = 0; row < in.count; ++row) {
-      ASSERT_EQ(guess_next_row<Int64>(list_of(in.matrix, in.count, rank), row, columns_of(start),
-                                      list_of(out.matrix, out.count, rank)),
-                matcher->guess_next(row));
-    }
-  }
-}
-
 TEST(DeviceRules, DifferencesThatOverflowAreNoRow) {
   std::int64_t coordinate;
   EXPECT_TRUE(slice_coordinate(kMin, kMin, coordinate) && coordinate == 0);

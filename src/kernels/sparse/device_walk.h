@@ -1,9 +1,6 @@
-// A walk over both lists by a block of threads, for kernels and for tests on the CPU: each row of the slice finds the
-// first row after the one before it.
-//
-// The input is cut into parts, and each is walked by a block from a guess, which is right if the lists are sorted. Then
-// one block goes over the parts and walks those again whose guess was wrong. In the end each was walked from where the
-// one before it ended.
+// A walk over both lists by one block of threads, for kernels and for tests on the CPU: each row of the slice finds the
+// first row after the one before it. It runs where the rows in the slice's box are not the slice's, one by one, which
+// no slice of a sparse tensor causes.
 #pragma once
 
 #include "kernels/cuda/block.h"
@@ -12,7 +9,7 @@
 namespace backslice::cuda {
 
 inline constexpr int kWalkThreads = 256;
-inline constexpr int kPartRows = kPartTiles * kTileRows, kPartWords = kPartTiles * kTileWords;
+inline constexpr int kWalkedTiles = 2, kPartRows = kWalkedTiles * kTileRows, kPartWords = kWalkedTiles * kTileWords;
 inline constexpr int kStagedIndices = 2048, kMostStagedRows = 1024;
 
 // Rows of both lists, in the coordinates of the slice. What is walked is the copy: nobody changes it meanwhile.
@@ -92,7 +89,7 @@ BACKSLICE_HD void walk_staged(Staged& staged, int rank, int offset, bool is_end)
 // A thread's share of the words of a part that was walked from row `first` of the slice on.
 BACKSLICE_HD void write_words(const Found& found, const Staged& staged, std::int64_t part, std::int64_t tiles,
                               std::int64_t first, int thread) {
-  const std::int64_t first_tile = part * kPartTiles;
+  const std::int64_t first_tile = part * kWalkedTiles;
   for (int w = thread; w < kPartWords; w += kWalkThreads) {
     if (first_tile + w / kTileWords >= tiles) break;
     const std::int64_t tile = first_tile + w / kTileWords, word = first_tile * kTileWords + w;
@@ -107,10 +104,10 @@ BACKSLICE_HD void write_words(const Found& found, const Staged& staged, std::int
   }
 }
 
-// By a block: a part, from row `first` of the slice on. Its words go to memory.
+// By a block: a part, from row `first` of the slice on. Its words go to memory. Returns the next row of the slice.
 template <class Read>
-BACKSLICE_HD void walk_part(const Lists& lists, const Found& found, std::int64_t part, std::int64_t first,
-                            Staged& staged) {
+BACKSLICE_HD std::int64_t walk_part(const Lists& lists, const Found& found, std::int64_t part, std::int64_t first,
+                                    Staged& staged) {
   const std::int64_t lo = part * kPartRows, rows = lists.input.rows;
   const std::int64_t hi = lo + kPartRows < rows ? lo + kPartRows : rows;
   by_threads<kWalkThreads>([&](int thread) {
@@ -125,57 +122,19 @@ BACKSLICE_HD void walk_part(const Lists& lists, const Found& found, std::int64_t
     row += staged.walked;
     next += staged.matched;
   }
-  by_threads<kWalkThreads>([&](int thread) {
-    write_words(found, staged, part, Found::tiles(rows), first, thread);
-    if (thread == 0) found.parts[part] = {first, next};
-  });
+  by_threads<kWalkThreads>([&](int thread) { write_words(found, staged, part, Found::tiles(rows), first, thread); });
+  return next;
 }
 
-// By a block, in memory that its threads share.
-struct Walk {
-  Staged staged;
-  std::int64_t guess;
-  unsigned long long wrong;
-};
-
-// By a block: a part from a guess.
+// By a block: one part after the other.
 template <class Read>
-BACKSLICE_HD void walk_from_guess(const Lists& lists, const Found& found, std::int64_t part, Walk& walk) {
-  by_threads<kWalkThreads>([&](int thread) {
-    if (thread != 0) return;
-    walk.guess = part == 0 ? 0 : guess_next_row<Read>(lists.input, part * kPartRows, lists.start, lists.output);
-  });
-  walk_part<Read>(lists, found, part, walk.guess, walk.staged);
-}
-
-// By a block: the first part from `from` on whose walk did not begin where the one before it ended, or `parts`.
-BACKSLICE_HD std::int64_t find_wrong(const WalkedPart* walked, std::int64_t from, std::int64_t parts,
-                                     unsigned long long& wrong) {
-  for (std::int64_t first = from; first < parts; first += kWalkThreads) {
-    by_threads<kWalkThreads>([&](int thread) {
-      if (thread == 0) wrong = static_cast<unsigned long long>(parts);
-    });
-    by_threads<kWalkThreads>([&](int thread) {
-      const std::int64_t part = first + thread;
-      if (part < parts && walked[part].first != walked[part - 1].end)
-        lower_to(wrong, static_cast<unsigned long long>(part));
-    });
-    const auto least = static_cast<std::int64_t>(wrong);
-    by_threads<kWalkThreads>([](int) {});  // all have read it
-    if (least < parts) return least;
-  }
-  return parts;
-}
-
-// By one block, when all parts were walked: walks those again whose guess was wrong.
-template <class Read>
-BACKSLICE_HD void mend_parts(const Lists& lists, const Found& found, std::int64_t parts, Walk& walk) {
-  for (std::int64_t part = find_wrong(found.parts, 1, parts, walk.wrong); part < parts;
-       part = find_wrong(found.parts, part + 1, parts, walk.wrong)) {
-    walk_part<Read>(lists, found, part, found.parts[part - 1].end, walk.staged);
+BACKSLICE_HD void walk_rows(const Lists& lists, const Found& found, Staged& staged) {
+  std::int64_t next = 0;
+  for (std::int64_t part = 0; part * kPartRows < lists.input.rows; ++part) {
+    next = walk_part<Read>(lists, found, part, next, staged);
   }
   by_threads<kWalkThreads>([&](int thread) {
-    if (thread == 0) found.header->used = found.parts[parts - 1].end;
+    if (thread == 0) found.header->used = next;
   });
 }
 
