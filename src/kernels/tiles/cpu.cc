@@ -5,6 +5,7 @@
 #include "core/per_axis.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
+#include "kernels/nest/run_nest.h"
 #include "kernels/tiles/kernel.h"
 #include "kernels/tiles/parts.h"
 #include "kernels/tiles/tile_rows.h"
@@ -207,7 +208,7 @@ class TileFiller {
       take_from_tile(scratch);
     }
     for (const TilePart& part : scratch.parts) {
-      walk(scratch.axes.data() + part.first_axis, dst_strides_, dst, part.source, RowCopy{item_size_});
+      copy(scratch.axes.data() + part.first_axis, dst_strides_, dst, part.source);
     }
   }
 
@@ -226,7 +227,7 @@ class TileFiller {
 
   void compose(Scratch& scratch, std::int64_t elements) const {
     if (disjoint_ || last_wins_ || scratch.parts.size() <= 1) {
-      for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopy{item_size_});
+      for (const TilePart& part : scratch.parts) copy(scratch, part);
     } else if (dtype_ == DType::Float8E8M0FNU) {
       scratch.covered.assign(static_cast<std::size_t>(elements), 0);
       for (const TilePart& part : scratch.parts) walk(scratch, part, RowCopyOrAdd{scratch.tile, scratch.covered});
@@ -248,13 +249,13 @@ class TileFiller {
       context_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (!is_fresh) walk(scratch, parts[i], RowIdentity<T>{});
     }
-    const RowAdd<T> add{addition_of(dtype_, context_.rows)};
     for (std::size_t i = 0; i < parts.size(); ++i) {
       context_.tasks.throw_if_cancelled_at(static_cast<std::int64_t>(i + 1));
       if (i == 0 || (few && fresh[i])) {
-        walk(scratch, parts[i], RowCopy{item_size_});
+        copy(scratch, parts[i]);
       } else {
-        walk(scratch, parts[i], add);
+        const PlacedNest part = nest_of(scratch.axes.data() + parts[i].first_axis, tile_strides_);
+        AddNest(part.nest, dtype_, item_size_, context_.rows).run(scratch.tile + part.offset, parts[i].source);
       }
     }
   }
@@ -275,6 +276,30 @@ class TileFiller {
 
   // In the tile or in the destination, whose positions lie so far apart on each axis.
   using Strides = PerAxis<std::int64_t>;
+
+  struct PlacedNest {
+    Nest nest;
+    std::int64_t offset;
+  };
+  PlacedNest nest_of(const AxisPart* parts, const Strides& strides) const {
+    Nest::Axes axes;
+    std::int64_t offset = 0;
+    for (int depth = 0; depth < tile_rank_; ++depth) {
+      const AxisPart& part = parts[depth];
+      offset += part.start * strides[depth];
+      if (part.count > 1) axes.push_back({part.count, part.step * strides[depth], part.src_stride});
+    }
+    return {Nest(axes, item_size_), offset};
+  }
+
+  void copy(const AxisPart* axes, const Strides& strides, std::byte* dst, const std::byte* src) const {
+    const PlacedNest part = nest_of(axes, strides);
+    MoveNest(part.nest).run(dst + part.offset, src, context_.rows);
+  }
+  void copy(const Scratch& scratch, const TilePart& part) const {
+    copy(scratch.axes.data() + part.first_axis, tile_strides_, scratch.tile, part.source);
+  }
+
   template <class Row>
   void walk(const AxisPart* axes, const Strides& strides, std::byte* dst, const std::byte* src, const Row& row,
             int depth = 0) const {

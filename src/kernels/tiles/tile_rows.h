@@ -1,4 +1,4 @@
-// Rows of a tile: copied, added, or made ready to be added to.
+// Rows of a tile, made ready to be added to, and the memory of tiles.
 #pragma once
 
 #include <algorithm>
@@ -17,41 +17,6 @@
 
 namespace backslice {
 
-// Row operations on a dense tile; steps and strides are in bytes.
-struct RowCopy {
-  std::int64_t size;
-  void operator()(std::byte* dst, const std::byte* src, std::int64_t n, std::int64_t step, std::int64_t stride) const {
-    if (step == size && stride == size) return copy_bytes(dst, src, n * size);
-    const auto each = [&]<std::int64_t kSize>() {
-      for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * step, src + i * stride, kSize);
-    };
-    switch (size) {
-      case 1: return each.template operator()<1>();
-      case 2: return each.template operator()<2>();
-      case 4: return each.template operator()<4>();
-      case 8: return each.template operator()<8>();
-      case 16: return each.template operator()<16>();
-      default:
-        for (std::int64_t i = 0; i < n; ++i) copy_bytes(dst + i * step, src + i * stride, size);
-    }
-  }
-};
-
-template <class T>
-struct RowAdd {
-  AddRow dense;
-  void operator()(std::byte* dst, const std::byte* src, std::int64_t n, std::int64_t step, std::int64_t stride) const {
-    if (dense != nullptr && step == sizeof(T) && stride == sizeof(T)) return dense(dst, src, n);
-    for (std::int64_t i = 0; i < n; ++i) {
-      T sum, term;
-      std::memcpy(&sum, dst + i * step, sizeof(T));
-      std::memcpy(&term, src + i * stride, sizeof(T));
-      sum = sum + term;
-      std::memcpy(dst + i * step, &sum, sizeof(T));
-    }
-  }
-};
-
 // The number that changes nothing when something is added to it, minus zero included: minus zero itself, or zero where
 // there is none.
 template <class T>
@@ -67,6 +32,7 @@ T identity() {
   return value;
 }
 
+// Row operations on a dense tile; steps and strides are in bytes.
 template <class T>
 struct RowIdentity {
   void operator()(std::byte* dst, const std::byte*, std::int64_t n, std::int64_t step, std::int64_t) const {
