@@ -1,4 +1,5 @@
-// Division by a number that is known before a kernel runs: a multiplication and a shift.
+// Division by a number that is known before a kernel runs: a multiplication and a shift. And what all kernels compute
+// by it: where an item lies on each axis.
 #pragma once
 
 #include "kernels/cuda/portable.h"
@@ -30,5 +31,19 @@ struct FastDivisor {
 #endif
   }
 };
+
+// The positions of an item on `axes` axes, of which extent(k) has the divisor, from the innermost to the outermost:
+// calls body(k, position) until one returns false, and returns whether none did.
+template <class Extent, class Body>
+BACKSLICE_HD bool for_each_position(int axes, std::uint32_t item, const Extent& extent, const Body& body) {
+  BACKSLICE_UNROLL
+  for (int k = axes - 1; k >= 0; --k) {
+    const FastDivisor& positions = extent(k);
+    const std::uint32_t outer = k == 0 ? 0 : positions.quotient(item);
+    if (!body(k, item - outer * positions.divisor)) return false;
+    item = outer;
+  }
+  return true;
+}
 
 }  // namespace backslice::cuda

@@ -41,20 +41,18 @@ BACKSLICE_HD Place locate(const DevicePlanOf<kMostLoops>& plan, std::uint32_t it
   const int loops = loops_of<kLoops>(plan);
   if (loops == 0) return {0, plan.src, plan.dst};
   if (loops == 1) return place;
-  std::uint32_t rest = innermost<kLoops>(plan).extent.quotient(item);
+  const std::uint32_t rest = innermost<kLoops>(plan).extent.quotient(item);
   place.position = item - rest * innermost<kLoops>(plan).extent.divisor;
   bool is_taken = place.src != nullptr;
-  BACKSLICE_UNROLL
-  for (int i = loops - 2; i >= 0; --i) {
+  const auto extent = [&](int i) -> const FastDivisor& { return plan.loop[i].extent; };
+  for_each_position(loops - 1, rest, extent, [&](int i, std::uint32_t position) {
     const DeviceLoop& loop = plan.loop[i];
-    const std::uint32_t outer = i == 0 ? 0 : loop.extent.quotient(rest);
-    const std::uint32_t position = rest - outer * loop.extent.divisor;
-    rest = outer;
     const std::uint32_t index = taken_index(loop, position);
     is_taken = is_taken && index < loop.count;
     place.dst += position * loop.dst_stride;
     place.src += index * loop.src_stride;
-  }
+    return true;
+  });
   if (!is_taken) place.src = nullptr;
   return place;
 }

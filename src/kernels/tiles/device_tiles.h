@@ -78,6 +78,11 @@ BACKSLICE_HD int rank_of(const DeviceTiles& tiles) {
   return kRank > 0 ? kRank : tiles.rank;
 }
 
+struct ExtentsOf {
+  const DeviceTiles& tiles;
+  BACKSLICE_HD const FastDivisor& operator()(int k) const { return tiles.axis[k].extent; }
+};
+
 // Which of a part's positions this is, or its count where it is none.
 BACKSLICE_HD std::uint32_t index_in(const DevicePart& part, std::uint32_t position) {
   if (position < part.start) return part.count;
@@ -92,21 +97,16 @@ BACKSLICE_HD const std::byte* source_of(const DeviceTiles& tiles, std::uint32_t 
   const int rank = rank_of<kRank>(tiles);
   const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
   const std::byte* source = tiles.sources[slice];
-  std::uint32_t rest = unit;
   std::uint64_t offset = 0;  // wraps, as an index does, where the unit is not taken
   bool is_taken = true;
-  BACKSLICE_UNROLL
-  for (int k = rank - 1; k >= 0; --k) {
-    const FastDivisor& extent = tiles.axis[k].extent;
-    const std::uint32_t outer = k == 0 ? 0 : extent.quotient(rest);
-    const std::uint32_t position = rest - outer * extent.divisor;
-    rest = outer;
+  for_each_position(rank, unit, ExtentsOf{tiles}, [&](int k, std::uint32_t position) {
     const DevicePart part = parts[k];
     const std::uint32_t from_start = position - part.start;  // wraps below the start, to more than any count
     const std::uint32_t index = part.step.quotient(from_start);
     is_taken = is_taken && position >= part.start && index < part.count && index * part.step.divisor == from_start;
     offset += index * static_cast<std::uint64_t>(part.src_stride);
-  }
+    return true;
+  });
   return is_taken ? source + static_cast<std::int64_t>(offset) : nullptr;
 }
 
@@ -114,14 +114,10 @@ template <int kRank>
 BACKSLICE_HD std::byte* place_of(const DeviceTiles& tiles, std::uint32_t unit) {
   std::byte* dst = tiles.dst;
   if (tiles.is_dense) return dst + static_cast<std::int64_t>(unit) * tiles.width;
-  std::uint32_t rest = unit;
-  BACKSLICE_UNROLL
-  for (int k = rank_of<kRank>(tiles) - 1; k >= 0; --k) {
-    const FastDivisor& extent = tiles.axis[k].extent;
-    const std::uint32_t outer = k == 0 ? 0 : extent.quotient(rest);
-    dst += (rest - outer * extent.divisor) * tiles.axis[k].dst_stride;
-    rest = outer;
-  }
+  for_each_position(rank_of<kRank>(tiles), unit, ExtentsOf{tiles}, [&](int k, std::uint32_t position) {
+    dst += position * tiles.axis[k].dst_stride;
+    return true;
+  });
   return dst;
 }
 
@@ -185,17 +181,13 @@ BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::ui
   const std::uint32_t slice = tiles.slices[i];
   const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
   const std::byte* source = tiles.sources[slice];
-  std::uint32_t rest = tiles.axis[rank - 1].extent.quotient(unit);
-  BACKSLICE_UNROLL
-  for (int k = rank - 2; k >= 0; --k) {
-    const std::uint32_t outer = k == 0 ? 0 : tiles.axis[k].extent.quotient(rest);
-    const std::uint32_t position = rest - outer * tiles.axis[k].extent.divisor;
-    rest = outer;
+  const std::uint32_t row = tiles.axis[rank - 1].extent.quotient(unit);
+  const bool is_taken = for_each_position(rank - 1, row, ExtentsOf{tiles}, [&](int k, std::uint32_t position) {
     const std::uint32_t index = index_in(parts[k], position);
-    if (index >= parts[k].count) return {};
     source += index * parts[k].src_stride;
-  }
-  return {source, parts[rank - 1]};
+    return index < parts[k].count;
+  });
+  return is_taken ? RowPart{source, parts[rank - 1]} : RowPart{};
 }
 
 // Writes the unit at a position of a row, of which `parts` are the slices' parts.
