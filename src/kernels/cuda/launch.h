@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -44,5 +45,10 @@ cudaError_t launch(void (*kernel)(Parameters...), std::uint32_t threads, cudaStr
                    const std::type_identity_t<Parameters>&... arguments) {
   return launch_blocks(kernel, blocks_for(threads), stream, arguments...);
 }
+
+// The kernels that put tables into memory of a device, launched.
+
+// Copies `size` bytes, a multiple of 16, as arguments of kernels. `to` is aligned to 16 bytes.
+cudaError_t upload_pages(const std::byte* bytes, std::size_t size, std::byte* to, cudaStream_t stream);
 
 }  // namespace backslice::cuda

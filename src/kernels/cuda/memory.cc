@@ -6,9 +6,9 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/stream_release.h"
-#include "kernels/cuda/table_pages.h"
 #include "kernels/cuda/tables.h"
 
 namespace backslice {

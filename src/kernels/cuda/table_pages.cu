@@ -1,6 +1,5 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/portable.h"
-#include "kernels/cuda/table_pages.h"
 
 namespace backslice::cuda {
 namespace {
