@@ -142,7 +142,7 @@ void fuzz_into(Input& in, const Case& c) {
   out.check_gaps();
 }
 
-constexpr std::int64_t kTiles[] = {kTileBytes, 1, 100};
+constexpr std::int64_t kTiles[] = {kTuning.tile, 1, 100};
 
 // Tests the kernel itself, with any target and stores. (The public function uses the best.)
 void fuzz_kernel(Input& in, const Case& c) {

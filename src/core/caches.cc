@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include "core/tuning.h"
+
 namespace backslice {
 namespace {
 
@@ -26,8 +28,7 @@ std::int64_t size_of_level(int level, std::int64_t unknown) {
 }  // namespace
 
 std::int64_t cache_for_results() {
-  constexpr std::int64_t kUnknown = 16 << 20, kMost = 32 << 20;
-  static const std::int64_t bytes = std::min(size_of_level(3, kUnknown) / 2, kMost);
+  static const std::int64_t bytes = std::min(size_of_level(3, kTuning.unknown_cache) / 2, kTuning.most_cached);
   return bytes;
 }
 

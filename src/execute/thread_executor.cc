@@ -25,6 +25,7 @@
 #include "core/boundary.h"
 #include "core/faults.h"
 #include "core/fork.h"
+#include "core/tuning.h"
 #include "execute/default_pool.h"
 #include "execute/job.h"
 
@@ -194,10 +195,9 @@ class ThreadExecutor final : public Executor {
   // Waking threads takes as long as writing some megabytes. So that a series of smaller jobs gets threads, too, some of
   // them wake them: then they stay awake from one to the next.
   std::int64_t least_work() const override {
-    constexpr std::int64_t kAsleep = 8 * kLeastWork;
-    constexpr std::uint32_t kTried = 16;
     if (shared_->sleepers < shared_->workers) return kLeastWork;
-    return asked_asleep_++ % kTried == kTried - 1 ? kLeastWork : kAsleep;
+    const bool tries = asked_asleep_++ % kTuning.tries_asleep == kTuning.tries_asleep - 1;
+    return tries ? kLeastWork : kTuning.asleep * kLeastWork;
   }
 
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {

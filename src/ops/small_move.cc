@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 
+#include "core/tuning.h"
 #include "core/visit_dtype.h"
 #include "kernels/nest/run_nest.h"
 #include "ops/call.h"
@@ -108,8 +109,7 @@ void SmallMove::copy_items(std::byte* dst, const std::byte* src) const {
 
 // Null for so few items that a nest takes longer than they do.
 const RowKernels* SmallMove::rows_for(std::int64_t items) const {
-  constexpr std::int64_t kFewItems = 48;
-  return items > kFewItems ? ready_rows() : nullptr;
+  return items > kTuning.few_items ? ready_rows() : nullptr;
 }
 
 Nest SmallMove::nest() const {

@@ -19,6 +19,7 @@
 
 #include "backslice/dtype.h"
 #include "backslice/export.h"
+#include "core/tuning.h"
 
 namespace backslice {
 
@@ -28,8 +29,7 @@ struct RowKernels;
 class SmallMove {
  public:
   static constexpr int kMostAxes = 8;
-  static constexpr std::int64_t kMostBytes = 512 << 10;  // of the result
-  static constexpr std::int64_t kMostRuns = 32 << 10;    // in some tens of microseconds
+  static constexpr std::int64_t kMostBytes = kTuning.small_bytes, kMostRuns = kTuning.small_runs;
 
   explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
 

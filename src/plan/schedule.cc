@@ -4,12 +4,11 @@
 
 #include "core/caches.h"
 #include "core/items.h"
+#include "core/tuning.h"
 #include "plan/pages.h"
 
 namespace backslice {
 namespace {
-
-constexpr std::int64_t kZeroSpeed = 8;  // how many zeros are written to a cache in the time of one byte that is copied
 
 constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
@@ -45,7 +44,7 @@ void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   static_cast<Manner&>(schedule) = manner_within(whole, bytes, per_byte);
   if (schedule.strategy != Strategy::Cached) return;
   const std::int64_t taken = schedule.plan.taken_bytes();
-  schedule.work = work_of(taken, per_byte) + (bytes - taken) / kZeroSpeed;
+  schedule.work = work_of(taken, per_byte) + (bytes - taken) / kTuning.zero_speed;
 }
 
 // The same for sums, which are read before they are written: nothing is gained past the caches.
@@ -62,19 +61,18 @@ class FreshZeros {
  public:
   FreshZeros(const Layout& out, FreeZeros free)
       : out_(out), huge_(free == FreeZeros::InAnyPages ? huge_page_bytes() : 0) {
-    constexpr std::int64_t kWorthIt = 2 << 20;
-    constexpr std::int64_t kFirstTouch = 32;  // how much slower a first touch is than zeroing warm memory
     const std::int64_t bytes = out.shape.elements() * out.item_size;
-    if (free != FreeZeros::None && bytes >= kWorthIt) pages_left_ = bytes / (kFirstTouch * page_bytes());
+    if (free != FreeZeros::None && bytes >= kTuning.least_fresh)
+      pages_left_ = bytes / (kTuning.first_touch * page_bytes());
   }
 
   // Whether they are still worth it when this is written too.
   bool are_worth(const Selection& selection) {
     if (pages_left_ <= 0) return false;
-    constexpr std::int64_t kHugeTouch = 24;  // in touches of small pages
     const std::int64_t pages = pages_touched(selection, out_, page_bytes());
     std::int64_t touches = pages;
-    if (huge_ > 0) touches = std::min(pages, kHugeTouch * std::min(pages, pages_touched(selection, out_, huge_)));
+    if (huge_ > 0)
+      touches = std::min(pages, kTuning.huge_touch * std::min(pages, pages_touched(selection, out_, huge_)));
     pages_left_ -= std::min(pages_left_, touches);
     saved_ += pages - touches;
     return pages_left_ > 0;

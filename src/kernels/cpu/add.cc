@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "core/tuning.h"
 #include "core/visit_dtype.h"
 #include "kernels/cpu/items-inl.h"
 #include "kernels/cpu/targets.h"
@@ -30,8 +31,6 @@ HWY_INLINE std::int64_t add_vectors(D d, std::byte* dst, const std::byte* src, s
   return i;
 }
 
-constexpr std::int64_t kWorthAligning = 4096;  // bytes of a row
-
 // Rows of T, kParts of them per element.
 template <class T, int kParts = 1>
 HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t count) {
@@ -47,7 +46,7 @@ HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t cou
     }
   };
   std::int64_t i = 0;
-  if (total * kSize >= kWorthAligning) {  // no vector is then stored to two lines
+  if (total * kSize >= kTuning.aligned_sums) {  // no vector is then stored to two lines
     const auto ahead = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(dst) % kLine);
     add_numbers(0, i = ahead / kSize);
   }

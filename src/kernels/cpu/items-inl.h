@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/tuning.h"
 #include "kernels/cpu/rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,9 +31,9 @@ HWY_INLINE void copy_item(std::byte* dst, const std::byte* src) {
 // and rows are short: some at a time, whose lines stay in the L1 cache.
 template <class Row>
 HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Plane& shared, const Row& row) {
-  constexpr std::int64_t kShort = 16, kBlock = 128;
+  constexpr std::int64_t kBlock = kTuning.rows_in_cache;
   const Plane plane = shared;  // of its own: stores through bytes could change one that others see
-  if (plane.count >= kShort || plane.rows <= plane.count) {
+  if (plane.count >= kTuning.short_items || plane.rows <= plane.count) {
     for (std::int64_t i = 0; i < plane.rows; ++i) {
       row(dst + i * plane.row_dst, src + i * plane.row_src, plane.count, plane.dst_stride, plane.src_stride);
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/tuning.h"
 #include "kernels/cpu/items-inl.h"
 #include "kernels/cpu/targets.h"
 
@@ -229,7 +230,6 @@ HWY_INLINE void for_each_run(std::byte* dst, const std::byte* src, const Plane& 
 }
 
 void move_runs(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t bytes) {
-  constexpr std::int64_t kByMemcpy = 16 << 10;  // which knows best how to copy more
   const hn::ScalableTag<std::uint8_t> d;
   const hn::CappedTag<std::uint8_t, 16> d16;
   const auto each = [&](const auto& copy) { for_each_run(dst, src, plane, copy); };
@@ -237,7 +237,7 @@ void move_runs(std::byte* dst, const std::byte* src, const Plane& plane, std::in
   if (bytes <= 4) return each([&](auto* to, auto* from) { copy_two<2>(to, from, bytes); });
   if (bytes <= 8) return each([&](auto* to, auto* from) { copy_two<4>(to, from, bytes); });
   if (bytes <= 16) return each([&](auto* to, auto* from) { copy_two<8>(to, from, bytes); });
-  if (bytes > kByMemcpy) {
+  if (bytes > kTuning.memcpy_run) {
     return each([&](auto* to, auto* from) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
   if (bytes < static_cast<std::int64_t>(hn::Lanes(d))) {

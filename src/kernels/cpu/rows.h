@@ -10,6 +10,7 @@
 
 #include "backslice/dtype.h"
 #include "core/items.h"
+#include "core/tuning.h"
 #include "kernels/cpu/indices.h"
 
 namespace backslice {
@@ -69,8 +70,7 @@ struct RowKernels {
   // Zeros by whatever is fastest, as a part of so many. The string instructions of memset do not read what they write,
   // but are slow to begin, and within the L2 cache.
   void write_zeros(std::byte* dst, std::int64_t bytes, std::int64_t of) const {
-    constexpr std::int64_t kInCache = 256 << 10, kLongRun = 1024;
-    if (of <= kInCache || bytes < kLongRun) return zero(dst, bytes);
+    if (of <= kTuning.cached_zeros || bytes < kTuning.string_zeros) return zero(dst, bytes);
     std::memset(dst, 0, static_cast<std::size_t>(bytes));
   }
 

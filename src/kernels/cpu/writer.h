@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/tuning.h"
 #include "kernels/cpu/rows.h"
 
 namespace backslice {
@@ -92,7 +93,7 @@ class StreamWriter {
     const StreamRow stream_row = step == 1 && src_stride == -size  ? rows_.stream_reversed[width]
                                  : step == 2 && src_stride == size ? rows_.stream_spaced[width]
                                                                    : nullptr;
-    if (stream_row == nullptr || count * spacing < kDirect) return false;
+    if (stream_row == nullptr || count * spacing < kTuning.direct_run) return false;
     write_zeros();
     if (end_ % spacing != 0) return false;  // lines would end within items
     const auto src_at = [&](std::int64_t from) { return src + from / spacing * src_stride; };
@@ -132,7 +133,6 @@ class StreamWriter {
 
  private:
   static constexpr std::int64_t kBlock = 2 * kMaxReserve;
-  static constexpr std::int64_t kDirect = 1024;  // runs from here on bypass the block
 
   std::byte* room(std::int64_t bytes) {
     if (end_ + bytes > kBlock) flush_lines();
@@ -169,7 +169,7 @@ class StreamWriter {
   // `stream` are given where to, from where in the run, and how many bytes; stream's are whole lines.
   template <class Put, class Stream>
   void write(std::int64_t bytes, const Put& put, const Stream& stream) {
-    if (bytes < kDirect) {
+    if (bytes < kTuning.direct_run) {
       put(room(bytes), 0, bytes);
       end_ += bytes;
       return;

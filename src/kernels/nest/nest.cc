@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "core/tuning.h"
+
 namespace backslice {
 namespace {
 
@@ -24,12 +26,6 @@ int closest_in_source(const InlineVector<NestAxis>& axes) {
   }
   return best;
 }
-
-constexpr std::int64_t kFewRuns = 32;  // fewer than these in a plane, and calling the kernel takes longer than they do
-constexpr std::int64_t kShortRow = 4;  // a shorter row is walked across
-constexpr std::int64_t kFarApart = 1024;       // bytes: the processor reads no further ahead
-constexpr std::int64_t kPrefetched = 8 << 20;  // bytes of one side, which the caches do not have
-constexpr std::int64_t kRowsInCache = 128;     // whose lines stay in the L1 cache
 
 }  // namespace
 
@@ -82,11 +78,11 @@ int Nest::choose_rows(const Axes& axes) {
   const int inner = axes.size() - 1, closest = closest_in_source(axes);
   // Where no two positions share a line of the destination either, they are read ahead as they are, unless they are in
   // other pages each.
-  const bool shares_lines = axes[inner].dst < kLine || std::abs(axes[inner].src) >= kFarApart;
+  const bool shares_lines = axes[inner].dst < kLine || std::abs(axes[inner].src) >= kTuning.far_apart;
   is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 && shares_lines &&
                    in_a_line(axes[closest]) >= 2 * in_a_line(axes[inner]);
   if (is_transposed_) return closest;
-  if (axes[inner].extent * axes[inner - 1].extent >= kFewRuns) return inner - 1;
+  if (axes[inner].extent * axes[inner - 1].extent >= kTuning.few_runs) return inner - 1;
   int longest = inner - 1;
   for (int i = inner - 1; i >= 0; --i) {
     if (axes[i].extent > axes[longest].extent) longest = i;
@@ -125,7 +121,7 @@ void Nest::arrange(const Axes& axes) {
   const int rows = choose_rows(axes);
   const NestAxis across = axes[rows];
   plane_.rows = across.extent, plane_.row_dst = across.dst, plane_.row_src = across.src;
-  const bool swaps = !is_transposed_ && items.extent < kShortRow && across.extent > items.extent;
+  const bool swaps = !is_transposed_ && items.extent < kTuning.short_row && across.extent > items.extent;
   if (swaps) {
     plane_ = {items.extent, items.dst, items.src, across.extent, across.dst, across.src};
   }
@@ -134,7 +130,7 @@ void Nest::arrange(const Axes& axes) {
       if (i != rows) {
         steps_.push_back({axes[i], nullptr, 0, 0});
       } else if (swaps || rows != inner - 1) {
-        add_blocks(across, swaps ? &Plane::count : &Plane::rows, kRowsInCache);
+        add_blocks(across, swaps ? &Plane::count : &Plane::rows, kTuning.rows_in_cache);
       }
     }
     return;
@@ -146,7 +142,7 @@ void Nest::arrange(const Axes& axes) {
   for (int i = within - 1; i >= 0; --i) {
     if (i != rows && std::abs(axes[i].src) < kLine) within = i;
   }
-  looks_ahead_ = bytes_ > kPrefetched;
+  looks_ahead_ = bytes_ > kTuning.prefetched;
   for (int i = 0; i <= inner; ++i) {
     if (i == within) {
       // Of few rows, longer ones; and the other way round.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/tuning.h"
 #include "kernels/cpu/rows.h"
 
 namespace backslice {
@@ -96,7 +97,7 @@ void AddNest::move(std::byte* dst, const std::byte* src, const Plane& plane) con
 
 // A few kilobytes at a time. Sums that are not dense are made so too, and put back.
 void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plane) const {
-  constexpr std::int64_t kMostItems = 256, kFewItems = 8;
+  constexpr std::int64_t kMostItems = kTuning.packed_items;
   alignas(kLine) std::byte sums[16 * kMostItems], terms[16 * kMostItems];
   const std::int64_t size = item_size_;
   // Rows of a source that is dense across them are moved several at once.
@@ -112,7 +113,7 @@ void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plan
       const std::int64_t next = std::min(most_count, plane.count - i - count);
       if (src_stride < 0 && next > 0) prefetch(src + row * plane.row_src + (i + count) * src_stride, src_stride, next);
       move(terms, src + row * plane.row_src + i * src_stride, {rows, dense, plane.row_src, count, size, src_stride});
-      const bool are_apart = dst_stride != size || (count < kFewItems && plane.row_dst != dense);
+      const bool are_apart = dst_stride != size || (count < kTuning.few_packed && plane.row_dst != dense);
       if (add_plane_ != nullptr && are_apart) {
         add_plane_(to, terms, {rows, plane.row_dst, dense, count, dst_stride, size}, 1);
       } else if (dst_stride == size && (plane.row_dst == dense || rows == 1)) {

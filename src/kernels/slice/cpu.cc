@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/items.h"
+#include "core/tuning.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/nest/run_nest.h"
 #include "kernels/slice/kernel.h"
@@ -147,8 +148,8 @@ class Emitter {
 
   // Rows with one run each.
   bool lines(Loops loops, const std::byte* src) {
-    constexpr std::int64_t kMostBytes = 512;
-    if (loops.size() != 2 || loops[0].step != 1 || loops[1].step != 1 || loops[0].dst_stride > kMostBytes) return false;
+    if (loops.size() != 2 || loops[0].step != 1 || loops[1].step != 1 || loops[0].dst_stride > kTuning.line_rows)
+      return false;
     if (loops[1].count == 0 || (loops[1].count > 1 && loops[1].src_stride != item_size_)) return false;
     return writer_.lines(src, {.rows = loops[0].count,
                                .row_bytes = loops[0].dst_stride,
@@ -181,17 +182,17 @@ class Filler {
       : item_size_(item_size), rows_(rows), stores_(stores) {
     const std::size_t dense = first_dense_loop(loops, item_size);
     const std::int64_t bytes = bytes_of(loops, item_size), dense_bytes = bytes_of(loops.subspan(dense), item_size);
-    const bool is_spread_out =
-        dense < loops.size() && is_spread(loops.back(), item_size) && loops.back().extent * item_size >= kSpreadRow;
-    const bool has_dense_rows = dense_bytes >= kDenseRow && (stores == Stores::Streaming || is_spread_out);
+    const bool is_spread_out = dense < loops.size() && is_spread(loops.back(), item_size) &&
+                               loops.back().extent * item_size >= kTuning.spread_row;
+    const bool has_dense_rows = dense_bytes >= kTuning.dense_row && (stores == Stores::Streaming || is_spread_out);
     const bool streams = stores == Stores::Streaming;
-    is_one_box_ = bytes <= kBoxBytes && !has_dense_rows && !streams;
+    is_one_box_ = bytes <= kTuning.box && !has_dense_rows && !streams;
     if (is_one_box_) return;
     is_transposed_ = Nest::taken(loops, item_size).is_transposed();
-    const bool zeros_are_fast = bytes > kInCache && dense_bytes >= kZeroRun;
-    is_one_box_ = bytes_touched(loops, item_size) <= bytes / (zeros_are_fast ? 2 : kSparse) &&
-                  (is_transposed_ || longest_run(loops, item_size) < kLongRun);
-    if (is_transposed_) box_bytes_ = kTransposedBytes;
+    const bool zeros_are_fast = bytes > kTuning.slow_zeros && dense_bytes >= kTuning.zero_run;
+    is_one_box_ = bytes_touched(loops, item_size) <= bytes / (zeros_are_fast ? 2 : kTuning.sparse) &&
+                  (is_transposed_ || longest_run(loops, item_size) < kTuning.long_run);
+    if (is_transposed_) box_bytes_ = kTuning.transposed_box;
     if (has_dense_rows && !is_transposed_) outer_ = dense;
   }
 
@@ -204,11 +205,7 @@ class Filler {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  static constexpr std::int64_t kDenseRow = 2048, kSpreadRow = 512;
-  static constexpr std::int64_t kBoxBytes = 16 << 10, kTransposedBytes = 128 << 10, kComposedBytes = 32 << 10;
-  // What is taken is touched twice, where it is an eighth of all or less, or a half where zeros do not read the memory
-  // that they are written to; and comes in short runs.
-  static constexpr std::int64_t kSparse = 8, kInCache = 1 << 20, kZeroRun = 1024, kLongRun = 4096;
+  static constexpr std::int64_t kComposedBytes = kTuning.composed_box;
 
   // In groups of a few positions that share lines of the source, each as the innermost loop: so that every box has
   // whole ones.
@@ -306,7 +303,7 @@ class Filler {
   std::int64_t item_size_;
   const RowKernels& rows_;
   Stores stores_;
-  std::int64_t box_bytes_ = kBoxBytes;
+  std::int64_t box_bytes_ = kTuning.box;
   bool is_one_box_ = false, is_transposed_ = false;
   std::size_t outer_ = kNone;  // how many loops there are around the long dense rows
   std::optional<Boxes> boxes_;
@@ -334,9 +331,8 @@ void fill_objects(const Plan& plan, DType dtype, std::byte* dst, const std::byte
 }  // namespace
 
 std::optional<FillNest> small_fill(const Plan& plan) {
-  constexpr std::int64_t kSmall = 8 << 10;
   if (plan.is_empty() || plan.dst_offset() != 0 || plan.src_offset() != 0) return std::nullopt;
-  if (plan.dst_bytes() > kSmall) return std::nullopt;
+  if (plan.dst_bytes() > kTuning.prepared_bytes) return std::nullopt;
   return FillNest(plan.loops(), plan.item_size());
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/tuning.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/slice/kernel.h"
@@ -60,9 +61,8 @@ std::int64_t for_each_run(const Matcher& matcher, Range rows, Range slice_rows, 
 // to[row] = from[its row in the slice] for rows of kBytes bytes, known to the compiler, or of any size.
 template <std::int64_t kBytes>
 void scatter(std::byte* to, const std::byte* from, const FoundRows& found, std::int64_t bytes) {
-  constexpr std::int64_t kLongRun = 6;  // copied as one; shorter ones row by row, since their ends are hard to foresee
   const std::int64_t size = kBytes > 0 ? kBytes : bytes;
-  if (found.follow_each_other() && found.count() > kLongRun * found.runs()) {
+  if (found.follow_each_other() && found.count() > kTuning.copied_rows * found.runs()) {
     found.for_each_run([&](std::int64_t row, std::int64_t i, std::int64_t count) {
       copy_bytes(to + row * size, from + found.slice_row(row, i) * size, count * size);
     });

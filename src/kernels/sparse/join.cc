@@ -10,6 +10,7 @@
 
 #include "backslice/tensor.h"
 #include "core/per_axis.h"
+#include "core/tuning.h"
 #include "kernels/cpu/kernel_context.h"
 #include "kernels/sparse/index_rows.h"
 #include "kernels/sparse/matcher.h"
@@ -45,10 +46,8 @@ class EntryFormat {
 };
 using Entry = EntryFormat::Entry;
 
-constexpr std::int64_t kRowWork = 32;  // bytes that could be written while a row is looked at
-
 std::int64_t pieces_for_rows(std::int64_t rows, const KernelContext& context) {
-  return pieces_for(work_of(rows, kRowWork), context.tasks);
+  return pieces_for(work_of(rows, kTuning.row_work), context.tasks);
 }
 
 // The rows of a list, cut for the threads.
@@ -340,8 +339,7 @@ std::unique_ptr<Keys> make_keys(const CooIndices& input, Ints start, const CooIn
 Joined join_in_any_order(const CooIndices& input, Ints start, const CooIndices& output, const KernelContext& context) {
   Joined joined{filled(input.rows(), context)};
   if (output.rows() == 0) return joined;
-  constexpr std::int64_t kTableRows = 8192;  // rows of the slice in one partition: the table stays in the L2 cache
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTableRows)));
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(output.rows() / kTuning.table_rows)));
   const EntryFormat format(std::max(input.rows(), output.rows()));
   const auto keys = make_keys(input, start, output, format.key_bits(), context);
   const Dealt outputs = deal(*keys, List::Output, output.rows(), bits, format, context);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/per_axis.h"
+#include "core/tuning.h"
 #include "kernels/sparse/index_rows.h"
 
 namespace backslice {
@@ -78,7 +79,7 @@ class InOrderMatcher final : public GuessingMatcher {
     found.clear(cursor.next);
     const std::int64_t followed = will_search(cursor) ? 0 : follow(rows, cursor, found);
     search(rows, rows.lo + followed, cursor.next, found);
-    cursor.runs_are_short = found.runs() * kLongRun > rows.hi - rows.lo;
+    cursor.runs_are_short = found.runs() * kTuning.followed_rows > rows.hi - rows.lo;
   }
 
   // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
@@ -94,8 +95,6 @@ class InOrderMatcher final : public GuessingMatcher {
   }
 
  private:
-  static constexpr std::int64_t kLongRun = 8;  // with the gap after it
-
   bool will_search(MatchCursor& cursor) const {
     if (kernels_ == nullptr || (waits_for_memory_ && !cursor.runs_are_short)) return true;
     return cursor.pause > 0 && cursor.pause-- > 0;

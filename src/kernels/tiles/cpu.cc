@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/per_axis.h"
+#include "core/tuning.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/writer.h"
 #include "kernels/nest/run_nest.h"
@@ -181,10 +182,7 @@ class TileFiller {
   }
 
   // Whether a gap of so many bytes is left as it is. Shorter ones cost less to write than to step over.
-  bool skips(std::int64_t gap) const {
-    constexpr std::int64_t kShortGap = 4096;
-    return into_zeros_ && gap >= kShortGap;
-  }
+  bool skips(std::int64_t gap) const { return into_zeros_ && gap >= kTuning.short_gap; }
 
   // About how much memory is read or written for the parts alone: whole cache lines.
   std::int64_t bytes_touched(const Scratch& scratch) const {

@@ -1,6 +1,7 @@
 // Writing a destination tile by tile, each tile composed in the cache from all slices that meet it.
 #pragma once
 
+#include "core/tuning.h"
 #include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/tiles/parts.h"
@@ -11,7 +12,7 @@ namespace backslice {
 // Preconditions: dst has no element in two places; dtype is not String, and can be added where the overlap is added;
 // `write` is Overwrite or IntoZeros.
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, Write write,
-                std::byte* dst, const KernelContext& context, std::int64_t tile_bytes = kTileBytes);
+                std::byte* dst, const KernelContext& context, std::int64_t tile_bytes = kTuning.tile);
 
 namespace reference {
 

@@ -30,8 +30,6 @@ bool intersect(const AxisPart* a, const AxisPart* b, int rank);
 
 // -- How a tensor is cut into tiles, and which of many slices meet a tile
 
-inline constexpr std::int64_t kTileBytes = 128 << 10;  // half of a small L2 cache: the tile, and what flows into it
-
 // The grid of tiles: inner axes whole, one axis cut into runs, outer axes one position at a time.
 struct Grid {
   int cut = 0;             // the axis that is cut; -1 when there are no axes

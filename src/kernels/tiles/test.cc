@@ -144,7 +144,7 @@ TEST_P(TilesKernel, SumsWhateverMeets) {
       remove_nans(sources.back().memory);
       slices.push_back({selection, sources.back().view});
     }
-    const std::int64_t tiles[] = {1, 64, 777, kTileBytes};
+    const std::int64_t tiles[] = {1, 64, 777, kTuning.tile};
     expect_sum(dst, slices, tiles[random() % 4]);
   }
 }
@@ -183,7 +183,7 @@ TEST_P(TilesKernel, SumsLongRows) {
       remove_nans(sources.back().memory);
       slices.push_back({selection, sources.back().view});
     }
-    expect_sum(dst, slices, kTileBytes);
+    expect_sum(dst, slices, kTuning.tile);
   }
   EXPECT_GT(taken(cuda::TileWay::Rows), 0);
   EXPECT_GT(taken(cuda::TileWay::Units), 0);
@@ -204,7 +204,7 @@ TEST_P(TilesKernel, WritesLongRowsThatDoNotMeet) {
       sources.push_back(aligned_tensor(random, DType::Float32, selection.result_shape()));
       slices.push_back({selection, sources.back().view});
     }
-    expect_sum(dst, slices, kTileBytes);
+    expect_sum(dst, slices, kTuning.tile);
   }
   EXPECT_GT(taken(cuda::TileWay::RowsApart), 0);
 }

@@ -1,0 +1,62 @@
+// Tuning: the numbers that decide how the CPU's kernels run, in one place. They depend on caches and on the cost of
+// calls, and were measured on x86-64 with AVX-512. No result depends on them.
+#pragma once
+
+#include <cstdint>
+
+namespace backslice {
+
+struct Tuning {
+  // -- Threads
+  std::int64_t pieces_per_thread = 4;
+  std::int64_t asleep = 8;          // times the work that is worth a thread, where threads must be woken first
+  std::uint32_t tries_asleep = 16;  // of so many smaller jobs, one wakes threads for those that follow
+
+  // -- How a result is written
+  std::int64_t most_cached = 32 << 20, unknown_cache = 16 << 20;  // bytes of results that stay in the caches
+  std::int64_t zero_speed = 8;         // zeros that are written to a cache in the time of one byte that is copied
+  std::int64_t least_fresh = 2 << 20;  // bytes that are worth fresh zeros
+  std::int64_t first_touch = 32;       // how much slower a first touch is than zeroing warm memory
+  std::int64_t huge_touch = 24;        // touches of small pages in the time of one of a huge page
+  std::int64_t cached_zeros = 256 << 10, string_zeros = 1 << 10;  // bytes of all zeros, and of a run, for memset
+  std::int64_t direct_run = 1 << 10;  // bytes of a run that is streamed past the block in which lines are composed
+
+  // -- Calls that make no plan
+  std::int64_t small_bytes = 512 << 10;  // of the result
+  std::int64_t small_runs = 32 << 10;    // in some tens of microseconds
+  std::int64_t few_items = 48;           // a nest takes longer
+  std::int64_t prepared_bytes = 8 << 10;
+
+  // -- Nests
+  std::int64_t few_runs = 32;         // fewer than these in a plane, and calling the kernel takes longer than they do
+  std::int64_t short_row = 4;         // a shorter row is walked across
+  std::int64_t far_apart = 1 << 10;   // bytes: the processor reads no further ahead
+  std::int64_t prefetched = 8 << 20;  // bytes of one side, which the caches do not have
+  std::int64_t rows_in_cache = 128;   // whose lines stay in the L1 cache
+  std::int64_t short_items = 16;      // items of a row that is walked across where no vectors help
+  std::int64_t packed_items = 256, few_packed = 8;  // terms that are made dense at once
+  std::int64_t memcpy_run = 16 << 10;               // bytes that memcpy knows best how to copy
+  std::int64_t aligned_sums = 4 << 10;              // bytes of a row of sums that is worth aligning
+
+  // -- Filling
+  std::int64_t dense_row = 2 << 10, spread_row = 512;  // bytes of a row that goes through a writer
+  std::int64_t line_rows = 512;                        // bytes of rows that are made line by line
+  std::int64_t box = 16 << 10, transposed_box = 128 << 10, composed_box = 32 << 10;  // bytes of the destination
+  // What is taken is touched twice, where it is an eighth of all or less, or a half where zeros do not read the memory
+  // that they are written to; and comes in short runs.
+  std::int64_t sparse = 8, slow_zeros = 1 << 20, zero_run = 1 << 10, long_run = 4 << 10;
+
+  // -- Many slices
+  std::int64_t tile = 128 << 10;     // bytes: half of a small L2 cache: the tile, and what flows into it
+  std::int64_t short_gap = 4 << 10;  // bytes of zeros that cost less to write than to step over
+
+  // -- Sparse rows
+  std::int64_t row_work = 32;      // bytes that could be written while a row is looked at
+  std::int64_t table_rows = 8192;  // rows of the slice in one partition of a join: the table stays in the L2 cache
+  std::int64_t copied_rows = 6;    // copied as one; shorter runs row by row, since their ends are hard to foresee
+  std::int64_t followed_rows = 8;  // rows of a run that is followed, with the gap after it
+};
+
+inline constexpr Tuning kTuning;
+
+}  // namespace backslice
