@@ -48,10 +48,13 @@ PyObject* short_gradient(PyObject* given_dy, PyObject* shape, const ShortOptions
   PyArrayObject* const dy = plain_array(given_dy);
   if (dy == nullptr || !is_environment_checked()) return nullptr;
   ShortIndex index;
-  const std::int64_t most = SmallMove::kMostBytes / PyArray_ITEMSIZE(dy);
+  const npy_intp size = PyArray_ITEMSIZE(dy);
   // A sum writes what the slice selects, of a tensor of any size.
-  if (!index.read_shape(shape, options.accumulates ? ShortIndex::kMostElements : most)) return nullptr;
-  if (!read(index) || !index.is_result_shape_of(dy) || !index.selects_at_most(most)) return nullptr;
+  const std::int64_t most_elements = options.accumulates ? ShortIndex::kMostElements : kTuning.small_zeros / size;
+  if (!index.read_shape(shape, most_elements) || !read(index)) return nullptr;
+  const std::int64_t most =
+      options.accumulates ? SmallMove::kMostBytes : SmallMove::most_selected(index.elements() * size);
+  if (!index.is_result_shape_of(dy) || !index.selects_at_most(most / size)) return nullptr;
   if (options.out == Py_None) return options.accumulates ? nullptr : new_gradient(index, dy);
   PyArrayObject* const out = plain_output(options.out, dy);
   if (out == nullptr || !index.is_shape_of(out)) return nullptr;

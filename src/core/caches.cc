@@ -28,7 +28,7 @@ std::int64_t size_of_level(int level, std::int64_t unknown) {
 }  // namespace
 
 std::int64_t cache_for_results() {
-  static const std::int64_t bytes = std::min(size_of_level(3, kTuning.unknown_cache) / 2, kTuning.most_cached);
+  static const std::int64_t bytes = std::min(size_of_level(3, kTuning.unknown_cache) / 4 * 3, kTuning.most_cached);
   return bytes;
 }
 

@@ -22,19 +22,22 @@ struct Tuning {
   std::int64_t direct_run = 1 << 10;  // bytes of a run that is streamed past the block in which lines are composed
 
   // -- Calls that make no plan
-  std::int64_t small_bytes = 512 << 10;  // of the result
-  std::int64_t small_runs = 32 << 10;    // in some tens of microseconds
-  std::int64_t few_items = 48;           // a nest takes longer
+  std::int64_t small_bytes = 1 << 20, small_zeros = 4 << 20;  // of the result
+  std::int64_t small_runs = 32 << 10;                         // in some tens of microseconds
+  std::int64_t few_items = 48;                                // a nest takes longer
   std::int64_t prepared_bytes = 8 << 10;
 
   // -- Nests
-  std::int64_t few_runs = 32;         // fewer than these in a plane, and calling the kernel takes longer than they do
-  std::int64_t short_row = 4;         // a shorter row is walked across
-  std::int64_t far_apart = 1 << 10;   // bytes: the processor reads no further ahead
-  std::int64_t prefetched = 8 << 20;  // bytes of one side, which the caches do not have
-  std::int64_t rows_in_cache = 128;   // whose lines stay in the L1 cache
-  std::int64_t short_items = 16;      // items of a row that is walked across where no vectors help
+  std::int64_t few_runs = 128;       // fewer than these in a plane, and calling the kernel takes longer than they do
+  std::int64_t short_row = 4;        // a shorter row is walked across
+  std::int64_t far_apart = 1 << 10;  // bytes: the processor reads no further ahead
+  std::int64_t lines_in_cache = 2 << 10;            // of the L2 cache
+  std::int64_t prefetched = 8 << 20;                // bytes of one side, which the caches do not have
+  std::int64_t rows_in_cache = 128;                 // whose lines stay in the L1 cache
+  std::int64_t short_items = 16;                    // items of a row that is walked across where no vectors help
   std::int64_t packed_items = 256, few_packed = 8;  // terms that are made dense at once
+  std::int64_t packed_run = 64;                     // bytes of runs that are
+  std::int64_t memory_run = 4 << 10;                // the same of planes beyond the L2 cache
   std::int64_t memcpy_run = 16 << 10;               // bytes that memcpy knows best how to copy
   std::int64_t aligned_sums = 4 << 10;              // bytes of a row of sums that is worth aligning
 

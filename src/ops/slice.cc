@@ -63,9 +63,11 @@ bool zero_small(const View& out) {
 // Does what takes less time than a plan; false where that is nothing. Precondition: the arguments are right.
 bool write_small_gradient(const Selection& selection, const ConstView& dy, const View& out, Write write,
                           const Context& context) {
-  const std::int64_t most = SmallMove::kMostBytes / std::max<std::int64_t>(1, dy.layout.item_size);
-  const bool is_small = are_bytes(dy.dtype) && dy.device.is_cpu() && dy.elements() > 0 && out.elements() <= most &&
-                        out.shape().rank() <= SmallMove::kMostAxes;
+  const std::int64_t size = std::max<std::int64_t>(1, dy.layout.item_size);
+  const std::int64_t out_bytes = std::min(out.elements(), kTuning.small_zeros / size + 1) * size;
+  const std::int64_t most = write == Write::Overwrite ? SmallMove::most_selected(out_bytes) : SmallMove::kMostBytes;
+  const bool is_small = are_bytes(dy.dtype) && dy.device.is_cpu() && dy.elements() > 0 &&
+                        dy.elements() <= most / size && out.shape().rank() <= SmallMove::kMostAxes;
   if (!is_small || !is_usual(context)) return false;
   const SmallMove move = small_scatter(selection, out.layout, dy.layout);
   if (!move.is_short()) return false;

@@ -140,7 +140,7 @@ void SmallMove::zero_run(std::byte* dst, std::int64_t bytes) {
   if (rows == nullptr) {
     std::memset(dst, 0, static_cast<std::size_t>(bytes));
   } else {
-    rows->zero(dst, bytes);
+    rows->write_zeros(dst, bytes, bytes);
   }
 }
 

@@ -31,6 +31,13 @@ class SmallMove {
   static constexpr int kMostAxes = 8;
   static constexpr std::int64_t kMostBytes = kTuning.small_bytes, kMostRuns = kTuning.small_runs;
 
+  // How many bytes of a result may be selected, where it is zeroed first: of a large one, so few that it does not
+  // matter that they are written twice. None of one that is too large.
+  static constexpr std::int64_t most_selected(std::int64_t result_bytes) {
+    if (result_bytes <= kMostBytes) return kMostBytes;
+    return result_bytes <= kTuning.small_zeros ? result_bytes / kTuning.sparse : 0;
+  }
+
   explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
 
   // The first element lies that many bytes further on.

@@ -88,26 +88,23 @@ void add_runs(std::byte* dst, const std::byte* src, const Plane& shared, std::in
 template <class T, int kParts = 1>
 void add_elements(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t run) {
   if (run > 1) return add_runs<T, kParts>(dst, src, plane, run);
-  for_each_long_row(
+  using Element = typename Numbers<T, kParts>::Type;
+  for_each_long_row<sizeof(Element)>(
       dst, src, plane,
       [](std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
-        using Element = typename Numbers<T, kParts>::Type;
-        constexpr std::size_t kSize = sizeof(Element);
-        std::int64_t i = 0;
-        for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
-          Element a[4], b[4];
-          for (int k = 0; k < 4; ++k) std::memcpy(&a[k], to + k * to_step, kSize);
-          for (int k = 0; k < 4; ++k) std::memcpy(&b[k], from + k * from_step, kSize);
-          for (int k = 0; k < 4; ++k) a[k] = static_cast<Element>(a[k] + b[k]);
-          for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &a[k], kSize);
-        }
-        for (; i < count; ++i, to += to_step, from += from_step) {
+        const auto add_next = [&] {
           Element a, b;
-          std::memcpy(&a, to, kSize);
-          std::memcpy(&b, from, kSize);
+          std::memcpy(&a, to, sizeof(Element));
+          std::memcpy(&b, from, sizeof(Element));
           a = static_cast<Element>(a + b);
-          std::memcpy(to, &a, kSize);
+          std::memcpy(to, &a, sizeof(Element));
+          to += to_step, from += from_step;
+        };
+        std::int64_t i = 0;
+        for (; i + kAtOnce <= count; i += kAtOnce) {
+          for (int k = 0; k < kAtOnce; ++k) add_next();
         }
+        for (; i < count; ++i) add_next();
       });
 }
 

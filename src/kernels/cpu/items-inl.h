@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/tuning.h"
@@ -27,20 +28,33 @@ HWY_INLINE void copy_item(std::byte* dst, const std::byte* src) {
   std::memcpy(dst, src, sizeof(T));
 }
 
-// Calls row(dst, src, count, dst stride, src stride) for the rows of a plane, or for its columns where these are longer
-// and rows are short: some at a time, whose lines stay in the L1 cache.
-template <class Row>
+// So many items of one step of a loop: the processor's prefetching follows each load by itself, and so looks further
+// ahead.
+inline constexpr int kAtOnce = 8;
+
+// Calls row(dst, src, count, dst stride, src stride) for the rows of a plane of items of so many bytes, or for its
+// columns where these are longer and rows are short and close together: some at a time, which stay in the L1 cache.
+template <std::size_t kSize, class Row>
 HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Plane& shared, const Row& row) {
-  constexpr std::int64_t kBlock = kTuning.rows_in_cache;
-  const Plane plane = shared;  // of its own: stores through bytes could change one that others see
-  if (plane.count >= kTuning.short_items || plane.rows <= plane.count) {
+  constexpr auto kShort = std::min<std::int64_t>(kTuning.short_items, kLine / static_cast<std::int64_t>(kSize));
+  Plane plane = shared;  // of its own: stores through bytes could change one that others see
+  if (-plane.src_stride > std::abs(plane.dst_stride)) {  // memory is walked faster upwards: that with more of it
+    dst += (plane.count - 1) * plane.dst_stride, src += (plane.count - 1) * plane.src_stride;
+    plane.dst_stride = -plane.dst_stride, plane.src_stride = -plane.src_stride;
+  }
+  const std::int64_t row_bytes = std::abs(plane.row_dst) + std::abs(plane.row_src) + 1;
+  if (plane.count >= kShort || plane.rows <= plane.count || row_bytes > kTuning.far_apart) {
+    const std::int64_t ahead = row_bytes > kTuning.far_apart ? std::min<std::int64_t>(plane.count, 4) : 0;
     for (std::int64_t i = 0; i < plane.rows; ++i) {
+      // The processor does not see where the next row begins. (Where there is none, nothing is read.)
+      for (std::int64_t k = 0; k < ahead; ++k) __builtin_prefetch(src + (i + 1) * plane.row_src + k * plane.src_stride);
       row(dst + i * plane.row_dst, src + i * plane.row_src, plane.count, plane.dst_stride, plane.src_stride);
     }
     return;
   }
-  for (std::int64_t first = 0; first < plane.rows; first += kBlock) {
-    const std::int64_t rows = std::min(kBlock, plane.rows - first);
+  const std::int64_t block = kTuning.box / row_bytes;  // some, since rows are close together
+  for (std::int64_t first = 0; first < plane.rows; first += block) {
+    const std::int64_t rows = std::min(block, plane.rows - first);
     std::byte* const to = dst + first * plane.row_dst;
     const std::byte* const from = src + first * plane.row_src;
     for (std::int64_t i = 0; i < plane.count; ++i) {
@@ -57,6 +71,17 @@ HWY_MAYBE_UNUSED void spread_scalar(std::byte* dst, const std::byte* src, std::i
   for (std::int64_t i = 0; i < count; ++i, dst += step * static_cast<std::int64_t>(sizeof(T)), src += src_stride) {
     copy_item<T>(dst, src);
   }
+}
+
+// How many of the next items lie before the first that a whole vector can be stored to without touching two lines.
+HWY_INLINE std::int64_t items_to_line(const std::byte* dst, std::int64_t size, std::int64_t lanes) {
+  const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst)) & (lanes * size - 1);
+  return lanes - misaligned / size;
+}
+
+// How many of the items before it lie after the last such place.
+HWY_INLINE std::int64_t items_before_line(const std::byte* end, std::int64_t size, std::int64_t lanes) {
+  return lanes - items_to_line(end, size, lanes);
 }
 
 struct Item16 {

@@ -25,16 +25,23 @@ HWY_INLINE void for_each_row(std::byte* dst, const std::byte* src, const Plane& 
 
 // -- Any strides
 
+// Of long rows, four are read before they are written, unless each lies in a line of its own.
 template <class T>
 void move_items(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
-  for_each_long_row(
+  for_each_long_row<sizeof(T)>(
       dst, src, plane,
       [](std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
+        constexpr std::int64_t kLong = 32;
         std::int64_t i = 0;
-        for (; i + 4 <= count; i += 4, to += 4 * to_step, from += 4 * from_step) {
+        const std::int64_t several =
+            count >= kLong && std::abs(from_step) < kLine && std::abs(to_step) < kLine ? count - 3 : 0;
+        for (; i < several; i += 4, to += 4 * to_step, from += 4 * from_step) {
           T items[4];
           for (int k = 0; k < 4; ++k) std::memcpy(&items[k], from + k * from_step, sizeof(T));
           for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_step, &items[k], sizeof(T));
+        }
+        for (; i + kAtOnce <= count; i += kAtOnce) {
+          for (int k = 0; k < kAtOnce; ++k, to += to_step, from += from_step) copy_item<T>(to, from);
         }
         for (; i < count; ++i, to += to_step, from += from_step) copy_item<T>(to, from);
       });
@@ -76,7 +83,7 @@ void gather_items(std::byte* dst, const std::byte* src, const Plane& plane, std:
   for_each_row(dst, src, plane, [](std::byte* to, const std::byte* from, std::int64_t count) {
     const auto gather = [&](auto d) {
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(d)), last = count - lanes;
-      for (std::int64_t i = 0; i < last; i += lanes) {
+      for (std::int64_t i = 0; i < last; i += i == 0 ? items_to_line(to, kSize, lanes) : lanes) {
         hn::StoreU(load_apart<kStride, 0>(d, from + i * kStride * kSize), d, reinterpret_cast<T*>(to + i * kSize));
       }
       // The items after the last one may not be there to read, but those before are.
@@ -107,7 +114,9 @@ void reverse_items(std::byte* dst, const std::byte* src, const Plane& plane, std
         hn::StoreU(reverse(d, hn::LoadU(d, lowest)), d, reinterpret_cast<T*>(to + i * kSize));
       };
       write(count - lanes);
-      for (std::int64_t i = (count - 1) / lanes * lanes - lanes; i >= 0; i -= lanes) write(i);
+      for (std::int64_t i = count - items_before_line(to + count * kSize, kSize, lanes) - lanes; i > 0; i -= lanes)
+        write(i);
+      write(0);
     };
     if (by_vectors<T>(count, reverse_all)) return;
     for (std::int64_t i = 0; i < count; ++i) copy_item<T>(to + i * kSize, from - i * kSize);
@@ -128,7 +137,8 @@ void reverse_blocks(std::byte* dst, const std::byte* src, const Plane& plane, st
       hn::StoreU(hn::ReverseBlocks(d, hn::LoadU(d, lowest)), d, reinterpret_cast<std::uint64_t*>(to + i * 16));
     };
     write(count - items);
-    for (std::int64_t i = (count - 1) / items * items - items; i >= 0; i -= items) write(i);
+    for (std::int64_t i = count - items_before_line(to + count * 16, 16, items) - items; i > 0; i -= items) write(i);
+    write(0);
   });
 #endif
 }
@@ -217,7 +227,9 @@ HWY_INLINE void copy_vectors(D d, std::byte* dst, const std::byte* src, std::int
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   auto* to = reinterpret_cast<std::uint8_t*>(dst);
   const auto* from = reinterpret_cast<const std::uint8_t*>(src);
-  for (std::int64_t i = 0; i + lanes < bytes; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  for (std::int64_t i = 0; i + lanes < bytes; i += i == 0 ? items_to_line(dst, 1, lanes) : lanes) {
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  }
   hn::StoreU(hn::LoadU(d, from + bytes - lanes), d, to + bytes - lanes);
 }
 
@@ -237,7 +249,7 @@ void move_runs(std::byte* dst, const std::byte* src, const Plane& plane, std::in
   if (bytes <= 4) return each([&](auto* to, auto* from) { copy_two<2>(to, from, bytes); });
   if (bytes <= 8) return each([&](auto* to, auto* from) { copy_two<4>(to, from, bytes); });
   if (bytes <= 16) return each([&](auto* to, auto* from) { copy_two<8>(to, from, bytes); });
-  if (bytes > kTuning.memcpy_run) {
+  if (bytes > (plane.rows * plane.count * bytes > kTuning.slow_zeros ? kTuning.memory_run : kTuning.memcpy_run)) {
     return each([&](auto* to, auto* from) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
   if (bytes < static_cast<std::int64_t>(hn::Lanes(d))) {

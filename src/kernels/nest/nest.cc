@@ -76,10 +76,14 @@ Nest::Axes Nest::merged(const Axes& all) {
 // Which axis is walked together with the innermost.
 int Nest::choose_rows(const Axes& axes) {
   const int inner = axes.size() - 1, closest = closest_in_source(axes);
-  // Where no two positions share a line of the destination either, they are read ahead as they are, unless they are in
-  // other pages each.
-  const bool shares_lines = axes[inner].dst < kLine || std::abs(axes[inner].src) >= kTuning.far_apart;
-  is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 && shares_lines &&
+  // Where no vectors help, lines of the source that stay in the cache until they are
+  // read again need no blocks.
+  std::int64_t lines = 1;
+  for (int i = closest + 1; i <= inner; ++i) lines *= axes[i].extent;
+  const bool is_read_ahead = axes[inner].dst >= kLine && std::abs(axes[inner].src) < kTuning.far_apart;
+  const bool has_vectors = axes[inner].dst == run_ && std::abs(axes[closest].src) == run_;
+  const bool pays = has_vectors || (lines > kTuning.lines_in_cache && !is_read_ahead);
+  is_transposed_ = closest != inner && run_ < kLine && axes[inner].extent >= kLine / 16 && pays &&
                    in_a_line(axes[closest]) >= 2 * in_a_line(axes[inner]);
   if (is_transposed_) return closest;
   if (axes[inner].extent * axes[inner - 1].extent >= kTuning.few_runs) return inner - 1;

@@ -80,30 +80,32 @@ void AddNest::run(std::byte* dst, const std::byte* src) const {
   });
 }
 
-// Whether terms are made dense first: where vectors do that, and sums are dense or else far from lines of terms; or
-// where only rows are added.
+// Whether terms are made dense first: where only rows are added; or where vectors do that, and sums are dense or else
+// far from lines of terms.
 bool AddNest::packs() const {
   const Plane& plane = nest_.plane();
-  if (nest_.run() != item_size_ || plane.count == 1) return false;
-  if (add_plane_ == nullptr) return true;
+  if (plane.count == 1) return false;
+  if (add_plane_ == nullptr) return nest_.run() <= kTuning.packed_run;
+  if (nest_.run() != item_size_) return false;
   const bool by_vectors = !move_variant(rows_, plane, item_size_).is_general;
-  if (nest_.is_transposed()) return by_vectors && plane.count * plane.rows >= 8;
-  return by_vectors && plane.dst_stride == item_size_ && plane.count >= 8;
+  if (nest_.is_transposed()) return by_vectors && item_size_ < 8 && plane.count * plane.rows >= 8;
+  return by_vectors && item_size_ <= 8 && plane.dst_stride == item_size_ && plane.count >= 8;
 }
 
 void AddNest::move(std::byte* dst, const std::byte* src, const Plane& plane) const {
-  move_variant(rows_, plane, item_size_).run(dst, src, plane, item_size_);
+  move_variant(rows_, plane, nest_.run()).run(dst, src, plane, nest_.run());
 }
 
 // A few kilobytes at a time. Sums that are not dense are made so too, and put back.
 void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plane) const {
-  constexpr std::int64_t kMostItems = kTuning.packed_items;
-  alignas(kLine) std::byte sums[16 * kMostItems], terms[16 * kMostItems];
-  const std::int64_t size = item_size_;
+  constexpr std::int64_t kBytes = 4096;
+  alignas(kLine) std::byte sums[kBytes], terms[kBytes];
+  const std::int64_t size = nest_.run(), items_of_run = size / item_size_;
+  const std::int64_t most = std::min(kTuning.packed_items, kBytes / size);
   // Rows of a source that is dense across them are moved several at once.
-  const std::int64_t together = nest_.is_transposed() ? std::min(plane.rows, kMostItems / 16) : 1;
-  const std::int64_t most_count = std::min(plane.count, kMostItems / together);
-  const std::int64_t most_rows = kMostItems / most_count;
+  const std::int64_t together = nest_.is_transposed() ? std::min(plane.rows, most / 16) : 1;
+  const std::int64_t most_count = std::min(plane.count, most / together);
+  const std::int64_t most_rows = most / most_count;
   const std::int64_t dst_stride = plane.dst_stride, src_stride = plane.src_stride;
   for (std::int64_t row = 0; row < plane.rows; row += most_rows) {
     for (std::int64_t i = 0; i < plane.count; i += most_count) {
@@ -117,12 +119,14 @@ void AddNest::add_packed(std::byte* dst, const std::byte* src, const Plane& plan
       if (add_plane_ != nullptr && are_apart) {
         add_plane_(to, terms, {rows, plane.row_dst, dense, count, dst_stride, size}, 1);
       } else if (dst_stride == size && (plane.row_dst == dense || rows == 1)) {
-        add_row_(to, terms, rows * count);
+        add_row_(to, terms, rows * count * items_of_run);
       } else if (dst_stride == size) {
-        for (std::int64_t r = 0; r < rows; ++r) add_row_(to + r * plane.row_dst, terms + r * dense, count);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          add_row_(to + r * plane.row_dst, terms + r * dense, count * items_of_run);
+        }
       } else {
         move(sums, to, {rows, dense, plane.row_dst, count, size, dst_stride});
-        add_row_(sums, terms, rows * count);
+        add_row_(sums, terms, rows * count * items_of_run);
         move(to, sums, {rows, plane.row_dst, dense, count, dst_stride, size});
       }
     }

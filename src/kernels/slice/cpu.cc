@@ -186,7 +186,7 @@ class Filler {
                                loops.back().extent * item_size >= kTuning.spread_row;
     const bool has_dense_rows = dense_bytes >= kTuning.dense_row && (stores == Stores::Streaming || is_spread_out);
     const bool streams = stores == Stores::Streaming;
-    is_one_box_ = bytes <= kTuning.box && !has_dense_rows && !streams;
+    is_one_box_ = !streams && (take_all(loops) || (bytes <= kTuning.box && !has_dense_rows));
     if (is_one_box_) return;
     is_transposed_ = Nest::taken(loops, item_size).is_transposed();
     const bool zeros_are_fast = bytes > kTuning.slow_zeros && dense_bytes >= kTuning.zero_run;
