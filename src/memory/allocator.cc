@@ -11,8 +11,11 @@
 namespace backslice {
 namespace {
 
+// Not under the address sanitizer, so that it finds a use after the release.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeepsSmall = false;  // so that a use after the release is found
+constexpr bool kKeepsSmall = false;
+#elif defined(__has_feature)
+constexpr bool kKeepsSmall = !__has_feature(address_sanitizer);
 #else
 constexpr bool kKeepsSmall = true;
 #endif

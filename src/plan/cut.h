@@ -15,7 +15,7 @@ namespace backslice {
 class TaskRunner;
 
 // Less than this is not worth a second thread: as a rule, and whatever the executor says (Executor::least_work).
-inline constexpr std::int64_t kParallelBytes = Executor::kLeastWork, kLeastParallelBytes = kParallelBytes / 2;
+inline constexpr std::int64_t kParallelBytes = Executor::kLeastWork, kLeastParallelBytes = kParallelBytes / 4;
 
 // A piece of this size takes some hundredths of a second; of an operation that may be cancelled, a millisecond or so.
 inline constexpr std::int64_t kLargestPiece = 64 << 20, kLargestCancellablePiece = 4 << 20;
