@@ -33,7 +33,8 @@ TEST(Schedule, SmallWorkIsNotCut) {
 TEST(Schedule, AnExecutorMayWantLessWork) {
   const Schedule schedule = gradient_of(at({1 << 17}, ":"), Write::Overwrite, DType::Float32);
   EXPECT_EQ(schedule.pieces(2), 1);
-  EXPECT_EQ(schedule.pieces(2, kParallelBytes / 2), 2);
+  EXPECT_EQ(schedule.pieces(2, kParallelBytes / 2), 4);
+  EXPECT_EQ(schedule.pieces(2, 8 * kParallelBytes), 1);
 }
 
 // As long as they stay in the caches, so that one core is enough for megabytes of them.

@@ -131,8 +131,8 @@ def multi_slice_write(
     --------
     >>> bs.multi_slice_write((5,), [("0:3", [1.0, 1.0, 1.0]), ("2:4", [5.0, 5.0])])
     array([1., 1., 5., 5., 0.])
-    >>> bs.multi_slice_write((4,), [(..., np.arange(4.0)), ("1", 9)], dtype="float64")
-    array([0., 9., 2., 3.])
+    >>> bs.multi_slice_write((4,), [(..., np.arange(4.0)), ("1:3", [9.0, 8.0])])
+    array([0., 9., 8., 3.])
     """
 
 class GradBuffer:
