@@ -3,22 +3,23 @@
 The library is the one that this package uses itself: whoever loads it shares its threads and its pool of memory.
 """
 
-from pathlib import Path
+import os.path  # not pathlib, which would make the import of the package longer
 
 from .errors import FailedPreconditionError
 from .suggestions import checked_keywords
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = os.path.dirname(os.path.realpath(__file__))
 
 
-def _linkable(path: Path) -> str:
-    """The path of a file or folder that pip installs."""
-    if not path.exists():
+def _linkable(*parts: str) -> str:
+    """Return the path of a file or folder that pip installs."""
+    path = os.path.join(_PACKAGE, *parts)
+    if not os.path.exists(path):
         raise FailedPreconditionError(
             f"{path} does not exist: this build of backslice has its library inside the extension module. "
             "Install the package with pip, which builds the shared library"
         )
-    return str(path)
+    return path
 
 
 @checked_keywords
@@ -38,7 +39,7 @@ def get_include() -> str:
     FailedPreconditionError
         The package was not installed by pip, and has no headers.
     """
-    return _linkable(_PACKAGE / "include")
+    return _linkable("include")
 
 
 @checked_keywords
@@ -62,8 +63,10 @@ def get_library() -> str:
     >>> library.backslice_abi_version()
     1
     """
-    libraries = sorted((_PACKAGE / "lib").glob("libbackslice.so.*"))
-    return _linkable(libraries[0] if libraries else _PACKAGE / "lib" / "libbackslice.so")
+    folder = os.path.join(_PACKAGE, "lib")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    libraries = sorted(name for name in names if name.startswith("libbackslice.so."))
+    return _linkable("lib", libraries[0] if libraries else "libbackslice.so")
 
 
 @checked_keywords
@@ -82,4 +85,4 @@ def get_cmake_dir() -> str:
     FailedPreconditionError
         The package was not installed by pip, and has no CMake package.
     """
-    return _linkable(_PACKAGE / "lib" / "cmake" / "backslice")
+    return _linkable("lib", "cmake", "backslice")
