@@ -24,6 +24,7 @@ struct LastWords {
 
 // New words go to the copy that is not in use, so that a signal never finds half of them.
 std::array<LastWords, 2> copies;
+nb::ft_mutex writing;
 std::atomic<const LastWords*> current{nullptr};
 static_assert(std::atomic<const LastWords*>::is_always_lock_free);
 
@@ -47,11 +48,12 @@ nb::bytes read_bytes(nb::handle object, const char* argument) {
 void exit_on_bus_error(nb::handle given_message, nb::handle given_unfinished) {
   const nb::bytes message = read_bytes(given_message, "message"),
                   unfinished = read_bytes(given_unfinished, "unfinished");
-  LastWords& words = current.load() == copies.data() ? copies[1] : copies[0];
-  if (message.size() > words.message.size() || unfinished.size() >= words.unfinished.size()) {
+  if (message.size() > copies[0].message.size() || unfinished.size() >= copies[0].unfinished.size()) {
     raise_invalid_argument("message and unfinished have " + std::to_string(message.size()) + " and " +
                            std::to_string(unfinished.size()) + " bytes, expected at most 4096 and 4095");
   }
+  const nb::ft_lock_guard lock(writing);
+  LastWords& words = current.load() == copies.data() ? copies[1] : copies[0];
   std::memcpy(words.message.data(), message.c_str(), message.size());
   words.length = message.size();
   std::memcpy(words.unfinished.data(), unfinished.c_str(), unfinished.size());

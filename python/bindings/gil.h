@@ -1,5 +1,9 @@
 // The only ways in which this module gives up Python's global lock and takes it back.
 //
+// In free-threaded builds of Python there is no such lock, and these functions say whether this thread may use Python's
+// objects. Then nothing keeps threads from running the same code at once: data that they share has a lock of its own,
+// nb::ft_mutex, which other builds do not have. No code of Python's runs while one is held.
+//
 // Before Python 3.14 a thread that asks for the lock while the interpreter shuts down is ended by pthread_exit, which
 // unwinds the stack through C++ frames that must not be unwound: destructors that drop references without the lock,
 // functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps

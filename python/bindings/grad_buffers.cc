@@ -54,7 +54,7 @@ class PyGradBuffer {
   void add(nb::handle index, nb::handle dy) { apply(index, dy, &GradBuffer::add); }
   void zero() {
     CallContext call;
-    call.run_on(place_, "the buffer");
+    call.run_on(place(), "the buffer");
     const Context context = call.for_container(nullptr);
     check(without_gil([&] {
       const std::lock_guard lock(mutex_);
@@ -76,7 +76,7 @@ class PyGradBuffer {
     // On a device, the buffer itself: what is queued on the streams that write to it decides when it may go.
     if (!place_.is_cpu()) {
       await_changes();
-      return shared_array(tensor, dtype_, place_, {}, loan);
+      return shared_array(tensor, dtype_, place(), {}, loan);
     }
     const View view = tensor.view();
     return to_numpy(Tensor::of(Buffer::wrap(loan, view.data), view), dtype_);
@@ -86,7 +86,7 @@ class PyGradBuffer {
   nb::object array() const {
     if (place_.is_cpu()) return to_read_only_numpy(buffer_.tensor(), dtype_);
     await_changes();
-    return shared_array(buffer_.tensor(), dtype_, place_, {});
+    return shared_array(buffer_.tensor(), dtype_, place(), {});
   }
   nb::object host_array() const {
     if (place_.is_cpu()) return array();
@@ -142,10 +142,12 @@ class PyGradBuffer {
     }));
   }
 
+  Place place() const { return {place_.device, library_.get()}; }
+
   // The stream that its library works on now waits for those that have changed the buffer.
   void await_changes() const {
     CallContext call;
-    call.run_on(place_, "the buffer");
+    call.run_on(place(), "the buffer");
     check(without_gil([&] { return cuda_await(buffer_.tensor().buffer(), call.stream); }));
   }
 
@@ -217,7 +219,7 @@ class PyGradBuffer {
 
   void apply(nb::handle index, nb::handle dy, Change change) {
     CallContext call;
-    call.run_on(place_, "the buffer");
+    call.run_on(place(), "the buffer");
     const Selection selection = read_selection(buffer_.tensor().shape(), index);
     InputArray input = read_gradient(dy, GivenDType(dtype_), "dy", &call).view();
     check_place(input);
@@ -234,7 +236,7 @@ class PyGradBuffer {
       return status;
     });
     check(in_numpy_terms(done, dtype_));
-    if (!place_.is_cpu() && !place_.library.is_valid()) place_.library = call.place().library;
+    if (!place_.is_cpu()) library_.learn(call.place().library);
     check(without_gil([&] { return call.finish(); }));
   }
 
@@ -245,7 +247,8 @@ class PyGradBuffer {
 
   nb::object dtype_;
   ElementType type_;
-  Place place_;  // of which the first array that is written tells the library, where nothing else does
+  const Place place_;  // as it was given
+  LearnedLibrary library_{place_.library};
   GradBuffer buffer_;
   std::weak_ptr<void> lent_;  // what writable views own, while there are any; guarded by the mutex
   ForkAwareTurns mutex_;

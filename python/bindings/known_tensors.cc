@@ -3,7 +3,7 @@
 #include <atomic>
 #include <optional>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "bindings/errors.h"
 #include "bindings/index.h"
@@ -34,33 +34,58 @@ constexpr std::uintptr_t kDefaultStream = 1;
 // The name alone, so that nobody else's classes are asked.
 bool may_be_tensor(nb::handle object) { return std::string_view(Py_TYPE(object.ptr())->tp_name) == "Tensor"; }
 
-// The class of PyTorch's tensors, which is looked at once. Tensors on the current device are made by `empty_strided`,
-// which is None where PyTorch has no such function.
+// Values that are looked up once and live as long as the process. Threads find and add them at the same time. A value
+// that two threads add at once is there twice.
+template <class T>
+class FoundOnce {
+ public:
+  // Null where no value passes the test.
+  template <class Test>
+  const T* find(const Test& test) const {
+    const Node* node = first_.load(std::memory_order_acquire);
+    while (node != nullptr && !test(node->value)) node = node->next;
+    return node == nullptr ? nullptr : &node->value;
+  }
+  const T* add(T value) {
+    auto* node = new Node{std::move(value), first_.load(std::memory_order_relaxed)};
+    while (!first_.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    return &node->value;
+  }
+
+ private:
+  struct Node {
+    T value;
+    Node* next;
+  };
+  std::atomic<Node*> first_ = nullptr;
+};
+
+// The class of PyTorch's tensors. Tensors on the current device are made by `empty_strided`, which is None where
+// PyTorch has no such function.
 struct KnownClass {
   nb::object type, library;
   const ExchangeApi* api = nullptr;
   nb::object empty_strided, current_device;
 };
+FoundOnce<KnownClass> known_classes;
 
-KnownClass& known_class() {
-  static KnownClass& known = *new KnownClass();  // lives as long as the process
-  return known;
+const KnownClass* known_class(nb::handle type) {
+  return known_classes.find([&](const KnownClass& known) { return known.type.is(type); });
 }
 
-// What the class has, or null: also for a class of that name that is not PyTorch's.
-const ExchangeApi* find_api(nb::handle object) {
-  KnownClass& known = known_class();
+// Null for a class of that name that is not PyTorch's.
+const KnownClass* find_class(nb::handle object) {
   const nb::handle its_class(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
-  if (known.type.is_valid() && known.type.is(its_class)) return known.api;
+  if (const KnownClass* known = known_class(its_class)) return known;
   const nb::object capsule = find_attribute(its_class, "__dlpack_c_exchange_api__");
   if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), ExchangeApi::kName) == 0) return nullptr;
   const auto* api = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), ExchangeApi::kName));
   if (api->major != 1 || api->view_of_object == nullptr || api->current_stream == nullptr) return nullptr;
   const nb::object library = call_with(registered("library_of"), nb::make_tuple(object));
   if (!nb::cast<bool>(attribute(library, "keeps_memory"))) return nullptr;
-  known = {nb::borrow(its_class), library, api, attribute(library, "empty_strided"),
-           attribute(library, "current_device")};
-  return api;
+  return known_classes.add(
+      {nb::borrow(its_class), library, api, attribute(library, "empty_strided"), attribute(library, "current_device")});
 }
 
 // What is asked of every array of a list: names are made once, and methods are called without an object for each.
@@ -73,10 +98,8 @@ struct Names {
     return checked([&] { return PyUnicode_InternFromString(name); });
   }
 };
-const Names& names() {
-  static const Names& made = *new Names();  // live as long as the process
-  return made;
-}
+const Names* made_names = nullptr;  // live as long as the process
+const Names& names() { return *made_names; }
 
 // A new reference, or not valid where there is no such attribute: then the object is not what it seems.
 nb::object existing(PyObject* result) {
@@ -103,19 +126,19 @@ bool is_more_than_memory(nb::handle object, const dltensor& tensor) {
          !returns_false(object, names().is_conj);
 }
 
-// NumPy's dtype of a DLPack type, looked up once each.
+// NumPy's dtype of a DLPack type.
+struct KnownDtype {
+  nb::dlpack::dtype dtype;
+  nb::object numpy;
+};
+FoundOnce<KnownDtype> known_dtypes;
+
 nb::object known_dtype(nb::dlpack::dtype dtype, const char* argument) {
-  struct Known {
-    nb::dlpack::dtype dtype;
-    nb::object numpy;
-  };
-  static std::vector<Known>& known = *new std::vector<Known>();  // lives as long as the process
-  for (const Known& one : known) {
-    if (one.dtype.code == dtype.code && one.dtype.bits == dtype.bits && one.dtype.lanes == dtype.lanes)
-      return one.numpy;
-  }
-  known.push_back({dtype, numpy_dtype(dtype, argument)});
-  return known.back().numpy;
+  const KnownDtype* known = known_dtypes.find([&](const KnownDtype& one) {
+    return one.dtype.code == dtype.code && one.dtype.bits == dtype.bits && one.dtype.lanes == dtype.lanes;
+  });
+  if (known == nullptr) known = known_dtypes.add({dtype, numpy_dtype(dtype, argument)});
+  return known->numpy;
 }
 
 // -- Arrays of CuPy, whose attributes say where they lie
@@ -175,16 +198,19 @@ std::shared_ptr<const DlpackArray> import_pointer(nb::handle object, const char*
 
 }  // namespace
 
+// Not a static that is made when it is needed: threads would wait for Python with C++'s own lock held.
+void learn_names() { made_names = new Names(); }
+
 nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, const Shape& shape, View& view) {
-  const KnownClass& known = known_class();
-  const bool is_known = known.type.is_valid() && like.type().is(known.type);
-  if (!is_known || shape.elements() == 0 || known.empty_strided.is_none() || known.current_device.is_none()) return {};
-  if (nb::cast<int>(call(known.current_device)) != view_of_like.device.ordinal) return {};
+  const KnownClass* known = known_class(like.type());
+  if (known == nullptr || shape.elements() == 0 || known->empty_strided.is_none() || known->current_device.is_none())
+    return {};
+  if (nb::cast<int>(call(known->current_device)) != view_of_like.device.ordinal) return {};
   const Layout layout = contiguous_layout(shape, 1);  // in elements
-  nb::object made = call_with(known.empty_strided,
+  nb::object made = call_with(known->empty_strided,
                               nb::make_tuple(to_tuple(shape), to_tuple(layout.strides), attribute(like, "dtype")));
   dltensor tensor;
-  if (known.api->view_of_object(made.ptr(), &tensor) != 0) throw nb::python_error();
+  if (known->api->view_of_object(made.ptr(), &tensor) != 0) throw nb::python_error();
   view = {static_cast<std::byte*>(tensor.data), view_of_like.dtype,
           contiguous_layout(shape, view_of_like.layout.item_size), view_of_like.device};
   return made;
@@ -193,12 +219,12 @@ nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, cons
 std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const char* argument, CallContext* call) {
   if (call == nullptr) return nullptr;
   if (!may_be_tensor(object)) return has_pointer(object) ? import_pointer(object, argument, *call) : nullptr;
-  const ExchangeApi* api = find_api(object);
+  const KnownClass* known = find_class(object);
   dltensor tensor;
   void* stream = nullptr;
-  if (api == nullptr || api->view_of_object(object.ptr(), &tensor) != 0 ||
+  if (known == nullptr || known->api->view_of_object(object.ptr(), &tensor) != 0 ||
       tensor.device.device_type != nb::device::cuda::value || is_more_than_memory(object, tensor) ||
-      api->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0) {
+      known->api->current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0) {
     PyErr_Clear();  // the protocols say what is wrong
     return nullptr;
   }
@@ -209,7 +235,7 @@ std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const 
   array->is_versioned = true;  // it is known that others may write
   array->owner = kept(object);
   const auto number = stream != nullptr ? reinterpret_cast<std::uintptr_t>(stream) : kDefaultStream;
-  call->use(known_class().library, number, argument, array->view.device.ordinal);
+  call->use(known->library, number, argument, array->view.device.ordinal);
   return array;
 }
 

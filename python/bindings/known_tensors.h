@@ -16,4 +16,7 @@ std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const 
 // way, which is the quickest, cannot be taken. Raises what PyTorch raises.
 nb::object new_known_tensor(nb::handle like, const ConstView& view_of_like, const Shape& shape, View& view);
 
+// Makes the names of attributes that tensors are asked for. Called once, at import.
+void learn_names();
+
 }  // namespace backslice::python

@@ -5,6 +5,7 @@
 #include "bindings/dtypes.h"
 #include "bindings/errors.h"
 #include "bindings/interruption.h"
+#include "bindings/known_tensors.h"
 #include "bindings/objects.h"
 #include "bindings/package.h"
 #include "bindings/short_calls.h"
@@ -43,6 +44,7 @@ NB_MODULE(_core, m) {
   backslice::be_ready_to_throw();
   backslice::python::learn_ml_dtypes();
   backslice::python::learn_main_thread();
+  backslice::python::learn_names();
   m.attr("__version__") = BACKSLICE_VERSION;
   backslice::python::bind_registration(m);
   backslice::python::bind_selection(m);

@@ -49,8 +49,12 @@ nb::tuple NewList::tuple() const { return nb::borrow<nb::tuple>(items_of(list_))
 bool is_masked_array(nb::handle object) {
   if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
   // Where nobody has imported the module there are none.
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
-  if (module == nullptr) return false;
+  const nb::object name = new_str("numpy.ma");
+  const nb::object module = nb::steal(call_python([&] { return PyImport_GetModule(name.ptr()); }));
+  if (!module.is_valid()) {
+    if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+    return false;
+  }
   const nb::object type = attribute(module, "MaskedArray");
   return PyType_Check(type.ptr()) && PyObject_TypeCheck(object.ptr(), reinterpret_cast<PyTypeObject*>(type.ptr()));
 }

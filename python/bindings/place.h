@@ -20,6 +20,26 @@ struct Place {
   bool is_cpu() const { return device.is_cpu(); }
 };
 
+// The library of a container's arrays on a device. Where nothing tells it before, the first array that is written does.
+class LearnedLibrary {
+ public:
+  explicit LearnedLibrary(nb::object library) : library_(std::move(library)) {}
+
+  nb::object get() const {
+    const nb::ft_lock_guard lock(mutex_);
+    return library_;
+  }
+  // Does nothing where the library is known.
+  void learn(const nb::object& library) {
+    const nb::ft_lock_guard lock(mutex_);
+    if (!library_.is_valid()) library_ = library;
+  }
+
+ private:
+  mutable nb::ft_mutex mutex_;
+  nb::object library_;
+};
+
 // A `device` argument. Raises what says why where there is no such device.
 Place read_place(nb::handle device);
 

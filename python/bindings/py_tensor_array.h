@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "backslice/tensor_array.h"
@@ -15,6 +16,7 @@
 #include "bindings/neighbours.h"
 #include "bindings/object_arrays.h"
 #include "bindings/package.h"
+#include "bindings/place.h"
 #include "bindings/results.h"
 #include "bindings/strings.h"
 #include "ops/checks.h"
@@ -58,21 +60,56 @@ inline std::int64_t read_index(nb::handle object, const char* argument) {
   return require_int(object, argument, overflow);
 }
 
-// What Python adds to a TensorArray: the NumPy dtype, which strings it holds, and whose arrays its elements are.
-struct ArrayType {
+// What Python adds to a TensorArray: the NumPy dtype, which strings it holds, and whose arrays its elements are. Arrays
+// of one type share it, in any threads.
+class ArrayType {
+ public:
   explicit ArrayType(nb::handle dtype) : numpy(as_numpy_dtype(dtype)) {
     // str and bytes without a width are strings of any length.
     const auto* descr = reinterpret_cast<PyArray_Descr*>(numpy.ptr());
     if ((descr->kind == 'U' || descr->kind == 'S') && PyDataType_ELSIZE(descr) == 0) {
-      strings = descr->kind == 'U' ? StringKind::Str : StringKind::Bytes;
+      strings_ = descr->kind == 'U' ? StringKind::Str : StringKind::Bytes;
       numpy = as_numpy_dtype(nb::str("object"));
     }
     element = element_type(numpy, "the array");
   }
+
+  StringKind strings() const {
+    const nb::ft_lock_guard lock(mutex_);
+    return strings_;
+  }
+
+  // Calls write(tensor) with the strings of an object array. The first write decides which strings the array holds, if
+  // it succeeds.
+  template <class Write>
+  void write_strings(const InputArray& input, const Write& write) {
+    for (;;) {
+      const StringKind known = strings();
+      StringKind kind = known;
+      const Tensor tensor = strings_from_objects(input, "value", kind);
+      const auto done = write_if_still(known, kind, [&] { return write(tensor); });
+      if (done) return check(in_numpy_terms(*done, numpy));
+    }
+  }
+
   nb::object numpy;
   ElementType element;
-  StringKind strings = StringKind::Unknown;
-  nb::object library;  // as in a Place: that of the first array on a device which was written
+  LearnedLibrary library{{}};
+
+ private:
+  // Does nothing where another thread has decided meanwhile. The lock is held by calls that wait for no Python code:
+  // nothing that a string array holds is Python's.
+  template <class Write>
+  std::optional<Status> write_if_still(StringKind known, StringKind kind, const Write& write) {
+    const nb::ft_lock_guard lock(mutex_);
+    if (strings_ != known) return std::nullopt;
+    Status status = write();
+    if (status.ok()) strings_ = kind;
+    return status;
+  }
+
+  mutable nb::ft_mutex mutex_;  // the GIL does its work in other builds
+  StringKind strings_ = StringKind::Unknown;
 };
 
 class PyTensorArray {
@@ -184,7 +221,7 @@ class PyTensorArray {
 
   // Its elements' memory is the library's own, not that of theirs: the locks are held while it is asked for.
   Context context_of(const CallContext& call) const { return call.for_container(cancelled()); }
-  void run_here(CallContext& call) const { call.run_on({array_.device(), type_->library}, "the array"); }
+  void run_here(CallContext& call) const { call.run_on({array_.device(), type_->library.get()}, "the array"); }
 
   static nb::object new_lengths(npy_intp count) {
     return checked([&] { return PyArray_SimpleNew(1, &count, NPY_INT64); });
@@ -210,24 +247,16 @@ class PyTensorArray {
     CallContext call;
     run_here(call);
     const ArrayArgument input = read_value(value, call);
-    if (type_->element.is_object) return store_strings(input.view(), write);
+    // The GIL is held, which makes nobody wait for ever: see write_if_still().
+    if (type_->element.is_object)
+      return type_->write_strings(input.view(), [&](const Tensor& tensor) { return write(tensor, Context{}); });
     // Memory of libraries that do not keep it for a stream would be gone before it is read.
     const bool is_held = !is_copied && (!input.is_on_device() || (!call.waits() && input.is_kept_for_call()));
     const Tensor tensor = is_held ? input.held() : copied_tensor(input.view(), call);
     const Context context = context_of(call);
     check(in_numpy_terms(interruptible([&] { return write(tensor, context); }), type_->numpy));
-    if (input.is_on_device() && !type_->library.is_valid()) type_->library = call.place().library;
+    if (input.is_on_device()) type_->library.learn(call.place().library);
     check(without_gil([&] { return call.finish(); }));
-  }
-
-  // The first write decides which strings the array holds, if it succeeds. No other thread comes between: nothing that
-  // a string array holds is Python's, so that holding the GIL here makes nobody wait for ever.
-  template <class Write>
-  void store_strings(const InputArray& input, const Write& write) {
-    StringKind kind = type_->strings;
-    const Tensor tensor = strings_from_objects(input, "value", kind);
-    check(in_numpy_terms(write(tensor, Context{}), type_->numpy));
-    type_->strings = kind;
   }
 
   // The result of an operation that may clear what it reads.
@@ -266,11 +295,11 @@ class PyTensorArray {
     check(check_output(view, "out", shape, view.dtype, view.layout.item_size, "the array"));
     Tensor strings = unwrap(Tensor::make(DType::String, shape));
     check(fill(strings.view(), Context{}));
-    exchange_objects(view, objects_from_strings(strings, type_->strings, Handlers::Wait));
+    exchange_objects(view, objects_from_strings(strings, type_->strings(), Handlers::Wait));
   }
 
   nb::object to_python(const Tensor& tensor, ArrayOwner owner, const CallContext& call) {
-    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings, Handlers::Wait);
+    if (type_->element.is_object) return objects_from_strings(tensor, type_->strings(), Handlers::Wait);
     if (!tensor.device().is_cpu()) return call.device_array(tensor, type_->numpy);
     return to_read_only_numpy(tensor, type_->numpy, std::move(owner));
   }
@@ -305,7 +334,7 @@ struct Making {
   template <class Maker>
   TensorArray make(const Maker& maker) const {
     CallContext call;
-    call.run_on({options.device, type->library}, "the array");
+    call.run_on({options.device, type->library.get()}, "the array");
     const Context context{.stream = call.stream};
     return unwrap(without_gil([&]() -> Result<TensorArray> {
       auto array = maker(size, dtype(), options, context);
@@ -319,7 +348,7 @@ struct Making {
     if (place.is_cpu()) return;
     check_on_device(type->numpy, "the array");
     options.device = place.device;
-    type->library = place.library;
+    type->library.learn(place.library);
   }
 };
 

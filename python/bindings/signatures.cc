@@ -249,6 +249,9 @@ void install(nb::handle m, const Signature& signature, Target& target, const Ent
   }
   set_target(target, signature, kind == Kind::Property ? attribute(nanobinds, "fget") : nanobinds, entries);
   nb::object made = checked([&] { return new_builtin(m, scope, target, entries); });
+#if PY_VERSION_HEX >= 0x030E0000
+  (void)PyUnstable_Object_EnableDeferredRefcount(made.ptr());  // else free-threaded calls contend for its count
+#endif
   if (kind == Kind::StaticMethod) made = checked([&] { return PyStaticMethod_New(made.ptr()); });
   if (call_python([&] { return PyObject_SetAttrString(scope.ptr(), name, made.ptr()); }) != 0) nb::raise_python_error();
 }

@@ -8,13 +8,14 @@ nb::object flag(bool value) { return nb::borrow(value ? Py_True : Py_False); }
 
 // str and bytes as what they are, which the dtype object does not tell.
 nb::object dtype_of(const ArrayType& type) {
-  if (type.strings == StringKind::Str) return nb::borrow(reinterpret_cast<PyObject*>(&PyUnicode_Type));
-  if (type.strings == StringKind::Bytes) return nb::borrow(reinterpret_cast<PyObject*>(&PyBytes_Type));
+  const StringKind strings = type.strings();
+  if (strings == StringKind::Str) return nb::borrow(reinterpret_cast<PyObject*>(&PyUnicode_Type));
+  if (strings == StringKind::Bytes) return nb::borrow(reinterpret_cast<PyObject*>(&PyBytes_Type));
   return type.numpy;
 }
 
 nb::object value_of(const Tensor& tensor, const ArrayType& type) {
-  if (type.element.is_object) return objects_from_strings(tensor, type.strings);
+  if (type.element.is_object) return objects_from_strings(tensor, type.strings());
   return to_read_only_numpy(tensor, type.numpy);
 }
 
@@ -24,7 +25,13 @@ Tensor tensor_of(nb::handle value, ArrayType& type) {
     raise_dtype_error("value has dtype " + str_text(input.numpy_dtype()) + ", expected " + str_text(type.numpy) +
                       ", that of the array");
   }
-  return type.element.is_object ? strings_from_objects(input.view(), "value", type.strings) : input.held();
+  if (!type.element.is_object) return input.held();
+  std::optional<Tensor> strings;
+  type.write_strings(input.view(), [&](const Tensor& tensor) {
+    strings = tensor;
+    return Status();
+  });
+  return *strings;
 }
 
 nb::tuple read_tuple(nb::handle object, std::size_t size) {

@@ -24,7 +24,8 @@ class PyContainer {
   PyTensorArray create(const Making& making) {
     TensorArray array = making.make([&](const auto&... arguments) { return container_.make(arguments...); });
     try {
-      types_[array.name()] = making.type;
+      const nb::ft_lock_guard lock(mutex_);
+      types_[array.name()] = making.type;  // a new name
     } catch (...) {
       (void)container_.remove(array.name());
       throw;
@@ -34,13 +35,13 @@ class PyContainer {
   nb::object find(nb::handle name) {
     const std::string text(read_str(name, "name"));
     const auto found = unwrap(without_gil([&] { return container_.find(text); }));
-    const auto type = types_.find(text.substr(0, text.find('@')));  // a gradient has its forward array's
-    if (!found || type == types_.end()) return nb::none();
-    return nb::cast(PyTensorArray(*found, type->second));
+    const auto type = type_of(text.substr(0, text.find('@')));  // a gradient has its forward array's
+    if (!found || type == nullptr) return nb::none();
+    return nb::cast(PyTensorArray(*found, type));
   }
   bool remove(nb::handle name) {
     const std::string text(read_str(name, "name"));
-    types_.erase(text);
+    const auto type = extract_type(text);
     return unwrap(without_gil([&] { return container_.remove(text); }));
   }
   std::vector<std::string> names() const {
@@ -48,8 +49,22 @@ class PyContainer {
   }
 
  private:
+  using Types = std::map<std::string, std::shared_ptr<ArrayType>>;
+
+  std::shared_ptr<ArrayType> type_of(const std::string& name) const {
+    const nb::ft_lock_guard lock(mutex_);
+    const auto found = types_.find(name);
+    return found == types_.end() ? nullptr : found->second;
+  }
+  // The caller drops it, without the lock: that may run Python code.
+  Types::node_type extract_type(const std::string& name) {
+    const nb::ft_lock_guard lock(mutex_);
+    return types_.extract(name);
+  }
+
   TensorArrayContainer container_;
-  std::map<std::string, std::shared_ptr<ArrayType>> types_;  // guarded by the GIL
+  Types types_;
+  mutable nb::ft_mutex mutex_;  // guards the types, as the GIL does in other builds
 };
 
 nb::tuple py_tensor_array_grad_with_shape(nb::handle handle, nb::handle flow_in, nb::handle shape_to_prepend,
