@@ -8,6 +8,7 @@
 # make sanitize C++ and Python tests under the address and undefined-behaviour sanitizers, thread tests under the thread sanitizer
 # make stress   every operation with hostile executors, allocators and cancellation from many threads, under both, for STRESS_SECONDS (300) each
 # make test-aarch64 cross-compile for 64-bit ARM and run the C++ tests under qemu, with NEON and with SVE
+# make stress-python the same in Python, with a wheel for STRESS_PYTHON (3.14t, which has no GIL)
 # make fuzz     every fuzzer for FUZZ_SECONDS (60) each; they need clang
 # make bench    time backslice beside TensorFlow, PyTorch, JAX, ONNX Runtime and NumPy
 # make bench-cpp time each kernel, in C++ alone
@@ -49,7 +50,7 @@ SITE_PACKAGES = $$($(PY) -c "import sysconfig; print(sysconfig.get_path('platlib
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-newest oracle-speed oracle-jax oracle-jax-speed oracle-jax-suites oracle-torch oracle-torch-speed sanitize stress fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheel-twice wheels packaging-test lint format clean
+.PHONY: help setup package run test test-programs test-cpp test-python test-repository adapters test-large test-aarch64 explorer explorer-test explorer-speed docs docs-test docs-serve oracle oracle-newest oracle-speed oracle-jax oracle-jax-speed oracle-jax-suites oracle-torch oracle-torch-speed sanitize stress stress-python fuzz bench bench-cpp bench-cuda test-cuda fuzz-cuda sanitize-cuda cuda-programs cuda-bundle abi-check abi-update wheel wheel-test wheel-twice wheels packaging-test lint format clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -216,6 +217,11 @@ stress: package
 	  $(STAGE) "$$preset: compiling" cmake --build build/$$preset --target backslice_stress_tests && \
 	  BACKSLICE_STRESS_SECONDS=$(STRESS_SECONDS) $(STAGE) "$$preset: stress" build/$$preset/tests/backslice_stress_tests || exit 1; \
 	done
+
+STRESS_PYTHON ?= 3.14t
+stress-python: explorer
+	@BACKSLICE_STRESS_SECONDS=$(STRESS_SECONDS) $(STAGE) "stress in Python $(STRESS_PYTHON)" \
+	  $(PYTHON) tools/build_wheel.py --for $(STRESS_PYTHON) --tests python/tests/test_thread_stress.py
 
 fuzz: package $(VENV)/.test-requirements
 	@tools/setup.sh $(PYTHON) fuzz

@@ -3,7 +3,8 @@
 
     tools/build_wheel.py                  # build for this Python
     tools/build_wheel.py --test WHEEL     # try a wheel for this Python
-    tools/build_wheel.py --all            # both, for every CPython from 3.10 to 3.14t that is found, also under pyenv
+    tools/build_wheel.py --all            # both, for every CPython that is found on PATH or under pyenv
+    tools/build_wheel.py --for 3.14t      # both, for these versions alone
 
 Wheels contain the CUDA kernels if nvcc is found; otherwise a message says so. The results are in dist/. Compilers,
 Highway's sources and environments are kept in the user's cache folder, under names that depend on their contents, so a
@@ -77,22 +78,44 @@ def environment(name: str, python: Path, requirements: list[object]) -> Path:
     return folder / "bin"
 
 
+def version_that_runs(python: Path) -> str | None:
+    """Return the version of an interpreter, such as 3.14 or 3.14t for a free-threaded one; None if it does not run."""
+    program = (
+        "import sys, sysconfig, venv; "
+        "print('{}.{}'.format(*sys.version_info), 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')), sep='')"
+    )
+    ran = subprocess.run([python, "-c", program], text=True, capture_output=True)
+    return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def find_python(version: str) -> Path | None:
+    """Return the newest interpreter of a version under pyenv, else the first one on PATH."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    folders = [
+        *sorted(pyenv.glob(f"{version.removesuffix('t')}.*"), key=lambda folder: numbers(folder.name), reverse=True),
+        *map(Path, os.get_exec_path()),
+    ]
+    names = [folder / name for folder in folders for name in (f"bin/python{version}", f"python{version}")]
+    return next((name for name in names if name.exists() and version_that_runs(name) == version), None)
+
+
+def numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
 def found_pythons() -> list[Path]:
-    """Return one interpreter per version: the first on PATH that runs, else pyenv's."""
-    found = []
-    for version in VERSIONS:
-        number, is_free_threaded = version.removesuffix("t"), version.endswith("t")
-        pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-        folders = [
-            f for f in sorted(pyenv.glob(f"{number}.*"), reverse=True) if f.name.endswith("t") == is_free_threaded
-        ]
-        candidates = [*(folder / "bin" / "python" for folder in folders), shutil.which(f"python{version}")]
-        working = (c for c in candidates if c and subprocess.run([c, "-c", "import venv"]).returncode == 0)
-        if python := next(working, None):
-            found.append(Path(python))
-        else:
+    """Return one interpreter per version, and print the versions that were not found."""
+    found = {version: find_python(version) for version in VERSIONS}
+    for version, python in found.items():
+        if python is None:
             print(f"*** Python {version} was not found: no wheel for it ***", flush=True)
-    return found
+    return [python for python in found.values() if python is not None]
+
+
+def named_python(version: str) -> Path:
+    if version not in VERSIONS:
+        sys.exit(f"--for: {version} is not one of {', '.join(VERSIONS)}")
+    return find_python(version) or sys.exit(f"Python {version} was not found, neither on PATH nor under pyenv")
 
 
 def zig_environment(tools: Path) -> dict[str, str]:
@@ -262,14 +285,25 @@ def try_wheel(python: Path, wheel: Path, has_cuda: bool, tests: list[str]) -> No
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="build and try one for every Python that is found")
+    parser.add_argument("--for", nargs="+", dest="versions", metavar="VERSION", help="the same for these versions")
+    parser.add_argument(
+        "--list", action="store_true", help="print the versions of Python that are found, and the others"
+    )
     parser.add_argument("--test", type=Path, metavar="WHEEL", help="try this wheel instead of building one")
     parser.add_argument("--tests", nargs="+", default=[], help="these of the package's tests, instead of all")
     given = parser.parse_args()
+    if given.list:
+        print("wheels can be built for", *(version_that_runs(python) for python in found_pythons()))
+        return
     toolkit = cuda_toolkit()
     if given.test is not None:
         try_wheel(Path(sys.executable), given.test, toolkit is not None, given.tests)
         return
-    pythons = found_pythons() if given.all else [Path(sys.executable)]
+    is_tried = given.all or given.versions is not None
+    if given.versions is not None:
+        pythons = [named_python(version) for version in given.versions]
+    else:
+        pythons = found_pythons() if given.all else [Path(sys.executable)]
     WORK.mkdir(parents=True, exist_ok=True)
     tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
     builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
@@ -277,7 +311,7 @@ def main() -> None:
     for python, builder in zip(pythons, builders, strict=True):
         wheel = build(builder, source, tools, toolkit)
         check_size(wheel, toolkit is not None)
-        if given.all:
+        if is_tried:
             try_wheel(python, wheel, toolkit is not None, given.tests)
     print(run(tools / "twine", "check", "--strict", *sorted(DIST.iterdir())), flush=True)
 
