@@ -120,7 +120,7 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
         (lambda: bs.VariantArray([np.ones(2)], (2,)), bs.InvalidArgumentError, "elements has 1"),
         (lambda: bs.VariantArray(3), bs.DTypeError, "expected a list"),
         (lambda: bs.VariantArray([{}]), bs.DTypeError, "type dict"),
-        (lambda: bs.ragged_tensor_to_variant(np.float64(1)), bs.InvalidArgumentError, "is a scalar, which has no rows to encode"),
+        (lambda: bs.ragged_tensor_to_variant(np.float64(1)), bs.InvalidArgumentError, "a scalar, which has no rows"),
         (lambda: bs.ragged_tensor_from_variant(ONE, 0, 1), bs.InvalidArgumentError, "element 1 of encoded is missing"),
         (lambda: bs.ragged_tensor_from_variant([1], 0, 1), bs.DTypeError, "expected a VariantArray"),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [[3]]), bs.InvalidArgumentError, "1-D"),
