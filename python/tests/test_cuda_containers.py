@@ -192,6 +192,15 @@ def test_variants_and_their_gradients_are_those_of_the_cpu(kind, dtype):
     assert to_numpy(out).tobytes() == before.tobytes()
 
 
+@pytest.mark.parametrize("kind", ["torch", "cupy"])
+def test_copies_that_lie_side_by_side_are_stacked(kind):
+    rows = np.arange(64 << 14, dtype="float32").reshape(64, 1 << 14)
+    array = bs.TensorArray(len(rows), "float32")
+    for i, row in enumerate(rows):
+        array.write(i, on_gpu(kind, row), copy=True)
+    assert_same(kind, array.stack(), rows)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_splits_on_the_device_end_on_the_cpu(kind):
     splits = on_gpu(kind, np.array([0, 2, 2, 3], "int32"))

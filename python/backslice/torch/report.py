@@ -65,7 +65,10 @@ class Status:
 
     def __getitem__(self, op: str | tuple[str, str]) -> KernelStatus:
         wanted = (op, "cpu") if isinstance(op, str) else op
-        return next(row for row in self.rows if (row.op, row.device) == wanted)
+        for row in self.rows:
+            if (row.op, row.device) == wanted:
+                return row
+        raise KeyError(f"{op!r} is not in this table: {', '.join(f'{row.op} ({row.device})' for row in self.rows)}")
 
     def __str__(self) -> str:
         lines = [("op", "kernel", "device", "version", "taken", "left", "reason")]

@@ -10,9 +10,12 @@
 namespace backslice::cuda {
 namespace {
 
-// One segment needs no table.
-bool is_plain(const SegmentList& list, Write write) {
-  return list.count() == 1 && !list.adds() && write != Write::Accumulate;
+// One segment needs no table. The list joins neighbours in memory, but cudaMemcpyAsync refuses to go on from one
+// allocation into the next, which a kernel may do.
+bool is_plain(std::span<const Segment> segments, const SegmentList& list, Write write) {
+  if (list.count() != 1 || list.adds() || write == Write::Accumulate) return false;
+  const auto has_bytes = [](const Segment& segment) { return segment.bytes > 0; };
+  return list.source(0) == nullptr || std::count_if(segments.begin(), segments.end(), has_bytes) == 1;
 }
 
 void write_plain(std::byte* dst, const SegmentList& list, Write write, DeviceStream queue) {
@@ -49,7 +52,7 @@ void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, cons
   if (list.bytes() == 0) return;
   const DeviceStream queue = workspace.queue;
   const DeviceGuard guard(queue.ordinal);
-  if (is_plain(list, write)) return write_plain(dst, list, write, queue);
+  if (is_plain(segments, list, write)) return write_plain(dst, list, write, queue);
   const Buffer copy = upload(list.packed(), workspace);
   const SegmentTable table = list.table(dst, copy.data());
   if (!list.adds() && write != Write::Accumulate) {

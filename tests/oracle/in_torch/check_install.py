@@ -232,6 +232,8 @@ def test_status_is_a_table_with_counts(installed: None) -> None:
     assert status["select_backward"].taken > 6
     lines = str(status).splitlines()
     assert lines[0].split()[:2] == ["op", "kernel"] and lines[1].split()[:2] == ["select_backward", "backslice"]
+    with pytest.raises(KeyError, match=r"typo.*select_backward \(cpu\)"):
+        status["typo"]
 
 
 def test_an_unknown_version_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
