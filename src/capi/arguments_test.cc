@@ -90,6 +90,7 @@ TEST(CArguments, HaveTheirNamesOfC) {
       {backslice_multi_slice_grad_into({shape, 2}, both, dys, 2, &out, 0, nullptr), "dys", 1},
       {backslice_multi_slice_grad_into({shape, 2}, mixed, right, 2, &out, 0, nullptr), "selections", 1},
       {backslice_multi_slice_grad_into({shape, 2}, nullptr, right, 2, &out, 0, nullptr), "selections"},
+      {backslice_multi_slice_write_into({shape, 2}, both, dys, 2, &out, nullptr), "dys", 1},
       {backslice_prepared_slice_make_for(all, &x, &flat, &no_slice), "y"},
       {backslice_ragged_make(&flat, &wrong, 1, nullptr, nullptr, nullptr, &none), "row_splits", 0},
       {backslice_ragged_make(&flat, &flat, 1, nullptr, nullptr, nullptr, &none), "row_splits", 0},

@@ -69,7 +69,7 @@ def test_no_exported_function_throws_where_memory_runs_out(tmp_path):
 # Exported for the Python bindings and for templates in headers; each is called by a function that tests/faults calls.
 CALLED_BY_OTHERS = {
     "Dims::too_large", "Dims::too_long", "GradBuffer::check", "Selection::assemble", "Selection::of_axes",
-    "Tensor::copy_contiguous", "Tensor::make_of_shape", "VariantArray::check_index",
+    "Selection::set_result", "Tensor::copy_contiguous", "Tensor::make_of_shape", "VariantArray::check_index",
     "check_num_threads_variable", "check_output", "check_target_variable", "detail::check_elements",
     "detail::contiguous_layout_of", "detail::layout_of_elements", "detail::layout_of_memory",
     "detail::without_strides", "renamed", "size_in_bytes"
