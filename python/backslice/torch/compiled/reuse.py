@@ -24,16 +24,21 @@ def read_from_concatenations(graph: Any) -> int:
 def _read_from(cat: Any, places: dict[Any, int]) -> int:
     axis, at, count = axis_of(cat, 1, value_of(cat).dim()), 0, 0
     last = cat  # the new nodes follow the concatenation
+    seen = set()
     for piece in cat.args[0]:
         position, at = at, at + value_of(piece).shape[axis]
-        if not is_unsqueezed(piece, axis) or not _may_be_read(piece.args[0]):
+        if not is_unsqueezed(piece, axis):
             continue
-        uses = [use for use in _uses(piece.args[0]) if places.get(use[0], 0) > places[cat] and takes_views(use[0])]
+        value = piece.args[0]
+        if value in seen or not _may_be_read(value):
+            continue
+        seen.add(value)
+        uses = [use for use in _uses(value) if places.get(use[0], 0) > places[cat] and takes_views(use[0])]
         if uses:
             with cat.graph.inserting_after(last):
                 last = call(cat, aten.select.int, cat, axis, position)
-            for user, value in uses:
-                user.replace_input_with(value, last)
+            for user, alias in uses:
+                user.replace_input_with(alias, last)
             count += len(uses)
     return count
 
