@@ -3,13 +3,13 @@
 ///
 /// Operations that make a ragged tensor come as a pair, too: ..._size says how much memory it takes, ..._into fills it.
 ///
-///     Result<RaggedSize> size = ragged_slice_size(rt, rows);     // of [[1, 2], [3]]: splits {3}, values [3]
+///     Result<RaggedSize> size = ragged_slice_size(rows, rt);     // of [[1, 2], [3]]: splits {3}, values [3]
 ///     if (!size) return size.status();
 ///     std::vector<std::int64_t> splits(size->splits[0]);
 ///     std::vector<float> values(size->values.elements());
 ///     Result<View> split_view = View::of(splits, {size->splits[0]}), value_view = View::of(values, size->values);
 ///     if (!split_view || !value_view) return ...;
-///     Status filled = ragged_slice_into(rt, rows, {{*split_view}, *value_view});
+///     Status filled = ragged_slice_into(rows, rt, {{*split_view}, *value_view});
 #pragma once
 
 #include <vector>

@@ -140,7 +140,7 @@ class BACKSLICE_EXPORT TensorArray {
   /// How many elements the array has.
   Result<std::int64_t> size() const;
 
-  /// Releases everything. All other operations fail from now on; gradients that were made before still work.
+  /// Releases everything. Operations on elements fail from now on; gradients that were made before still work.
   Status close();
 
   /// The gradient array of that source; made at the first call, which fixes the size of a dynamic array.

@@ -113,7 +113,7 @@ BACKSLICE_C_API int32_t backslice_tensor_array_device(const backslice_tensor_arr
 BACKSLICE_C_API int32_t backslice_tensor_array_is_gradient(const backslice_tensor_array* array, int32_t* is_gradient);
 BACKSLICE_C_API int32_t backslice_tensor_array_is_closed(const backslice_tensor_array* array, int32_t* is_closed);
 
-/* Lets go of everything. All other operations fail from now on; the handle is still to be freed. */
+/* Lets go of everything. Operations on elements fail from now on; the handle is still to be freed. */
 BACKSLICE_C_API int32_t backslice_tensor_array_close(backslice_tensor_array* array);
 
 #ifdef __cplusplus
