@@ -138,6 +138,7 @@ def _in_sum(root: Any, made: Joined) -> int:
     if value_of(root).dim() != 2 or not _is_sum(root):
         return 0
     terms = list(_terms(root))
+    count = len(terms)
     groups: dict[Any, dict[int, Any]] = {}
     for term in terms:
         product, is_turned = _product_of(term)
@@ -158,7 +159,7 @@ def _in_sum(root: Any, made: Joined) -> int:
         terms = [term for term in terms if term not in fused]
     if not summed:
         return 0
-    count = len(list(_terms(root))) - len(terms)
+    count -= len(terms)
     with root.graph.inserting_before(root):
         total, *others = [*summed, *terms]
         for term in others:
