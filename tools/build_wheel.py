@@ -103,13 +103,13 @@ def numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-def found_pythons() -> list[Path]:
-    """Return one interpreter per version, and print the versions that were not found."""
+def found_pythons() -> dict[str, Path]:
+    """Return an interpreter for each version that is found, and print the versions that were not found."""
     found = {version: find_python(version) for version in VERSIONS}
     for version, python in found.items():
         if python is None:
             print(f"*** Python {version} was not found: no wheel for it ***", flush=True)
-    return [python for python in found.values() if python is not None]
+    return {version: python for version, python in found.items() if python is not None}
 
 
 def named_python(version: str) -> Path:
@@ -293,7 +293,7 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=[], help="these of the package's tests, instead of all")
     given = parser.parse_args()
     if given.list:
-        print("wheels can be built for", *(version_that_runs(python) for python in found_pythons()))
+        print("wheels can be built for", *found_pythons())
         return
     toolkit = cuda_toolkit()
     if given.test is not None:
@@ -303,7 +303,7 @@ def main() -> None:
     if given.versions is not None:
         pythons = [named_python(version) for version in given.versions]
     else:
-        pythons = found_pythons() if given.all else [Path(sys.executable)]
+        pythons = list(found_pythons().values()) if given.all else [Path(sys.executable)]
     WORK.mkdir(parents=True, exist_ok=True)
     tools = environment("tools", Path(sys.executable), [ROOT / "tools" / "wheel_requirements.txt"])
     builders = [environment("build", python, BUILD_REQUIREMENTS) / "python" for python in pythons]
