@@ -277,17 +277,10 @@ def test_random_programs() -> None:
     assert bt.status()[ROW].taken > CASES
 
 
-def test_random_loops() -> None:
+@pytest.mark.parametrize("made", [loop, recurrence])
+def test_random_loops(made: Callable[[int], tuple[Callable[[Any], Any], tuple[int, ...]]]) -> None:
     for seed in range(CASES):
-        function, shape = loop(seed)
-        x = tensor(random.Random(seed), shape)
-        assert torch.equal(gradient(traced(function, seed % 2 == 0), x), gradient(function, x)), f"seed {seed}"
-    assert bt.status()[ROW].taken > CASES
-
-
-def test_random_recurrences() -> None:
-    for seed in range(CASES):
-        function, shape = recurrence(seed)
+        function, shape = made(seed)
         x = tensor(random.Random(seed), shape)
         assert torch.equal(gradient(traced(function, seed % 2 == 0), x), gradient(function, x)), f"seed {seed}"
     assert bt.status()[ROW].taken > CASES
