@@ -1,5 +1,5 @@
 /// @file
-/// What a TensorArray is like (TensorArrayOptions), and what it holds (TensorArrayContents).
+/// TensorArrayOptions are the properties of a TensorArray, TensorArrayContents its elements as a value.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace backslice {
 
-/// What an array is like, beside its size and dtype.
+/// The properties of an array, except its size and dtype.
 struct TensorArrayOptions {
   PartialShape element_shape = {};        ///< Of every element; enforced where it is known.
   bool dynamic_size = false;              ///< Writing past the end makes the array longer.
@@ -21,7 +21,7 @@ struct TensorArrayOptions {
   bool contiguous = false;                ///< One block, made at once: writes copy into it, stack() is free.
   std::string name = {};                  ///< For messages.
   std::int64_t item_size = 0;             ///< For DType::Bytes only.
-  Device device = {};                     ///< Where all elements are; what was not written is made there.
+  Device device = {};                     ///< Of all elements, and of the zeros in place of missing ones.
   bool any_device = false;                ///< The first element that is written decides the device instead.
 };
 

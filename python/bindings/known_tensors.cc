@@ -74,7 +74,7 @@ const KnownClass* known_class(nb::handle type) {
   return known_classes.find([&](const KnownClass& known) { return known.type.is(type); });
 }
 
-// Null for a class of that name that is not PyTorch's.
+// Returns null for a class of that name which PyTorch does not own.
 const KnownClass* find_class(nb::handle object) {
   const nb::handle its_class(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
   if (const KnownClass* known = known_class(its_class)) return known;
@@ -88,7 +88,7 @@ const KnownClass* find_class(nb::handle object) {
       {nb::borrow(its_class), library, api, attribute(library, "empty_strided"), attribute(library, "current_device")});
 }
 
-// What is asked of every array of a list: names are made once, and methods are called without an object for each.
+// The attributes that are read from every array of a list. Their names are made once.
 struct Names {
   nb::object requires_grad = interned("requires_grad"), is_neg = interned("is_neg"), is_conj = interned("is_conj");
   nb::object data = interned("data"), ptr = interned("ptr"), device_id = interned("device_id");
@@ -101,7 +101,7 @@ struct Names {
 const Names* made_names = nullptr;  // live as long as the process
 const Names& names() { return *made_names; }
 
-// A new reference, or not valid where there is no such attribute: then the object is not what it seems.
+// Returns a new reference; an invalid one if the attribute does not exist, since the object is then of another kind.
 nb::object existing(PyObject* result) {
   if (result == nullptr) {
     if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) nb::raise_python_error();

@@ -60,8 +60,8 @@ inline std::int64_t read_index(nb::handle object, const char* argument) {
   return require_int(object, argument, overflow);
 }
 
-// What Python adds to a TensorArray: the NumPy dtype, which strings it holds, and whose arrays its elements are. Arrays
-// of one type share it, in any threads.
+// The part of a TensorArray that only Python has: the NumPy dtype, the kind of its strings, and the library of its
+// elements. Arrays of one type share it, in any threads.
 class ArrayType {
  public:
   explicit ArrayType(nb::handle dtype) : numpy(as_numpy_dtype(dtype)) {
@@ -97,8 +97,8 @@ class ArrayType {
   LearnedLibrary library{{}};
 
  private:
-  // Does nothing where another thread has decided meanwhile. The lock is held by calls that wait for no Python code:
-  // nothing that a string array holds is Python's.
+  // Does nothing if another thread has decided meanwhile. Calls that hold the lock never wait for Python code, since a
+  // string array holds no Python objects.
   template <class Write>
   std::optional<Status> write_if_still(StringKind known, StringKind kind, const Write& write) {
     const nb::ft_lock_guard lock(mutex_);
