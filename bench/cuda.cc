@@ -14,7 +14,6 @@
 #include "backslice/backslice.h"
 #include "kernels/slice/cuda_kernels.h"
 #include "kernels/tiles/cuda_kernels.h"
-#include "kernels/tiles/uploaded_tiles.h"
 
 namespace {
 

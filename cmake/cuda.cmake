@@ -16,9 +16,7 @@ endif()
 set(BACKSLICE_CUDA_RUNTIME src/kernels/cuda/memory.cc src/kernels/cuda/runtime.cc src/kernels/cuda/stream_release.cc
   src/kernels/concat/cuda.cc src/kernels/slice/cuda.cc src/kernels/sparse/cuda.cc src/kernels/tiles/cuda.cc)
 set(BACKSLICE_CUDA_KERNELS src/kernels/cuda/table_pages.cu src/kernels/slice/cuda_kernels.cu src/kernels/tiles/cuda_kernels.cu
-  src/kernels/concat/cuda_kernels.cu
-  src/kernels/sparse/cuda_find.cu src/kernels/sparse/cuda_join.cu
-  src/kernels/sparse/cuda_move.cu)
+  src/kernels/concat/cuda_kernels.cu src/kernels/sparse/cuda_kernels.cu src/kernels/sparse/cuda_join.cu)
 
 # 554 is the warning about a conversion to itself.
 set(BACKSLICE_CUDA_OPTIONS -std=c++20 --expt-relaxed-constexpr -diag-suppress=554 $<$<BOOL:${BACKSLICE_WERROR}>:-Werror=all-warnings>)

@@ -56,7 +56,6 @@ set(BACKSLICE_SOURCES
   src/kernels/concat/reference.cc
   src/kernels/concat/segment_list.cc
   src/kernels/cpu/add.cc
-  src/kernels/cpu/expand.cc
   src/kernels/cpu/indices.cc
   src/kernels/cpu/move.cc
   src/kernels/cpu/spread.cc
@@ -64,19 +63,16 @@ set(BACKSLICE_SOURCES
   src/kernels/cpu/targets.cc
   src/kernels/cuda/addition.cc
   src/kernels/nest/nest.cc
-  src/kernels/nest/run_nest.cc
   src/kernels/nest/units.cc
   src/kernels/slice/cpu.cc
   src/kernels/slice/device_plan.cc
   src/kernels/slice/reference.cc
   src/kernels/sparse/cpu.cc
   src/kernels/sparse/device_arguments.cc
-  src/kernels/sparse/reference.cc
   src/kernels/sparse/join.cc
   src/kernels/sparse/matcher.cc
   src/kernels/tiles/cpu.cc
   src/kernels/tiles/device_tiles.cc
-  src/kernels/tiles/reference.cc
   src/kernels/tiles/parts.cc
   src/ops/call.cc
   src/ops/checks.cc

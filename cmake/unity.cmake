@@ -6,7 +6,7 @@
 option(BACKSLICE_UNITY_BUILD "Compile the files of a folder as one" ON)
 
 # Files that Highway compiles once per SIMD target include themselves, so each is compiled alone.
-set(BACKSLICE_SIMD_SOURCES add.cc expand.cc indices.cc move.cc spread.cc stream.cc)
+set(BACKSLICE_SIMD_SOURCES add.cc indices.cc move.cc spread.cc stream.cc)
 # The files of operators are compiled alone: they all use the same names.
 set(BACKSLICE_ONNXRUNTIME_OPERATORS multi_slice_grad.cc ragged_gradient.cc slice_grad.cc slice_grad_accumulate.cc sparse_slice_grad.cc
   strided_slice_grad.cc)

@@ -1,4 +1,4 @@
-// What is refused of memory that is not the CPU's.
+// Devices: checks of arguments that may be on them, and where kernels are queued.
 #pragma once
 
 #include <string_view>
@@ -15,3 +15,13 @@ Status check_on_cpu(Device device, std::string_view argument);
 Status check_same_device(Device device, std::string_view argument, Device other, std::string_view other_argument);
 
 }  // namespace backslice
+
+namespace backslice::cuda {
+
+// Where kernels are queued.
+struct DeviceStream {
+  int ordinal = 0;
+  CudaStream stream = nullptr;
+};
+
+}  // namespace backslice::cuda

@@ -51,8 +51,9 @@ struct Call {
   // For a result that is written like that.
   Result<Tensor> allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const;
 
-  // Where kernels are queued. Precondition: the arguments are on CUDA.
+  // Where kernels are queued, and how they run there. Precondition: the arguments are on CUDA.
   cuda::DeviceStream queue() const { return {device.ordinal, stream}; }
+  KernelContext device_kernel() const { return {rows, Stores::Ordinary, 1, tasks, allocator, queue()}; }
 
   // Runs `body`, which writes memory that the caller of the operation sees. What it throws becomes a StatusException
   // that says whether it had begun to write.

@@ -67,7 +67,7 @@ void add_range(const View& out, std::int64_t lo, std::int64_t hi, const std::byt
 
 void Joiner::write_dense(const View& out, Write write, const Call& call) const {
   if (!call.device.is_cpu()) {
-    return cuda::concat(out.data, segments_, dtype_, {call.queue(), call.allocator}, sums_, write);
+    return cuda::concat(out.data, segments_, dtype_, call.device_kernel(), sums_, write);
   }
   const bool adds = !sums_.empty() || write == Write::Accumulate;
   const std::int64_t work_per_byte = adds ? operations_of(dtype_).addition_work : 1;

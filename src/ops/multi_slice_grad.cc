@@ -112,8 +112,8 @@ Result<ManySlices> prepare(std::span<const SliceGradient> slices, const Layout& 
 }
 
 void run_on_device(const ManySlices& many, const View& out, bool accumulates, const Call& call) {
-  cuda::fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, accumulates, out.data, call.allocator,
-                   call.queue());
+  cuda::fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, accumulates, out.data,
+                   call.device_kernel());
 }
 
 void run(const ManySlices& many, std::span<const SliceGradient> slices, const View& out, Write write,

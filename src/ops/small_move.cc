@@ -6,7 +6,7 @@
 
 #include "core/tuning.h"
 #include "core/visit_dtype.h"
-#include "kernels/nest/run_nest.h"
+#include "kernels/nest/nest.h"
 #include "ops/call.h"
 
 namespace backslice {
@@ -119,8 +119,7 @@ Nest SmallMove::nest() const {
 }
 
 void SmallMove::copy(std::byte* dst, const std::byte* src) const {
-  if (const RowKernels* rows = rows_for(runs()))
-    return MoveNest(nest()).run(dst + dst_offset_, src + src_offset_, *rows);
+  if (const RowKernels* rows = rows_for(runs())) return nest().move(dst + dst_offset_, src + src_offset_, *rows);
   const std::int64_t bytes = run_ * item_size_;
   switch (bytes) {
     case 1: return copy_items<std::uint8_t>(dst, src);
@@ -152,7 +151,7 @@ void SmallMove::zero_items(std::byte* dst) const {
 }
 
 void SmallMove::zero(std::byte* dst) const {
-  if (const RowKernels* rows = rows_for(runs())) return ZeroNest(nest()).run(dst + dst_offset_, *rows);
+  if (const RowKernels* rows = rows_for(runs())) return nest().zero(dst + dst_offset_, *rows);
   const std::int64_t bytes = run_ * item_size_;
   switch (bytes) {
     case 1: return zero_items<std::uint8_t>(dst);
@@ -178,7 +177,7 @@ void SmallMove::add_items(std::byte* dst, const std::byte* src) const {
 bool SmallMove::add(DType dtype, std::byte* dst, const std::byte* src) const {
   if (!can_add(dtype)) return false;
   if (const RowKernels* rows = rows_for(elements())) {
-    AddNest(nest(), dtype, item_size_, *rows).run(dst + dst_offset_, src + src_offset_);
+    nest().add(dst + dst_offset_, src + src_offset_, dtype, item_size_, *rows);
   } else {
     visit_addable(dtype, [&]<class T>() { add_items<T>(dst, src); });
   }

@@ -5,7 +5,6 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/row_layout.h"
-#include "kernels/sparse/cuda.h"
 #include "kernels/sparse/kernel.h"
 #include "ops/call.h"
 #include "ops/checks.h"
@@ -137,7 +136,7 @@ struct Window {
 // Finds and counts the entries on a device. Their memory must not change until the entries are moved.
 cuda::DeviceFound find_window(const CooIndices& indices, Ints start, Ints size, std::int64_t expected,
                               DeviceStatus* status, const Call& call) {
-  return cuda::DeviceFound::in_window(indices, start, size, expected, {call.queue(), call.allocator}, status);
+  return cuda::DeviceFound::in_window(indices, start, size, expected, call.device_kernel(), status);
 }
 
 Result<SparseTensor> slice_on_device(const CooIndices& indices, const ConstView& values, const Shape& shape, Ints start,

@@ -4,9 +4,8 @@
 #include "backslice/sparse_slice.h"
 #include "core/errors.h"
 #include "core/items.h"
-#include "kernels/sparse/cuda.h"
-#include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
+#include "kernels/sparse/matcher.h"
 #include "ops/call.h"
 #include "ops/checks.h"
 #include "sparse/checks.h"
@@ -214,15 +213,14 @@ Status match_on_device(const ConstView& grad, const CooIndices& input, Ints star
   using cuda::DeviceFound;
   const bool in_order = order == MatchOrder::InOrder;
   const auto find = in_order ? DeviceFound::in_order : DeviceFound::in_any_order;
-  const DeviceFound found = find(input, start, output, {call.queue(), call.allocator}, status);
+  const DeviceFound found = find(input, start, output, call.device_kernel(), status);
   return write_on_device(found, grad, out, write, status == nullptr, call,
                          in_order ? left_over : left_over_in_any_order);
 }
 
 Status write_window_on_device(const ConstView& grad, const CooIndices& input, Ints start, Ints size, const View& out,
                               Write write, DeviceStatus* status, const Call& call) {
-  const auto found =
-      cuda::DeviceFound::in_window(input, start, size, grad.shape()[0], {call.queue(), call.allocator}, status);
+  const auto found = cuda::DeviceFound::in_window(input, start, size, grad.shape()[0], call.device_kernel(), status);
   return write_on_device(
       found, grad, out, write, status == nullptr, call,
       [&](std::int64_t rows, std::int64_t in_window) { return other_window(rows, in_window, start, size); });

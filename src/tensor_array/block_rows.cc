@@ -37,7 +37,7 @@ void BlockRows::write(const Tensor& row, const ConstView& value) {
   if (!is_contiguous(value.layout)) return copy_into(to.view(), value, call_);
   const Segment all{value.data, bytes_of(row)};  // no loops to plan
   if (!call_.device.is_cpu()) {
-    return cuda::concat(data_of(row), {&all, 1}, value.dtype, {call_.queue(), call_.allocator});
+    return cuda::concat(data_of(row), {&all, 1}, value.dtype, call_.device_kernel());
   }
   concat(data_of(row), {&all, 1}, value.dtype, value.layout.item_size, call_.kernel(all.bytes));
 }

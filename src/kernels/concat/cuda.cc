@@ -4,8 +4,8 @@
 #include "kernels/concat/kernel.h"
 #include "kernels/concat/segment_list.h"
 #include "kernels/cpu/kernel_context.h"
+#include "kernels/cuda/memory.h"
 #include "kernels/cuda/runtime.h"
-#include "kernels/cuda/tables.h"
 
 namespace backslice::cuda {
 namespace {
@@ -30,30 +30,30 @@ void write_plain(std::byte* dst, const SegmentList& list, Write write, DeviceStr
 
 // Tables of up to some thousand segments travel as arguments of kernels, and so can be captured into a graph; longer
 // ones are copied.
-Buffer upload(const std::vector<std::int64_t>& packed, const Workspace& workspace) {
+Buffer upload(const std::vector<std::int64_t>& packed, const KernelContext& context) {
   constexpr std::size_t kMostItems = (1 << 20) / sizeof(std::int64_t);
   if (packed.size() <= kMostItems) {
     Tables tables;
     tables.append(packed);
-    return tables.upload(workspace.allocator, workspace.queue);
+    return tables.upload(context.allocator, context.queue);
   }
-  refuse_capture("the table of so many pieces is copied from memory that is gone when the graph runs", workspace.queue);
+  refuse_capture("the table of so many pieces is copied from memory that is gone when the graph runs", context.queue);
   const auto items = static_cast<std::int64_t>(packed.size());
-  Buffer copy = allocate_scratch<std::int64_t>(items, workspace.allocator);
-  copy_to_device(copy.data(), packed.data(), items * static_cast<std::int64_t>(sizeof(std::int64_t)), workspace.queue);
+  Buffer copy = allocate_scratch<std::int64_t>(items, context.allocator);
+  copy_to_device(copy.data(), packed.data(), items * static_cast<std::int64_t>(sizeof(std::int64_t)), context.queue);
   return copy;
 }
 
 }  // namespace
 
-void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, const Workspace& workspace,
+void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, const KernelContext& context,
             std::span<const Sum> sums, Write write) {
   const SegmentList list(dst, segments, sums);
   if (list.bytes() == 0) return;
-  const DeviceStream queue = workspace.queue;
+  const DeviceStream queue = context.queue;
   const DeviceGuard guard(queue.ordinal);
   if (is_plain(segments, list, write)) return write_plain(dst, list, write, queue);
-  const Buffer copy = upload(list.packed(), workspace);
+  const Buffer copy = upload(list.packed(), context);
   const SegmentTable table = list.table(dst, copy.data());
   if (!list.adds() && write != Write::Accumulate) {
     const bool writes_zeros = write == Write::Overwrite;
@@ -62,10 +62,9 @@ void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, cons
   }
   const Addition addition = addition_of(dtype);
   const int width = list.added_at_once(addition.width);
-  const bool is_aligned = list.is_multiple_of(width);
   const SegmentSums kind = write == Write::Accumulate ? SegmentSums::AddTo : SegmentSums::Write;
-  check(add_segments(table, list.tiles(), addition, width, is_aligned, kind, queue.stream),
-        "the kernel that adds segments", queue.ordinal);
+  check(add_segments(table, list.tiles(), addition, width, kind, queue.stream), "the kernel that adds segments",
+        queue.ordinal);
 }
 
 }  // namespace backslice::cuda

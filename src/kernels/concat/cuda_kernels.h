@@ -13,8 +13,8 @@ cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int uni
                           cudaStream_t stream);
 
 // Writes sums where segments have terms, or adds the segments that are no zeros to what is there. `width`: how many
-// bytes are added at once, 1 to 16, a multiple of that of a number; `is_aligned`: all addresses are multiples of it.
+// bytes are added at once, 1 to 16, a multiple of that of a number.
 cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Addition& addition, int width,
-                         bool is_aligned, SegmentSums sums, cudaStream_t stream);
+                         SegmentSums sums, cudaStream_t stream);
 
 }  // namespace backslice::cuda

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "core/tuning.h"
 #include "core/visit_dtype.h"
@@ -54,11 +55,6 @@ HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t cou
   i = add_vectors(hn::CappedTag<T, 16 / sizeof(T)>(), dst, src, i, total);
   if constexpr (sizeof(T) < 8) i = add_vectors(hn::CappedTag<T, 8 / sizeof(T)>(), dst, src, i, total);
   add_numbers(i, total);
-}
-
-template <class T, int kParts = 1>
-void add_lanes(std::byte* dst, const std::byte* src, std::int64_t count) {
-  add_dense<T, kParts>(dst, src, count);
 }
 
 // A complex number is a vector of two.
@@ -194,32 +190,28 @@ void add_float16(std::byte* dst, const std::byte* src, std::int64_t count) {
   });
 }
 
-template <class T>
-constexpr int index_of(T dtype) {
-  return static_cast<int>(dtype);
+// Elements of kParts numbers each.
+template <class T, int kParts = 1>
+void set_lanes(RowKernels& rows, std::initializer_list<DType> dtypes) {
+  for (DType dtype : dtypes) {
+    rows.add[static_cast<int>(dtype)] = add_dense<T, kParts>;
+    rows.add_plane[static_cast<int>(dtype)] = add_elements<T, kParts>;
+  }
 }
 
 }  // namespace
 
 void set_add(RowKernels& rows) {
-  rows.add[index_of(DType::Int8)] = rows.add[index_of(DType::UInt8)] = add_lanes<std::uint8_t>;
-  rows.add[index_of(DType::Int16)] = rows.add[index_of(DType::UInt16)] = add_lanes<std::uint16_t>;
-  rows.add[index_of(DType::Int32)] = rows.add[index_of(DType::UInt32)] = add_lanes<std::uint32_t>;
-  rows.add[index_of(DType::Int64)] = rows.add[index_of(DType::UInt64)] = add_lanes<std::uint64_t>;
-  rows.add[index_of(DType::Float32)] = add_lanes<float>;
-  rows.add[index_of(DType::Float64)] = add_lanes<double>;
-  rows.add[index_of(DType::Complex64)] = add_lanes<float, 2>;
-  rows.add[index_of(DType::Complex128)] = add_lanes<double, 2>;
-  rows.add_plane[index_of(DType::Int8)] = rows.add_plane[index_of(DType::UInt8)] = add_elements<std::uint8_t>;
-  rows.add_plane[index_of(DType::Int16)] = rows.add_plane[index_of(DType::UInt16)] = add_elements<std::uint16_t>;
-  rows.add_plane[index_of(DType::Int32)] = rows.add_plane[index_of(DType::UInt32)] = add_elements<std::uint32_t>;
-  rows.add_plane[index_of(DType::Int64)] = rows.add_plane[index_of(DType::UInt64)] = add_elements<std::uint64_t>;
-  rows.add_plane[index_of(DType::Float32)] = add_elements<float>;
-  rows.add_plane[index_of(DType::Float64)] = add_elements<double>;
-  rows.add_plane[index_of(DType::Complex64)] = add_elements<float, 2>;
-  rows.add_plane[index_of(DType::Complex128)] = add_elements<double, 2>;
-  rows.add[index_of(DType::Float16)] = add_float16;
-  rows.add[index_of(DType::BFloat16)] = add_bfloat16;
+  set_lanes<std::uint8_t>(rows, {DType::Int8, DType::UInt8});
+  set_lanes<std::uint16_t>(rows, {DType::Int16, DType::UInt16});
+  set_lanes<std::uint32_t>(rows, {DType::Int32, DType::UInt32});
+  set_lanes<std::uint64_t>(rows, {DType::Int64, DType::UInt64});
+  set_lanes<float>(rows, {DType::Float32});
+  set_lanes<double>(rows, {DType::Float64});
+  set_lanes<float, 2>(rows, {DType::Complex64});
+  set_lanes<double, 2>(rows, {DType::Complex128});
+  rows.add[static_cast<int>(DType::Float16)] = add_float16;
+  rows.add[static_cast<int>(DType::BFloat16)] = add_bfloat16;
 }
 
 }  // namespace backslice::HWY_NAMESPACE
@@ -229,8 +221,8 @@ HWY_AFTER_NAMESPACE();
 namespace backslice {
 
 void set_add_rows(std::int64_t target, RowKernels& rows) {
-  static constexpr PerTarget<void(RowKernels&)> kSetters[] = BACKSLICE_PER_TARGET(set_add);
-  call_for(target, kSetters, rows);
+  static constexpr PerTarget kSetters[] = BACKSLICE_PER_TARGET(set_add);
+  set_for(target, kSetters, rows);
 }
 
 }  // namespace backslice

@@ -6,6 +6,7 @@
 #include "backslice/tensor.h"
 #include "core/boundary.h"
 #include "core/checked_math.h"
+#include "core/device.h"
 #include "execute/task_runner.h"
 #include "kernels/cpu/rows.h"
 #include "plan/schedule.h"
@@ -13,11 +14,12 @@
 namespace backslice {
 
 struct KernelContext {
-  const RowKernels& rows;  // of one SIMD target
-  Stores stores;           // how the destination is written
-  std::int64_t pieces;     // into how many the work is cut, at most
-  TaskRunner tasks;        // where pieces run
-  Allocator& allocator;    // of memory that the kernel needs for itself
+  const RowKernels& rows;         // of one SIMD target
+  Stores stores;                  // how the destination is written
+  std::int64_t pieces;            // into how many the work is cut, at most
+  TaskRunner tasks;               // where pieces run
+  Allocator& allocator;           // of memory that the kernel needs for itself
+  cuda::DeviceStream queue = {};  // where it is queued on a CUDA device, which uses only this and the allocator
 };
 
 // Room for `count` items that a kernel needs for itself, uninitialised, aligned as tensors are. Throws where there is

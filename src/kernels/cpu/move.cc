@@ -300,8 +300,8 @@ HWY_AFTER_NAMESPACE();
 namespace backslice {
 
 void set_move_rows(std::int64_t target, RowKernels& rows) {
-  static constexpr PerTarget<void(RowKernels&)> kSetters[] = BACKSLICE_PER_TARGET(set_move);
-  call_for(target, kSetters, rows);
+  static constexpr PerTarget kSetters[] = BACKSLICE_PER_TARGET(set_move);
+  set_for(target, kSetters, rows);
 }
 
 const MoveVariant& move_variant(const RowKernels& rows, const Plane& plane, std::int64_t run) {

@@ -131,8 +131,8 @@ HWY_AFTER_NAMESPACE();
 namespace backslice {
 
 void set_stream_rows(std::int64_t target, RowKernels& rows) {
-  static constexpr PerTarget<void(RowKernels&)> kSetters[] = BACKSLICE_PER_TARGET(set_stream);
-  call_for(target, kSetters, rows);
+  static constexpr PerTarget kSetters[] = BACKSLICE_PER_TARGET(set_stream);
+  set_for(target, kSetters, rows);
 }
 
 }  // namespace backslice

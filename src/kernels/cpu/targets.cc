@@ -31,7 +31,6 @@ const RowKernels* rows_of(const Candidate& candidate) {
   RowKernels rows{};
   set_spread_rows(candidate.bit, rows);
   set_move_rows(candidate.bit, rows);
-  set_expand_rows(candidate.bit, rows);
   set_stream_rows(candidate.bit, rows);
   set_add_rows(candidate.bit, rows);
   set_index_rows(candidate.bit, rows);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "backslice/export.h"
@@ -32,22 +31,20 @@ BACKSLICE_EXPORT Status check_target_variable();
 // Each sets its part of the table, where this build has the target.
 void set_spread_rows(std::int64_t target, RowKernels& rows);
 void set_move_rows(std::int64_t target, RowKernels& rows);
-void set_expand_rows(std::int64_t target, RowKernels& rows);
 void set_stream_rows(std::int64_t target, RowKernels& rows);
 void set_add_rows(std::int64_t target, RowKernels& rows);
 void set_index_rows(std::int64_t target, RowKernels& rows);
 
-// A function compiled for one target; null where this build leaves the target out.
-template <class Function>
+// A setter compiled for one target; null where this build leaves the target out.
 struct PerTarget {
   std::int64_t target;
-  Function* function;
+  void (*set)(RowKernels& rows);
 };
 
-template <class Function, std::size_t kCount, class... Arguments>
-void call_for(std::int64_t target, const PerTarget<Function> (&all)[kCount], Arguments&&... arguments) {
-  for (const auto& one : all) {
-    if (one.target == target && one.function != nullptr) one.function(std::forward<Arguments>(arguments)...);
+template <std::size_t kCount>
+void set_for(std::int64_t target, const PerTarget (&all)[kCount], RowKernels& rows) {
+  for (const PerTarget& one : all) {
+    if (one.target == target && one.set != nullptr) one.set(rows);
   }
 }
 

@@ -9,7 +9,6 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/stream_release.h"
-#include "kernels/cuda/tables.h"
 
 namespace backslice {
 namespace cuda {

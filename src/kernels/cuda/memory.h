@@ -4,19 +4,15 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "backslice/allocator.h"
 #include "backslice/buffer.h"
 #include "backslice/device.h"
 #include "backslice/status.h"
+#include "core/device.h"
 
 namespace backslice::cuda {
-
-// Where kernels are queued.
-struct DeviceStream {
-  int ordinal = 0;
-  CudaStream stream = nullptr;
-};
 
 // Whether they are one stream: the default stream is null, and also 1, as DLPack numbers it.
 inline bool is_same(CudaStream a, CudaStream b) {
@@ -61,10 +57,26 @@ void zero(void* dst, std::int64_t bytes, DeviceStream queue);
 // As cuda_await() of each of them, but a stream that several of them are of is waited for once.
 Status await_all(std::span<const Buffer* const> buffers, CudaStream stream);
 
-// Where an operation queues its kernels, and where the memory that they need comes from.
-struct Workspace {
-  DeviceStream queue;
-  Allocator& allocator;
+// Tables that the CPU makes and a kernel reads. They travel as arguments of kernels, not as copies: a graph that is
+// captured keeps them, and nothing waits for them.
+class Tables {
+ public:
+  // Appends a table and returns how far from the first byte it will lie.
+  template <class T>
+  std::int64_t append(const std::vector<T>& table) {
+    const auto at = static_cast<std::int64_t>(bytes_.size());
+    const auto* first = reinterpret_cast<const std::byte*>(table.data());
+    bytes_.insert(bytes_.end(), first, first + table.size() * sizeof(T));
+    bytes_.resize((bytes_.size() + 15) / 16 * 16);
+    return at;
+  }
+
+  // Puts all of them into memory of the device, behind what was queued before. Throws a StatusException where CUDA
+  // refuses.
+  Buffer upload(Allocator& allocator, DeviceStream queue) const;
+
+ private:
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace backslice::cuda

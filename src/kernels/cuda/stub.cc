@@ -4,7 +4,7 @@
 #include "kernels/concat/kernel.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/slice/kernel.h"
-#include "kernels/sparse/cuda.h"
+#include "kernels/sparse/kernel.h"
 #include "kernels/tiles/kernel.h"
 
 namespace backslice {
@@ -29,23 +29,23 @@ void zero(void*, std::int64_t, DeviceStream) { refuse(); }
 void fill(const Plan&, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 void add(const Plan&, DType, std::byte*, const std::byte*, DeviceStream) { refuse(); }
 Status await_all(std::span<const Buffer* const>, CudaStream) { return Status(); }
-void fill_tiles(const CommonAxes&, DType, std::int64_t, Overlap, bool, std::byte*, Allocator&, DeviceStream) {
+void fill_tiles(const CommonAxes&, DType, std::int64_t, Overlap, bool, std::byte*, const KernelContext&) { refuse(); }
+
+void concat(std::byte*, std::span<const Segment>, DType, const KernelContext&, std::span<const Sum>, Write) {
   refuse();
 }
 
-void concat(std::byte*, std::span<const Segment>, DType, const Workspace&, std::span<const Sum>, Write) { refuse(); }
-
-DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace&)
+DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const KernelContext&)
     : rows_(rows), slice_rows_(slice_rows) {
   refuse();
 }
-DeviceFound DeviceFound::in_order(const CooIndices&, Ints, const CooIndices&, const Workspace&, DeviceStatus*) {
+DeviceFound DeviceFound::in_order(const CooIndices&, Ints, const CooIndices&, const KernelContext&, DeviceStatus*) {
   refuse();
 }
-DeviceFound DeviceFound::in_any_order(const CooIndices&, Ints, const CooIndices&, const Workspace&, DeviceStatus*) {
+DeviceFound DeviceFound::in_any_order(const CooIndices&, Ints, const CooIndices&, const KernelContext&, DeviceStatus*) {
   refuse();
 }
-DeviceFound DeviceFound::in_window(const CooIndices&, Ints, Ints, std::int64_t, const Workspace&, DeviceStatus*) {
+DeviceFound DeviceFound::in_window(const CooIndices&, Ints, Ints, std::int64_t, const KernelContext&, DeviceStatus*) {
   refuse();
 }
 DeviceStatus DeviceFound::outcome(DeviceStream) const { refuse(); }

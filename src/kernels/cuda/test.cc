@@ -2,7 +2,7 @@
 #include "backslice/cuda.h"
 #include "core/visit_dtype.h"
 #include "kernels/cuda/addition.h"
-#include "kernels/cuda/fast_divide.h"
+#include "kernels/cuda/positions.h"
 #include "testing.h"
 
 namespace backslice::cuda {

@@ -12,9 +12,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "backslice/dtype.h"
 #include "kernels/cpu/rows.h"
 #include "plan/loop.h"
 
@@ -44,6 +46,15 @@ class Nest {
 
   // Whether the source is contiguous along another axis than the destination.
   bool is_transposed() const { return is_transposed_; }
+
+  // Moves the runs.
+  void move(std::byte* dst, const std::byte* src, const RowKernels& rows) const;
+
+  // Zeroes those of the destination. Where it `streams`, long runs go past the caches.
+  void zero(std::byte* dst, const RowKernels& rows, bool streams = false) const;
+
+  // Adds the runs to those of the destination. Precondition: can_add(dtype).
+  void add(std::byte* dst, const std::byte* src, DType dtype, std::int64_t item_size, const RowKernels& rows) const;
 
   // Calls body(dst, src, plane) for all planes, whose first runs lie there.
   template <class Body>
@@ -94,6 +105,25 @@ class Nest {
   std::int64_t run_, bytes_;
   bool is_transposed_ = false;
   bool looks_ahead_ = false;  // the lines of the next plane are asked for
+};
+
+// Zeroes what the loops write and moves what they take: for so little of a destination that it stays in the cache,
+// where both together take less time than being careful.
+class FillNest {
+ public:
+  FillNest(std::span<const Loop> loops, std::int64_t item_size);
+
+  // Where it streams, zeros alone go past the caches.
+  void run(std::byte* dst, const std::byte* src, const RowKernels& rows, bool streams = false) const {
+    if (zeros_) zeros_->zero(dst, rows, streams);
+    if (takes_any_) moves_.move(dst + dst_offset_, src, rows);
+  }
+
+ private:
+  Nest moves_;
+  std::optional<Nest> zeros_;  // where the loops do not take all
+  bool takes_any_ = true;
+  std::int64_t dst_offset_ = 0;
 };
 
 }  // namespace backslice

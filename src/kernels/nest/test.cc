@@ -1,7 +1,7 @@
 // Nests of random loops against the loops as they stand, and every variant of the moves against moving one by one.
 #include "core/items.h"
 #include "kernels/cpu/targets.h"
-#include "kernels/nest/run_nest.h"
+#include "kernels/nest/nest.h"
 #include "testing.h"
 
 namespace backslice {
@@ -119,7 +119,8 @@ TEST_P(SumNests, AddToEveryPositionAndNothingBetween) {
     });
     for (const Target& target : available_targets()) {
       Bytes sums = before;
-      AddNest(nest.loops, dtype, nest.item_size, *target.rows).run(sums.data(), src.data() + nest.src_offset);
+      Nest::taken(nest.loops, nest.item_size)
+          .add(sums.data(), src.data() + nest.src_offset, dtype, nest.item_size, *target.rows);
       ASSERT_EQ(sums, expected) << target.name << ", case " << i;
     }
   }
@@ -169,8 +170,9 @@ TEST(TransposedNests, MoveAndAddEveryItem) {
       });
       for (const Target& target : available_targets()) {
         Bytes moved = before, added = before;
-        MoveNest(nest.loops, nest.item_size).run(moved.data(), src.data() + nest.src_offset, *target.rows);
-        AddNest(nest.loops, dtype, nest.item_size, *target.rows).run(added.data(), src.data() + nest.src_offset);
+        Nest::taken(nest.loops, nest.item_size).move(moved.data(), src.data() + nest.src_offset, *target.rows);
+        Nest::taken(nest.loops, nest.item_size)
+            .add(added.data(), src.data() + nest.src_offset, dtype, nest.item_size, *target.rows);
         EXPECT_TRUE(moved == copies) << target.name << " " << name(dtype) << " " << extents[0] << ", " << is_reversed;
         EXPECT_TRUE(added == sums) << target.name << " " << name(dtype) << " " << extents[0] << ", " << is_reversed;
       }

@@ -5,7 +5,7 @@
 #include "core/items.h"
 #include "core/tuning.h"
 #include "kernels/cpu/writer.h"
-#include "kernels/nest/run_nest.h"
+#include "kernels/nest/nest.h"
 #include "kernels/slice/kernel.h"
 #include "plan/split.h"
 
@@ -251,7 +251,7 @@ class Filler {
 
   void fill(Loops loops, std::byte* dst, const std::byte* src, std::size_t depth) {
     if (depth == outer_) return fill_dense(loops, dst, src);
-    if (outer_ == kNone && take_all(loops)) return MoveNest(loops, item_size_).run(dst, src, rows_);
+    if (outer_ == kNone && take_all(loops)) return Nest::taken(loops, item_size_).move(dst, src, rows_);
     const Loop& loop = loops[0];
     if (loop.count == 0) return zero(loops, loop.extent, dst);
     zero(loops, loop.start, dst);
@@ -285,7 +285,7 @@ class Filler {
     if (positions <= 0) return;
     InlineVector<Loop> part(loops);
     part[0].extent = positions;
-    ZeroNest(Loops(part.begin(), part.end()), item_size_).run(dst, rows_, stores_ == Stores::Streaming);
+    Nest::written(Loops(part.begin(), part.end()), item_size_).zero(dst, rows_, stores_ == Stores::Streaming);
   }
 
   void fill_dense(Loops loops, std::byte* dst, const std::byte* src) const {
@@ -348,8 +348,8 @@ void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, c
 void add(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
   if (plan.is_empty()) return;
   for_each_piece(plan, context, [&](const Plan& piece) {
-    AddNest(piece.loops(), dtype, piece.item_size(), context.rows)
-        .run(dst + piece.dst_offset(), src + piece.src_offset());
+    Nest::taken(piece.loops(), piece.item_size())
+        .add(dst + piece.dst_offset(), src + piece.src_offset(), dtype, piece.item_size(), context.rows);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/slice/device_variants.h"
+#include "kernels/slice/device_rows.h"
 
 namespace backslice::cuda {
 

@@ -4,7 +4,7 @@
 
 #include "core/errors.h"
 #include "kernels/nest/units.h"
-#include "kernels/slice/device_variants.h"
+#include "kernels/slice/device_rows.h"
 #include "plan/split.h"
 
 namespace backslice::cuda {

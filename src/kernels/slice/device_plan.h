@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/fast_divide.h"
+#include "kernels/cuda/positions.h"
 #include "plan/plan.h"
 
 namespace backslice::cuda {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/slice/device_variants.h"
+#include "kernels/slice/device_rows.h"
 #include "testing.h"
 
 namespace backslice::cuda {

@@ -9,7 +9,7 @@
 #include "backslice/dtype.h"
 #include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/memory.h"
-#include "kernels/nest/run_nest.h"
+#include "kernels/nest/nest.h"
 #include "plan/plan.h"
 
 namespace backslice {

@@ -1,7 +1,7 @@
 // Every kernel that moves or adds slices runs this suite; ground truth is element by element, from the definition.
 #include "core/visit_dtype.h"
 #include "kernel_contexts.h"
-#include "kernels/slice/device_variants.h"
+#include "kernels/slice/device_rows.h"
 #include "kernels/slice/kernel.h"
 #include "testing.h"
 

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "kernel_bench.h"
-#include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
+#include "kernels/sparse/matcher.h"
 
 namespace backslice {
 namespace {

@@ -1,5 +1,3 @@
-#include "kernels/sparse/cuda.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +5,8 @@
 #include "kernels/cpu/kernel_context.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/sparse/cuda_kernels.h"
-#include "kernels/sparse/device_arguments.h"
+#include "kernels/sparse/device_move.h"
+#include "kernels/sparse/kernel.h"
 
 namespace backslice::cuda {
 namespace {
@@ -54,14 +53,14 @@ class SortMemory {
 };
 
 // The rows of both lists, sorted and joined. Only those of the input that are in the box are looked at.
-void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& header, const Workspace& workspace) {
-  const auto run = [&](cudaError_t error) { check(error, "sorting sparse rows", workspace.queue.ordinal); };
-  const cudaStream_t stream = workspace.queue.stream;
-  SortMemory input(header.found, workspace.allocator), output(lists.output.rows, workspace.allocator);
+void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& header, const KernelContext& context) {
+  const auto run = [&](cudaError_t error) { check(error, "sorting sparse rows", context.queue.ordinal); };
+  const cudaStream_t stream = context.queue.stream;
+  SortMemory input(header.found, context.allocator), output(lists.output.rows, context.allocator);
   const std::vector<KeyColumns> steps = key_columns(header.box, lists.input.rank);
   std::size_t bytes = 0;
   run(sort_bytes(std::max(input.sorted.count, output.sorted.count), bytes));
-  const Buffer scratch = allocate_scratch<std::byte>(static_cast<std::int64_t>(bytes), workspace.allocator);
+  const Buffer scratch = allocate_scratch<std::byte>(static_cast<std::int64_t>(bytes), context.allocator);
   Found words = found;
   words.joined = nullptr;
   run(list_found_rows(words, lists.input.rows, input.sorted.rows, stream));
@@ -77,56 +76,55 @@ void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& 
 
 }  // namespace
 
-DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const Workspace& workspace)
-    : memory_(allocate_scratch<std::byte>(Found::bytes(rows), workspace.allocator)),
+DeviceFound::DeviceFound(std::int64_t rows, std::int64_t slice_rows, const KernelContext& context)
+    : memory_(allocate_scratch<std::byte>(Found::bytes(rows), context.allocator)),
       rows_(rows),
       slice_rows_(slice_rows) {}
 
 DeviceFound DeviceFound::in_order(const CooIndices& input, Ints start, const CooIndices& output,
-                                  const Workspace& workspace, DeviceStatus* status) {
-  const DeviceGuard guard(workspace.queue.ordinal);
-  DeviceFound made(input.rows(), output.rows(), workspace);
+                                  const KernelContext& context, DeviceStatus* status) {
+  const DeviceGuard guard(context.queue.ordinal);
+  DeviceFound made(input.rows(), output.rows(), context);
   const Found found = found_at(made.memory_, {}, input.rows());
   const Lists lists = lists_of(input, start, output);
-  find_in_slice_box(found, lists, workspace.queue);
-  check(walk_if_parted(found, lists, workspace.queue.stream), "the kernel that walks sparse rows",
-        workspace.queue.ordinal);
-  finish(found, output.rows(), output.rows(), status, workspace.queue);
+  find_in_slice_box(found, lists, context.queue);
+  check(walk_if_parted(found, lists, context.queue.stream), "the kernel that walks sparse rows", context.queue.ordinal);
+  finish(found, output.rows(), output.rows(), status, context.queue);
   return made;
 }
 
 DeviceFound DeviceFound::in_any_order(const CooIndices& input, Ints start, const CooIndices& output,
-                                      const Workspace& workspace, DeviceStatus* status) {
-  const DeviceGuard guard(workspace.queue.ordinal);
-  DeviceFound made(input.rows(), output.rows(), workspace);
+                                      const KernelContext& context, DeviceStatus* status) {
+  const DeviceGuard guard(context.queue.ordinal);
+  DeviceFound made(input.rows(), output.rows(), context);
   Found found = found_at(made.memory_, {}, input.rows());
   const Lists lists = lists_of(input, start, output);
-  find_in_slice_box(found, lists, workspace.queue);
-  if (const FoundHeader header = header_of(found, workspace.queue); header.has_parted != 0) {
-    made.joined_ = allocate_scratch<std::int32_t>(input.rows(), workspace.allocator);
+  find_in_slice_box(found, lists, context.queue);
+  if (const FoundHeader header = header_of(found, context.queue); header.has_parted != 0) {
+    made.joined_ = allocate_scratch<std::int32_t>(input.rows(), context.allocator);
     found = found_at(made.memory_, made.joined_, input.rows());
     check(cudaMemsetAsync(found.joined, 0xff, static_cast<std::size_t>(input.rows()) * sizeof(std::int32_t),
-                          workspace.queue.stream),
-          "cudaMemsetAsync", workspace.queue.ordinal);
-    join_by_sorting(found, lists, header, workspace);
+                          context.queue.stream),
+          "cudaMemsetAsync", context.queue.ordinal);
+    join_by_sorting(found, lists, header, context);
   }
-  finish(found, output.rows(), output.rows(), status, workspace.queue);
+  finish(found, output.rows(), output.rows(), status, context.queue);
   return made;
 }
 
 DeviceFound DeviceFound::in_window(const CooIndices& input, Ints start, Ints size, std::int64_t expected,
-                                   const Workspace& workspace, DeviceStatus* status) {
-  const DeviceGuard guard(workspace.queue.ordinal);
+                                   const KernelContext& context, DeviceStatus* status) {
+  const DeviceGuard guard(context.queue.ordinal);
   constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
-  DeviceFound made(input.rows(), expected == kAnyNumber ? kNoEnd : expected, workspace);
+  DeviceFound made(input.rows(), expected == kAnyNumber ? kNoEnd : expected, context);
   const Found found = found_at(made.memory_, {}, input.rows());
   IndexBounds box{};
   for (std::size_t axis = 0; axis < size.size(); ++axis) box.high[axis] = size[axis] - 1;
   const Lists lists = lists_of(input, start, input);
-  check(begin_finding(found, &box, workspace.queue.stream), "begin_finding", workspace.queue.ordinal);
-  check(find_in_box(found, lists, false, workspace.queue.stream), "the kernel that finds sparse rows",
-        workspace.queue.ordinal);
-  finish(found, expected, kNoEnd, status, workspace.queue);
+  check(begin_finding(found, &box, context.queue.stream), "begin_finding", context.queue.ordinal);
+  check(find_in_box(found, lists, false, context.queue.stream), "the kernel that finds sparse rows",
+        context.queue.ordinal);
+  finish(found, expected, kNoEnd, status, context.queue);
   return made;
 }
 

@@ -1,11 +1,10 @@
-#include "kernels/sparse/device_arguments.h"
-
 #include <algorithm>
 #include <bit>
 
 #include "core/row_layout.h"
 #include "kernels/nest/units.h"
 #include "kernels/sparse/device_join.h"
+#include "kernels/sparse/device_move.h"
 
 namespace backslice::cuda {
 namespace {
@@ -71,20 +70,16 @@ RowMove row_move(const View& to, const ConstView& from, int least_width) {
     bits |= static_cast<std::uint64_t>(loop.dst_stride) | static_cast<std::uint64_t>(loop.src_stride);
   }
   move.width = std::max(static_cast<int>(unit_width(bits)), least_width);
-  move.is_aligned = bits % static_cast<std::uint64_t>(move.width) == 0;
   move.chunks = 1;
   const auto add = [&](std::int64_t extent, std::int64_t to_stride, std::int64_t from_stride) {
     if (extent == 1) return;
-    move.extent[move.loops] = extent;
+    move.extent[move.loops] = {extent};
     move.to_stride[move.loops] = to_stride;
     move.from_stride[move.loops++] = from_stride;
     move.chunks *= extent;
   };
+  for (const Loop& loop : plan.loops()) add(loop.extent, loop.dst_stride, loop.src_stride);
   add(plan.item_size() / move.width, move.width, move.width);
-  for (std::size_t i = plan.loops().size(); i-- > 0;) {
-    const Loop& loop = plan.loops()[i];
-    add(loop.extent, loop.dst_stride, loop.src_stride);
-  }
   return move;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/sparse/device_found.h"
-#include "kernels/sparse/device_rules.h"
 
 namespace backslice::cuda {
 

@@ -2,12 +2,12 @@
 #include <map>
 
 #include "kernels/cpu/targets.h"
-#include "kernels/sparse/device_arguments.h"
 #include "kernels/sparse/device_find.h"
 #include "kernels/sparse/device_join.h"
 #include "kernels/sparse/device_move.h"
 #include "kernels/sparse/device_walk.h"
 #include "kernels/sparse/kernel.h"
+#include "sparse_reference.h"
 #include "sparse_rules.h"
 
 namespace backslice::cuda {
@@ -553,7 +553,7 @@ TEST(RowChunks, OfWhichThereAreTooManyRefuseTheLaunch) {
   EXPECT_EQ(blocks_for_chunks(kMax, 1), 1u << 31);
   for (const std::int64_t a : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 31, std::int64_t{1} << 40}) {
     for (const std::int64_t b : {std::int64_t{1}, std::int64_t{3}, std::int64_t{1} << 33}) {
-      EXPECT_EQ(quotient(a, b), a / b);
+      EXPECT_EQ(WideDivisor{b}.quotient(a), a / b);
     }
   }
 }

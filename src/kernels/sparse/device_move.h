@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backslice/coo_indices.h"
+#include "backslice/view.h"
 #include "kernels/cuda/addition.h"
 #include "kernels/cuda/portable.h"
+#include "kernels/cuda/positions.h"
 #include "kernels/sparse/device_found.h"
 
 namespace backslice::cuda {
@@ -30,19 +33,18 @@ struct RowMove {
   std::int64_t to_row, from_row;  // bytes from one row to the next
   std::int64_t chunks;            // per row
   int width;                      // of a chunk, in bytes
-  bool is_aligned;                // to its width; always where nothing is added
-  int loops;                      // innermost first
-  std::int64_t extent[kMaxRowLoops], to_stride[kMaxRowLoops], from_stride[kMaxRowLoops];
+  int loops;                      // outermost first
+  WideDivisor extent[kMaxRowLoops];
+  std::int64_t to_stride[kMaxRowLoops], from_stride[kMaxRowLoops];
 
   BACKSLICE_HD ChunkPlace place(std::int64_t chunk) const {
     ChunkPlace place{0, 0};
-    for (int i = 0; i < loops; ++i) {
-      const std::int64_t rest = i + 1 == loops ? 0 : chunk / extent[i];
-      const std::int64_t at = chunk - rest * extent[i];
-      place.to += at * to_stride[i];
-      place.from += at * from_stride[i];
-      chunk = rest;
-    }
+    const auto extent_of = [this](int i) -> const WideDivisor& { return extent[i]; };
+    for_each_position(loops, chunk, extent_of, [&](int i, std::int64_t position) {
+      place.to += position * to_stride[i];
+      place.from += position * from_stride[i];
+      return true;
+    });
     return place;
   }
 };
@@ -80,12 +82,6 @@ BACKSLICE_HD std::int64_t first_chunk(unsigned block, unsigned thread) {
   return std::int64_t{block} * kChunkThreads * kChunksPerThread + thread;
 }
 
-BACKSLICE_HD std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  if (b == 1) return a;
-  if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
-  return a / b;
-}
-
 // Calls body(row, slice row or kNoSliceRow, chunk) for those of a thread.
 template <class Body>
 BACKSLICE_HD void for_each_chunk(const Found& found, const SliceRows& rows, std::int64_t chunks, unsigned block,
@@ -93,7 +89,7 @@ BACKSLICE_HD void for_each_chunk(const Found& found, const SliceRows& rows, std:
   const std::int64_t first = first_chunk(block, thread);
   BACKSLICE_UNROLL
   for (int k = 0; k < kChunksPerThread; ++k) {
-    const std::int64_t unit = first + k * kChunkThreads, row = quotient(unit, chunks);
+    const std::int64_t unit = first + k * kChunkThreads, row = WideDivisor{chunks}.quotient(unit);
     if (row >= rows.input) return;
     const std::int64_t slice_row = found.slice_row(row);
     body(row, slice_row < rows.slice ? slice_row : kNoSliceRow, unit - row * chunks);
@@ -240,8 +236,7 @@ BACKSLICE_HD void add_chunks(const RowMove& move, const Found& found, const Slic
     const ChunkPlace place = move.place(chunk);
     std::byte* to = move.to + row * move.to_row + place.to;
     const std::byte* from = move.from + slice_row * move.from_row + place.from;
-    const Item<kBytes> before = load_item<kBytes>(to, move.is_aligned), term = load_item<kBytes>(from, move.is_aligned);
-    store_item<kBytes>(to, sums_of<kBytes>(addition, before, term), move.is_aligned);
+    store_item<kBytes>(to, sums_of<kBytes>(addition, load_item<kBytes>(to), load_item<kBytes>(from)));
   };
   for_each_chunk(found, rows, move.chunks, block, thread, body);
 }
@@ -259,5 +254,13 @@ BACKSLICE_HD void write_slice_indices(const Lists& lists, const Found& found, co
   };
   for_each_chunk(found, rows, lists.input.rank, block, thread, body);
 }
+
+// -- What kernels are given, made from indices and views
+
+// Precondition: both have one dtype and rank, which `start` has too.
+Lists lists_of(const CooIndices& input, Ints start, const CooIndices& output);
+
+// How rows are moved, in chunks of at least that width.
+RowMove row_move(const View& to, const ConstView& from, int least_width = 1);
 
 }  // namespace backslice::cuda

@@ -1,8 +1,8 @@
 // The rules that kernels on CUDA devices match rows by, on the CPU, beside the CPU's own matchers.
 #include "kernels/cpu/targets.h"
+#include "kernels/sparse/device_found.h"
 #include "kernels/sparse/device_join.h"
 #include "kernels/sparse/device_move.h"
-#include "kernels/sparse/device_rules.h"
 #include "kernels/sparse/matcher.h"
 #include "sparse_rules.h"
 
@@ -218,9 +218,10 @@ TEST(KeyColumns, AreSeveralWhereItDoesNotLastColumnsFirst) {
 TEST(RowMove, ChunksLieWhereTheLoopsSay) {
   RowMove move{};
   move.loops = 3;
-  const std::int64_t extents[] = {2, 3, 4};
-  std::copy(extents, extents + 3, move.extent);
-  for (int i = 0; i < 3; ++i) move.to_stride[i] = 1 << (8 * i), move.from_stride[i] = -(1 << (8 * i));
+  for (int i = 0; i < 3; ++i) {
+    move.extent[i] = {4 - i};
+    move.to_stride[i] = 1 << (16 - 8 * i), move.from_stride[i] = -move.to_stride[i];
+  }
   for (std::int64_t chunk = 0; chunk < 24; ++chunk) {
     const std::int64_t expected = chunk % 2 + (chunk / 2 % 3 << 8) + (chunk / 6 << 16);
     EXPECT_EQ(move.place(chunk).to, expected);

@@ -1,4 +1,3 @@
-#include "kernels/sparse/join.h"
 
 #include <algorithm>
 #include <atomic>

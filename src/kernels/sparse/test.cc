@@ -3,9 +3,10 @@
 #include <map>
 
 #include "kernel_contexts.h"
-#include "kernels/sparse/join.h"
 #include "kernels/sparse/kernel.h"
+#include "kernels/sparse/matcher.h"
 #include "plan/cut.h"
+#include "sparse_reference.h"
 #include "testing.h"
 
 namespace backslice {

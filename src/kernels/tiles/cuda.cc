@@ -1,8 +1,7 @@
+#include "kernels/cuda/memory.h"
 #include "kernels/cuda/runtime.h"
-#include "kernels/cuda/tables.h"
 #include "kernels/tiles/cuda_kernels.h"
 #include "kernels/tiles/kernel.h"
-#include "kernels/tiles/uploaded_tiles.h"
 
 namespace backslice::cuda {
 namespace {
@@ -26,13 +25,13 @@ UploadedTiles::UploadedTiles(const TileTables& made, Allocator& allocator, Devic
 }
 
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, bool accumulates,
-                std::byte* dst, Allocator& allocator, DeviceStream queue) {
-  const DeviceGuard guard(queue.ordinal);
+                std::byte* dst, const KernelContext& context) {
+  const DeviceGuard guard(context.queue.ordinal);
   Addition addition;
   const bool adds = overlap == Overlap::Added || accumulates;
   if (adds) addition = addition_of(dtype);
   for (const TileTables& made : tile_tables(common, item_size, dst, adds ? &addition : nullptr, accumulates)) {
-    run(made, allocator, queue);
+    run(made, context.allocator, context.queue);
   }
 }
 

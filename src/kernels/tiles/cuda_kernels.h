@@ -3,11 +3,20 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/tiles/device_variants.h"
+#include "kernels/cuda/memory.h"
+#include "kernels/tiles/device_tiles.h"
 
 namespace backslice::cuda {
 
 // Preconditions: the tables that `tiles` points to are on the device, and the variant can run them.
 cudaError_t sum_tiles(const DeviceTiles& tiles, const TileVariant& variant, cudaStream_t stream);
+
+// Tables in memory of the device, behind what was queued before, and the struct that points to them.
+struct UploadedTiles {
+  UploadedTiles(const TileTables& made, Allocator& allocator, DeviceStream queue);
+
+  Buffer memory;
+  DeviceTiles tiles;
+};
 
 }  // namespace backslice::cuda

@@ -4,10 +4,13 @@
 // best, and goes through the slices of that cell in the order of the list.
 #pragma once
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/addition.h"
-#include "kernels/cuda/fast_divide.h"
+#include "kernels/cuda/portable.h"
+#include "kernels/cuda/positions.h"
 #include "kernels/tiles/parts.h"
 
 namespace backslice::cuda {
@@ -82,13 +85,6 @@ struct ExtentsOf {
   const DeviceTiles& tiles;
   BACKSLICE_HD const FastDivisor& operator()(int k) const { return tiles.axis[k].extent; }
 };
-
-// Which of a part's positions this is, or its count where it is none.
-BACKSLICE_HD std::uint32_t index_in(const DevicePart& part, std::uint32_t position) {
-  if (position < part.start) return part.count;
-  const std::uint32_t index = part.step.quotient(position - part.start);
-  return index * part.step.divisor == position - part.start ? index : part.count;
-}
 
 // Where a slice has the unit, or null. All axes are asked before any answer is looked at, so that the tables are read
 // at once.
@@ -183,7 +179,7 @@ BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::ui
   const std::byte* source = tiles.sources[slice];
   const std::uint32_t row = tiles.axis[rank - 1].extent.quotient(unit);
   const bool is_taken = for_each_position(rank - 1, row, ExtentsOf{tiles}, [&](int k, std::uint32_t position) {
-    const std::uint32_t index = index_in(parts[k], position);
+    const std::uint32_t index = taken_index(parts[k], position);
     source += index * parts[k].src_stride;
     return index < parts[k].count;
   });
@@ -198,13 +194,52 @@ BACKSLICE_HD void sum_in_row(const DeviceTiles& tiles, const RowPart* parts, std
   for (std::uint32_t step = 0; step < count; ++step) {
     const std::uint32_t i = kAdds ? step : count - 1 - step;  // without additions, the last that has it wins
     if (parts[i].source == nullptr) continue;
-    const std::uint32_t index = index_in(parts[i].part, position);
+    const std::uint32_t index = taken_index(parts[i].part, position);
     if (index >= parts[i].part.count) continue;
     const std::byte* source = parts[i].source + index * parts[i].part.src_stride;
     if constexpr (!kAdds) return store<kWidth>(place_of<kRank>(tiles, unit), load<kWidth>(source));
     sum.add(source);
   }
   sum.write();
+}
+
+// -- The variants, best first: what dispatch, tests and benchmarks walk
+
+// What a block of threads has in common: a run of a row, where nothing is added or something may be, or nothing.
+enum class TileWay { RowsApart, Rows, Units };
+
+struct TileVariant {
+  TileWay way;
+  int width;  // of a unit, in bytes
+  int rank;   // as many axes as the kernel was compiled for, or 0 for any number
+
+  bool can_run(const DeviceTiles& tiles) const {
+    if (tiles.width != width || (rank != 0 && rank != tiles.rank)) return false;
+    return way == TileWay::Units || (tiles.by_rows && (way == TileWay::Rows || !tiles.adds));
+  }
+};
+
+inline constexpr auto kTileVariants = [] {
+  std::array<TileVariant, 3 * std::size(kCounts) * std::size(kWidths)> variants{};
+  std::size_t next = 0;
+  for (TileWay way : {TileWay::RowsApart, TileWay::Rows, TileWay::Units}) {
+    for (int rank : kCounts) {
+      for (int width : kWidths) variants[next++] = {way, width, rank};
+    }
+  }
+  return variants;
+}();
+
+// The best that can run them; there always is one.
+inline const TileVariant& tile_variant(const DeviceTiles& tiles) {
+  return first_of(kTileVariants, [&](const TileVariant& variant) { return variant.can_run(tiles); });
+}
+
+// "rows_of_16_rank_2"
+inline std::string to_string(const TileVariant& variant) {
+  const char* const ways[] = {"rows_apart", "rows", "units"};
+  return std::string(ways[static_cast<int>(variant.way)]) + "_of_" + std::to_string(variant.width) +
+         (variant.rank == 0 ? "" : "_rank_" + std::to_string(variant.rank));
 }
 
 }  // namespace backslice::cuda

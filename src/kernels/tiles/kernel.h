@@ -14,26 +14,15 @@ namespace backslice {
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, Write write,
                 std::byte* dst, const KernelContext& context, std::int64_t tile_bytes = kTuning.tile);
 
-namespace reference {
-
-// The same from the slices themselves, element by element: the first contribution to an element is copied, later ones
-// are added, in the order of the list; zero where there is none.
-void sum_slices(std::span<const SliceGradient> slices, const View& dst);
-
-// Each slice copied, in the order of the list; zero where there is none.
-void write_slices(std::span<const SliceGradient> slices, const View& dst);
-
-}  // namespace reference
-
 }  // namespace backslice
 
 namespace backslice::cuda {
 
 // The same on a CUDA device, in one kernel: it waits for nothing, and can be captured into a graph. Where it
 // `accumulates`, the sum is added to what is there, slice by slice in the order of the list, and nothing else is
-// touched. The tables lie in memory of the allocator, which is that of the device, until the kernel has run. Throws a
-// StatusException where CUDA refuses.
+// touched. The tables lie in memory of the context's allocator, which is that of the device, until the kernel has run.
+// Throws a StatusException where CUDA refuses.
 void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, Overlap overlap, bool accumulates,
-                std::byte* dst, Allocator& allocator, DeviceStream queue);
+                std::byte* dst, const KernelContext& context);
 
 }  // namespace backslice::cuda

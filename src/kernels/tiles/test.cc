@@ -4,12 +4,71 @@
 #include <deque>
 
 #include "kernel_contexts.h"
-#include "kernels/tiles/device_variants.h"
+#include "kernels/slice/kernel.h"
+#include "kernels/tiles/device_tiles.h"
 #include "kernels/tiles/kernel.h"
 #include "testing.h"
 
 namespace backslice {
 namespace {
+
+// -- The slices element by element: the first contribution to an element is copied, later ones are added, in the order
+// of the list; or each slice is copied, in that order. Zero where there is none.
+
+// Calls body(position in dst's shape, element of dy) for each element of a slice.
+template <class Body>
+void for_each_element(const Selection& selection, const ConstView& dy, const Body& body) {
+  if (dy.elements() == 0) return;
+  Dims at;
+  for (int axis = 0; axis < dy.shape().rank(); ++axis) at.push_back(0);
+  while (true) {
+    Dims position;
+    for (int axis = 0; axis < selection.shape().rank(); ++axis) position.push_back(selection.axis(axis).start);
+    const std::byte* element = dy.data;
+    for (int i = 0; i < at.size(); ++i) {
+      element += at[i] * dy.layout.strides[i];
+      const std::int64_t axis = selection.result_axes()[static_cast<std::size_t>(i)];
+      if (axis != Selection::kNewAxis) position[axis] += at[i] * selection.axis(static_cast<int>(axis)).step;
+    }
+    body(position, element);
+    int axis = at.size() - 1;
+    while (axis >= 0 && ++at[axis] == dy.shape()[axis]) at[axis--] = 0;
+    if (axis < 0) return;
+  }
+}
+
+void zero(const View& dst) { reference::overwrite(plan_zero(dst.layout, Widen::No), dst.dtype, dst.data, dst.data); }
+
+void write_slices(std::span<const SliceGradient> slices, const View& dst) {
+  zero(dst);
+  for (const auto& [selection, dy] : slices) {
+    for_each_element(selection, dy, [&](const Dims& position, const std::byte* element) {
+      std::byte* to = dst.data;
+      for (int axis = 0; axis < position.size(); ++axis) to += position[axis] * dst.layout.strides[axis];
+      operations_of(dst.dtype).copy(to, element, 1, dst.layout.item_size);
+    });
+  }
+}
+
+void sum_slices(std::span<const SliceGradient> slices, const View& dst) {
+  const ItemOperations& items = operations_of(dst.dtype);
+  zero(dst);
+  std::vector<bool> covered(static_cast<std::size_t>(dst.elements()));
+  for (const auto& [selection, dy] : slices) {
+    for_each_element(selection, dy, [&](const Dims& position, const std::byte* element) {
+      std::byte* to = dst.data;
+      std::size_t flat = 0;
+      for (int axis = 0; axis < position.size(); ++axis) {
+        to += position[axis] * dst.layout.strides[axis];
+        flat = flat * static_cast<std::size_t>(dst.shape()[axis]) + static_cast<std::size_t>(position[axis]);
+      }
+      covered[flat] ? items.add(to, element, 1) : items.copy(to, element, 1, dst.layout.item_size);
+      covered[flat] = true;
+    });
+  }
+}
+
+// -- The tests
 
 using namespace testing;
 
@@ -80,8 +139,8 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
  protected:
   // Every byte of the destination's memory is compared, those between elements included.
   void expect_sum(const RandomTensor& dst, const std::vector<SliceGradient>& slices, std::int64_t tile_bytes) {
-    const auto sum = run_on_copy(dst, [&](const View& out) { reference::sum_slices(slices, out); });
-    const auto written = run_on_copy(dst, [&](const View& out) { reference::write_slices(slices, out); });
+    const auto sum = run_on_copy(dst, [&](const View& out) { sum_slices(slices, out); });
+    const auto written = run_on_copy(dst, [&](const View& out) { write_slices(slices, out); });
     const CommonAxes common = common_axes(slices, dst.view.layout, GetParam().context.tasks);
     if (are_disjoint(common, GetParam().context.tasks)) {
       ASSERT_EQ(sum, written);
@@ -98,7 +157,7 @@ class TilesKernel : public ::testing::TestWithParam<KernelWay> {
     ASSERT_EQ(run_on_copy(dst, [&](const View& out) { sum_on_device(common, out, overlap, false); }), expected);
     for (Write write : {Write::Overwrite, Write::IntoZeros}) {
       const auto got = run_on_copy(dst, [&](const View& out) {
-        if (write == Write::IntoZeros) reference::sum_slices({}, out);
+        if (write == Write::IntoZeros) sum_slices({}, out);
         fill_tiles(common, out.dtype, out.layout.item_size, overlap, write, out.data, GetParam().context, tile_bytes);
       });
       const auto differ = std::mismatch(got.begin(), got.end(), expected.begin());

@@ -1,3 +1,6 @@
+// Moving the rows of sparse slices a row at a time: what the kernels are tested against.
+#pragma once
+
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +11,6 @@
 #include "plan/plan.h"
 
 namespace backslice::reference {
-namespace {
 
 // Calls body(row, slice row or kNoRow) for each row.
 template <class Body>
@@ -23,17 +25,17 @@ std::int64_t for_each_row(const Matcher& matcher, Range rows, Range slice_rows, 
   return std::min(cursor.next, slice_rows.hi);
 }
 
-std::byte* row_of(const View& tensor, std::int64_t row) { return tensor.data + row * tensor.layout.strides[0]; }
-const std::byte* row_of(const ConstView& tensor, std::int64_t row) {
+inline std::byte* row_of(const View& tensor, std::int64_t row) { return tensor.data + row * tensor.layout.strides[0]; }
+inline const std::byte* row_of(const ConstView& tensor, std::int64_t row) {
   return tensor.data + row * tensor.layout.strides[0];
 }
 
-void copy_row(const View& to, std::int64_t to_row, const ConstView& from, std::int64_t from_row) {
+inline void copy_row(const View& to, std::int64_t to_row, const ConstView& from, std::int64_t from_row) {
   const Plan plan = plan_copy(row_layout(to.layout), row_layout(from.layout), Widen::No);
   overwrite(plan, to.dtype, row_of(to, to_row), row_of(from, from_row));
 }
 
-void zero_row(const View& out, std::int64_t row) {
+inline void zero_row(const View& out, std::int64_t row) {
   overwrite(plan_zero(row_layout(out.layout), Widen::No), out.dtype, row_of(out, row), row_of(out, row));
 }
 
@@ -46,30 +48,28 @@ void shift_index(std::byte* to, const std::byte* from, std::int64_t start) {
   std::memcpy(to, &index, sizeof(Index));
 }
 
-}  // namespace
-
-std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
-                            const View& out) {
+inline std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
+                                   const View& out) {
   return for_each_row(matcher, rows, slice_rows, [&](std::int64_t row, std::int64_t slice_row) {
     slice_row == kNoRow ? zero_row(out, row) : copy_row(out, row, grad, slice_row);
   });
 }
 
-void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
+inline void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
   for_each_row(matcher, rows, slice_rows, [&](std::int64_t row, std::int64_t slice_row) {
     if (slice_row != kNoRow) copy_row(out, row, grad, slice_row);
   });
 }
 
-void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
+inline void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out) {
   const Plan plan = plan_copy(row_layout(out.layout), row_layout(grad.layout), Widen::No);
   for_each_row(matcher, rows, slice_rows, [&](std::int64_t row, std::int64_t slice_row) {
     if (slice_row != kNoRow) accumulate(plan, out.dtype, row_of(out, row), row_of(grad, slice_row));
   });
 }
 
-void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const CooIndices& indices, Ints start,
-                 const ConstView& values, const View& out_indices, const View& out_values) {
+inline void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const CooIndices& indices, Ints start,
+                        const ConstView& values, const View& out_indices, const View& out_values) {
   const auto shift = indices.dtype() == DType::Int32 ? shift_index<std::uint32_t> : shift_index<std::uint64_t>;
   const auto move = [&](std::int64_t row, std::int64_t slice_row) {
     if (slice_row == kNoRow) return;

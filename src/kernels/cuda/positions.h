@@ -1,0 +1,70 @@
+// Positions: where an item lies on each of some axes, and what a slice takes of them.
+#pragma once
+
+#include "kernels/cuda/portable.h"
+
+namespace backslice::cuda {
+
+// Division by a number that is known before a kernel runs: a multiplication and a shift. For dividends below 2^31.
+struct FastDivisor {
+  std::uint32_t divisor = 1, multiplier = 0, shift = 0;
+
+  FastDivisor() = default;
+
+  // Precondition: 1 <= d < 2^31. With 2^(l-1) < d <= 2^l the multiplier is 2^(31+l) / d, rounded up: it fits 32 bits,
+  // and what rounding adds to n * multiplier is less than n * 2^l, and so too little to change the quotient.
+  explicit FastDivisor(std::int64_t d) : divisor(static_cast<std::uint32_t>(d)) {
+    if (divisor == 1) return;
+    unsigned l = 1;
+    while ((std::uint64_t{1} << l) < divisor) ++l;
+    multiplier = static_cast<std::uint32_t>(((std::uint64_t{1} << (31 + l)) + divisor - 1) / divisor);
+    shift = l - 1;
+  }
+
+  BACKSLICE_HD std::uint32_t quotient(std::uint32_t n) const {
+    if (divisor == 1) return n;
+#ifdef __CUDA_ARCH__
+    return __umulhi(n, multiplier) >> shift;
+#else
+    return static_cast<std::uint32_t>((std::uint64_t{n} * multiplier) >> 32) >> shift;
+#endif
+  }
+};
+
+// Division of any numbers, which takes long where they have more than 32 bits.
+struct WideDivisor {
+  std::int64_t divisor = 1;
+
+  BACKSLICE_HD std::int64_t quotient(std::int64_t n) const {
+    if (divisor == 1) return n;
+    if ((n | divisor) >> 32 == 0) return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(divisor);
+    return n / divisor;
+  }
+};
+
+// The positions of an item on `axes` axes, of which extent(k) has the divisor, from the innermost to the outermost:
+// calls body(k, position) until one returns false, and returns whether none did.
+template <class Number, class Extent, class Body>
+BACKSLICE_HD bool for_each_position(int axes, Number item, const Extent& extent, const Body& body) {
+  BACKSLICE_UNROLL
+  for (int k = axes - 1; k >= 0; --k) {
+    const auto& positions = extent(k);
+    const Number outer = k == 0 ? 0 : positions.quotient(item);
+    if (!body(k, item - outer * positions.divisor)) return false;
+    item = outer;
+  }
+  return true;
+}
+
+// Which of the positions that a loop takes this is, or a number that is not less than its count. A loop has a start, a
+// count, and a step by which is divided.
+template <class Loop>
+BACKSLICE_HD std::uint32_t taken_index(const Loop& loop, std::uint32_t position) {
+  const std::uint32_t from_start = position - loop.start;  // wraps below the start, to 2^31 or more
+  if (loop.step.divisor == 1) return from_start;
+  if (position < loop.start) return loop.count;
+  const std::uint32_t index = loop.step.quotient(from_start);
+  return index * loop.step.divisor == from_start ? index : loop.count;
+}
+
+}  // namespace backslice::cuda
