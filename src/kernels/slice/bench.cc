@@ -15,9 +15,12 @@ void slice_gradient(benchmark::State& state, const Extents& shape, const char* i
   const Tensor dy = touched(dtype, selection.result_shape());
   Tensor dx = touched(dtype, selection.shape());
   const Schedule schedule = schedule_gradient(selection, dx.view().layout, dy.view().layout, write, dtype);
-  const auto run = write == Write::Accumulate ? add : fill;
-  measure(state, schedule, write == Write::Overwrite ? bytes_of(dx) : bytes_of(dy),
-          [&](const KernelContext& context) { run(schedule.plan, dtype, dx.view().data, dy.view().data, context); });
+  measure(state, schedule, write == Write::Overwrite ? bytes_of(dx) : bytes_of(dy), [&](const KernelContext& context) {
+    std::byte* const to = dx.view().data;
+    const std::byte* const from = dy.view().data;
+    write == Write::Accumulate ? add(schedule.plan, dtype, to, from, context)
+                               : fill(schedule.plan, dtype, to, from, context);
+  });
 }
 
 void slice_forward(benchmark::State& state, const Extents& shape, const char* index) {
@@ -27,6 +30,18 @@ void slice_forward(benchmark::State& state, const Extents& shape, const char* in
   const Schedule schedule = schedule_slice(selection, y.view().layout, x.view().layout, DType::Float32);
   measure(state, schedule, bytes_of(y), [&](const KernelContext& context) {
     fill(schedule.plan, DType::Float32, y.view().data, x.view().data, context);
+  });
+}
+
+// The gradient by each way there is.
+void slice_gradient_by(benchmark::State& state, FillWay way) {
+  const Selection selection = at({2048, 2048}, ":, 512:1536");
+  const Tensor dy = touched(DType::Float32, selection.result_shape());
+  Tensor dx = touched(DType::Float32, selection.shape());
+  const Schedule schedule =
+      schedule_gradient(selection, dx.view().layout, dy.view().layout, Write::Overwrite, DType::Float32);
+  measure(state, schedule, bytes_of(dx), [&](const KernelContext& context) {
+    fill(schedule.plan, DType::Float32, dx.view().data, dy.view().data, context, way);
   });
 }
 
@@ -51,6 +66,10 @@ BENCHMARK_CAPTURE(slice_gradient, columns_accumulated, kSquare, ":, 1024:3072", 
 BENCHMARK_CAPTURE(slice_gradient, columns_accumulated_bfloat16, kSquare, ":, 1024:3072", DType::BFloat16,
                   Write::Accumulate)
     ->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient_by, nest, FillWay::Nest)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient_by, transposed, FillWay::Transposed)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient_by, rows, FillWay::Rows)->UseRealTime();
+BENCHMARK_CAPTURE(slice_gradient_by, boxes, FillWay::Boxes)->UseRealTime();
 BENCHMARK_CAPTURE(slice_forward, columns, kSquare, ":, 1024:3072")->UseRealTime();
 BENCHMARK_CAPTURE(slice_forward, every_other_column, kSquare, ":, ::2")->UseRealTime();
 

@@ -175,54 +175,86 @@ class Emitter {
   std::optional<Boxes> boxes_;
 };
 
-// Fills a destination of any layout: long dense rows by a writer, the rest box by box.
+// Fills a destination of any layout.
 class Filler {
  public:
   Filler(Loops loops, std::int64_t item_size, const RowKernels& rows, Stores stores)
-      : item_size_(item_size), rows_(rows), stores_(stores) {
-    const std::size_t dense = first_dense_loop(loops, item_size);
-    const std::int64_t bytes = bytes_of(loops, item_size), dense_bytes = bytes_of(loops.subspan(dense), item_size);
-    const bool is_spread_out = dense < loops.size() && is_spread(loops.back(), item_size) &&
-                               loops.back().extent * item_size >= kTuning.spread_row;
-    const bool has_dense_rows = dense_bytes >= kTuning.dense_row && (stores == Stores::Streaming || is_spread_out);
-    const bool streams = stores == Stores::Streaming;
-    is_one_box_ = !streams && (take_all(loops) || (bytes <= kTuning.box && !has_dense_rows));
-    if (is_one_box_) return;
-    is_transposed_ = Nest::taken(loops, item_size).is_transposed();
-    const bool zeros_are_fast = bytes > kTuning.slow_zeros && dense_bytes >= kTuning.zero_run;
-    is_one_box_ = bytes_touched(loops, item_size) <= bytes / (zeros_are_fast ? 2 : kTuning.sparse) &&
-                  (is_transposed_ || longest_run(loops, item_size) < kTuning.long_run);
-    if (is_transposed_) box_bytes_ = kTuning.transposed_box;
-    if (has_dense_rows && !is_transposed_) outer_ = dense;
+      : loops_(loops),
+        item_size_(item_size),
+        rows_(rows),
+        stores_(stores),
+        dense_(first_dense_loop(loops, item_size)) {}
+
+  void fill(std::byte* dst, const std::byte* src) {
+    for (const Variant& variant : kVariants) {
+      if (variant.pays(*this)) return variant.run(*this, dst, src);
+    }
   }
 
-  void fill(Loops loops, std::byte* dst, const std::byte* src) {
-    if (is_one_box_ || (is_transposed_ && take_all(loops)))
-      return FillNest(loops, item_size_).run(dst, src, rows_, stores_ == Stores::Streaming);
-    if (is_transposed_) return fill_transposed(loops, dst, src);
-    fill(loops, dst, src, 0);
+  void fill_by(FillWay way, std::byte* dst, const std::byte* src) {
+    kVariants[static_cast<std::size_t>(way)].run(*this, dst, src);
   }
 
  private:
+  // A way to fill any destination, and whether it is worth its while where those before it are not.
+  struct Variant {
+    bool (*pays)(Filler& filler);
+    void (*run)(Filler& filler, std::byte* dst, const std::byte* src);
+  };
+  static const Variant kVariants[kFillWays];  // in the order of FillWay
+
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static constexpr std::int64_t kComposedBytes = kTuning.composed_box;
 
+  bool streams() const { return stores_ == Stores::Streaming; }
+
+  bool has_long_rows() const {
+    const bool is_spread_out = dense_ < loops_.size() && is_spread(loops_.back(), item_size_) &&
+                               loops_.back().extent * item_size_ >= kTuning.spread_row;
+    return bytes_of(loops_.subspan(dense_), item_size_) >= kTuning.dense_row && (streams() || is_spread_out);
+  }
+
+  bool is_transposed() {
+    if (!is_transposed_) is_transposed_ = Nest::taken(loops_, item_size_).is_transposed();
+    return *is_transposed_;
+  }
+
+  // Where nothing is left out, where all of it stays in the cache, or where little is taken.
+  bool nest_pays() {
+    const std::int64_t bytes = bytes_of(loops_, item_size_);
+    if (!streams() && (take_all(loops_) || (bytes <= kTuning.box && !has_long_rows()))) return true;
+    if (is_transposed() && take_all(loops_)) return true;
+    const bool zeros_are_fast =
+        bytes > kTuning.slow_zeros && bytes_of(loops_.subspan(dense_), item_size_) >= kTuning.zero_run;
+    return bytes_touched(loops_, item_size_) <= bytes / (zeros_are_fast ? 2 : kTuning.sparse) &&
+           (is_transposed() || longest_run(loops_, item_size_) < kTuning.long_run);
+  }
+
+  void fill_nest(std::byte* dst, const std::byte* src) { FillNest(loops_, item_size_).run(dst, src, rows_, streams()); }
+  void fill_rows(std::byte* dst, const std::byte* src) {
+    outer_ = dense_;
+    fill(loops_, dst, src, 0);
+  }
+  void fill_boxes(std::byte* dst, const std::byte* src) { fill(loops_, dst, src, 0); }
+
   // In groups of a few positions that share lines of the source, each as the innermost loop: so that every box has
   // whole ones.
-  void fill_transposed(Loops loops, std::byte* dst, const std::byte* src) {
+  void fill_transposed(std::byte* dst, const std::byte* src) {
+    if (loops_.empty()) return fill_nest(dst, src);
+    box_bytes_ = kTuning.transposed_box;
     const auto distance = [](const Loop& loop) { return loop.count > 1 ? std::abs(loop.src_stride) : INT64_MAX; };
-    const auto closest = std::min_element(loops.begin(), loops.end(),
+    const auto closest = std::min_element(loops_.begin(), loops_.end(),
                                           [&](const Loop& a, const Loop& b) { return distance(a) < distance(b); });
     InlineVector<Loop> inner;
-    for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
+    for (auto loop = loops_.begin(); loop != loops_.end(); ++loop) {
       if (loop != closest) inner.push_back(*loop);
     }
     const Loop along = *closest;
     inner.push_back(along);
-    const std::int64_t apart = std::max<std::int64_t>(bytes_of(loops, item_size_) / along.extent, 1);
+    const std::int64_t apart = std::max<std::int64_t>(bytes_of(loops_, item_size_) / along.extent, 1);
     const std::int64_t least = along.step * std::max<std::int64_t>(2 * kLine / item_size_, 16);
-    const bool composes = stores_ == Stores::Streaming && closest == loops.begin() && along.dst_stride == apart &&
-                          first_dense_loop(loops, item_size_) == 0 && least * apart <= kComposedBytes;
+    const bool composes = streams() && closest == loops_.begin() && along.dst_stride == apart &&
+                          first_dense_loop(loops_, item_size_) == 0 && least * apart <= kComposedBytes;
     const std::int64_t group = std::max(least, (composes ? kComposedBytes : box_bytes_) / apart);
     for (std::int64_t first = 0; first < along.extent; first += group) {
       const PlacedLoop part = restricted(along, {first, std::min(along.extent, first + group)});
@@ -285,11 +317,11 @@ class Filler {
     if (positions <= 0) return;
     InlineVector<Loop> part(loops);
     part[0].extent = positions;
-    Nest::written(Loops(part.begin(), part.end()), item_size_).zero(dst, rows_, stores_ == Stores::Streaming);
+    Nest::written(Loops(part.begin(), part.end()), item_size_).zero(dst, rows_, streams());
   }
 
   void fill_dense(Loops loops, std::byte* dst, const std::byte* src) const {
-    if (stores_ == Stores::Streaming) return emit<StreamWriter>(loops, dst, src);
+    if (streams()) return emit<StreamWriter>(loops, dst, src);
     emit<DirectWriter>(loops, dst, src);
   }
 
@@ -300,13 +332,24 @@ class Filler {
     writer.finish();
   }
 
+  Loops loops_;
   std::int64_t item_size_;
   const RowKernels& rows_;
   Stores stores_;
+  std::size_t dense_;          // how many loops there are around the dense rows
+  std::size_t outer_ = kNone;  // the same, where a writer fills these
   std::int64_t box_bytes_ = kTuning.box;
-  bool is_one_box_ = false, is_transposed_ = false;
-  std::size_t outer_ = kNone;  // how many loops there are around the long dense rows
+  std::optional<bool> is_transposed_;
   std::optional<Boxes> boxes_;
+};
+
+const Filler::Variant Filler::kVariants[kFillWays] = {
+    {[](Filler& f) { return f.nest_pays(); }, [](Filler& f, std::byte* d, const std::byte* s) { f.fill_nest(d, s); }},
+    {[](Filler& f) { return f.is_transposed(); },
+     [](Filler& f, std::byte* d, const std::byte* s) { f.fill_transposed(d, s); }},
+    {[](Filler& f) { return f.has_long_rows(); },
+     [](Filler& f, std::byte* d, const std::byte* s) { f.fill_rows(d, s); }},
+    {[](Filler&) { return true; }, [](Filler& f, std::byte* d, const std::byte* s) { f.fill_boxes(d, s); }},
 };
 
 template <class Body>
@@ -336,12 +379,15 @@ std::optional<FillNest> small_fill(const Plan& plan) {
   return FillNest(plan.loops(), plan.item_size());
 }
 
-void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context) {
+void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context,
+          std::optional<FillWay> way) {
   if (plan.is_empty()) return;
   if (!are_bytes(dtype)) return fill_objects(plan, dtype, dst, src, context.tasks);
   for_each_piece(plan, context, [&](const Plan& piece) {
-    Filler(piece.loops(), piece.item_size(), context.rows, context.stores)
-        .fill(piece.loops(), dst + piece.dst_offset(), src + piece.src_offset());
+    Filler filler(piece.loops(), piece.item_size(), context.rows, context.stores);
+    std::byte* const to = dst + piece.dst_offset();
+    const std::byte* const from = src + piece.src_offset();
+    way ? filler.fill_by(*way, to, from) : filler.fill(to, from);
   });
 }
 

@@ -14,8 +14,15 @@
 
 namespace backslice {
 
-// Writes every item of the destination once: from the source where the plan takes one, zero elsewhere.
-void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context);
+// How a thread can fill a destination, best first: zeros and then what is taken; in groups of positions that share
+// lines of the source; long rows by a writer; in boxes that stay in the cache. Each can fill any.
+enum class FillWay { Nest, Transposed, Rows, Boxes };
+inline constexpr std::size_t kFillWays = 4;
+
+// Writes every item of the destination once: from the source where the plan takes one, zero elsewhere. Without a `way`,
+// each piece goes the first that pays.
+void fill(const Plan& plan, DType dtype, std::byte* dst, const std::byte* src, const KernelContext& context,
+          std::optional<FillWay> way = std::nullopt);
 
 // A fill of a few kilobytes without pieces and tasks, which would take longer than the bytes; nullopt where the plan
 // is none. Precondition: its items are bytes.

@@ -78,7 +78,16 @@ std::vector<Kernel> all_kernels() {
     kernels.push_back({way.name,
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { fill(p, t, d, s, *context); },
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) { add(p, t, d, s, *context); }});
-    if (context->pieces > 1 || context->stores == Stores::Streaming) continue;
+    if (context->pieces > 1) continue;
+    for (std::size_t i = 0; i < kFillWays; ++i) {
+      const char* const names[kFillWays] = {"_nest", "_transposed", "_rows", "_boxes"};
+      kernels.push_back({way.name + names[i],
+                         [=](const Plan& p, DType t, std::byte* d, const std::byte* s) {
+                           fill(p, t, d, s, *context, static_cast<FillWay>(i));
+                         },
+                         reference::accumulate});
+    }
+    if (context->stores == Stores::Streaming) continue;
     kernels.push_back({way.name + "_small",
                        [=](const Plan& p, DType t, std::byte* d, const std::byte* s) {
                          const auto small = small_fill(p);
