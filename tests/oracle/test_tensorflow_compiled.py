@@ -234,6 +234,14 @@ def test_only_c_functions_are_called_across_the_boundary(compiled: Peer) -> None
     assert called_functions and [name for name in called_functions if not name.startswith("backslice_")] == []
 
 
+def test_variants_of_the_kernels_know_their_type_by_themselves(compiled: Peer) -> None:
+    """Where the library exported these functions, TensorFlow's would take their place, which hash the type's name."""
+    (path,) = results(compiled, "library_of_the_kernels")[0]
+    exported = dynamic_symbols(path, "--defined-only")
+    assert "backslice_tensorflow_register" in exported
+    assert [name for name in exported if re.match("_Z(TV|TI|TS)?NK?(10tensorflow|17backslice)", name)] == []
+
+
 def test_status_counts_calls(compiled: Peer) -> None:
     assert results(compiled, "calls_of_a_round_trip")[0].tolist() == [1, 1, 0]
 

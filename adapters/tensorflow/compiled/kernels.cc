@@ -2,6 +2,7 @@
 // whose layout only its own headers know. One file, since those headers take longer to read than everything here.
 //
 // python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the functions at its end.
+#include "cached_type_indices.h"  // first
 #include "ragged_from_variant.h"
 #include "ragged_gradient.h"
 #include "ragged_to_variant.h"

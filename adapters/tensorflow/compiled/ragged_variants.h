@@ -1,23 +1,16 @@
-// Ragged tensors in variants. TensorFlow hashes the name of a type each time that a type is asked for, three times in
-// get<T>() and twice here.
+// Ragged tensors in variants.
 #pragma once
 
+#include "cached_type_indices.h"
 #include "errors.h"
-#include "tensorflow/core/framework/type_index.h"
-#include "tensorflow/core/framework/variant.h"
-#include "tensorflow/core/kernels/ragged_tensor_variant.h"
 
 namespace backslice_tensorflow {
 
 using tensorflow::RaggedTensorVariant;
 using tensorflow::Variant;
 
-inline const tensorflow::TypeIndex kRagged = tensorflow::TypeIndex::Make<RaggedTensorVariant>();
-
 // Returns null where the variant holds something else, or nothing.
-inline const RaggedTensorVariant* find_ragged(const Variant& variant) {
-  return variant.TypeId() == kRagged ? static_cast<const RaggedTensorVariant*>(variant.get<void>()) : nullptr;
-}
+inline const RaggedTensorVariant* find_ragged(const Variant& variant) { return variant.get<RaggedTensorVariant>(); }
 
 inline absl::Status is_not_ragged(const Variant& element, std::int64_t i) {  // in TensorFlow's words
   return invalid_argument("Input Variant element at index ", i,

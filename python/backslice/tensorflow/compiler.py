@@ -70,7 +70,7 @@ def arguments(tf: Any, include: str, library: str) -> list[str]:
     folder = Path(tf.sysconfig.get_lib())
     libraries = [f"-l:{name}" for name in ("libtensorflow_cc.so.2",) if (folder / name).exists()]
     return [
-        "-shared", "-fPIC", "-O2", "-w", "-DNDEBUG", *flags,
+        "-shared", "-fPIC", "-fvisibility=hidden", "-O2", "-w", "-DNDEBUG", *flags,
         f"-I{SOURCES}", f"-isystem{headers}", f"-I{include}", str(SOURCES / "kernels.cc"),
         *tf.sysconfig.get_link_flags(), *libraries, library,
         f"-Wl,-rpath,{Path(library).parent}", "-Wl,-z,defs", "-Wl,-z,now",
