@@ -3,7 +3,7 @@
 The numbers of a Placement may be symbols that add and multiply like integers, except for :meth:`Placement.selection`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,27 @@ class Placement:
             if axis is not None:
                 axes[axis[0]] = (axis[1], axis[2], extent)
         return selection(shape, axes, [-1 if axis is None else axis[0] for axis in self.axes])
+
+
+Part = tuple[Placement | None, Any]  # where something lies in a sum, None for as it is
+
+
+def leaves(root: Any, parts: Callable[[Placement | None, Any], Sequence[Part] | None]) -> list[Part]:
+    """Return what a tree of sums consists of, in order. `parts` returns those of a sum, None for a leaf."""
+    found: list[Part] = []
+    remaining: list[Part] = [(None, root)]
+    while remaining:
+        outer, value = remaining.pop()
+        inside = parts(outer, value)
+        if inside is None:
+            found.append((outer, value))
+        else:
+            remaining += [(_composed(outer, inner), part) for inner, part in reversed(inside)]
+    return found
+
+
+def _composed(outer: Placement | None, inner: Placement | None) -> Placement | None:
+    return inner or outer if outer is None or inner is None else outer.of(inner)
 
 
 def kept_axes(old: Sequence[Any], new: Sequence[Any]) -> list[int] | None:

@@ -11,8 +11,8 @@ from ..suggestions import check_keywords as _check_keywords
 from . import library as _library  # first: it says what is missing
 
 with _library.names_of_jax():
-    from .exporting import export_checks
     from .fuse import fuse_slices
+    from .handlers import export_checks
     from .ragged import ragged_gradient
     from .report import Status, status
     from .slices import multi_slice, multi_slice_grad, slice, slice_grad

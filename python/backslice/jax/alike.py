@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,9 +23,11 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.extend.core.primitives import slice_p
 
+from ..placement import Placement
 from .choice import choose
 from .native import has_whole_bytes
 from .primitives import multi_slice_p
+from .sharding import entries
 
 LEAST = 4  # dy's of one loop: fewer kernels are compiled as fast
 MOST_OPERATIONS = 64  # per dy
@@ -122,7 +124,7 @@ def are_cheaper_in_their_sum(dys: Sequence[Any], array_elements: int) -> bool:
 def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tuple[int, ...], ...]]:
     """Operands that have the dy's along a new first axis, or one dy, and the numbers of the dy's in each."""
     trace = _current.get()
-    if trace is None or not has_whole_bytes(dys[0].dtype) or any(_is_explicit(dy) for dy in dys):
+    if trace is None or not has_whole_bytes(dys[0].dtype) or any(any(entries(jax.typeof(dy))) for dy in dys):
         return list(dys), ()
     alike: dict[Any, list[tuple[int, _Program]]] = {}
     for number, dy in enumerate(dys):
@@ -145,10 +147,6 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
     if len(single) == len(dys) and not has_equal and _fit_one_kernel(trace, dys, array_bytes):
         return [jnp.stack(dys)], (tuple(single),)
     return [*operands, *(dys[i] for i in single)], (*stacks, *((i,) for i in single))
-
-
-def _is_explicit(dy: Any) -> bool:
-    return any(entry is not None for entry in jax.typeof(dy).sharding.spec.partitions)
 
 
 # --- how a value is computed
@@ -178,7 +176,7 @@ class _Slice:
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
     steps: tuple[int, ...]
-    dropped: int | None  # an axis that the slice does not have
+    dropped: tuple[int, ...]  # axes that the slice does not have
 
 
 @dataclass(frozen=True)
@@ -227,36 +225,30 @@ def _kind(leaf: Any) -> Any:
 
 def _slice_of(trace: Trace, value: Any) -> _Slice | None:
     """A slice of an array, through slices of slices."""
-    found: _Slice | None = None
-    while (operation := trace.operations.get(id(value))) is not None and operation.primitive.name in SLICING:
-        value, dropped = operation.operands[0], None
-        starts, steps = [0] * value.ndim, [1] * value.ndim
-        if operation.primitive is slice_p:
-            starts, steps = operation.params["start_indices"], operation.params["strides"] or steps
-        elif operation.primitive is multi_slice_p:
-            taken = operation.params["slices"].selections[operation.place]
-            lost = [axis for axis in range(value.ndim) if axis not in taken.result_axes]
-            is_known = len(lost) < 2 and len(lost) + len(taken.result_axes) == value.ndim
-            if not is_known or any(step < 1 for _, step, _ in taken.axes):
-                break
-            starts, steps, dropped = [a[0] for a in taken.axes], [a[1] for a in taken.axes], lost[0] if lost else None
-        elif operation.primitive.name == "split":
-            starts[operation.params["axis"]] = sum(operation.params["sizes"][: operation.place])
-        else:  # unstack
-            dropped = operation.params["axis"]
-            starts[dropped] = operation.place
-        if found is None:
-            sizes = list(operation.result.shape)
-            if dropped is not None:
-                sizes.insert(dropped, 1)
-            found = _Slice(value, tuple(starts), tuple(sizes), tuple(steps), dropped)
-        elif dropped is None:
-            starts = [a + step * b for a, step, b in zip(starts, steps, found.starts, strict=True)]
-            steps = [a * b for a, b in zip(steps, found.steps, strict=True)]
-            found = replace(found, array=value, starts=tuple(starts), steps=tuple(steps))
-        else:
-            break
-    return found if found is None or max(found.starts, default=0) <= LARGEST_START else None
+    shape, place, array = np.shape(value), None, value
+    while (operation := trace.operations.get(id(array))) is not None and (step := _placement(operation)) is not None:
+        place, array = step if place is None else step.of(place), operation.operands[0]
+    if place is None or not array.ndim:
+        return None
+    axes = {axis: (*taken, extent) for (axis, *taken), extent in zip(place.axes, shape, strict=True)}
+    axes |= {axis: (position, 1, 1) for axis, position in place.fixed.items()}
+    starts, steps, sizes = zip(*(axes[axis] for axis in range(array.ndim)), strict=True)
+    found = _Slice(array, starts, sizes, steps, tuple(sorted(place.fixed)))
+    return found if max(starts) <= LARGEST_START else None
+
+
+def _placement(operation: Operation) -> Placement | None:
+    """Where the result of an operation that takes slices lies in its operand."""
+    params, rank = operation.params, np.ndim(operation.operands[0])
+    if operation.primitive is slice_p:
+        return Placement(tuple(zip(range(rank), params["start_indices"], params["strides"] or [1] * rank, strict=True)))
+    if operation.primitive is multi_slice_p:
+        taken = params["slices"].selections[operation.place]
+        is_plain = min(taken.result_axes, default=0) >= 0 and all(step > 0 for _, step, _ in taken.axes)
+        return Placement.from_selection(taken) if is_plain else None
+    if operation.primitive.name == "split":
+        return Placement.sliced(rank, params["axis"], sum(params["sizes"][: operation.place]))
+    return Placement.selected(rank, params["axis"], operation.place) if operation.primitive.name == "unstack" else None
 
 
 # --- several at once
@@ -317,7 +309,7 @@ def _leaf(i: Any, leaves: Sequence[Any], operand: Any) -> Any:
     taken = lax.dynamic_slice(operand, starts, spans, allow_negative_indices=False)
     if any(step != 1 for step in first.steps):
         taken = lax.slice(taken, [0] * taken.ndim, spans, first.steps)
-    return taken if first.dropped is None else lax.squeeze(taken, [first.dropped])
+    return lax.squeeze(taken, first.dropped) if first.dropped else taken
 
 
 def _position(starts: Sequence[int], i: Any) -> Any:

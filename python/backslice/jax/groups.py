@@ -27,12 +27,17 @@ def of_batch(group: Group, size: int) -> Group:
     return None if group is None else group_of(group, size)
 
 
+def is_divided(ctx: Any) -> bool:
+    """Whether XLA will divide the program among devices; inside shard_map it is divided already."""
+    context = ctx.module_context.axis_context
+    return isinstance(context, mlir.ShardingContext) and context.num_devices != 1
+
+
 def declare(ctx: Any, group: Group, member: Any) -> None:
     """Put a value of the program that is being lowered into the group."""
-    context = ctx.module_context.axis_context
-    is_divided = isinstance(context, mlir.ShardingContext) and context.num_devices != 1
     sharding_group = internals.operation_of_sharding_groups()
-    if group is not None and is_divided and jax.config.jax_use_shardy_partitioner and sharding_group is not None:
+    is_in_use = is_divided(ctx) and jax.config.jax_use_shardy_partitioner
+    if group is not None and is_in_use and sharding_group is not None:
         sharding_group(member, group)
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import export
 
-from .library import cuda_scratch
+from .library import HANDLERS, cuda_scratch
 from .selections import Slices, attribute
 
 
@@ -28,3 +29,27 @@ def scratch(slices: Slices, platform: str) -> list[Any]:
     if platform != "cuda" or len(slices.selections) < 2:
         return []
     return [jax.ShapeDtypeStruct((cuda_scratch(len(slices.selections), len(slices.shape)),), jnp.uint8)]
+
+
+def export_checks() -> list[Any]:
+    """List the checks that ``jax.export`` must leave out to accept calls of backslice's kernels.
+
+    It refuses custom calls whose future it does not know. An exported program runs wherever a version of backslice with
+    these kernels has been imported as ``backslice.jax``.
+
+    Returns
+    -------
+    list of jax.export.DisabledSafetyCheck
+        For ``disabled_checks``: one per kernel that a program may call.
+
+    Examples
+    --------
+    >>> x = jnp.ones((64, 512))
+    >>> loss = lambda x: jnp.sum(x[:, 1] ** 2)
+    >>> gradient = jax.jit(bsj.fuse_slices(jax.grad(loss)))
+    >>> checks = bsj.export_checks()
+    >>> export = jax.export.export(gradient, disabled_checks=checks)
+    >>> export(x).call(x).sum()
+    Array(128., dtype=float32)
+    """
+    return [export.DisabledSafetyCheck.custom_call(name) for name in HANDLERS]

@@ -11,9 +11,9 @@ from jax.interpreters import mlir
 
 from .._core import Selection
 from . import checks, handlers, native, on_cuda, report, sharding
-from .groups import declare
+from .groups import declare, is_divided
 from .library import PLATFORMS, runs_on_cuda
-from .selections import Slices, attribute
+from .selections import Slices, attribute, is_whole
 
 # Below, a call costs more than it saves: XLA fuses its own operations with what is around them.
 LEAST_BYTES_OF_GRADIENTS = 1 << 16
@@ -31,7 +31,7 @@ def _bytes(aval: Any) -> int:
 def _slices_pay(ctx: Any, slices: Slices, platform: str) -> bool:
     size = sum(map(_bytes, ctx.avals_out))
     if platform == "cuda":
-        return on_cuda.slices_pay(size) and not _is_partitioned(ctx)  # for which there is no handler
+        return on_cuda.slices_pay(size) and not is_divided(ctx)  # for which there is no handler
     return size >= LEAST_BYTES_OF_SLICES
 
 
@@ -41,7 +41,7 @@ def _gradient_pays(ctx: Any, slices: Slices, platform: str) -> bool:
     if platform == "cuda":
         return (on_cuda.addition_pays if is_added else on_cuda.gradient_pays)(dx, slices)
     [taken, *others] = slices.selections
-    is_copied = not others and not is_added and _has_long_rows(taken, dx.dtype) and not _is_partitioned(ctx)
+    is_copied = not others and not is_added and _has_long_rows(taken, dx.dtype) and not is_divided(ctx)
     return are_large(slices, dx) and _bytes(dx) >= (BYTES_OF_ONE_SLICE_OF_ROWS if is_copied else 0)
 
 
@@ -54,15 +54,8 @@ def are_large(slices: Slices, dx: Any) -> bool:
 
 def _has_long_rows(taken: Selection, dtype: Any) -> bool:
     """Whether the last axis is taken whole, in its own order, and long."""
-    if not taken.shape or taken.axes[-1] != (0, 1, taken.shape[-1]):
-        return False
-    return bool(taken.shape[-1] * np.dtype(dtype).itemsize >= LONG_ROW)
-
-
-def _is_partitioned(ctx: Any) -> bool:
-    """Whether XLA will divide the program among devices; inside shard_map it is divided already."""
-    context = ctx.module_context.axis_context
-    return isinstance(context, mlir.ShardingContext) and context.num_devices != 1
+    has_rows = bool(taken.shape) and is_whole(taken, -1)
+    return has_rows and taken.shape[-1] * np.dtype(dtype).itemsize >= LONG_ROW
 
 
 def _can_be_called(ctx: Any) -> bool:
@@ -71,7 +64,7 @@ def _can_be_called(ctx: Any) -> bool:
     context = ctx.module_context.axis_context
     if isinstance(context, mlir.SPMDAxisContext):
         return bool(context.manual_axes == frozenset(context.mesh.axis_names))
-    if not _is_partitioned(ctx):
+    if not is_divided(ctx):
         return True
     return sharding.is_possible() and jax.config.jax_use_shardy_partitioner and context.device_assignment is not None
 
@@ -101,12 +94,12 @@ def _rule(by_jax: Any, by_handler: Any, sharded: Any, pays: Callable[[Any, Slice
         def own(*operands: Any) -> Any:
             return by_jax(*(operands if several else slices.unstacked(operands)), selections=slices.selections)
 
-        if not paying or (_is_partitioned(ctx) and len(platforms) > 1):
+        if not paying or (is_divided(ctx) and len(platforms) > 1):
             return lower(own, ctx, operands, several)
         calls = {platform: partial(by_handler, slices, platform) for platform in paying}
         if len(platforms) > 1:
             return lower(partial(jax.lax.platform_dependent, **calls, default=own), ctx, operands, several)
-        if not _is_partitioned(ctx):
+        if not is_divided(ctx):
             return lower(calls[paying[0]], ctx, operands, several)
         leading, divided = 0 if several else slices.leading(operands), sharded(slices.selections, paying[0])
         given = ctx.replace(avals_in=ctx.avals_in[leading:])

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from .._core import Selection
-from .selections import Slices
+from .selections import Slices, is_whole
 
 LEAST_BYTES = 1 << 24  # of the gradient, once per slice; below, launching a kernel is most of the time
 LEAST_BYTES_OF_SLICES = math.inf  # XLA reads slices in place, inside the kernels of what uses them
@@ -26,7 +26,9 @@ def gradient_pays(dx: Any, slices: Slices) -> bool:
     selections = slices.selections
     if len(selections) * math.prod(dx.shape) * dx.dtype.itemsize < LEAST_BYTES:
         return False
-    if len(selections) == 1 and all(_are_whole(selections[0])):  # no kernel for XLA
+    if len(selections) == 1 and all(
+        is_whole(selections[0], axis) for axis in range(len(dx.shape))
+    ):  # no kernel for XLA
         return False
     taken, computed = _shares(dx, slices)
     slow = OF_NARROW_ELEMENTS if dx.dtype.itemsize < 4 else OF_BANDS if all(map(_is_band, selections)) else 1
@@ -53,11 +55,7 @@ def slices_pay(bytes_of_slices: int) -> bool:
     return bytes_of_slices >= LEAST_BYTES_OF_SLICES
 
 
-def _are_whole(taken: Selection) -> list[bool]:
-    return [axis == (0, 1, extent) for axis, extent in zip(taken.axes, taken.shape, strict=True)]
-
-
 def _is_band(taken: Selection) -> bool:
     """Whether the last axis is taken whole and no axis in steps."""
     in_steps = any(step != 1 and count > 1 for _, step, count in taken.axes)
-    return all(_are_whole(taken)[-1:]) and not in_steps
+    return not in_steps and (not taken.shape or is_whole(taken, -1))

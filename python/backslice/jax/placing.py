@@ -16,10 +16,10 @@ from jax.extend.core.primitives import (
     squeeze_p,
 )
 
-from ..placement import Placement, kept_axes
+from ..placement import Part, Placement, kept_axes
 from . import alike
 from .primitives import multi_slice_grad_p
-from .sums import Part, Sum
+from .sums import Sum
 
 MOST_AXES = 32  # of a Selection
 DEEPEST = 32  # of operations that are left to JAX: more of them in a row are no gradient of a slice

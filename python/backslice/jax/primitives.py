@@ -89,12 +89,9 @@ def sharded_as(aval: Any, array: Any) -> Any:
 
 def _given(values: Sequence[Any], slices: Slices) -> tuple[list[Any], Slices]:
     """Those of some dy's that are not symbolic zeros, one by one."""
-    given = {}
-    for numbers, value in zip(slices.numbers(), values, strict=True):
-        for i, number in enumerate(numbers if type(value) is not ad.Zero else ()):
-            given[number] = value if len(numbers) == 1 else jax.lax.index_in_dim(value, i, keepdims=False)
-    order = sorted(given)
-    return [given[number] for number in order], slices.only(order)
+    dys = slices.unstacked(values)
+    given = [number for number, dy in enumerate(dys) if type(dy) is not ad.Zero]
+    return [dys[number] for number in given], slices.only(given)
 
 
 def _multi_slice_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, slices: Slices) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.interpreters import ad
 from numpy.typing import NDArray
 
 from .._core import Selection
@@ -32,8 +33,6 @@ class Slices:
         return self.selections[0].shape
 
     def only(self, numbers: Sequence[int]) -> "Slices":
-        if len(numbers) == len(self.selections) and not self.stacks:
-            return self
         known = self.computed
         computed = None if known is None else frozenset(new for new, old in enumerate(numbers) if old in known)
         return Slices(tuple(self.selections[i] for i in numbers), self.group, computed)
@@ -51,14 +50,13 @@ class Slices:
         return len(operands) - len(self.numbers())
 
     def unstacked(self, operands: Sequence[Any]) -> list[Any]:
-        """The operands of a gradient with the dy's one by one."""
-        if not self.stacks:
-            return list(operands)
+        """The operands of a gradient with the dy's one by one. Those of a symbolic zero are symbolic zeros."""
         leading = self.leading(operands)
         dys: list[Any] = [None] * len(self.selections)
-        for numbers, operand in zip(self.stacks, operands[leading:], strict=True):
+        for numbers, operand in zip(self.numbers(), operands[leading:], strict=True):
+            is_one = len(numbers) == 1 or type(operand) is ad.Zero
             for i, number in enumerate(numbers):
-                dys[number] = operand if len(numbers) == 1 else jax.lax.index_in_dim(operand, i, keepdims=False)
+                dys[number] = operand if is_one else jax.lax.index_in_dim(operand, i, keepdims=False)
         return [*operands[:leading], *dys]
 
     def parts(self) -> NDArray[np.int64]:
@@ -109,6 +107,10 @@ def _known(value: Any, name: str) -> Any:
             raise TypeError(f"{name} has shape {shape}, expected one integer; x[...] takes lists and arrays")
         return integer_argument(value, name)
     return value
+
+
+def is_whole(taken: Selection, axis: int) -> bool:
+    return bool(taken.axes[axis] == (0, 1, taken.shape[axis]))
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 from .._core import Selection
 from ..placement import selection
 from . import handlers, internals, native
-from .selections import Selections, Slices, attribute
+from .selections import Selections, Slices, attribute, is_whole
 
 Entry = Any  # of a PartitionSpec: None, the name of an axis of the mesh, or a tuple of names
 
@@ -37,7 +37,7 @@ def will_be_partitioned(primitives: Iterable[Any]) -> None:
 
 def spec_of_slice(of_array: Sequence[Entry], taken: Selection) -> list[Entry]:
     """How a slice is sharded: as its array along the axes that it takes whole, and not at all along the others."""
-    return [of_array[axis] if axis >= 0 and _is_whole(taken, axis) else None for axis in taken.result_axes]
+    return [of_array[axis] if axis >= 0 and is_whole(taken, axis) else None for axis in taken.result_axes]
 
 
 def spec_of_gradient(of_dys: Sequence[Sequence[Entry]], selections: Selections) -> list[Entry]:
@@ -159,11 +159,7 @@ def _outside_meshes(local: Callable[..., Any]) -> Callable[..., Any]:
 
 def _cut(selections: Selections) -> list[int]:
     """The axes that some slice does not take whole."""
-    return [axis for axis in range(len(selections[0].shape)) if not all(_is_whole(s, axis) for s in selections)]
-
-
-def _is_whole(taken: Selection, axis: int) -> bool:
-    return bool(taken.axes[axis] == (0, 1, taken.shape[axis]))
+    return [axis for axis in range(len(selections[0].shape)) if not all(is_whole(s, axis) for s in selections)]
 
 
 def entries(array: Any) -> list[Entry]:

@@ -14,13 +14,11 @@ import numpy as np
 from jax.extend.core.primitives import add_jaxvals_p
 
 from .._core import Selection
-from ..placement import Placement
+from ..placement import Part, Placement, leaves
 from . import alike, report
 from .groups import Group
 from .primitives import bind_gradient, sharded_as
 from .selections import Slices
-
-Part = tuple[Placement | None, Any]  # how it is placed, None for as it is; and a Sum or an array
 
 
 @dataclass(eq=False)
@@ -28,7 +26,7 @@ class Sum:
     """The sum of some parts, each among zeros."""
 
     aval: Any
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # Sums and arrays
     plain: Callable[[], Any] | None  # how JAX computes it
     has_zeros: bool = True  # otherwise nothing was placed among zeros yet, and JAX computes it as well
     is_zero: bool = False  # known to be zero
@@ -46,25 +44,18 @@ class Sum:
         """Arrays of the sum's own shape, and those that are placed, with where."""
         whole: list[Any] = []
         placed: list[tuple[Selection, Any]] = []
-        for placement, array in self._leaves():
+        for placement, leaf in leaves(self, _parts):
+            array = self._array(leaf)
             if placement is None or placement.is_identity(self.aval.shape, array.shape):
                 whole.append(array)
             elif array.size:
                 placed.append((placement.selection(self.aval.shape, array.shape), array))
         return whole, placed
 
-    def _leaves(self) -> list[Part]:
-        leaves: list[Part] = []
-        remaining: list[Part] = [(None, self)]
-        while remaining:
-            placement, value = remaining.pop()
-            if isinstance(value, Sum) and value.value is None and (value.has_zeros or placement is not None):
-                remaining += [(_composed(placement, inner), part) for inner, part in reversed(value.parts)]
-            elif isinstance(value, Sum):
-                leaves.append((placement, value.array()))
-            else:
-                leaves.append((placement, value if hasattr(value, "aval") else np.asarray(value, self.aval.dtype)))
-        return leaves
+    def _array(self, leaf: Any) -> Any:
+        if isinstance(leaf, Sum):
+            return leaf.array()
+        return leaf if hasattr(leaf, "aval") else np.asarray(leaf, self.aval.dtype)
 
     def _computed(self) -> Any:
         whole, placed = self.terms()
@@ -103,10 +94,9 @@ class Sum:
         return self.plain()
 
 
-def _composed(outer: Placement | None, inner: Placement | None) -> Placement | None:
-    if outer is None or inner is None:
-        return inner or outer
-    return outer.of(inner)
+def _parts(outer: Placement | None, value: Any) -> Sequence[Part] | None:
+    is_open = isinstance(value, Sum) and value.value is None and (value.has_zeros or outer is not None)
+    return value.parts if is_open else None
 
 
 def rebuilt(aval: Any, selections: Sequence[Selection], arrays: Sequence[Any]) -> Sum:

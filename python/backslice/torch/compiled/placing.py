@@ -9,7 +9,7 @@ from typing import Any
 
 from torch.fx import Node
 
-from ...placement import Placement, kept_axes
+from ...placement import Part, Placement, kept_axes
 from .facts import (
     UnprovedError,
     argument,
@@ -24,7 +24,6 @@ from .facts import (
     value_of,
 )
 
-Part = tuple[Placement | None, Any]
 Parts = list[Part]
 Rule = Callable[[Any], Parts | None]
 

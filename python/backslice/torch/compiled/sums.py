@@ -8,7 +8,7 @@ copied, and later ones are added to the running sum.
 from collections import Counter
 from typing import Any
 
-from ...placement import Placement
+from ...placement import leaves
 from . import symbols
 from .calls import call_on_slices
 from .facts import UnprovedError, reason_of, value_of
@@ -23,12 +23,12 @@ def fuse_sums(graph: Any, left: Counter[str]) -> int:
     table = symbols.Table(graph)
     taken = 0
     for root in [node for node in parts if not _is_inner(node, parts)]:
-        leaves = _leaves(root, parts)
-        placed = sum(placement is not None for placement, _ in leaves)
+        terms = _terms(root, parts)
+        placed = sum(placement is not None for placement, _ in terms)
         try:
             if placed < FEWEST:
                 raise UnprovedError(f"fewer than {FEWEST} slices in one sum")
-            call_on_slices(graph, root, None, leaves, table)
+            call_on_slices(graph, root, None, terms, table)
             taken += placed
         except Exception as error:
             left[reason_of(error)] += placed
@@ -66,22 +66,11 @@ def _is_inner(node: Any, parts: dict[Any, Parts]) -> bool:
     return user in parts and sum(part is node for _, part in parts[user]) == 1
 
 
-def _leaves(root: Any, parts: dict[Any, Parts]) -> Parts:
-    leaves: Parts = []
-    remaining: Parts = [(None, root)]
-    while remaining:
-        placement, node = remaining.pop()
-        if node is root or (node in parts and _is_inner(node, parts)):
-            remaining += [(_composed(placement, inner), part) for inner, part in reversed(parts[node])]
-        else:
-            leaves.append((placement, node))
-    return leaves
+def _terms(root: Any, parts: dict[Any, Parts]) -> Parts:
+    def inside(_: Any, node: Any) -> Parts | None:
+        return parts[node] if node is root or (node in parts and _is_inner(node, parts)) else None
 
-
-def _composed(outer: Placement | None, inner: Placement | None) -> Placement | None:
-    if outer is None or inner is None:
-        return inner or outer
-    return outer.of(inner)
+    return leaves(root, inside)
 
 
 def _erase(graph: Any, parts: dict[Any, Parts]) -> None:
