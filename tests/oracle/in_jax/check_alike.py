@@ -63,6 +63,10 @@ LOSSES = {
         lambda x: sum(jnp.sum(y[t:][:3] ** 3) for t, y in enumerate(bsj.multi_slice(x, [np.s_[::2]] * 4))),
         1,
     ),
+    "multi_slice with two integers": (
+        lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, [np.s_[t % 5, t, 1:] for t in range(12)])),
+        1,
+    ),
     "multi_slice with new axes": (
         lambda x: sum(jnp.sum(y**3) for y in bsj.multi_slice(x, [np.s_[2:, None, t] for t in range(12)])),
         0,
