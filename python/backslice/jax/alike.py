@@ -239,7 +239,9 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
 
 def _placement(operation: Operation) -> Placement | None:
     """Where the result of an operation that takes slices lies in its operand."""
-    params, rank = operation.params, np.ndim(operation.operands[0])
+    if operation.primitive.name not in SLICING:
+        return None
+    params, rank = operation.params, operation.operands[0].ndim
     if operation.primitive is slice_p:
         return Placement(tuple(zip(range(rank), params["start_indices"], params["strides"] or [1] * rank, strict=True)))
     if operation.primitive is multi_slice_p:
@@ -248,7 +250,7 @@ def _placement(operation: Operation) -> Placement | None:
         return Placement.from_selection(taken) if is_plain else None
     if operation.primitive.name == "split":
         return Placement.sliced(rank, params["axis"], sum(params["sizes"][: operation.place]))
-    return Placement.selected(rank, params["axis"], operation.place) if operation.primitive.name == "unstack" else None
+    return Placement.selected(rank, params["axis"], operation.place)  # unstack
 
 
 # --- several at once
