@@ -230,7 +230,7 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
         place, array = step if place is None else step.of(place), operation.operands[0]
     if place is None or not array.ndim:
         return None
-    axes = {axis: (*taken, extent) for (axis, *taken), extent in zip(place.axes, shape, strict=True)}
+    axes = {axis[0]: (*axis[1:], n) for axis, n in zip(place.axes, shape, strict=True) if axis is not None}
     axes |= {axis: (position, 1, 1) for axis, position in place.fixed.items()}
     starts, steps, sizes = zip(*(axes[axis] for axis in range(array.ndim)), strict=True)
     found = _Slice(array, starts, sizes, steps, tuple(sorted(place.fixed)))
