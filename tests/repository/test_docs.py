@@ -169,3 +169,20 @@ def test_hacking_maps_every_folder():
     for folder in [*folders, *(ROOT / "python" / "backslice").iterdir()]:
         if folder.is_dir() and folder.name not in ("__pycache__", "kernels"):
             assert f"`{folder.relative_to(ROOT)}/`" in hacking, folder
+
+
+def test_development_pages_name_files_that_exist():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    paths = {f"/{path}" for name in listed for path in [Path(name), *Path(name).parents]}
+    example = re.compile(r"(^|[/_])(x|op)([./]|_test|$)")  # "src/select/from_x.cc" stands for a file to be written
+    for page in ("HACKING.md", "docs/design.md", "docs/internals.md", "docs/extending.md", "docs/builds.md"):
+        for name in re.findall(r"`([\w./-]+(?:\.(?:cc|cu|h|md|py|pyi|sh)|/))`", (ROOT / page).read_text()):
+            found = any(path.endswith(f"/{name.rstrip('/')}") for path in paths)
+            assert found or example.search(name) or name == "dist/", f"{page}: {name}"
+
+
+def test_pages_for_a_first_reading_are_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    hacking = (ROOT / "HACKING.md").read_text().splitlines()
+    assert len(hacking) <= 200
+    assert [line for line in hacking if line.startswith("|") and len(line) > 140] == []  # no paragraphs in cells
