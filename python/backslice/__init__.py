@@ -8,6 +8,7 @@ array([0., 1., 2., 0.])
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 # python -m backslice: Ctrl-C is answered before anything large is imported
 if getattr(sys, "argv", [])[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in ("backslice", "backslice.cli"):
@@ -32,7 +33,6 @@ from ._core import (
     RaggedTensor,
     Selection,
     TensorArray,
-    TensorArrayContainer,
     VariantArray,
     _register,
     get_num_threads,
@@ -56,8 +56,10 @@ from ._core import (
     strided_slice_grad,
     tensor_array_grad_with_shape,
 )
+from ._core import TensorArrayContainer as _TensorArrayContainer
 from .conversion import as_array as _as_array
 from .conversion import refuse_masked as _refuse_masked
+from .deprecated import deprecated_names as _deprecated_names
 from .devices import cuda_interface as _cuda_interface
 from .devices import cuda_place as _cuda_place
 from .devices import cuda_stream as _cuda_stream
@@ -95,7 +97,6 @@ __all__ = [
     "ResourceExhaustedError",
     "Selection",
     "TensorArray",
-    "TensorArrayContainer",
     "UnimplementedError",
     "VariantArray",
     "__version__",
@@ -129,9 +130,14 @@ __all__ = [
     "to_dlpack",
 ]
 
-for _name in __all__:  # where users find them: for help(), repr() and pickle
-    if getattr(globals()[_name], "__module__", None) == "backslice._core":
-        globals()[_name].__module__ = "backslice"
+for _value in [*(globals()[name] for name in __all__), _TensorArrayContainer]:  # for help(), repr() and pickle
+    if getattr(_value, "__module__", None) == "backslice._core":
+        _value.__module__ = "backslice"
+
+if not TYPE_CHECKING:
+    __getattr__ = _deprecated_names(
+        __name__, {"TensorArrayContainer": (_TensorArrayContainer, "a dict from names to tensor arrays")}
+    )
 
 
 def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:

@@ -13,14 +13,15 @@ y = x[1:3, ::2]
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import Selection, parse_index
+from .deprecated import deprecated_names
 from .errors import InvalidArgumentError
 from .suggestions import check_keywords
 
-__all__ = ["Spec", "arguments", "cannot_be_said", "code", "index_text", "integers", "parse"]
+__all__ = ["Spec", "arguments", "code", "index_text", "integers", "parse", "unsupported_reasons"]
 
 DIALECTS = ("python", "tf", "onnx")
 NAMES = {"python": "NumPy", "tf": "TensorFlow", "onnx": "ONNX"}
@@ -218,7 +219,7 @@ def code(selection: Selection, dialect: str, gradient: bool = False) -> str:
     return _core._code(selection, dialect, gradient)
 
 
-def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
+def unsupported_reasons(selection: Selection, dialect: str) -> list[str]:
     """Return the parts of a selection that a dialect's slice alone cannot express, and what to do about each.
 
     Parameters
@@ -237,10 +238,13 @@ def cannot_be_said(selection: Selection, dialect: str) -> list[str]:
     --------
     >>> import backslice as bs
     >>> from backslice import dialects
-    >>> dialects.cannot_be_said(bs.Selection.from_index((4, 6), "2"), "onnx")
+    >>> dialects.unsupported_reasons(bs.Selection.from_index((4, 6), "2"), "onnx")
     ["ONNX's Slice has no integer index: Squeeze axes [0] after it"]
     """
     return _core._obstacles(selection, dialect)
 
 
 check_keywords(__name__)
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecated_names(__name__, {"cannot_be_said": (unsupported_reasons, "unsupported_reasons")})

@@ -12,7 +12,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 class ArrayRules:
     @initialize(size=st.integers(0, 4), dynamic=st.booleans(), clear=st.booleans(), dtype=st.sampled_from(ALL))
     def make_the_arrays(self, size, dynamic, clear, dtype):
-        self.container = bs.TensorArrayContainer()
+        self.container = bs._core.TensorArrayContainer()
         array = self.container.create(size, dtype, dynamic_size=dynamic, clear_after_read=clear, name="a")
         self.names = [array.name]
         self.arrays = [(array, ArrayModel(size, dynamic, clear, dtype))]

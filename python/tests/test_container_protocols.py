@@ -175,7 +175,7 @@ def test_a_closed_array_and_a_container_say_why_they_are_not_pickled():
         pickle.dumps(array)
     for call in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match=r"TensorArrayContainer: .* pickle the arrays"):
-            call(bs.TensorArrayContainer())
+            call(bs._core.TensorArrayContainer())
 
 
 @pytest.mark.parametrize("again", WAYS)

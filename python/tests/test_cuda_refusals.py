@@ -103,7 +103,7 @@ def test_devices_that_are_none(device, error, message):
     for make in (
         lambda: bs.GradBuffer(2, "float32", device=device),
         lambda: bs.TensorArray(2, "float32", device=device),
-        lambda: bs.TensorArrayContainer().create(2, "float32", device=device),
+        lambda: bs._core.TensorArrayContainer().create(2, "float32", device=device),
     ):
         with pytest.raises(error, match=message):
             make()

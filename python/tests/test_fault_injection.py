@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
         return plain(value.array)
     if isinstance(value, bs.TensorArray):
         return contents(value)
-    if isinstance(value, bs.TensorArrayContainer):
+    if isinstance(value, bs._core.TensorArrayContainer):
         return {unnumbered(name): contents(value.find(name)) for name in value.names()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
@@ -277,9 +277,9 @@ ARRAYS = {
 }
 
 
-def on_container(call: Callable[[bs.TensorArrayContainer], Any]) -> Callable[[], Attempt]:
+def on_container(call: Callable[[bs._core.TensorArrayContainer], Any]) -> Callable[[], Attempt]:
     def prepare() -> Attempt:
-        container = bs.TensorArrayContainer()
+        container = bs._core.TensorArrayContainer()
         container.create(2, "f4", name="a name that is no short string").grad("loss")
         return Attempt(partial(call, container), lambda: plain(container))
 
@@ -288,7 +288,7 @@ def on_container(call: Callable[[bs.TensorArrayContainer], Any]) -> Callable[[],
 
 NAME = "a name that is no short string_0"
 CONTAINERS = {
-    "make": fresh(bs.TensorArrayContainer),
+    "make": fresh(bs._core.TensorArrayContainer),
     "create": on_container(lambda c: c.create(2, "f4", name="another")),
     "find": on_container(lambda c: c.find(NAME) is not None),
     "find, gradient": on_container(lambda c: c.find(NAME + "@loss") is not None),

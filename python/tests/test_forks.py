@@ -68,7 +68,7 @@ CONTAINERS = {  # a container, the work of threads on it, and the work of a chil
         "buffer.write('0', dy[0]), buffer.zero(), buffer.writable()",
     ),
     "TensorArrayContainer": (
-        "container = bs.TensorArrayContainer()",
+        "container = bs._core.TensorArrayContainer()",
         "container.create(1, np.float32, name='x')",
         "container.names(), container.create(1, np.float32)",
     ),

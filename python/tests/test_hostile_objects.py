@@ -300,7 +300,7 @@ def test_arrays_whose_dtype_is_changed_by_another_argument():
 
 MADE = {
     "TensorArray": (lambda: bs.TensorArray(2, float), lambda x: x.__init__(3, int)),
-    "TensorArrayContainer": (bs.TensorArrayContainer, lambda x: x.__init__()),
+    "TensorArrayContainer": (bs._core.TensorArrayContainer, lambda x: x.__init__()),
     "GradBuffer": (lambda: bs.GradBuffer((2,), float), lambda x: x.__init__((3,), int)),
     "RaggedTensor": (lambda: bs.RaggedTensor(np.ones(2), [0, 2]), lambda x: x.__init__(np.ones(3), [0, 3])),
     "VariantArray": (lambda: bs.VariantArray([None]), lambda x: x.__init__([None, None])),

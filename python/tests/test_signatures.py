@@ -159,7 +159,7 @@ def made_of(value):
         bs.PreparedSlice: lambda: bs.Selection.from_index((4,), ":").prepare("f4"),
         bs.GradBuffer: lambda: bs.GradBuffer((4,), "f4"),
         bs.TensorArray: lambda: bs.TensorArray(2, "f4"),
-        bs.TensorArrayContainer: bs.TensorArrayContainer,
+        bs._core.TensorArrayContainer: bs._core.TensorArrayContainer,
         bs.RaggedTensor: lambda: bs.RaggedTensor([1.0], [0, 1]),
         bs.VariantArray: lambda: bs.VariantArray([None]),
     }

@@ -146,7 +146,7 @@ def test_tensorflow_shaped_function():
 
 
 def test_container_finds_arrays_and_gradients():
-    container = bs.TensorArrayContainer()
+    container = bs._core.TensorArrayContainer()
     a = container.create(2, "f4", name="steps")
     container.create(2, "f8", name="steps")
     assert container.names() == ["steps_0", "steps_1"]
@@ -154,7 +154,7 @@ def test_container_finds_arrays_and_gradients():
     assert container.find("steps_0@x") is None
     gradient = a.grad("x")
     assert container.find("steps_0@x") == gradient and container.find("steps_0@x").dtype == np.float32
-    assert bs.TensorArrayContainer().find("steps_0") is None
+    assert bs._core.TensorArrayContainer().find("steps_0") is None
     assert container.remove("steps_0") and not container.remove("steps_0")
 
 
@@ -314,7 +314,7 @@ def test_no_elements_need_no_other_shape():
 
 
 def test_names_in_a_container_cannot_collide():
-    container = bs.TensorArrayContainer()
+    container = bs._core.TensorArrayContainer()
     with pytest.raises(bs.InvalidArgumentError, match="has an '@'"):
         container.create(1, "int8", name="x_0@y")
     random = np.random.default_rng(0)
@@ -334,7 +334,7 @@ def test_names_in_a_container_cannot_collide():
 
 
 def test_a_container_in_many_threads():
-    container = bs.TensorArrayContainer()
+    container = bs._core.TensorArrayContainer()
 
     def work():
         for _ in range(100):

@@ -26,9 +26,9 @@ X = np.arange(5)
         lambda: bs.TensorArray(1, X.dtype, name=SURROGATE),
         lambda: bs.TensorArray(1, X.dtype).grad(SURROGATE),
         lambda: bs.TensorArray(1, object).write(0, [SURROGATE]),
-        lambda: bs.TensorArrayContainer().create(1, X.dtype, name=SURROGATE),
-        lambda: bs.TensorArrayContainer().find(SURROGATE),
-        lambda: bs.TensorArrayContainer().remove(SURROGATE),
+        lambda: bs._core.TensorArrayContainer().create(1, X.dtype, name=SURROGATE),
+        lambda: bs._core.TensorArrayContainer().find(SURROGATE),
+        lambda: bs._core.TensorArrayContainer().remove(SURROGATE),
     ],
 )
 def test_lone_surrogates_are_refused_and_shown(call):

@@ -53,7 +53,7 @@ class Shared:
         self.array.unstack(X)
         self.gradient = self.array.grad("stress")
         self.texts = [bs.TensorArray(4, object, clear_after_read=False) for _ in range(4)]
-        self.container = bs.TensorArrayContainer()
+        self.container = bs._core.TensorArrayContainer()
         self.begin = [1, 0]  # lists that change while they are read
         self.slices = [(INDEX, DY)]
 

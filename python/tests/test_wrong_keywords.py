@@ -38,7 +38,7 @@ def parameters_of(function):
 def test_functions_of_every_module_are_found():
     names = {function.__name__ for function in FUNCTIONS}
     assert {
-        "cannot_be_said",
+        "unsupported_reasons",
         "from_list",
         "from_arrow",
         "from_awkward",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 def notations() -> str:
     spec: dialects.Spec = dialects.parse("tf", "begin=1,0 end=3,5 strides=1,2")
     selection = spec.selection(tuple(dialects.integers("4,5", "shape")))
-    differences: list[str] = spec.disagreements((4, 5)) + dialects.cannot_be_said(selection, "onnx")
+    differences: list[str] = spec.disagreements((4, 5)) + dialects.unsupported_reasons(selection, "onnx")
     starts: list[int] = dialects.arguments(selection, "onnx")["starts"]
     print(spec.dialect, spec.arguments, differences, starts, dialects.code(selection, "python", gradient=True))
     return dialects.index_text(selection)

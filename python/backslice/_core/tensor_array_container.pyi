@@ -10,12 +10,12 @@ from .types import Device, DType, Ints, PartialShape
 class TensorArrayContainer:
     """Named tensor arrays, to look them up.
 
-    Arrays need no container; this is for programs that pass names around.
+    Deprecated, and removed in 0.5: a dict does the same. Arrays need no container.
     It may be used by several threads.
 
     Examples
     --------
-    >>> container = bs.TensorArrayContainer()
+    >>> container = bs._core.TensorArrayContainer()
     >>> array = container.create(3, np.float32, name="steps")
     >>> container.names()
     ['steps_0']
@@ -61,7 +61,7 @@ class TensorArrayContainer:
 
         Examples
         --------
-        >>> bs.TensorArrayContainer().create(3, np.float32, name="steps").name
+        >>> bs._core.TensorArrayContainer().create(3, np.float32, name="steps").name
         'steps_0'
         """
 
@@ -86,7 +86,7 @@ class TensorArrayContainer:
 
         Examples
         --------
-        >>> container = bs.TensorArrayContainer()
+        >>> container = bs._core.TensorArrayContainer()
         >>> gradient = container.create(3, np.float32, name="steps").grad("loss")
         >>> container.find("steps_0@loss") == gradient
         True
@@ -112,7 +112,7 @@ class TensorArrayContainer:
 
         Examples
         --------
-        >>> bs.TensorArrayContainer().remove("steps_0")
+        >>> bs._core.TensorArrayContainer().remove("steps_0")
         False
         """
 
@@ -125,7 +125,7 @@ class TensorArrayContainer:
 
         Examples
         --------
-        >>> bs.TensorArrayContainer().names()
+        >>> bs._core.TensorArrayContainer().names()
         []
         """
 

@@ -16,7 +16,7 @@ def convert(shape: tuple[int, ...], spec: dialects.Spec, to: tuple[str, ...]) ->
     warnings = spec.disagreements(shape, to)
     result: dict[str, Any] = {"shape": list(shape), "from": spec.dialect}
     for dialect in to:
-        problems = dialects.cannot_be_said(selection, dialect)
+        problems = dialects.unsupported_reasons(selection, dialect)
         if dialect == "tf" and problems:
             _refuse_if_alone(to, problems)
             warnings += problems

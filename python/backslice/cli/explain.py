@@ -37,7 +37,7 @@ def facts(selection: bs.Selection, dtype: np.dtype[Any], cuda: float | None = No
         "axes": [dict(zip(("start", "step", "count"), axis, strict=True)) for axis in selection.axes],
         "result_axes": list(selection.result_axes),
         "index": dialects.index_text(selection),
-        "tf": None if dialects.cannot_be_said(selection, "tf") else selection.to_tf(),
+        "tf": None if dialects.unsupported_reasons(selection, "tf") else selection.to_tf(),
         "onnx": selection.to_onnx(),
         "dtype": str(dtype),
         "device": "cpu" if cuda is None else "cuda",
@@ -145,7 +145,7 @@ def limiting_factor(cost: dict[str, Any]) -> str:
 
 def show_code(selection: bs.Selection, dialect: str, console: Console, indent: str = "") -> None:
     """Print the slice and its gradient as unwrapped code, to paste."""
-    for problem in dialects.cannot_be_said(selection, dialect):
+    for problem in dialects.unsupported_reasons(selection, dialect):
         console.print(Text(indent + problem, style="yellow"))
         if dialect == "tf":
             return
