@@ -27,17 +27,17 @@ inline std::int64_t bytes_of(const Tensor& tensor) {
 
 // Runs kernel(context) as it would run by default here: this machine's best SIMD target, the default pool.
 template <class Kernel>
-void measure(benchmark::State& state, const Manner& manner, std::int64_t bytes, const Kernel& kernel) {
+void measure(benchmark::State& state, const ExecutionPolicy& policy, std::int64_t bytes, const Kernel& kernel) {
   Executor& pool = default_executor();
-  const std::int64_t pieces = manner.pieces(pool.concurrency());
-  const KernelContext context{*active_target().rows, manner.stores, pieces, pool, pool_allocator()};
+  const std::int64_t pieces = policy.pieces(pool.concurrency());
+  const KernelContext context{*active_target().rows, policy.stores, pieces, pool, pool_allocator()};
   for (auto _ : state) {
     kernel(context);
     benchmark::ClobberMemory();
   }
   state.counters["GB"] =
       benchmark::Counter(static_cast<double>(bytes) / 1e9, benchmark::Counter::kIsIterationInvariantRate);
-  state.SetLabel(std::string(name(manner.strategy)) + ", " + std::to_string(pieces) +
+  state.SetLabel(std::string(name(policy.strategy)) + ", " + std::to_string(pieces) +
                  (pieces == 1 ? " piece" : " pieces"));
 }
 

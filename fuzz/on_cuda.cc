@@ -31,7 +31,7 @@ unsigned seed = 1;
 std::int64_t cases = 0;
 
 // A false claim calls abort().
-void tell_case(int) {
+void print_case(int) {
   std::fprintf(stderr, "in case %lld of seed %u\n", static_cast<long long>(cases), seed);
   std::_Exit(1);
 }
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   using namespace backslice::fuzz;
   const double seconds = argc > 1 ? std::atof(argv[1]) : 10;
   seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1;
-  std::signal(SIGABRT, tell_case);
+  std::signal(SIGABRT, print_case);
   const auto begin = std::chrono::steady_clock::now();
   while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds) {
     std::mt19937 random(static_cast<unsigned>(++cases) * 2654435761u + seed);

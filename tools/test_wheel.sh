@@ -37,7 +37,7 @@ import os
 
 import backslice.cuda
 
-reason, has_cuda = backslice.cuda.why_not(), os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1"
+reason, has_cuda = backslice.cuda.unavailable_reason(), os.environ.get("BACKSLICE_WHEEL_HAS_CUDA") == "1"
 print("CUDA:", reason or "usable")
 assert (reason is None or "built without CUDA" not in reason) == has_cuda, reason
 assert not has_cuda or backslice.cuda.versions()["runtime"] >= (12, 0), backslice.cuda.versions()

@@ -1,7 +1,7 @@
-"""CUDA devices, on which arrays of PyTorch, CuPy, JAX and Numba are sliced where they are.
+"""CUDA devices: arrays of PyTorch, CuPy, JAX and Numba are sliced on their own device.
 
 >>> import backslice as bs
->>> bs.cuda.is_available() == (bs.cuda.why_not() is None)
+>>> bs.cuda.is_available() == (bs.cuda.unavailable_reason() is None)
 True
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._core import _cuda_devices, _cuda_versions
+from .deprecated import deprecated_names
 from .errors import Error
 
 if TYPE_CHECKING:
     from ._core import CudaDevice, CudaVersions
 
-__all__ = ["devices", "is_available", "versions", "why_not"]
+__all__ = ["devices", "is_available", "unavailable_reason", "versions"]
 
 
 def devices() -> list[CudaDevice]:
@@ -24,7 +25,7 @@ def devices() -> list[CudaDevice]:
     Returns
     -------
     list of dict
-        Of each device its ordinal, name, capability, bytes of memory and number of multiprocessors.
+        For each device its ordinal, name, capability, bytes of memory and number of multiprocessors.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def versions() -> CudaVersions:
     return _cuda_versions()
 
 
-def why_not() -> str | None:
+def unavailable_reason() -> str | None:
     """Say why no CUDA device can be used.
 
     Returns
@@ -77,7 +78,7 @@ def why_not() -> str | None:
     Examples
     --------
     >>> import backslice as bs
-    >>> reason = bs.cuda.why_not()
+    >>> reason = bs.cuda.unavailable_reason()
     >>> reason is None or "CUDA" in reason or "cuda" in reason
     True
     """
@@ -102,4 +103,8 @@ def is_available() -> bool:
     >>> bs.cuda.is_available() in (True, False)
     True
     """
-    return why_not() is None
+    return unavailable_reason() is None
+
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecated_names(__name__, {"why_not": (unavailable_reason, "unavailable_reason")})

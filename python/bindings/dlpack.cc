@@ -116,10 +116,10 @@ DlpackArray array_of(const dltensor& tensor, const char* argument, const CallCon
 }
 
 // What __dlpack_device__ says. What is no pair of integers tells nothing: the tensor says where it is as well.
-struct SaidDevice {
+struct ReportedDevice {
   std::int64_t type = nb::device::cpu::value, ordinal = 0;
 
-  explicit SaidDevice(nb::handle device) {
+  explicit ReportedDevice(nb::handle device) {
     if (!PyTuple_Check(device.ptr()) || PyTuple_GET_SIZE(device.ptr()) != 2) return;
     int overflow = 0;
     if (!find_int(PyTuple_GET_ITEM(device.ptr(), 0), type, overflow)) return;
@@ -131,10 +131,10 @@ struct SaidDevice {
 // The stream that an array is to be ready on: None on the CPU.
 nb::object stream_for(nb::handle object, const char* argument, CallContext* call) {
   const nb::object device = python::call(attribute(object, "__dlpack_device__"));
-  const SaidDevice said(device);
-  if (said.type == nb::device::cpu::value) return nb::none();
-  if (call != nullptr && is_cuda(said.type)) {
-    return call->stream_for(object, argument, static_cast<int>(said.ordinal));
+  const ReportedDevice reported(device);
+  if (reported.type == nb::device::cpu::value) return nb::none();
+  if (call != nullptr && is_cuda(reported.type)) {
+    return call->stream_for(object, argument, static_cast<int>(reported.ordinal));
   }
   raise_invalid_argument(std::string(argument) + " is on device " + repr_text(device) +
                          ", not on the CPU; copy it there first");
@@ -257,27 +257,27 @@ DlpackArray import_dlpack(nb::handle capsule, const char* argument, const CallCo
 
 std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, const char* argument, CallContext& call) {
   if (is_builtin(object) || !has_attribute(object, "__cuda_array_interface__")) return nullptr;
-  const nb::object said = call_with(registered("cuda_interface"), nb::make_tuple(object));
-  if (said.is_none()) {
+  const nb::object reported = call_with(registered("cuda_interface"), nb::make_tuple(object));
+  if (reported.is_none()) {
     raise_invalid_argument(std::string(argument) + ": its __cuda_array_interface__ cannot be read, or has a mask");
   }
   auto array = std::make_shared<DlpackArray>();
-  array->numpy_dtype = nb::borrow(said[0]);
+  array->numpy_dtype = nb::borrow(reported[0]);
   check_on_device(array->numpy_dtype, argument);
   array->type = element_type(array->numpy_dtype, argument);
-  const auto* data = reinterpret_cast<const std::byte*>(nb::cast<std::uintptr_t>(said[3]));
+  const auto* data = reinterpret_cast<const std::byte*>(nb::cast<std::uintptr_t>(reported[3]));
   const Device device = data == nullptr ? Device::cuda(0) : unwrap(cuda_device_of(data));
-  const auto shape = read_shape(said[1], argument);
+  const auto shape = read_shape(reported[1], argument);
   const auto& type = array->type;
-  array->view =
-      said[2].is_none()
-          ? unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))
-          : unwrap(ConstView::strided(data, type.dtype, shape, read_shape(said[2], argument), type.item_size, device));
+  array->view = reported[2].is_none()
+                    ? unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))
+                    : unwrap(ConstView::strided(data, type.dtype, shape, read_shape(reported[2], argument),
+                                                type.item_size, device));
   array->is_versioned = true;  // it tells whether others may write
-  array->is_read_only = nb::cast<bool>(said[4]);
+  array->is_read_only = nb::cast<bool>(reported[4]);
   array->owner = kept(object);
   call.stream_for(object, argument, device.ordinal);
-  const auto ready = nb::cast<std::uintptr_t>(said[5]);
+  const auto ready = nb::cast<std::uintptr_t>(reported[5]);
   if (ready != 0) check(cuda_wait(device.ordinal, call.stream, reinterpret_cast<CudaStream>(ready)));
   return array;
 }

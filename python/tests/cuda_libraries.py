@@ -5,7 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-needs_gpu = pytest.mark.skipif(not bs.cuda.is_available(), reason=f"no CUDA device: {bs.cuda.why_not()}")
+needs_gpu = pytest.mark.skipif(not bs.cuda.is_available(), reason=f"no CUDA device: {bs.cuda.unavailable_reason()}")
 
 NATIVE = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

@@ -68,7 +68,7 @@ def test_the_text_says_what_the_json_says(fake_driver):
 @pytest.mark.skipif(bs.cuda.is_available(), reason="there is a device")
 def test_this_machine_is_told_as_the_library_sees_it():
     found = doctor.cuda()
-    assert found["devices"] == f"none: {bs.cuda.why_not()}"
+    assert found["devices"] == f"none: {bs.cuda.unavailable_reason()}"
     assert (found["driver"] == "not found") == (bs.cuda.versions()["driver"] is None)
 
 

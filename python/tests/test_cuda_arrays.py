@@ -32,8 +32,8 @@ def random_numbers(shape, dtype="float32"):
     return np.random.default_rng(7).integers(-9, 9, shape).astype(dtype)
 
 
-def test_why_not_is_a_reason_or_nothing():
-    reason = bs.cuda.why_not()
+def test_the_reason_is_a_text_or_none():
+    reason = bs.cuda.unavailable_reason()
     assert bs.cuda.is_available() == (reason is None)
     if reason is not None:
         assert "CUDA" in reason or "cuda" in reason
@@ -72,7 +72,7 @@ def pointer_class(monkeypatch):
     return ndarray
 
 
-@pytest.mark.skipif("without CUDA" in str(bs.cuda.why_not()), reason="streams are not known")
+@pytest.mark.skipif("without CUDA" in str(bs.cuda.unavailable_reason()), reason="streams are not known")
 def test_arrays_that_say_where_they_lie_are_read_without_a_protocol(pointer_class):
     def message_of(second):
         with pytest.raises(bs.Error) as caught:

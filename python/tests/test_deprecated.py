@@ -6,6 +6,7 @@ from backslice import dialects
 
 NAMES = {
     (bs, "TensorArrayContainer"): (bs._core.TensorArrayContainer, "a dict"),
+    (bs.cuda, "why_not"): (bs.cuda.unavailable_reason, "unavailable_reason"),
     (dialects, "cannot_be_said"): (dialects.unsupported_reasons, "unsupported_reasons"),
 }
 

@@ -57,8 +57,8 @@ TEST(CArguments, HaveTheirNamesOfC) {
   const backslice_view wrong = view_of(wrong_numbers.data(), three, BACKSLICE_INT64);
   const backslice_view short_out = view_of(memory.data(), two);
   const backslice_view out_splits = view_of(out_numbers.data(), five, BACKSLICE_INT64);
-  backslice_view strange = x;
-  strange.dtype = 37;
+  backslice_view unknown_dtype = x;
+  unknown_dtype.dtype = 37;
 
   backslice_selection *rows = nullptr, *all = nullptr;
   ASSERT_EQ(backslice_selection_from_index({two, 1}, {"1:", 2}, &rows), BACKSLICE_OK);
@@ -80,12 +80,12 @@ TEST(CArguments, HaveTheirNamesOfC) {
   executor.concurrency = 0;
   backslice_context context = BACKSLICE_CONTEXT_INIT;
   context.executor = &executor;
-  const backslice_view pieces[] = {flat, strange};
+  const backslice_view pieces[] = {flat, unknown_dtype};
   const backslice_view wrong_pieces[] = {flat, splits};
 
   expect_blamed({
       {backslice_slice_into(all, &flat, &out, nullptr), "x"},
-      {backslice_slice_into(all, &strange, &out, nullptr), "x"},
+      {backslice_slice_into(all, &unknown_dtype, &out, nullptr), "x"},
       {backslice_slice_into(all, &x, &out, &context), "context.executor->concurrency"},
       {backslice_multi_slice_grad_into({shape, 2}, both, dys, 2, &out, 0, nullptr), "dys", 1},
       {backslice_multi_slice_grad_into({shape, 2}, mixed, right, 2, &out, 0, nullptr), "selections", 1},
@@ -95,7 +95,7 @@ TEST(CArguments, HaveTheirNamesOfC) {
       {backslice_ragged_make(&flat, &wrong, 1, nullptr, nullptr, nullptr, &none), "row_splits", 0},
       {backslice_ragged_make(&flat, &flat, 1, nullptr, nullptr, nullptr, &none), "row_splits", 0},
       {backslice_ragged_from_row_lengths(&flat, &splits, 1, nullptr, nullptr, nullptr, &none), "row_lengths", 0},
-      {backslice_ragged_row_splits(rt, 3, &strange), "level"},
+      {backslice_ragged_row_splits(rt, 3, &unknown_dtype), "level"},
       {backslice_ragged_slice(rt, all, nullptr, &none), "rows"},
       {backslice_ragged_slice_into(rt, rows, &out_splits, 1, &flat_out, nullptr), "out_values", 0},
       {backslice_ragged_slice_size(rt, all, nullptr, &size), "rows"},

@@ -10,8 +10,8 @@ namespace {
 
 // The shape that `of(array, context)` finds.
 template <class Of>
-int32_t tell_shape(const backslice_tensor_array* array, int64_t* shape, int32_t* rank, const backslice_context* context,
-                   const Of& of) {
+int32_t write_shape(const backslice_tensor_array* array, int64_t* shape, int32_t* rank,
+                    const backslice_context* context, const Of& of) {
   return guarded([&] {
     const ShapeOut out(shape, "shape", rank, "rank");
     const CallContext call(context);
@@ -34,8 +34,8 @@ int32_t read_into(backslice_tensor_array* array, const backslice_view* out, cons
 int32_t backslice_tensor_array_read_shape(const backslice_tensor_array* array, int64_t index,
                                           int64_t shape[BACKSLICE_MAX_RANK], int32_t* rank,
                                           const backslice_context* context) {
-  return tell_shape(array, shape, rank, context,
-                    [&](const TensorArray& of, const Context& call) { return of.read_shape(index, call); });
+  return write_shape(array, shape, rank, context,
+                     [&](const TensorArray& of, const Context& call) { return of.read_shape(index, call); });
 }
 
 int32_t backslice_tensor_array_read_into(backslice_tensor_array* array, int64_t index, const backslice_view* out,
@@ -48,7 +48,7 @@ int32_t backslice_tensor_array_read_into(backslice_tensor_array* array, int64_t 
 int32_t backslice_tensor_array_gather_shape(const backslice_tensor_array* array, backslice_ints indices,
                                             backslice_ints element_shape, int64_t shape[BACKSLICE_MAX_RANK],
                                             int32_t* rank, const backslice_context* context) {
-  return tell_shape(array, shape, rank, context, [&](const TensorArray& of, const Context& call) {
+  return write_shape(array, shape, rank, context, [&](const TensorArray& of, const Context& call) {
     return of.gather_shape(ints_of(indices, "indices"), partial_shape_of(element_shape, "element_shape"), call);
   });
 }
@@ -63,8 +63,8 @@ int32_t backslice_tensor_array_gather_into(backslice_tensor_array* array, backsl
 
 int32_t backslice_tensor_array_stack_shape(const backslice_tensor_array* array, int64_t shape[BACKSLICE_MAX_RANK],
                                            int32_t* rank, const backslice_context* context) {
-  return tell_shape(array, shape, rank, context,
-                    [](const TensorArray& of, const Context& call) { return of.stack_shape(call); });
+  return write_shape(array, shape, rank, context,
+                     [](const TensorArray& of, const Context& call) { return of.stack_shape(call); });
 }
 
 int32_t backslice_tensor_array_stack_into(backslice_tensor_array* array, const backslice_view* out,
@@ -77,7 +77,7 @@ int32_t backslice_tensor_array_stack_into(backslice_tensor_array* array, const b
 int32_t backslice_tensor_array_concat_shape(const backslice_tensor_array* array, backslice_ints element_shape_except0,
                                             int64_t shape[BACKSLICE_MAX_RANK], int32_t* rank,
                                             const backslice_context* context) {
-  return tell_shape(array, shape, rank, context, [&](const TensorArray& of, const Context& call) {
+  return write_shape(array, shape, rank, context, [&](const TensorArray& of, const Context& call) {
     return of.concat_shape(partial_shape_of(element_shape_except0, "element_shape_except0"), call);
   });
 }

@@ -42,7 +42,7 @@ class Run {
     turn_ = turn_ % kTurns + 1;
     task_ = &task;
     count_ = count;
-    strange_.store(false, std::memory_order_relaxed);
+    broke_contract_.store(false, std::memory_order_relaxed);
     state_.fetch_add(turn_ << kTurnBit, std::memory_order_release);
     return entries_[turn_ - 1];
   }
@@ -58,7 +58,7 @@ class Run {
   }
 
   // Precondition of the rest: the call was closed, and no task is running.
-  bool any_strange() const { return strange_.load(std::memory_order_relaxed); }
+  bool broke_contract() const { return broke_contract_.load(std::memory_order_relaxed); }
   bool any_begun() const {
     for (std::int64_t i = 0; i < count_; i += 64) {
       if (begun_[i / 64].load(std::memory_order_relaxed) != 0) return true;
@@ -90,7 +90,7 @@ class Run {
     if (i >= 0 && i < count_ && begin(i)) {
       (*task_)(i);
     } else {
-      strange_.store(true, std::memory_order_relaxed);
+      broke_contract_.store(true, std::memory_order_relaxed);
     }
     if (state_.fetch_sub(1, std::memory_order_acq_rel) == 1) state_.notify_all();
   }
@@ -108,7 +108,7 @@ class Run {
   std::atomic<std::uint64_t>* begun_ = nullptr;  // a bit for each task
   std::array<std::atomic<std::uint64_t>, 4> few_ = {};
   std::unique_ptr<std::atomic<std::uint64_t>[]> many_;
-  std::atomic<bool> strange_ = false;
+  std::atomic<bool> broke_contract_ = false;
   std::array<Task, kTurns> entries_;
 };
 
@@ -197,7 +197,7 @@ Status finish(Run& run, bool is_early, const std::exception_ptr& thrown) {
   if (thrown) return Status();
   if (rest > 0) return broken("left out tasks, ", rest, " of them; it must call all of them before it returns");
   if (is_early) return broken("returned before its tasks had");
-  if (run.any_strange()) return broken("called a task twice, or one that is not in [0, count)");
+  if (run.broke_contract()) return broken("called a task twice, or one that is not in [0, count)");
   return Status();
 }
 

@@ -112,14 +112,14 @@ struct Shared {
   void wake_workers(int wanted) {
     const int asleep = sleepers;
     if (asleep == 0) return;
-    let_them_see();
+    synchronize_with_waiters();
     if (wanted >= asleep) return wake.notify_all();
     for (int i = 0; i < wanted; ++i) wake.notify_one();
   }
 
   void wake_callers() {
     if (waiters == 0) return;
-    let_them_see();
+    synchronize_with_waiters();
     left.notify_all();
   }
 
@@ -134,7 +134,7 @@ struct Shared {
   static std::uint64_t bit(int slot) { return std::uint64_t{1} << slot; }
 
   // Threads look for changes under the mutex before they sleep: after it was locked, they sleep or have seen them.
-  void let_them_see() { const std::lock_guard lock(mutex); }
+  void synchronize_with_waiters() { const std::lock_guard lock(mutex); }
 };
 
 // Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.

@@ -91,16 +91,16 @@ std::vector<NamedList> onnx_arguments(const OnnxSlice& slice) {
 }
 
 std::string onnx_forward(const Selection& selection) {
-  const OnnxNodes said = selection.to_onnx();
+  const OnnxNodes onnx = selection.to_onnx();
   struct After {
     std::string_view op, list;
     const List& axes;
   };
   std::vector<After> after;
-  if (!said.squeeze.empty()) after.push_back({"Squeeze", "squeeze", said.squeeze});
-  if (!said.unsqueeze.empty()) after.push_back({"Unsqueeze", "unsqueeze", said.unsqueeze});
+  if (!onnx.squeeze.empty()) after.push_back({"Squeeze", "squeeze", onnx.squeeze});
+  if (!onnx.unsqueeze.empty()) after.push_back({"Unsqueeze", "unsqueeze", onnx.unsqueeze});
   const auto result = [&](std::size_t i) { return i == after.size() ? std::string("y") : join("y", i); };
-  std::vector<NamedList> read = onnx_arguments(said.slice);
+  std::vector<NamedList> read = onnx_arguments(onnx.slice);
   std::vector<std::string> nodes = {
       join("make_node(\"Slice\", [\"x\", \"starts\", \"ends\", \"axes\", \"steps\"], [\"", result(0), "\"])")};
   for (std::size_t i = 0; i < after.size(); ++i) {
@@ -173,12 +173,12 @@ Result<std::string> gradient_code(const Selection& selection, Dialect dialect) {
 std::vector<std::string> obstacles(const Selection& selection, Dialect dialect) {
   std::vector<std::string> found;
   if (dialect == Dialect::Onnx) {
-    const OnnxNodes said = selection.to_onnx();
-    if (!said.squeeze.empty()) {
-      found.push_back("ONNX's Slice has no integer index: Squeeze axes " + python_list(said.squeeze) + " after it");
+    const OnnxNodes onnx = selection.to_onnx();
+    if (!onnx.squeeze.empty()) {
+      found.push_back("ONNX's Slice has no integer index: Squeeze axes " + python_list(onnx.squeeze) + " after it");
     }
-    if (!said.unsqueeze.empty()) {
-      found.push_back("ONNX's Slice has no new axes: Unsqueeze axes " + python_list(said.unsqueeze) + " after it");
+    if (!onnx.unsqueeze.empty()) {
+      found.push_back("ONNX's Slice has no new axes: Unsqueeze axes " + python_list(onnx.unsqueeze) + " after it");
     }
     if (selection.shape().rank() == 0) {
       found.push_back("ONNX's Slice refuses a scalar input; ONNX Runtime's SliceGrad takes it");

@@ -85,10 +85,11 @@ Call::Call(const Context& context, Device on)
       allocator(allocator_of(context, own_allocator_, on)),
       rows(noted(*active_target().rows)) {}
 
-Result<Tensor> Call::allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const {
-  const bool is_fresh = manner.strategy == Strategy::FreshZeros;
+Result<Tensor> Call::allocate_for(const ExecutionPolicy& policy, DType dtype, const Shape& shape,
+                                  std::int64_t item_size) const {
+  const bool is_fresh = policy.strategy == Strategy::FreshZeros;
   auto made = allocate(dtype, shape, item_size, is_fresh ? Contents::Zero : Contents::Uninitialised);
-  if (made.ok() && manner.in_huge_pages) {
+  if (made.ok() && policy.in_huge_pages) {
     ask_for_huge_pages(made->view().data, shape.elements() * item_size);
   }
   return made;

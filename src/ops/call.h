@@ -27,14 +27,14 @@ struct Call {
   // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
   // copying work_per_byte times as many.
   // Asks whether the call was cancelled, if kernels that had no pieces have done enough work since it asked last.
-  KernelContext kernel(const Manner& manner) const {
-    const bool is_small = manner.work < kLeastParallelBytes;  // then nobody needs to be asked about threads
-    const std::int64_t pieces = is_small ? 1 : manner.pieces(tasks, tasks.least_work());
-    if (tasks.can_be_cancelled()) ask_after(manner.work, pieces);
-    return {rows, manner.stores, pieces, tasks, allocator};
+  KernelContext kernel(const ExecutionPolicy& policy) const {
+    const bool is_small = policy.work < kLeastParallelBytes;  // then nobody needs to be asked about threads
+    const std::int64_t pieces = is_small ? 1 : policy.pieces(tasks, tasks.least_work());
+    if (tasks.can_be_cancelled()) ask_after(policy.work, pieces);
+    return {rows, policy.stores, pieces, tasks, allocator};
   }
   KernelContext kernel(std::int64_t bytes, std::int64_t work_per_byte = 1) const {
-    return kernel(manner_of(bytes, work_per_byte));
+    return kernel(policy_for(bytes, work_per_byte));
   }
 
   // Contiguous, from the caller's allocator.
@@ -49,7 +49,8 @@ struct Call {
   }
 
   // For a result that is written like that.
-  Result<Tensor> allocate_for(const Manner& manner, DType dtype, const Shape& shape, std::int64_t item_size) const;
+  Result<Tensor> allocate_for(const ExecutionPolicy& policy, DType dtype, const Shape& shape,
+                              std::int64_t item_size) const;
 
   // Where kernels are queued, and how they run there. Precondition: the arguments are on CUDA.
   cuda::DeviceStream queue() const { return {device.ordinal, stream}; }

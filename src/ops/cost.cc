@@ -13,7 +13,7 @@
 namespace backslice {
 namespace {
 
-void tell_schedule(const Selection& selection, const Layout& dy, DType dtype, GradientCost& cost) {
+void describe_schedule(const Selection& selection, const Layout& dy, DType dtype, GradientCost& cost) {
   const Call call({});
   const Schedule schedule = schedule_new_gradient(selection, dy, call.free_zeros(), dtype);
   cost.strategy = schedule.strategy;
@@ -31,7 +31,7 @@ std::byte* some_device_memory() { return reinterpret_cast<std::byte*>(std::uintp
 // More than any device has, and few enough kernels to be listed.
 constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 42;
 
-Status tell_kernels(const Selection& selection, const Layout& dy, DType dtype, Device device, GradientCost& cost) {
+Status describe_kernels(const Selection& selection, const Layout& dy, DType dtype, Device device, GradientCost& cost) {
   if (!are_bytes(dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "device"));
   if (cost.bytes_result > kMostDeviceBytes) {
     return resource_exhausted("the gradient takes ", cost.bytes_result, " bytes, more than a CUDA device has");
@@ -59,8 +59,8 @@ Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, st
     GradientCost cost;
     cost.bytes_read = *read;
     cost.bytes_result = cost.bytes_written = *result;
-    if (!device.is_cpu()) BACKSLICE_RETURN_IF_ERROR(tell_kernels(selection, dy, dtype, device, cost));
-    if (device.is_cpu()) tell_schedule(selection, dy, dtype, cost);
+    if (!device.is_cpu()) BACKSLICE_RETURN_IF_ERROR(describe_kernels(selection, dy, dtype, device, cost));
+    if (device.is_cpu()) describe_schedule(selection, dy, dtype, cost);
     return cost;
   });
 }

@@ -107,8 +107,8 @@ void Joiner::add_parts(const View& out, const Call& call) const {
     call.tasks.throw_if_cancelled_at(step++);
     const std::byte* first = segments_[i].first;
     std::int64_t bytes = segments_[i++].bytes;
-    const auto goes_on = [&](const Segment& next) { return next.bytes == 0 || next.first == first + bytes; };
-    while (first != nullptr && i < segments_.size() && goes_on(segments_[i])) bytes += segments_[i++].bytes;
+    const auto is_adjacent = [&](const Segment& next) { return next.bytes == 0 || next.first == first + bytes; };
+    while (first != nullptr && i < segments_.size() && is_adjacent(segments_[i])) bytes += segments_[i++].bytes;
     const std::int64_t end = at + bytes / item_size_;
     if (first != nullptr) add_range(out, at, end, first, call);
     at = end;

@@ -117,11 +117,11 @@ void run_on_device(const ManySlices& many, const View& out, bool accumulates, co
 }
 
 void run(const ManySlices& many, std::span<const SliceGradient> slices, const View& out, Write write,
-         const Manner& manner, const Call& call) {
+         const ExecutionPolicy& policy, const Call& call) {
   if (out.elements() == 0) return;
   if (!are_bytes(out.dtype)) return fill_objects(slices, out, write, call);
   if (!call.device.is_cpu()) return run_on_device(many, out, false, call);
-  fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, write, out.data, call.kernel(manner));
+  fill_tiles(many.common, out.dtype, out.layout.item_size, many.overlap, write, out.data, call.kernel(policy));
 }
 
 void add_each(std::span<const SliceGradient> slices, const View& out, const Call& call) {
@@ -151,11 +151,11 @@ Result<Tensor> make(Ints dims, std::span<const SliceGradient> slices, Overlap ov
     const Layout dx = contiguous_layout(*shape, item_size);
     const auto many = prepare(slices, dx, dtype, overlap, call.tasks);
     if (!many.ok()) return many.status();
-    const Manner manner = manner_of_new_sum(slices, dx, call.free_zeros(), !many->adds(), dtype);
-    const bool fresh = manner.strategy == Strategy::FreshZeros;
-    auto out = call.allocate_for(manner, dtype, *shape, item_size);
+    const ExecutionPolicy policy = policy_for_new_sum(slices, dx, call.free_zeros(), !many->adds(), dtype);
+    const bool fresh = policy.strategy == Strategy::FreshZeros;
+    auto out = call.allocate_for(policy, dtype, *shape, item_size);
     const Write write = fresh ? Write::IntoZeros : Write::Overwrite;
-    if (out.ok()) run(*many, slices, out->view(), write, manner, call);
+    if (out.ok()) run(*many, slices, out->view(), write, policy, call);
     return out;
   });
 }
@@ -176,8 +176,8 @@ Status fill_into(Ints dims, std::span<const SliceGradient> slices, const View& o
     }
     const auto many = prepare(slices, out.layout, out.dtype, overlap, call.tasks);
     if (!many.ok()) return many.status();
-    const Manner manner = manner_of_sum(slices, out.layout, write, !many->adds(), out.dtype);
-    call.writing([&] { run(*many, slices, out, write, manner, call); });
+    const ExecutionPolicy policy = policy_for_sum(slices, out.layout, write, !many->adds(), out.dtype);
+    call.writing([&] { run(*many, slices, out, write, policy, call); });
     return Status();
   });
 }

@@ -10,10 +10,10 @@
 namespace backslice {
 namespace {
 
-constexpr Manner kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
+constexpr ExecutionPolicy kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
 // Writing `bytes` of a tensor of `whole`. A tensor larger than the caches would only push everything else out of them.
-Manner manner_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_per_byte) {
+ExecutionPolicy policy_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_per_byte) {
   if (bytes == 0) return {};
   const std::int64_t work = work_of(bytes, work_per_byte);
   if (std::max(whole, bytes) > cache_for_results()) return {Strategy::Streaming, Stores::Streaming, work};
@@ -37,11 +37,11 @@ bool has_dense_rows(const Plan& plan) {
 void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
   if (!are_bytes(dtype)) {
-    static_cast<Manner&>(schedule) = kOneByOne;
+    static_cast<ExecutionPolicy&>(schedule) = kOneByOne;
     return;
   }
   const std::int64_t bytes = schedule.plan.dst_bytes(), per_byte = work_per_byte(schedule.plan);
-  static_cast<Manner&>(schedule) = manner_within(whole, bytes, per_byte);
+  static_cast<ExecutionPolicy&>(schedule) = policy_within(whole, bytes, per_byte);
   if (schedule.strategy != Strategy::Cached) return;
   const std::int64_t taken = schedule.plan.taken_bytes();
   schedule.work = work_of(taken, per_byte) + (bytes - taken) / kTuning.zero_speed;
@@ -88,9 +88,9 @@ class FreshZeros {
 };
 
 // Into memory that is still to be allocated.
-void use_fresh_zeros(Manner& manner, const FreshZeros& zeros) {
-  manner.strategy = Strategy::FreshZeros;
-  manner.in_huge_pages = zeros.are_close_together();
+void use_fresh_zeros(ExecutionPolicy& policy, const FreshZeros& zeros) {
+  policy.strategy = Strategy::FreshZeros;
+  policy.in_huge_pages = zeros.are_close_together();
 }
 
 // How much of the output the slices take, at most.
@@ -155,22 +155,25 @@ Schedule schedule_zero(const Layout& dst, DType dtype, std::int64_t whole) {
   return schedule;
 }
 
-Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte) { return manner_within(bytes, bytes, work_per_byte); }
-
-Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype) {
-  if (!are_bytes(dtype)) return kOneByOne;
-  const std::int64_t bytes = write == Write::Overwrite ? dx.shape.elements() * dx.item_size : bytes_taken(slices, dx);
-  return manner_of(bytes, disjoint ? 1 : operations_of(dtype).addition_work);
+ExecutionPolicy policy_for(std::int64_t bytes, std::int64_t work_per_byte) {
+  return policy_within(bytes, bytes, work_per_byte);
 }
 
-Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros, bool disjoint,
-                         DType dtype) {
+ExecutionPolicy policy_for_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint,
+                               DType dtype) {
+  if (!are_bytes(dtype)) return kOneByOne;
+  const std::int64_t bytes = write == Write::Overwrite ? dx.shape.elements() * dx.item_size : bytes_taken(slices, dx);
+  return policy_for(bytes, disjoint ? 1 : operations_of(dtype).addition_work);
+}
+
+ExecutionPolicy policy_for_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros,
+                                   bool disjoint, DType dtype) {
   FreshZeros zeros(dx, free_zeros);
   const auto are_worth = [&](const SliceGradient& slice) { return zeros.are_worth(slice.selection); };
   const bool fresh = are_bytes(dtype) && std::all_of(slices.begin(), slices.end(), are_worth);
-  Manner manner = manner_of_sum(slices, dx, fresh ? Write::IntoZeros : Write::Overwrite, disjoint, dtype);
-  if (fresh) use_fresh_zeros(manner, zeros);
-  return manner;
+  ExecutionPolicy policy = policy_for_sum(slices, dx, fresh ? Write::IntoZeros : Write::Overwrite, disjoint, dtype);
+  if (fresh) use_fresh_zeros(policy, zeros);
+  return policy;
 }
 
 }  // namespace backslice

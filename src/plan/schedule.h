@@ -22,7 +22,7 @@ enum class Stores {
 };
 
 // How a destination is written: all of a schedule but its plan, for work that has none.
-struct Manner {
+struct ExecutionPolicy {
   Strategy strategy = Strategy::Nothing;
   Stores stores = Stores::Ordinary;
   std::int64_t work = 0;       // in bytes that are written at the speed of memory; 0 where it is not to be cut
@@ -39,7 +39,7 @@ struct Manner {
 // have huge pages.
 enum class FreeZeros { None, AsTouched, InAnyPages };
 
-struct Schedule : Manner {
+struct Schedule : ExecutionPolicy {
   // With the plan made in place: it is too large to be moved about in every call.
   template <class MakePlan>
   explicit Schedule(const MakePlan& make_plan) : plan(make_plan()) {}
@@ -67,12 +67,13 @@ Schedule schedule_addition(const Layout& dst, const Layout& src, DType dtype);
 // -- Work without a plan
 
 // Writing so many bytes, each of which takes as long as copying `work_per_byte`.
-Manner manner_of(std::int64_t bytes, std::int64_t work_per_byte = 1);
+ExecutionPolicy policy_for(std::int64_t bytes, std::int64_t work_per_byte = 1);
 
 // The sum of many slices, `disjoint` where no two of them meet: into existing memory, or memory still to be
 // allocated, as above.
-Manner manner_of_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint, DType dtype);
-Manner manner_of_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros, bool disjoint,
-                         DType dtype);
+ExecutionPolicy policy_for_sum(std::span<const SliceGradient> slices, const Layout& dx, Write write, bool disjoint,
+                               DType dtype);
+ExecutionPolicy policy_for_new_sum(std::span<const SliceGradient> slices, const Layout& dx, FreeZeros free_zeros,
+                                   bool disjoint, DType dtype);
 
 }  // namespace backslice

@@ -48,18 +48,18 @@ TEST(Schedule, ZerosAreLittleWork) {
 }
 
 TEST(Schedule, FreshZerosAreInHugePagesWhereTheyAreTouchedCloseTogether) {
-  const auto manner_of = [](Ints shape, const char* index, FreeZeros free_zeros = FreeZeros::InAnyPages) {
+  const auto policy_for = [](Ints shape, const char* index, FreeZeros free_zeros = FreeZeros::InAnyPages) {
     const Selection selection = at(shape, index);
     return schedule_new_gradient(selection, contiguous_layout(selection.result_shape(), 4), free_zeros, DType::Float32);
   };
   const bool has_any = huge_page_bytes() > 0;
-  EXPECT_FALSE(manner_of({1 << 26}, "100:200").in_huge_pages);
-  EXPECT_EQ(manner_of({1 << 26}, "5000000:6000000").in_huge_pages, has_any);
-  EXPECT_FALSE(manner_of({1 << 26}, "::671089").in_huge_pages) << "each in a huge page of its own";
-  EXPECT_FALSE(manner_of({1 << 26}, "5000000:6000000", FreeZeros::AsTouched).in_huge_pages);
-  EXPECT_EQ(manner_of({1 << 26}, "5000000:6000000").strategy, Strategy::FreshZeros);
-  EXPECT_EQ(manner_of({1 << 26}, "5000000:15000000").strategy, has_any ? Strategy::FreshZeros : Strategy::Streaming);
-  EXPECT_EQ(manner_of({1 << 26}, "5000000:15000000", FreeZeros::AsTouched).strategy, Strategy::Streaming);
+  EXPECT_FALSE(policy_for({1 << 26}, "100:200").in_huge_pages);
+  EXPECT_EQ(policy_for({1 << 26}, "5000000:6000000").in_huge_pages, has_any);
+  EXPECT_FALSE(policy_for({1 << 26}, "::671089").in_huge_pages) << "each in a huge page of its own";
+  EXPECT_FALSE(policy_for({1 << 26}, "5000000:6000000", FreeZeros::AsTouched).in_huge_pages);
+  EXPECT_EQ(policy_for({1 << 26}, "5000000:6000000").strategy, Strategy::FreshZeros);
+  EXPECT_EQ(policy_for({1 << 26}, "5000000:15000000").strategy, has_any ? Strategy::FreshZeros : Strategy::Streaming);
+  EXPECT_EQ(policy_for({1 << 26}, "5000000:15000000", FreeZeros::AsTouched).strategy, Strategy::Streaming);
 }
 
 TEST(Schedule, AdditionBitByBitIsMoreWorkThanACopyOfAsManyBytes) {

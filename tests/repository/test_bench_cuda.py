@@ -60,7 +60,7 @@ def fake(request, tmp_path, monkeypatch):
     (folder / f"{name}.py").write_text(FAKES[name])
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setattr(bs.cuda, "why_not", lambda: None)
+    monkeypatch.setattr(bs.cuda, "unavailable_reason", lambda: None)
     monkeypatch.setattr(bs.cuda, "devices", lambda: [H200])
     monkeypatch.setattr(bs.cuda, "versions", lambda: {"runtime": (13, 0), "driver": (13, 0)})
     return name
@@ -68,12 +68,12 @@ def fake(request, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(bs.cuda.is_available(), reason="there is a device")
 def test_without_a_device_it_ends_with_the_reason_and_writes_nothing(tmp_path):
-    fails(1, f"--device cuda: {bs.cuda.why_not()}", "bench", "--device", "cuda", cwd=tmp_path)
+    fails(1, f"--device cuda: {bs.cuda.unavailable_reason()}", "bench", "--device", "cuda", cwd=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_library_that_has_arrays_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(bs.cuda, "why_not", lambda: None)
+    monkeypatch.setattr(bs.cuda, "unavailable_reason", lambda: None)
     monkeypatch.setitem(places.CUDA.peers, "backslice", lambda: None)
     refuses(1, "--device cuda needs PyTorch or CuPy", "bench", "--device", "cuda", "-o", tmp_path / "results")
     assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,7 @@ def pictures(folder: Path) -> picture.Picture:
 def linking() -> tuple[str, str, str]:
     before: dict[str, int] = bs.keep_memory()
     print(before, bs.keep_memory(False), bs.__version__)
-    print((bs.cuda.devices(), bs.cuda.versions()) if bs.cuda.is_available() else bs.cuda.why_not())
+    print((bs.cuda.devices(), bs.cuda.versions()) if bs.cuda.is_available() else bs.cuda.unavailable_reason())
     return bs.get_include(), bs.get_library(), bs.get_cmake_dir()
 
 

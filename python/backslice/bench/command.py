@@ -29,7 +29,7 @@ def run(output: Path, wanted: list[str], only: str, rounds: int, quick: bool, fo
         raise Usage(f"--only is {only!r}, which no workload's name contains; names are such as {names}")
     if problems := environment_problems():
         raise Failure("; ".join(problems))
-    if reason := place.why_not():
+    if reason := place.unavailable_reason():
         raise Failure(f"--device {device}: {reason}")
     out = console()
     peers = chosen_peers(wanted, place, out)

@@ -23,7 +23,7 @@ class Place:
     workloads: list[AnyWorkload]
     limits: Callable[[AnyWorkload], Requests]  # what backslice is asked to time; the limit is the least of the answers
     machine: Callable[[], dict[str, Any]]
-    why_not: Callable[[], str | None]  # it cannot be used
+    unavailable_reason: Callable[[], str | None]  # it cannot be used
     advice: str  # for those who miss a peer
     needs: str = ""  # where backslice itself cannot run
     environment: dict[str, str] = field(default_factory=dict)  # of the peers' processes
@@ -96,7 +96,7 @@ CPU = Place(
     workloads.ALL_WORKLOADS,
     plain_loops,
     machine,
-    why_not=lambda: None,
+    unavailable_reason=lambda: None,
     advice="make bench installs them",
     environment={"CUDA_VISIBLE_DEVICES": ""},
     memory=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2,  # half of all: they are all alive at once
@@ -124,7 +124,7 @@ CUDA = Place(
     workloads.ON_CUDA,
     copy_of_as_many_bytes,
     machine_with_device,
-    lambda: bs.cuda.why_not(),
+    lambda: bs.cuda.unavailable_reason(),
     advice="pip install them beside backslice",
     needs="--device cuda needs PyTorch or CuPy, which have the arrays: pip install one of them beside backslice",
     environment={"XLA_PYTHON_CLIENT_PREALLOCATE": "false"},  # the device's memory is for all of them

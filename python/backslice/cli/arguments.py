@@ -37,8 +37,8 @@ class SliceCommand(TyperCommand):
 
 def read_spec(index: str | None, tf: str | None, onnx: str | None, positional: str | None = None) -> dialects.Spec:
     """Return the one slice given by the options or by an argument without an option."""
-    said = (("python", index), ("tf", tf), ("onnx", onnx), ("python", positional))
-    given = [(dialect, text) for dialect, text in said if text is not None]
+    candidates = (("python", index), ("tf", tf), ("onnx", onnx), ("python", positional))
+    given = [(dialect, text) for dialect, text in candidates if text is not None]
     if len(given) != 1:
         problem = "no slice is given" if not given else "more than one slice is given"
         raise Usage(f'{problem}: give one, as --index "1:3, ::2", --tf begin=.. end=.. or --onnx starts=.. ends=..')

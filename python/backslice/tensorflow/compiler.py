@@ -29,8 +29,8 @@ class Compiler:
         command = [*self.command, *arguments, "-o", str(library)]
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
         if result.returncode != 0:
-            said = "\n".join([line for line in result.stderr.splitlines() if line.strip()][:20])
-            raise BuildError(f"{shlex.join(command)} failed with exit status {result.returncode}:\n{said}")
+            printed = "\n".join([line for line in result.stderr.splitlines() if line.strip()][:20])
+            raise BuildError(f"{shlex.join(command)} failed with exit status {result.returncode}:\n{printed}")
 
 
 def find() -> Compiler:
@@ -53,12 +53,12 @@ def _command(text: str) -> tuple[str, ...]:
 @functools.cache
 def _asked(command: tuple[str, ...], subject: str) -> Compiler:
     try:
-        said = subprocess.run(
+        printed = subprocess.run(
             [*command, "--version"], capture_output=True, text=True, errors="replace", check=True, timeout=60
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise BuildError(f"{subject}does not work: {error}") from None
-    return Compiler(command, said.splitlines()[0] if said else "")
+    return Compiler(command, printed.splitlines()[0] if printed else "")
 
 
 def arguments(tf: Any, include: str, library: str) -> list[str]:

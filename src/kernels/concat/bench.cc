@@ -30,7 +30,7 @@ void concatenation(benchmark::State& state, std::int64_t size, bool every_other_
   const Segments segments(size, every_other_is_zero, terms);
   Tensor out = touched(DType::Float32, segments.source.shape());
   const std::int64_t work = terms > 1 ? operations_of(dtype).addition_work : 1;
-  bench::measure(state, manner_of(kBytes, work), bytes_of(out), [&](const KernelContext& context) {
+  bench::measure(state, policy_for(kBytes, work), bytes_of(out), [&](const KernelContext& context) {
     concat(out.view().data, segments.list, dtype, item_size(dtype), context, segments.sums);
   });
 }

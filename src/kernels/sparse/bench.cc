@@ -61,13 +61,13 @@ Index shuffled(const Index& index) {
   return result;
 }
 
-Manner on_one_thread(std::int64_t bytes) {
-  Manner manner = manner_of(bytes);
-  manner.work = 0;
-  return manner;
+ExecutionPolicy on_one_thread(std::int64_t bytes) {
+  ExecutionPolicy policy = policy_for(bytes);
+  policy.work = 0;
+  return policy;
 }
 
-constexpr Manner kCached{Strategy::Cached, Stores::Ordinary, 0};
+constexpr ExecutionPolicy kCached{Strategy::Cached, Stores::Ordinary, 0};
 
 void rows_written(benchmark::State& state) {
   Entries e(state.range(0));
@@ -118,7 +118,7 @@ void rows_joined_in_any_order(benchmark::State& state) {
   Entries e(1);
   const Index index = shuffled(e.slice_index);
   const CooIndices slice_indices = indices_of(index);
-  bench::measure(state, manner_of(kIndexBytes), kIndexBytes, [&](const KernelContext& context) {
+  bench::measure(state, policy_for(kIndexBytes), kIndexBytes, [&](const KernelContext& context) {
     benchmark::DoNotOptimize(join_in_any_order(e.indices, {0, 0}, slice_indices, context).found);
   });
 }

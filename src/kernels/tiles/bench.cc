@@ -24,8 +24,8 @@ void sum_of_slices(benchmark::State& state, IndexOf index, std::int64_t count, W
   const Layout& layout = dx.view().layout;
   const CommonAxes common = common_axes(slices, layout, serial_executor());
   if (are_disjoint(common, serial_executor())) overlap = Overlap::None;
-  const Manner manner = manner_of_sum(slices, layout, write, overlap != Overlap::Added, DType::Float32);
-  bench::measure(state, manner, bytes_of(dx), [&](const KernelContext& context) {
+  const ExecutionPolicy policy = policy_for_sum(slices, layout, write, overlap != Overlap::Added, DType::Float32);
+  bench::measure(state, policy, bytes_of(dx), [&](const KernelContext& context) {
     fill_tiles(common, DType::Float32, layout.item_size, overlap, write, dx.view().data, context);
   });
 }

@@ -13,7 +13,7 @@ from backslice.jax import library, on_cuda
 from backslice.jax.selections import Slices
 from jax import export
 
-HAS_CUDA = cuda.why_not() is None or "without CUDA" not in str(cuda.why_not())
+HAS_CUDA = cuda.unavailable_reason() is None or "without CUDA" not in str(cuda.unavailable_reason())
 LARGE = (4096, 4096)
 STEPS = (64, 64, 4096)
 
