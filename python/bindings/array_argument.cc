@@ -17,7 +17,7 @@ void refuse_masked_array(nb::handle array, const std::string& name) {
                     ".filled(value), with the value that masked elements count as");
 }
 
-// What NumPy knows nothing of becomes an array of that one object. So does a string, which is an element.
+// Makes an array of one object from an object that NumPy does not know, and from a string, which is an element.
 bool holds_what_is_no_array(PyArrayObject* array) {
   if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != NPY_OBJECT) return false;
   PyObject* const item = *static_cast<PyObject**>(PyArray_DATA(array));
@@ -32,7 +32,7 @@ bool holds_what_is_no_array(PyArrayObject* array) {
                     (is_scipy ? "; backslice.scipy has the operations for SciPy's sparse arrays" : ""));
 }
 
-// What keeps an array's memory alive, and where it is.
+// The owner of an array's memory, and its device.
 struct HeldArray {
   nb::object guard, array;             // of NumPy,
   std::shared_ptr<void> dlpack_owner;  // or of another library
@@ -72,7 +72,7 @@ void ArrayArgument::resolve_numpy(nb::object array) {
   array_ = std::move(array);
 }
 
-// False where there is no such way. `failure` is what was tried.
+// Returns false if the object has no such interface. `failure` is the error of an attempt.
 bool ArrayArgument::resolve_dlpack(nb::handle given, std::string& failure, CallContext* call) {
   if (PyArray_CheckScalar(given.ptr()) || !exports_dlpack(given)) return false;
   const nb::object object = is_lazy_tensor(given) ? resolved_tensor(given) : nb::borrow(given);
@@ -101,7 +101,7 @@ void ArrayArgument::hold(std::shared_ptr<const DlpackArray> array, nb::handle ob
   type_ = dlpack_->type;
 }
 
-// What np.asarray makes of it.
+// Converts by np.asarray.
 void ArrayArgument::resolve_any(nb::handle object, const std::string& failure) {
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     call_with(registered("refuse_masked"), nb::make_tuple(object, new_str(name_)));

@@ -17,30 +17,30 @@
 
 namespace backslice::python {
 
-// A NumPy array, anything with __dlpack__ on the CPU, or what np.asarray takes. Where the function says what its call
-// is, also an array on a CUDA device.
+// A NumPy array, an object with __dlpack__ on the CPU, or anything that np.asarray accepts. With `call`, also an array
+// on a CUDA device.
 class ArrayArgument {
  public:
-  // Raises InvalidArgumentError for what is no array, DTypeError for elements that cannot be moved.
+  // Raises InvalidArgumentError for objects that are not arrays, DTypeError for elements that cannot be moved.
   ArrayArgument(nb::handle object, std::string name, CallContext* call = nullptr);
 
   const std::string& name() const { return name_; }
   const nb::object& numpy_dtype() const { return numpy_dtype_; }
   bool is_object() const { return type_.is_object; }
   bool is_on_device() const { return on_device_.call != nullptr; }
-  // Its own: arrays of other libraries may be given beside it. Runs Python code.
+  // The argument's own place, since arrays of other libraries may be given beside it. Runs Python code.
   Place place() const;
 
-  // The array as it is now, in place. Runs no Python code unless it raises: InvalidArgumentError when the dtype was
-  // changed since the argument was resolved.
+  // Returns the array as it is now, in place. Runs no Python code unless it raises InvalidArgumentError, because the
+  // dtype was changed since the argument was resolved.
   InputArray view() const;
 
-  // The same memory as a tensor, which keeps it alive. NumPy refuses to resize the array meanwhile. On a device, it is
-  // given up in the order of the call's stream.
+  // Returns the same memory as a tensor, which keeps it alive. NumPy refuses to resize the array meanwhile. On a
+  // device, the memory is released in the order of the call's stream.
   Tensor held() const;
 
-  // Whether memory on a device that is given up so is used again only behind what the call's stream has queued by then:
-  // its library may have allocated it on another one. Runs code of that library.
+  // Whether released device memory is reused only after the work that the call's stream has queued by then. If the
+  // library allocated it on another stream, it is not. Runs code of that library.
   bool is_kept_for_call() const;
 
  private:

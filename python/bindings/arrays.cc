@@ -18,7 +18,7 @@ bool same_dtype(nb::handle a, nb::handle b) {
 
 namespace {
 
-// The array that this one is a view of, or null.
+// Returns the array that this one is a view of, or null.
 PyObject* viewed_array(PyObject* array) {
   PyObject* base = PyArray_BASE(as_array(array));
   return base != nullptr && PyArray_Check(base) ? base : nullptr;
@@ -28,8 +28,7 @@ PyObject* viewed_array(PyObject* array) {
 
 bool is_view(nb::handle array) { return viewed_array(array.ptr()) != nullptr; }
 
-// NumPy resizes no array that something refers to weakly. Of views it is the array with the memory that could be
-// resized.
+// NumPy refuses to resize an array with weak references. For a view, that is the array that owns the memory.
 nb::object keep_from_resizing(nb::handle array) {
   PyObject* owner = array.ptr();
   while (PyObject* viewed = viewed_array(owner)) owner = viewed;
@@ -42,7 +41,7 @@ nb::object keep_from_resizing(const InputArray& array) {
 
 namespace {
 
-// With its own memory where `data` is null, row by row where `strides` are.
+// Allocates memory if `data` is null, and is C-contiguous if `strides` is null.
 nb::object new_array(const Shape& shape, nb::handle numpy_dtype, void* data, const std::int64_t* strides = nullptr) {
   PyObject* array =
       PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(numpy_dtype.inc_ref().ptr()), shape.rank(),
@@ -78,7 +77,7 @@ nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner own
   const ConstView& view = tensor.view();
   *owner = tensor.buffer();
   const nb::capsule base(owner.get(), [](void* p) noexcept { delete static_cast<Buffer*>(p); });
-  (void)owner.release();  // the capsule has it
+  (void)owner.release();  // the capsule owns it
   nb::object array =
       new_array(view.shape(), numpy_dtype, const_cast<std::byte*>(view.data), view.layout.strides.begin());
   if (PyArray_SetBaseObject(as_array(array), base.inc_ref().ptr()) < 0) nb::raise_python_error();

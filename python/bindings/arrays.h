@@ -10,10 +10,10 @@ namespace backslice::python {
 
 class CallContext;
 
-// What an array on a CUDA device is, for the result that will be like it; empty on the CPU.
+// The place of an array on a CUDA device, which the result will share; empty on the CPU.
 struct OnDevice {
   nb::object array;             // as the caller gave it
-  CallContext* call = nullptr;  // that it was given to
+  CallContext* call = nullptr;  // the call that it was given to
 };
 
 // An array argument (array_argument.h), viewed in place.
@@ -35,38 +35,38 @@ struct InputArray {
   OnDevice on_device;
 };
 
-// Whether elements of two NumPy dtypes are the same.
+// Returns whether the elements of two NumPy dtypes are the same.
 bool same_dtype(nb::handle a, nb::handle b);
 
-// A NumPy array as it is now; `type` is its element type.
+// Returns a view of a NumPy array as it is now; `type` is its element type.
 View view_of_numpy(PyArrayObject* array, const ElementType& type);
 
-// Whether an array's memory is another array's.
+// Returns whether an array's memory is another array's.
 bool is_view(nb::handle array);
 
-// While the object that this returns lives, NumPy refuses to resize the array, even with refcheck=False. Needed where
-// other Python code may run while the library uses the memory: another thread, or a handler of signals.
+// Returns an object that keeps NumPy from resizing the array, even with refcheck=False. Needed if other Python code may
+// run while the library uses the memory: another thread, or a signal handler.
 nb::object keep_from_resizing(nb::handle array);
 nb::object keep_from_resizing(const InputArray& array);  // not valid for other libraries' arrays
 
 // Whether a result of that shape is so small that NumPy's memory and this thread are best.
 bool is_small(const Shape& result_shape, const InputArray& input);
 
-// An uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
+// Returns an uninitialised array of the input's dtype in NumPy's own memory, and a view of it. Precondition: is_small.
 nb::object new_small_array(const Shape& shape, const InputArray& input, View& view);
 
-// A copy of an argument as a tensor.
+// Returns a copy of an argument as a tensor.
 Tensor copied_tensor(const InputArray& input, const Context& context);
 
-// What keeps an array's memory alive. An operation that gives something away, and cannot take it back, has one made
-// before: there may be no memory for it afterwards.
+// An owner of an array's memory. An operation that gives memory away, and cannot take it back, makes the owner first,
+// since there may be no memory for it afterwards.
 using ArrayOwner = std::unique_ptr<Buffer>;
 inline ArrayOwner new_array_owner() { return std::make_unique<Buffer>(); }
 
-// The tensor as a NumPy array that owns it, with its strides.
+// Returns the tensor as a NumPy array that owns it, with its strides.
 nb::object to_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner = new_array_owner());
 
-// The same, but read-only: for memory that others hold as well.
+// The same, but read-only: for memory that has other owners too.
 nb::object to_read_only_numpy(const Tensor& tensor, nb::handle numpy_dtype, ArrayOwner owner = new_array_owner());
 
 }  // namespace backslice::python

@@ -1,5 +1,5 @@
-// How a program ends when a file that it has mapped becomes shorter: the system sends SIGBUS, in whichever thread reads
-// next, and no Python handler can run. Only what POSIX allows in a signal handler is done here.
+// Handles SIGBUS, which the system sends if a mapped file becomes shorter. It arrives in whichever thread reads next,
+// and no Python handler can run. Only operations that POSIX allows in a signal handler are used here.
 #include <unistd.h>
 
 #include <array>
@@ -15,20 +15,20 @@
 namespace backslice::python {
 namespace {
 
-// What is left to say and to remove.
+// The message to print and the file to remove.
 struct LastWords {
   std::array<char, 4096> message;
   std::size_t length;
   std::array<char, PATH_MAX> unfinished;  // a path, or empty
 };
 
-// New words go to the copy that is not in use, so that a signal never finds half of them.
+// New text goes to the unused copy, so that a signal never finds half of it.
 std::array<LastWords, 2> copies;
 nb::ft_mutex writing;
 std::atomic<const LastWords*> current{nullptr};
 static_assert(std::atomic<const LastWords*>::is_always_lock_free);
 
-// Several threads may meet the end of the file at once: one speaks for all.
+// Several threads may reach the end of the file at once: one of them prints the message.
 std::atomic<bool> is_leaving{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -13,7 +13,7 @@ namespace {
 
 thread_local bool runs_serially = false;
 
-// What the library of a place says.
+// Calls the library of a place for its stream.
 std::uintptr_t stream_of(const Place& place) {
   return nb::cast<std::uintptr_t>(call(attribute(place.library, "stream"), nb::int_(place.device.ordinal)));
 }
@@ -66,7 +66,7 @@ void CallContext::use_library_of(nb::handle array, const char* argument, int ord
 void CallContext::use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory) {
   must_be_here(argument, ordinal);
   join(std::move(library), number, keeps_memory, argument, ordinal);
-  check(cuda_wait(ordinal, stream, reinterpret_cast<CudaStream>(number)));  // as __dlpack__ would have made it do
+  check(cuda_wait(ordinal, stream, reinterpret_cast<CudaStream>(number)));  // as __dlpack__ would have waited
 }
 
 void CallContext::must_be_here(const char* argument, int ordinal) const {
@@ -81,7 +81,7 @@ void CallContext::join(nb::object library, std::uintptr_t number, bool keeps_mem
   if (!is_chosen_ || !place_.library.is_valid()) {
     choose(std::move(library), number, keeps_memory, ordinal);
   } else if (!place_.library.is(library)) {
-    waits_ = true;  // each keeps its memory for its own stream alone
+    waits_ = true;  // each stream has memory of its own
   }
 }
 

@@ -1,4 +1,4 @@
-// What every operation is called with.
+// CallContext: the Context of one call from Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,11 +12,12 @@
 
 namespace backslice::python {
 
-// Ctrl-C ends the call. Where the calling thread runs serially, it does all of the work itself.
+// Ctrl-C ends the call. If the calling thread runs serially, it does all of the work itself.
 //
-// A call with arrays on a CUDA device runs on the stream that the library of the first of them works on, and returns
-// when the work is queued. Libraries that tell no stream get CUDA's default one, and the call returns when it is done:
-// nobody else would keep the memory of the arguments for it. The same goes where arrays of several libraries meet.
+// A call with arrays on a CUDA device runs on the current stream of the library of the first array, and returns when
+// the work is queued. For libraries that report no stream, it runs on CUDA's default stream and returns when it is
+// done: otherwise nothing would keep the memory of the arguments alive. The same applies to calls with arrays of
+// several libraries.
 class CallContext : public Context {
  public:
   CallContext();
@@ -24,43 +25,43 @@ class CallContext : public Context {
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 
-  // Runs where a container is, which `name` is what messages call. Runs Python code.
+  // A call on the device of a container, which messages call `name`. Runs Python code.
   void run_on(const Place& place, std::string name);
 
-  // The same for a part of the container that may be another library's: its stream is waited for. Precondition: the
-  // call runs on that device.
+  // Waits for the stream of a part of the container that may be another library's. Precondition: the call runs on that
+  // device.
   void use_part(const Place& place);
 
-  // The stream for an array of that device, as DLPack numbers streams. Runs Python code for the first array of each
-  // type. Raises InvalidArgumentError where others are on another device.
+  // Returns the stream for an array of that device, as DLPack numbers streams. Runs Python code for the first array of
+  // each type. Raises InvalidArgumentError if earlier arrays are on another device.
   nanobind::object stream_for(nanobind::handle array, const char* argument, int ordinal);
 
-  // The same for an array whose stream is known, and whose library keeps the memory that work on it uses. The call's
-  // stream waits for that one.
+  // Registers an array with a known stream, whose library keeps memory alive for queued work. The call's stream waits
+  // for that stream.
   void use(nb::object library, std::uintptr_t number, const char* argument, int ordinal, bool keeps_memory = true);
 
-  // The same for an array whose library has to be asked for both. Runs Python code for the first array of each type.
+  // The same for an array whose library must be called for both. Runs Python code for the first array of each type.
   void use_library_of(nb::handle array, const char* argument, int ordinal);
 
-  // Whether an array of that device was asked for.
+  // Whether an array of that device was registered.
   bool runs_on(Device device) const { return is_chosen_ && device == place_.device; }
   const Place& place() const { return place_; }
 
-  // Results, and what the call needs meanwhile, get memory of the device: of the caller's library, if it has any to
-  // give. Not for calls that hold locks (place.h).
+  // Makes the call allocate device memory from the caller's library, if that has an allocator. Not for calls that hold
+  // locks (place.h).
   void use_device_memory();
 
-  // The same for a container: it holds locks, so that Ctrl-C is looked for in another way (interruption.h).
+  // The same for a container: it holds locks, so Ctrl-C is detected in another way (interruption.h).
   Context for_container(const CancelledTest* ctrl_c) const;
 
-  // Waits for the work where nobody else would.
+  // Waits for the work if no library would.
   Status finish() const;
   bool waits() const { return waits_; }
 
-  // What was made on the device, as an array of the caller's library. Waits as finish() does.
+  // Returns a result on the device as an array of the caller's library. Waits as finish() does.
   nb::object device_array(const Tensor& tensor, nb::handle numpy_dtype) const;
 
-  // Memory of a container that the call reads is kept until that is done.
+  // Keeps the memory of a container alive until the call's queued work is done.
   void keep(const Tensor& tensor) const;
 
  private:
@@ -71,17 +72,17 @@ class CallContext : public Context {
 
   Interruption interruption_;
   Place place_;
-  std::string first_;  // what messages call what was given first
+  std::string first_;  // name of the first argument on a device, for messages
   nb::object type_;    // of the last array
   bool is_chosen_ = false, waits_ = false;
   std::shared_ptr<Allocator> memory_;
 };
 
-// Whether the operations that the calling thread calls run on it alone. Schedulers that keep every core busy with tasks
-// of their own want that. Returns what was set before.
+// Makes operations that the calling thread calls run on it alone, for schedulers that keep every core busy with their
+// own tasks. Returns the previous setting.
 bool set_serial(bool serial) noexcept;
 
-// How a gradient is written. accumulate=True without out is an InvalidArgumentError.
+// Reads how a gradient is written. accumulate=True without out is an InvalidArgumentError.
 Write read_write(nanobind::handle accumulate, nanobind::handle out);
 
 }  // namespace backslice::python

@@ -26,7 +26,7 @@ namespace {
   nb::raise_python_error();
 }
 
-// Whether DLPack's version is one that the consumer knows.
+// Returns whether the consumer knows DLPack's version.
 bool knows_version_1(nb::handle max_version) {
   if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) return false;
   std::int64_t major = 0;
@@ -67,7 +67,8 @@ nb::object DeviceArray::to_numpy() const {
 
 namespace {
 
-// The stream that the consumer will use the memory on, as DLPack numbers streams; nothing where it wants no waiting.
+// Returns the stream on which the consumer will use the memory, as DLPack numbers streams; nullopt if it requests no
+// waiting.
 std::optional<CudaStream> consumer_stream(nb::handle stream) {
   if (stream.is_none()) return CudaStream();
   std::int64_t number = 0;
@@ -79,7 +80,7 @@ std::optional<CudaStream> consumer_stream(nb::handle stream) {
   return reinterpret_cast<CudaStream>(static_cast<std::uintptr_t>(number));
 }
 
-// Whoever drops the memory, on whichever thread, may have work queued that still uses it, on the stream that it named.
+// Any thread may drop the memory while work on the stream that it named still uses it.
 std::shared_ptr<void> kept_for(const Buffer& buffer, CudaStream stream) {
   return {nullptr, [buffer, on = cuda::on_any_thread(stream)](std::nullptr_t) { (void)cuda_keep(buffer, on); }};
 }
@@ -124,7 +125,7 @@ nb::object DeviceArray::cuda_array_interface() const {
   described["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor_.data()), false);
   const Layout layout = tensor_.view().layout;
   described["strides"] = is_contiguous(layout) ? nb::object(nb::none()) : nb::object(to_tuple(layout.strides));
-  // Consumers wait for a stream that they are told, CUDA's default one unless it is known better.
+  // Consumers wait for the stream that they are told: CUDA's default one unless another is known.
   const CudaStream ready = pending_.stream != nullptr ? pending_.stream : reinterpret_cast<CudaStream>(1);
   check(without_gil([&] { return cuda_await(tensor_.buffer(), ready); }));
   described["stream"] = reinterpret_cast<std::uintptr_t>(ready);
@@ -161,7 +162,7 @@ nb::list py_cuda_devices() {
   return all;
 }
 
-// 13020 is 13.2; 0 is none.
+// 13020 is 13.2; 0 means none.
 nb::object version_of(int number) {
   if (number == 0) return nb::none();
   return nb::make_tuple(number / 1000, number % 1000 / 10);

@@ -1,4 +1,4 @@
-// DeviceArray: a result on a CUDA device, where the caller's library is not one that makes its own.
+// DeviceArray: a result on a CUDA device, if the caller's library makes no arrays of its own.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,7 +10,7 @@
 
 namespace backslice::python {
 
-// What was queued to fill it is done when users see it. Until then, whoever takes it waits for its stream.
+// Users get it when its work is done. Until then, code that takes it waits for its stream.
 class DeviceArray {
  public:
   explicit DeviceArray(Tensor tensor, nb::object numpy_dtype, Pending pending = {},
@@ -21,10 +21,10 @@ class DeviceArray {
   std::string device() const { return to_string(tensor_.device()); }
   std::string repr() const;
 
-  // A copy on the CPU.
+  // Returns a copy on the CPU.
   nb::object to_numpy() const;
 
-  // The protocols of other libraries. `self` is the Python object, which the memory keeps alive.
+  // The protocols of other libraries. `self` is the Python object, which keeps the memory alive.
   static nb::object dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle dl_device,
                            nb::handle copy);
   nb::tuple dlpack_device() const;
@@ -32,7 +32,7 @@ class DeviceArray {
 
   // For backslice/devices.py: the address, the strides in elements, and the number of the device.
   nb::tuple memory() const;
-  // The same memory as uint8. Precondition: an element has one byte.
+  // Returns the same memory as uint8. Precondition: an element has one byte.
   DeviceArray as_bytes() const;
 
  private:

@@ -20,7 +20,7 @@ using dlpack::VersionedManaged;
   raise_invalid_argument(std::string(argument) + ": the DLPack tensor " + what);
 }
 
-// Whether a dtype of that name has a code in DLPack.
+// Returns whether a dtype of that name has a code in DLPack.
 bool is_carried(std::string_view dtype) {
   for (std::string_view known : {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                                  "float16", "float32", "float64", "bfloat16", "complex64", "complex128"}) {
@@ -29,20 +29,20 @@ bool is_carried(std::string_view dtype) {
   return dtype.starts_with("float8_");
 }
 
-// Lists and numbers, which are asked for often and do not have it.
+// Returns whether it is a list or a number: frequent arguments, which have no __dlpack__.
 bool is_builtin(nb::handle object) {
   PyObject* p = object.ptr();
   return PyList_CheckExact(p) || PyTuple_CheckExact(p) || PyFloat_CheckExact(p) || PyLong_CheckExact(p);
 }
 
-// Whether it is a NumPy dtype that DLPack carries, without asking for its name, which takes long.
+// Returns whether it is a NumPy dtype that DLPack carries. Does not look up its name, which takes long.
 bool is_numpy_number(nb::handle dtype) {
   if (!PyArray_DescrCheck(dtype.ptr())) return false;
   const int number = reinterpret_cast<PyArray_Descr*>(dtype.ptr())->type_num;
   return PyTypeNum_ISNUMBER(number) || PyTypeNum_ISBOOL(number);
 }
 
-// Strides in bytes, of axes along which something moves. Memory that no machine can address is refused.
+// Returns strides in bytes for axes with more than one position. Refuses memory that no machine can address.
 Dims byte_strides(const dltensor& tensor, std::int64_t item_size, const char* argument) {
   constexpr std::int64_t kAddressSpace = std::int64_t{1} << 56;
   Dims strides;
@@ -76,7 +76,7 @@ Device device_of(const dltensor& tensor) {
   return is_cuda(tensor.device.device_type) ? Device::cuda(tensor.device.device_id) : Device::cpu();
 }
 
-// On the CPU, or on the device that its library was asked to prepare it on.
+// Returns the array's device: the CPU, or the device on which its library was asked to prepare it.
 void check_device(const dltensor& tensor, const char* argument, const CallContext* call) {
   if (tensor.device.device_type == nb::device::cpu::value) return;
   if (call != nullptr && is_cuda(tensor.device.device_type)) {
@@ -96,7 +96,7 @@ void check_description(const dltensor& tensor, const char* argument) {
   if (tensor.ndim > 0 && tensor.shape == nullptr) refuse_dlpack(argument, "has no shape");
 }
 
-// The first element, or null where there is none.
+// Returns the first element, or null if there is none.
 const std::byte* first_element(const dltensor& tensor, const Shape& shape, const char* argument) {
   if (shape.elements() == 0) return nullptr;
   if (tensor.data == nullptr) refuse_dlpack(argument, "has elements but no memory");
@@ -115,7 +115,7 @@ DlpackArray array_of(const dltensor& tensor, const char* argument, const CallCon
   return {{}, std::move(dtype), type, view_of(tensor, type, argument)};
 }
 
-// What __dlpack_device__ says. What is no pair of integers tells nothing: the tensor says where it is as well.
+// The answer of __dlpack_device__. An answer that is not a pair of integers is ignored: the tensor has its device too.
 struct ReportedDevice {
   std::int64_t type = nb::device::cpu::value, ordinal = 0;
 
@@ -128,7 +128,7 @@ struct ReportedDevice {
   }
 };
 
-// The stream that an array is to be ready on: None on the CPU.
+// Returns the stream for the exporter: None on the CPU.
 nb::object stream_for(nb::handle object, const char* argument, CallContext* call) {
   const nb::object device = python::call(attribute(object, "__dlpack_device__"));
   const ReportedDevice reported(device);
@@ -151,7 +151,7 @@ nb::object call_with_options(nb::handle method, nb::handle stream, Versioned ver
   return checked([&] { return PyObject_Call(method.ptr(), none.ptr(), options.ptr()); });
 }
 
-// Tries `first`, then `second` where that raises an error of this kind.
+// Calls `first`, then `second` if that raises an error of this kind.
 template <class First, class Second>
 nb::object call_either(const First& first, PyObject* error, const Second& second) {
   try {
@@ -162,7 +162,7 @@ nb::object call_either(const First& first, PyObject* error, const Second& second
   return second();
 }
 
-// Exporters older than version 1 know no arguments; newer ones refuse to export read-only memory without them.
+// Exporters older than version 1 accept no arguments; newer ones refuse to export read-only memory without them.
 nb::object call_dlpack(nb::handle method, nb::handle stream) {
   return call_either([&] { return call_with_options(method, stream, Versioned::No); }, PyExc_BufferError,
                      [&] { return call_with_options(method, stream, Versioned::Yes); });
@@ -218,7 +218,7 @@ bool exports_dlpack(nb::handle object) {
   const nb::object dtype = find_attribute(object, "dtype");
   if (!dtype.is_valid() || is_numpy_number(dtype)) return true;
   const nb::object name = find_attribute(dtype, "name");
-  if (!name.is_valid() || !PyUnicode_Check(name.ptr())) return true;  // it does not tell
+  if (!name.is_valid() || !PyUnicode_Check(name.ptr())) return true;  // the version does not report it
   const auto text = utf8_of(name);
   return text && is_carried(*text);
 }
@@ -273,7 +273,7 @@ std::shared_ptr<const DlpackArray> import_cuda_interface(nb::handle object, cons
                     ? unwrap(ConstView::contiguous(data, type.dtype, shape, type.item_size, device))
                     : unwrap(ConstView::strided(data, type.dtype, shape, read_shape(reported[2], argument),
                                                 type.item_size, device));
-  array->is_versioned = true;  // it tells whether others may write
+  array->is_versioned = true;  // it reports whether the memory may be written
   array->is_read_only = nb::cast<bool>(reported[4]);
   array->owner = kept(object);
   call.stream_for(object, argument, device.ordinal);

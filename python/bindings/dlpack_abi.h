@@ -1,4 +1,4 @@
-// DLPack's containers of a tensor, as its specification lays them out.
+// DLPack's structs, as its specification defines them.
 #pragma once
 
 #include <nanobind/ndarray.h>

@@ -1,4 +1,4 @@
-// Arrays as DLPack capsules, also of the dtypes that NumPy does not export itself: those of ml_dtypes.
+// Exports arrays as DLPack capsules, including the dtypes of ml_dtypes, which NumPy does not export.
 #include "bindings/dlpack_export.h"
 
 #include <nanobind/nanobind.h>
@@ -18,7 +18,7 @@ namespace {
 using dlpack::Managed;
 using dlpack::VersionedManaged;
 
-// A container with what it points to. It keeps the array alive, and nobody resizes the array meanwhile.
+// A container and its data. It keeps the array alive and keeps NumPy from resizing it.
 template <class AnyManaged>
 struct Export {
   AnyManaged managed{};
@@ -26,13 +26,13 @@ struct Export {
   ExportOwner owner;
 };
 
-// The consumer calls it, from any thread.
+// Called by the consumer, from any thread.
 template <class AnyManaged>
 void release(AnyManaged* managed) {
   release_with_gil([](void* exported) { delete static_cast<Export<AnyManaged>*>(exported); }, managed->context);
 }
 
-// A capsule that nobody took still owns the container.
+// A capsule that was not consumed still owns the container.
 template <class AnyManaged>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, AnyManaged::kName) == 0) return;
@@ -66,7 +66,7 @@ nb::object capsule_of(std::unique_ptr<Export<AnyManaged>> exported) {
   exported->managed.deleter = release<AnyManaged>;
   nb::object capsule =
       checked([&] { return PyCapsule_New(&exported->managed, AnyManaged::kName, destroy_capsule<AnyManaged>); });
-  (void)exported.release();  // the capsule has it
+  (void)exported.release();  // the capsule owns it
   return capsule;
 }
 

@@ -1,4 +1,4 @@
-// Memory of ours for other libraries, as DLPack capsules.
+// Exports our memory to other libraries, as DLPack capsules.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace backslice::python {
 
-// What keeps exported memory alive, and where it is.
+// The owner of exported memory, and its device.
 struct ExportOwner {
   nb::object array, guard;
-  std::shared_ptr<void> last_use;  // goes before them, when the consumer is done with it
+  std::shared_ptr<void> last_use;  // destroyed before them, when the consumer is done
 };
 
-// A capsule of version 1 with these flags, or without `versioned` one of those before, which have none. Raises
-// DTypeError for elements that DLPack has no code for.
+// Makes a capsule of version 1 with these flags; without `versioned`, an older one, which has no flags. Raises
+// DTypeError for elements without a DLPack code.
 nb::object export_dlpack(const View& view, nb::handle numpy_dtype, const ElementType& type, ExportOwner owner,
                          bool versioned, std::uint64_t flags);
 

@@ -14,7 +14,7 @@
 namespace backslice::python {
 namespace {
 
-// NumPy's numbers for the types of ml_dtypes, and the way back.
+// NumPy's numbers for the types of ml_dtypes, and the inverse map.
 std::unordered_map<int, DType> ml_dtype_of_number;
 std::unordered_map<DType, int> number_of_ml_dtype;
 
@@ -33,7 +33,7 @@ bool is_ml_dtype(DType dtype) {
   }
 }
 
-// The native types by kind and the logarithm of their size; Bytes where there is none.
+// The native types by kind and logarithm of their size; Bytes for missing ones.
 DType number_type(char kind, npy_intp size) {
   constexpr DType kNone = DType::Bytes;
   constexpr DType kSigned[] = {DType::Int8, DType::Int16, DType::Int32, DType::Int64, kNone};
@@ -45,7 +45,7 @@ DType number_type(char kind, npy_intp size) {
   return (kind == 'i' ? kSigned : kind == 'u' ? kUnsigned : kind == 'f' ? kFloat : kComplex)[log];
 }
 
-// TensorFlow's quantised types: a structure of one field, named like the type.
+// TensorFlow's quantised types: a struct with one field, named like the type.
 std::optional<DType> quantised_type(nb::handle dtype) {
   const nb::object names = dtype.attr("names");
   if (names.is_none() || nb::len(names) != 1) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<DType> quantised_type(nb::handle dtype) {
   return found;
 }
 
-// What DLPack has a code for. Types of less than a byte are packed in DLPack, and one element per byte here.
+// The dtypes with DLPack codes. DLPack packs types of less than a byte; here each element takes one byte.
 struct DlpackType {
   nb::dlpack::dtype_code code;
   DType dtype;
@@ -105,7 +105,7 @@ nb::object as_numpy_dtype(nb::handle object) {
   try {
     return call(reinterpret_cast<PyObject*>(&PyArrayDescr_Type), object);
   } catch (const nb::python_error& e) {
-    // NumPy knows no dtypes of other libraries.
+    // NumPy does not know the dtypes of other libraries.
     if (const nb::object known = find_numpy_name(object); known.is_valid()) return as_numpy_dtype(known);
     raise_dtype_error("dtype is " + repr_text(object) + ", which NumPy does not know: " + message_of(e));
   }

@@ -26,7 +26,7 @@ std::string message_with_text(const Status& status, std::string_view text) {
   return status.message() + shown;
 }
 
-// What backslice.Error documents as its attributes.
+// Sets the attributes that backslice.Error documents.
 void set_details(nb::handle error, const Status& status, std::string_view text) {
   if (status.output_written()) error.attr("output_written") = true;
   if (!status.argument().empty()) error.attr("argument") = new_str(status.argument());
@@ -73,8 +73,7 @@ void raise_occurred(bool output_written) {
   throw error;
 }
 void raise(const Status& status, std::string_view text) {
-  // A signal's handler raised it. The operation ended for that or for another reason: what failed first on one thread
-  // may not be what failed first on another.
+  // A signal handler raised it. Keep it, whatever error ended the operation: threads may fail in any order.
   if (PyErr_Occurred() != nullptr) raise_occurred(status.output_written());
   if (status.argument().empty() && !status.span() && !status.output_written())
     raise_named(exception_name(status), status.message());
@@ -90,7 +89,7 @@ void set_error(const Status& status) noexcept {
     raise(status);
   } catch (nb::python_error& error) {
     error.restore();
-  } catch (const std::exception& other) {  // no memory to say it
+  } catch (const std::exception& other) {  // no memory for the message
     PyErr_SetString(PyExc_MemoryError, other.what());
   }
 }

@@ -1,4 +1,4 @@
-// From Status to Python exceptions (backslice/errors.py).
+// Turns Statuses into Python exceptions (backslice/errors.py).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,17 +12,17 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// Each raises the exception of that name.
+// Raises the exception of that name.
 [[noreturn]] void raise_invalid_argument(const std::string& message);
 [[noreturn]] void raise_dtype_error(const std::string& message);
-// The error is its __cause__.
+// Sets the error as its __cause__.
 [[noreturn]] void raise_dtype_error_from(nb::python_error& cause, const std::string& message);
 [[noreturn]] void raise_out_of_range(const std::string& message);
 [[noreturn]] void raise_unimplemented(const std::string& message);
-// Where the Status has a span, it is one of `text`, and the message shows it.
+// If the Status has a span, it is a span of `text`, and the message shows it.
 [[noreturn]] void raise(const Status& status, std::string_view text = {});
 
-// The same without a C++ exception, for who returns to Python at once.
+// The same without a C++ exception, for callers that return to Python at once.
 void set_error(const Status& status) noexcept;
 
 inline void check(const Status& status) {
@@ -35,14 +35,14 @@ T unwrap(Result<T> result, std::string_view text = {}) {
   return *std::move(result);
 }
 
-// Python errors that are not ours to translate: what is no Exception (KeyboardInterrupt, SystemExit, GeneratorExit),
-// and MemoryError. Throws those on, and returns for all others.
+// Throws on Python errors that must not be translated: MemoryError, and classes that do not derive from Exception
+// (KeyboardInterrupt, SystemExit, GeneratorExit). Returns for all others.
 void pass_on_unless_ordinary(const nb::python_error& error);
 
-// Whether it is one of the exceptions above.
+// Returns whether it is one of the exceptions above.
 bool is_own_error(const nb::python_error& error);
 
-// What an ordinary Python error says, without its traceback, to be part of another message. Other errors are passed on.
+// Returns the text of an ordinary Python error, without its traceback, for another message. Throws other errors on.
 std::string message_of(const nb::python_error& error);
 
 }  // namespace backslice::python

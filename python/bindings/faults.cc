@@ -1,4 +1,4 @@
-// Failures on purpose, for python/tests/test_fault_injection.py. Not part of ordinary builds.
+// Injected failures for python/tests/test_fault_injection.py. Not part of ordinary builds.
 #include "core/faults.h"
 
 #include <nanobind/nanobind.h>

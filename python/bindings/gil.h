@@ -1,16 +1,16 @@
-// The only ways in which this module gives up Python's global lock and takes it back.
+// All releases and acquisitions of Python's global lock in this module.
 //
-// In free-threaded builds of Python there is no such lock, and these functions say whether this thread may use Python's
-// objects. Then nothing keeps threads from running the same code at once: data that they share has a lock of its own,
-// nb::ft_mutex, which other builds do not have. No code of Python's runs while one is held.
+// In free-threaded builds of Python there is no such lock. There, these functions say whether this thread may use
+// Python's objects. Several threads may then run the same code at once: data that they share has a lock of its own,
+// nb::ft_mutex, which other builds do not have. No Python code runs while one is held.
 //
-// Before Python 3.14 a thread that asks for the lock while the interpreter shuts down is ended by pthread_exit, which
+// Before Python 3.14, a thread that requests the lock during interpreter shutdown is ended by pthread_exit. That
 // unwinds the stack through C++ frames that must not be unwound: destructors that drop references without the lock,
-// functions that may not throw, handlers that catch everything. Such a thread has nothing left to do, so it sleeps
-// until the process ends, which is what Python 3.14 does itself.
+// noexcept functions, handlers that catch everything. Such a thread has nothing left to do, so it sleeps until the
+// process ends, as Python 3.14 does itself.
 //
-// Python code gives the lock up and asks for it again at any time. So functions of Python that may run code of users
-// are called through call_python, with nothing in between that would have to be destroyed.
+// Python code releases and acquires the lock at any time. So Python functions that may run users' code are called
+// through call_python, with no objects in between that would have to be destroyed.
 #pragma once
 
 #include <Python.h>
@@ -30,17 +30,17 @@ auto call_python(const Call& call) {
   return call();
 }
 #elif defined(__GLIBCXX__)
-// Calls what may ask for the lock, and holds on to the thread when that ends it.
+// Calls a function that may request the lock, and keeps the thread if Python ends it.
 template <class Call>
 auto call_python(const Call& call) {
   try {
     return call();
   } catch (abi::__forced_unwind&) {
-    sleep_until_the_process_ends();  // leaving the handler would go on with the unwinding, or abort
+    sleep_until_the_process_ends();  // leaving the handler would continue the unwinding, or abort
   }
 }
 #else
-// libc++ has no name for what ends a thread. It runs destructors while nothing is thrown.
+// libc++ has no type for a forced unwind. It runs destructors while no exception is in flight.
 class EndedThreadTrap {
  public:
   EndedThreadTrap() = default;
@@ -71,7 +71,7 @@ auto call_python(const Call& call) {
 }
 #endif
 
-// Gives the lock up as long as it lives.
+// Releases the lock for its lifetime.
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) {}
@@ -85,7 +85,7 @@ class GilReleased {
   PyThreadState* state_;
 };
 
-// Holds the lock as long as it lives, on any thread. It may hold it already.
+// Holds the lock for its lifetime, on any thread. The thread may hold it already.
 class GilHeld {
  public:
   GilHeld() : state_(call_python([] { return PyGILState_Ensure(); })) {}
@@ -104,11 +104,11 @@ auto without_gil(Body&& body) {
   return std::forward<Body>(body)();
 }
 
-// Calls release(object) with the lock held, from any thread, at any time. When the interpreter is shutting down or gone
-// and this thread does not hold the lock, the object is left to the end of the process.
+// Calls release(object) with the lock held, from any thread, at any time. If the interpreter is shutting down or gone,
+// and this thread does not hold the lock, the object stays until the process ends.
 void release_with_gil(void (*release)(void*), void* object) noexcept;
 
-// Gives a reference back, and runs what code that starts. For destructors, which nothing may be thrown through.
+// Drops a reference, and runs the code that this triggers. For destructors, which must not throw.
 inline void drop(PyObject* reference) noexcept {
   call_python([reference] { Py_XDECREF(reference); });
 }

@@ -8,7 +8,8 @@
 namespace backslice::python {
 namespace {
 
-// bool, int, float or complex. NumPy's own numbers know their dtype, though some are Python's, too.
+// Returns whether it is a bool, int, float or complex. NumPy's own scalars have a dtype, although some derive from
+// Python's.
 bool is_python_number(nb::handle object) {
   PyObject* p = object.ptr();
   return (PyLong_Check(p) || PyFloat_Check(p) || PyComplex_Check(p)) && !PyArray_CheckScalar(p);

@@ -9,7 +9,7 @@
 namespace backslice::python {
 namespace {
 
-// A bound of a slice, unless it is None. Integers past int64 saturate, as Python's do.
+// Reads a bound of a slice, unless it is None. Integers past int64 saturate, as in Python.
 void read_bound(nb::handle bound, std::optional<std::int64_t>& read) {
   if (bound.is_none()) return;
   int overflow = 0;
@@ -26,7 +26,7 @@ SliceRange read_range(const PySliceObject* slice) {
   return range;
 }
 
-// Whether it has axes, or is a truth value.
+// Returns whether it has axes, or is a truth value.
 bool is_advanced(nb::handle item) {
   PyObject* p = item.ptr();
   if (PyBool_Check(p)) return true;
@@ -35,7 +35,7 @@ bool is_advanced(nb::handle item) {
   if (PyArray_Check(p)) return PyArray_NDIM(as_array(item)) > 0 || PyArray_ISBOOL(as_array(item));
   std::int64_t rank = 0;
   int overflow = 0;
-  const nb::object ndim = find_attribute(item, "ndim");  // of another library's array
+  const nb::object ndim = find_attribute(item, "ndim");  // scalar of another library's array
   return ndim.is_valid() && find_int(ndim, rank, overflow) && rank > 0;
 }
 
@@ -70,7 +70,7 @@ Index read_index_items(nb::handle index) {
   return items;
 }
 
-// A tuple, the usual index, is none: nanobind would look for its type by name.
+// A tuple, the usual index, is not one: nanobind would look up its type by name.
 bool is_selection(nb::handle index) { return !PyTuple_Check(index.ptr()) && nb::isinstance<Selection>(index); }
 
 const Selection& selection_of(nb::handle index) {

@@ -10,16 +10,16 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// A NumPy basic index, its text, or a Selection, before it is known of what shape. Reading it may run Python code
-// (__index__), so it is read before arrays are viewed.
+// A NumPy basic index, its text, or a Selection, before its shape is known. Reading it may run Python code (__index__),
+// so it is read before arrays are viewed.
 class GivenIndex {
  public:
   explicit GivenIndex(nb::handle index);
 
-  // What it selects. A Selection must have been made for that shape.
+  // Returns the Selection for that shape. A given Selection must have been made for it.
   Selection on(Ints shape) const;
 
-  // What an index's text was read as, with the text itself, which errors show.
+  // The items of an index's text, with the text itself, which errors show.
   struct Text {
     IndexText index;
     std::string text;
@@ -29,19 +29,20 @@ class GivenIndex {
   std::variant<Index, Text, Selection> given_;
 };
 
-// The same at once, where the shape is known.
+// Does both at once, if the shape is known.
 Selection read_selection(Ints shape, nb::handle index);
 
-// The items of an index of something whose shape is not a list of extents. A Selection must be one of `rows` rows.
+// Returns the items of an index of an object whose shape is not a list of extents. A Selection must select from `rows`
+// rows.
 Index read_index_items(nb::handle index, std::int64_t rows);
 
-// A Selection, or DTypeError.
+// Returns the Selection, or raises DTypeError.
 const Selection& require_selection(nb::handle object);
 
-// An index's text.
+// Returns an index's text.
 GivenIndex::Text read_index_text(nb::handle text, const char* argument);
 
-// A tuple of ints, slices and None.
+// Returns a tuple of ints, slices and None.
 nb::tuple to_python(const Index& index);
 
 nb::tuple to_tuple(Ints list);

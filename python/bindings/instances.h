@@ -1,11 +1,12 @@
-// The C++ objects in Python's.
+// The C++ objects inside Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace backslice::python {
 
-// What an instance of a bound class holds; null where the object is something else, or was made by __new__ alone.
+// Returns the object inside an instance of a bound class; null for other objects, and for instances that only __new__
+// has made.
 template <class T>
 T* find_instance(nanobind::handle object) {
   if (!nanobind::isinstance<T>(object) || !nanobind::inst_ready(object)) return nullptr;

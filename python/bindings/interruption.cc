@@ -15,7 +15,7 @@ bool with_gil(const Body& body) {
   return call_python(body) != 0;
 }
 
-// Of the call through interruptible() that the main thread is in.
+// The interruptible() call that the main thread is in.
 Interval* watched_interval = nullptr;
 
 bool ctrl_c_came() {
@@ -33,12 +33,12 @@ void learn_main_thread() {
 Interruption::Interruption()
     : test_(is_main_thread() ? CancelledTest([this] { return happened(); }) : CancelledTest()) {}
 
-// Asked on every thread of the operation; only the one that called it can handle signals. While that one holds the GIL
+// Called on every thread of the operation; only the calling thread can handle signals. While that thread holds the GIL,
 // the operation moves Python objects, and no Python code may run.
 bool Interruption::happened() {
   if (happened_) return true;
   if (!is_main_thread() || PyGILState_Check() != 0 || !interval_.has_passed()) return false;
-  // runs the handlers; not 0 where one raised
+  // runs the handlers; not 0 if one raised
   if (with_gil([] { return PyErr_CheckSignals(); })) happened_ = true;
   return happened_;
 }
@@ -74,7 +74,7 @@ CtrlCWatch::~CtrlCWatch() {
 }
 
 void handle_ctrl_c() {
-  PyErr_SetInterrupt();  // looking for it has taken it back
+  PyErr_SetInterrupt();  // the check has cleared it
   if (call_python([] { return PyErr_CheckSignals(); }) != 0) nb::raise_python_error();
 }
 

@@ -1,5 +1,5 @@
-// Ctrl-C during an operation: Python looks at signals only between its own instructions, so a long operation looks for
-// it.
+// Ctrl-C during an operation. Python handles signals only between its own instructions, so a long operation checks for
+// them.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace backslice::python {
 
-// Says now and then that it is time to look: taking the GIL is not free. The first time comes one interval after the
-// first question, so that calls too short for one do not ask for the time.
+// Returns true when a check is due: taking the GIL is not free. The first time is one interval after the first call, so
+// that short operations do not read the clock.
 class Interval {
  public:
   bool has_passed();
@@ -22,8 +22,8 @@ class Interval {
   std::chrono::steady_clock::time_point last_;
 };
 
-// A long loop that holds the GIL, in which Python code may run: lets the handlers of signals run now and then, and
-// throws what they raise.
+// For a long loop that holds the GIL, and in which Python code may run: lets signal handlers run now and then, and
+// throws their exceptions.
 class LongLoop {
  public:
   void step() {
@@ -39,8 +39,8 @@ class LongLoop {
   Interval interval_;
 };
 
-// The same where no Python code may run: true once Ctrl-C came. Then the loop ends, handle_ctrl_c() is called, and
-// where that throws nothing the loop starts again.
+// The same if no Python code may run: returns true after Ctrl-C. Then the loop ends and handle_ctrl_c() is called; if
+// that does not throw, the loop starts again.
 class LongSilentLoop {
  public:
   bool is_interrupted() { return ++steps_ % kStepsBetween == 0 && look(); }
@@ -53,18 +53,18 @@ class LongSilentLoop {
   Interval interval_;
 };
 
-// Learns which thread Python handles signals on. Called once, at import.
+// Stores the thread on which Python handles signals. Called once, at import.
 void learn_main_thread();
 
-// One operation's test for signals. When a handler raises (Ctrl-C's raises KeyboardInterrupt) the test says true, and
-// the exception is left for check() and unwrap() to throw.
+// One operation's test for signals. If a handler raises (Ctrl-C's raises KeyboardInterrupt), the test returns true, and
+// check() and unwrap() throw the exception later.
 class Interruption {
  public:
   Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Null on threads that handle no signals.
+  // Null on threads that do not handle signals.
   const CancelledTest* test() const { return test_ ? &test_ : nullptr; }
 
  private:
@@ -75,15 +75,15 @@ class Interruption {
   CancelledTest test_;
 };
 
-// The same for containers, of which a GradBuffer is locked while it works, so no handler may run meanwhile: one that
-// used the container would wait for ever. Ctrl-C ends the call, which has then changed nothing; the handler runs after
-// it, and where it does not raise the call is made again, as often as Ctrl-C comes. Other signals wait for the end of
-// the call. (GradBuffer.write may have changed the buffer; made again it gives the same.)
+// The same for containers. A GradBuffer is locked while it works, so no handler may run meanwhile: a handler that used
+// the container would wait forever. Ctrl-C ends the call, which then has changed nothing, and the handler runs after
+// it. If the handler does not raise, the call is repeated. Other signals wait for the end of the call.
+// (GradBuffer.write may have changed the buffer; repeating it gives the same result.)
 
-// For the options of containers. True once, when Ctrl-C came during a call through interruptible().
+// For the options of containers. Returns true once, after Ctrl-C during a call through interruptible().
 const CancelledTest* ctrl_c_test();
 
-// While it lives, ctrl_c_test() looks for Ctrl-C.
+// Makes ctrl_c_test() detect Ctrl-C during its lifetime.
 class CtrlCWatch {
  public:
   CtrlCWatch();
@@ -95,7 +95,7 @@ class CtrlCWatch {
   Interval interval_;
 };
 
-// Runs the handler of a Ctrl-C that ctrl_c_test() or a LongSilentLoop found. Throws what it raises.
+// Runs the handler of a Ctrl-C that ctrl_c_test() or a LongSilentLoop detected. Throws its exception.
 void handle_ctrl_c();
 
 inline StatusCode code_of(const Status& status) { return status.code(); }

@@ -14,8 +14,8 @@
 
 namespace {
 
-// What bound functions throw and nanobind knows nothing of. No exception at all stands for a thread that Python ends
-// (gil.h): call_python has not been in between, and its references are gone, but the process shall end in good order.
+// Translates exceptions that nanobind does not know. A forced unwind of a thread that Python ends has no exception
+// (gil.h): call_python was not in between, and its references are gone, but the process must still end cleanly.
 void translate(const std::exception_ptr& thrown, void*) {
   if (thrown == nullptr) backslice::python::sleep_until_the_process_ends();
   try {
@@ -23,10 +23,10 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const backslice::StatusException& ended) {
     backslice::python::set_error(ended.status());
   } catch (const std::exception&) {
-    throw;  // nanobind knows it
+    throw;  // nanobind translates it
   } catch (...) {
-    // The library's functions that return no error throw only where there is no memory. In a wheel the library has
-    // a C++ runtime of its own, whose std::bad_alloc is not the one of this module.
+    // The library's functions without a Status throw only if memory is short. In a wheel, the library has a C++ runtime
+    // of its own, whose std::bad_alloc is not this module's.
     backslice::python::set_error(backslice::Status(backslice::StatusCode::ResourceExhausted, "out of memory"));
   }
 }
@@ -39,7 +39,7 @@ nanobind::object backslice::python::picture_of(nanobind::handle object, const ch
 
 NB_MODULE(_core, m) {
   if (_import_array() < 0) nanobind::raise_python_error();
-  nanobind::set_leak_warnings(false);  // objects alive at exit are the user's business
+  nanobind::set_leak_warnings(false);  // objects that are alive at exit are not reported
   nanobind::register_exception_translator(translate);
   backslice::be_ready_to_throw();
   backslice::python::learn_ml_dtypes();

@@ -1,18 +1,18 @@
-// What each file adds to the module.
+// The functions with which each file adds its part to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include "bindings/gil.h"
 
-// A parameter takes any object, None included: what is wrong with it is said by the function that reads it. Names and
-// defaults are the stub's (signatures.h).
+// A parameter accepts any object, including None: the function that reads it raises errors. Names and defaults are the
+// stub's (signatures.h).
 template <>
 struct nanobind::detail::has_arg_defaults<nanobind::handle> : std::true_type {};
 
 namespace backslice::python {
 
-// How a notebook shows an object: the picture that the package draws of it, "svg" or "html".
+// Returns the picture that the package draws of an object, "svg" or "html", for notebooks.
 nanobind::object picture_of(nanobind::handle object, const char* format);
 
 void bind_bus_error(nanobind::module_& m);

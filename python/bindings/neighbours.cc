@@ -8,7 +8,7 @@
 namespace backslice::python {
 namespace {
 
-// Without asking Python: most objects are of none of these classes, and are told apart by the name alone.
+// Does not call Python: most objects are of none of these classes, which the name alone shows.
 std::string_view neighbour_name(const PyTypeObject* type) {
   const std::string_view name = type->tp_name;
   return name.substr(name.rfind('.') + 1);
@@ -25,7 +25,7 @@ bool is_a(nb::handle object, const char* library, const char* class_name) {
   return neighbour_name(Py_TYPE(object.ptr())) == class_name && library_of(object) == library;
 }
 
-// Whether that class or one that it is derived from has this name and comes from this library.
+// Returns whether that class or a base class has this name and comes from this library.
 bool is_derived(nb::handle object, std::string_view library, std::string_view class_name) {
   PyObject* bases = Py_TYPE(object.ptr())->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {

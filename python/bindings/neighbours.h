@@ -1,4 +1,4 @@
-// Objects of other libraries, known by the names of their classes: none of these libraries is ever imported here.
+// Objects of other libraries, recognized by the names of their classes: this module never imports these libraries.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,29 +9,29 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// The library that the object's class comes from: "torch", "tensorflow", "jaxlib". Empty where it does not tell.
+// Returns the library that defines the object's class: "torch", "tensorflow", "jaxlib". Empty if it is unknown.
 std::string library_of(nb::handle object);
 
 // Raises InvalidArgumentError for a tracer of JAX, which stands for an array inside jit, grad or vmap and has no
 // values.
 void refuse_tracer(nb::handle object, const std::string& argument);
 
-// Whether nobody may write to such an array, though its library hands out its memory: JAX's and TensorFlow's.
+// Returns whether the arrays are immutable, although their library exports their memory: JAX's and TensorFlow's.
 bool is_immutable(nb::handle object);
 
-// Whether it is a tensor of PyTorch whose memory holds the conjugates or the negatives of its elements, as that of
-// z.conj() and z.conj().imag does; and the same tensor with memory that holds the elements.
+// The first returns whether it is a PyTorch tensor whose memory holds the conjugates or the negatives of its elements,
+// such as z.conj() and z.conj().imag. The second returns the same tensor with its elements in memory.
 bool is_lazy_tensor(nb::handle object);
 nb::object resolved_tensor(nb::handle object);
 
-// The extents of a tf.TensorShape, as a list with None where one is unknown, or None where not even the rank is known;
-// not valid for other objects.
+// Returns the extents of a tf.TensorShape: a list with None for unknown extents, or None if the rank is unknown. Not
+// valid for other objects.
 nb::object find_extents(nb::handle object);
 
-// What numpy.dtype takes instead of a dtype of TensorFlow or PyTorch; not valid for other objects.
+// Returns the dtype that numpy.dtype accepts for a dtype of TensorFlow or PyTorch; not valid for other objects.
 nb::object find_numpy_name(nb::handle dtype);
 
-// (flat_values, nested_row_splits) of a tf.RaggedTensor; not valid for other objects.
+// Returns (flat_values, nested_row_splits) of a tf.RaggedTensor; not valid for other objects.
 nb::object find_ragged_parts(nb::handle object);
 
 }  // namespace backslice::python

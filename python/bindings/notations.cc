@@ -24,7 +24,7 @@ SliceText read_slice_text(nb::handle dialect, std::string_view text) {
   return unwrap(parse_slice(read_dialect(dialect), text), text);
 }
 
-// The arguments as keywords of Selection.from_tf or from_onnx; those of ONNX that were not given are left out.
+// Returns the arguments as keywords of Selection.from_tf or from_onnx; ONNX arguments that were not given are omitted.
 nb::dict onnx_dict(const OnnxSlice& slice) {
   nb::dict dict;
   dict["starts"] = to_list(slice.starts);

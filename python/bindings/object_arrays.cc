@@ -53,7 +53,7 @@ void move_objects(const View& out, nb::handle zero, const std::function<Status(c
   old.reserve(static_cast<std::size_t>(out.elements()));
   for_each(out, out.data, 0, [&](std::byte* slot) { old.push_back(load(slot)); });
   if (const Status status = move(out); !status.ok()) {
-    // pointers that were written have no references of their own
+    // pointers that were written do not own references
     auto next = old.begin();
     for_each(out, out.data, 0, [&](std::byte* slot) { std::memcpy(slot, &*next++, sizeof(PyObject*)); });
     raise(status);
@@ -85,7 +85,7 @@ nb::object empty_object_array(const Shape& shape) {
 }
 
 nb::object new_object_array(Tensor pointers, nb::handle zero) {
-  // References first: while NumPy makes the array, other threads may run and drop theirs.
+  // Takes references first: while NumPy makes the array, other threads may run and drop theirs.
   const std::span<PyObject*> objects = unwrap(pointers.elements<PyObject*>());
   for (PyObject*& object : objects) {
     if (object == nullptr) object = zero.ptr();

@@ -48,7 +48,7 @@ nb::tuple NewList::tuple() const { return nb::borrow<nb::tuple>(items_of(list_))
 
 bool is_masked_array(nb::handle object) {
   if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
-  // Where nobody has imported the module there are none.
+  // If the module is not imported, there are none.
   const nb::object name = new_str("numpy.ma");
   const nb::object module = nb::steal(call_python([&] { return PyImport_GetModule(name.ptr()); }));
   if (!module.is_valid()) {

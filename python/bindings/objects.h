@@ -1,5 +1,4 @@
-// What this module asks of objects of any kind, whose methods may be code of users: every call goes through
-// call_python.
+// Operations on objects of any kind. Their methods may be users' code, so every call goes through call_python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,7 +9,7 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// The result of a function of Python's C API that returns a new reference; what it raises is thrown.
+// Returns the result of a C API function that returns a new reference, or throws its exception.
 template <class Call>
 nb::object checked(const Call& call) {
   PyObject* result = call_python(call);
@@ -21,7 +20,7 @@ nb::object checked(const Call& call) {
 // getattr(object, name).
 nb::object attribute(nb::handle object, const char* name);
 
-// The same; not valid where there is none or reading it raises an ordinary error.
+// The same; not valid if the attribute does not exist or reading it raises an ordinary error.
 nb::object find_attribute(nb::handle object, const char* name);
 inline bool has_attribute(nb::handle object, const char* name) { return find_attribute(object, name).is_valid(); }
 
@@ -35,7 +34,7 @@ nb::object call_with(nb::handle callable, nb::handle arguments);
 // import name.
 nb::object imported(const char* name);
 
-// A list that grows item by item. (nanobind's own asks Python directly.)
+// A list that grows item by item. (nanobind's own class calls Python directly.)
 class NewList {
  public:
   NewList() : list_(checked([] { return PyList_New(0); })) {}
@@ -48,7 +47,7 @@ class NewList {
   nb::object list_;
 };
 
-// tuple(sequence): the items as they are now, whatever happens to the sequence later.
+// Returns tuple(sequence): the items as they are now; later changes of the sequence do not matter.
 nb::object items_of(nb::handle sequence);
 
 // Whether it is a numpy.ma.MaskedArray.

@@ -12,14 +12,13 @@ namespace {
   raise_dtype_error("out is a " + type_text(out) + ", expected a NumPy array" + why);
 }
 
-// Whether `out[...] = value` means something.
+// Returns whether `out[...] = value` is possible.
 bool takes_items(nb::handle object) {
   const auto* mapping = Py_TYPE(object.ptr())->tp_as_mapping;
   return mapping != nullptr && mapping->mp_ass_subscript != nullptr;
 }
 
-// Exporters older than version 1 cannot tell whether others may write; their arrays can, by whether they do it
-// themselves.
+// Exporters older than version 1 do not report whether memory may be written; assigning to their arrays shows it.
 void check_writable(nb::handle out, const DlpackArray& array) {
   const bool is_writable = array.is_versioned ? !array.is_read_only : takes_items(out);
   if (!is_writable) raise_invalid_argument("out is a " + type_text(out) + " that is read-only");

@@ -1,4 +1,4 @@
-// backslice.picture: what is drawn, as tuples, and SVG.
+// backslice.picture: pictures as tuples, and as SVG.
 #include <nanobind/nanobind.h>
 
 #include "backslice/picture.h"

@@ -11,20 +11,20 @@
 namespace backslice::python {
 namespace {
 
-// What keeps memory of another library alive.
+// Keeps memory of another library alive.
 struct ForeignMemory {
   nb::object array;              // as its library has it
-  std::shared_ptr<void> memory;  // as it was exported, where it was
+  std::shared_ptr<void> memory;  // the exported object, if there is one
 };
 
-// The last owner may be a thread without the GIL. The type is how such an owner is known.
+// The last owner may be a thread without the GIL. Its type identifies such an owner.
 struct DropForeignMemory {
   void operator()(ForeignMemory* owned) const noexcept {
     release_with_gil([](void* p) { delete static_cast<ForeignMemory*>(p); }, owned);
   }
 };
 
-// The array whose memory it is, or None.
+// Returns the array that owns the memory, or None.
 nb::object owner_of(const Buffer& buffer) {
   const std::shared_ptr<void> owner = cuda_owner(buffer);
   if (owner == nullptr || std::get_deleter<DropForeignMemory>(owner) == nullptr) return nb::none();
@@ -39,7 +39,7 @@ Buffer new_buffer(const Place& place, CudaStream stream, std::int64_t bytes, Con
   return owned_buffer(nb::object(made[0]), nullptr, reinterpret_cast<std::byte*>(address), place.device, stream);
 }
 
-// What a library said when it was asked for memory. All but that there is none is left for check() and unwrap().
+// Translates a library's error after an allocation. Anything but missing memory is left to check() and unwrap().
 Status refused(const Place& place, nb::python_error& error) {
   if (error.matches(PyExc_Exception) &&
       nb::cast<bool>(call(attribute(place.library, "is_out_of_memory"), error.value()))) {
@@ -77,7 +77,7 @@ void check_on_device(nb::handle numpy_dtype, const std::string& argument) {
 
 nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending,
                         std::shared_ptr<void> loan) {
-  // An array of the owner's would live without the DeviceArray, and so without the loan.
+  // An array of the owner's would outlive the DeviceArray, and so the loan.
   const nb::object owner = loan == nullptr ? owner_of(tensor.buffer()) : nb::none();
   const nb::object made = nb::cast(DeviceArray(tensor, nb::borrow(numpy_dtype), pending, std::move(loan)));
   if (!place.library.is_valid()) return made;

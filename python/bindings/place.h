@@ -1,6 +1,5 @@
-// Place: where the arrays of a call or of a container are, and whose they are. The one way between arrays on CUDA
-// devices and tensors: what is made becomes an array of the caller's library here, and the memory of results is taken
-// from it.
+// Place: the device and the library of the arrays of a call or a container. All conversions between arrays on CUDA
+// devices and tensors are here: results become arrays of the caller's library, in memory from that library.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,12 +14,12 @@ namespace backslice::python {
 
 struct Place {
   Device device;
-  nb::object library;  // a Library of backslice/devices.py; not valid on the CPU, and as long as no array has told it
+  nb::object library;  // a Library of backslice/devices.py; not valid on the CPU, and until an array has decided it
 
   bool is_cpu() const { return device.is_cpu(); }
 };
 
-// The library of a container's arrays on a device. Where nothing tells it before, the first array that is written does.
+// The library of a container's arrays on a device. If it is not given, the first written array decides it.
 class LearnedLibrary {
  public:
   explicit LearnedLibrary(nb::object library) : library_(std::move(library)) {}
@@ -29,7 +28,7 @@ class LearnedLibrary {
     const nb::ft_lock_guard lock(mutex_);
     return library_;
   }
-  // Does nothing where the library is known.
+  // Does nothing if the library is known.
   void learn(const nb::object& library) {
     const nb::ft_lock_guard lock(mutex_);
     if (!library_.is_valid()) library_ = library;
@@ -40,24 +39,24 @@ class LearnedLibrary {
   nb::object library_;
 };
 
-// A `device` argument. Raises what says why where there is no such device.
+// Reads a `device` argument. Raises the reason if there is no such device.
 Place read_place(nb::handle device);
 
-// Strings are on the CPU alone: DTypeError for those, and for objects, on a device.
+// Strings are on the CPU only: raises DTypeError for strings and objects on a device.
 void check_on_device(nb::handle numpy_dtype, const std::string& argument);
 
-// A tensor of that place as an array of its library, in the same memory. What was queued on `stream` to fill it is
-// still to be waited for; null where it is done. A `loan` lives until nobody has that array or its memory.
+// Returns a tensor of that place as an array of its library, in the same memory. The work queued on `stream` fills it;
+// null if it is done. A `loan` lives as long as the array and its memory.
 struct Pending {
   CudaStream stream = nullptr;
 };
 nb::object shared_array(const Tensor& tensor, nb::handle numpy_dtype, const Place& place, Pending pending,
                         std::shared_ptr<void> loan = nullptr);
 
-// Memory that an array of another library, or `memory` of it, owns.
+// Returns memory that an array of another library owns, or `memory` of it.
 Buffer owned_buffer(nb::handle array, std::shared_ptr<void> memory, std::byte* data, Device device, CudaStream stream);
 
-// Memory of a library, for the results of a call and for what it needs meanwhile. Asks for the GIL, and may run any
+// Allocates memory of a library, for the results and the scratch memory of a call. Requests the GIL, and may run any
 // Python code: not for calls that hold locks.
 class LibraryAllocator final : public Allocator {
  public:

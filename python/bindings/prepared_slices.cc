@@ -64,7 +64,7 @@ class ShortPreparedSlice {
     return array != nullptr && PyArray_IS_C_CONTIGUOUS(array) ? array : nullptr;
   }
 
-  PyArray_Descr* descr_;  // the owner holds it
+  PyArray_Descr* descr_;  // the owner keeps it alive
   std::optional<DType> dtype_;
   ShortIndex index_;
   SmallMove scatter_{1}, gather_{1};
@@ -77,7 +77,7 @@ class PyPreparedSlice {
   PyPreparedSlice(PreparedSlice prepared, nb::object dtype)
       : prepared_(std::move(prepared)), dtype_(std::move(dtype)), short_(prepared_, dtype_) {}
 
-  // The short path of the three that follow.
+  // The short path of the three methods below.
   PyObject* forward_shortly(PyObject* x, PyObject* out) const { return short_.forward(x, out); }
   PyObject* gradient_shortly(PyObject* dy, PyObject* out) const { return short_.gradient(dy, out); }
   PyObject* accumulate_shortly(PyObject* dy, PyObject* out) const { return short_.accumulate(dy, out); }

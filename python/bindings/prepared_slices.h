@@ -6,7 +6,7 @@
 
 namespace backslice::python {
 
-// A PreparedSlice for arrays of what NumPy takes for that dtype.
+// Prepares a slice for arrays of a dtype, which is anything that NumPy accepts as one.
 nb::object prepare(const Selection& selection, nb::handle dtype);
 
 }  // namespace backslice::python

@@ -1,4 +1,4 @@
-// What containers do so that NumPy, DLPack, copy and pickle can use them.
+// The protocols by which NumPy, DLPack, copy and pickle use containers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,14 +9,14 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// __array__(dtype, copy) of what has one array: NumPy's rules on when it is copied.
+// __array__(dtype, copy) of a container with one array: NumPy's rules decide when it is copied.
 nb::object array_as(const nb::object& array, nb::handle dtype, nb::handle copy);
 
-// __dlpack__(**options) and __dlpack_device__() of the same.
+// Its __dlpack__(**options) and __dlpack_device__().
 nb::object dlpack_of(const nb::object& array, const nb::kwargs& options);
 nb::object dlpack_device_of(const nb::object& array);
 
-// __reduce__(), which serves copy and pickle at every protocol. The package says how each class is made again.
+// __reduce__(), for copy and pickle at every protocol. The package makes the objects again.
 nb::object reduced(nb::handle self);
 
 }  // namespace backslice::python

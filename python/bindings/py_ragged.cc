@@ -19,7 +19,7 @@
 namespace backslice::python {
 namespace {
 
-// values.tolist(), a block at a time.
+// Returns values.tolist(), a block at a time.
 nb::object list_of(nb::handle values) {
   constexpr npy_intp kBlock = 1 << 18;  // elements
   PyArrayObject* array = as_array(values);
@@ -36,7 +36,7 @@ nb::object list_of(nb::handle values) {
   return list;
 }
 
-// The lists of one level of rows, of the list of all their items.
+// Groups the list of all items of a level into its rows.
 nb::object grouped(nb::handle items, const RaggedTensor& rt, int level) {
   const std::int64_t count = rt.nested_row_splits()[static_cast<std::size_t>(level)].shape()[0] - 1;
   nb::object rows = checked([] { return PyList_New(0); });
@@ -50,8 +50,8 @@ nb::object grouped(nb::handle items, const RaggedTensor& rt, int level) {
   return rows;
 }
 
-// Whether values of two types can be equal. The library moves several dtypes of NumPy's as opaque items, and str and
-// bytes as one; they differ here all the same. Strings are of no type as long as there are none.
+// Returns whether values of two types can be equal. The library moves several NumPy dtypes as opaque items, and str and
+// bytes as one type; here they differ. Without strings, their kind does not matter.
 bool same_values(const ValueType& a, const ValueType& b) {
   if (!same_dtype(a.numpy, b.numpy)) return false;
   return a.strings == b.strings || a.strings == StringKind::Unknown || b.strings == StringKind::Unknown;
@@ -132,7 +132,7 @@ nb::object PyRagged::get(nb::handle index) const {
   RaggedTensor taken = unwrap(without_gil([&] { return ragged_slice(items, rt_, context); }));
   context.keep(rt_.values());
   check(without_gil([&] { return context.finish(); }));
-  // A dense tensor stays what it is, but for one of its rows.
+  // A dense tensor is returned unchanged, except for an index of one of its rows.
   const bool takes_row = !items.empty() && std::holds_alternative<std::int64_t>(items[0]);
   if (rt_.ragged_rank() > 0 || takes_row) return to_python(std::move(taken), type_);
   return nb::cast(PyRagged(std::move(taken), type_));
@@ -156,7 +156,7 @@ nb::object PyRagged::slice_grad(nb::handle index, nb::handle grad, nb::handle ou
   }
   if (type_.is_object()) raise_dtype_error("the values are strings, which have no gradient");
   if (!type_.place.is_cpu()) context.use_device_memory();
-  // Rows may be many more than values.
+  // There may be many more rows than values.
   const auto work = rt_.ragged_rank() > 0 ? ResultElements::Work::Any : ResultElements::Work::LikeResult;
   return ResultElements(input, "dy")
       .result(
@@ -169,12 +169,12 @@ bool PyRagged::equals(nb::handle other) const {
   if (ragged == nullptr || !same_values(type_, ragged->type_)) return false;
   wait_for_values();
   ragged->wait_for_values();
-  // Where values are on a device they are copied from it, which may fail.
+  // Values on a device are copied from it, which may fail.
   return unwrap(
       without_gil([&] { return without_throwing([&]() -> Result<bool> { return rt_.equals(ragged->rt_); }); }));
 }
 
-// What they are compared on is CUDA's default stream.
+// The comparison runs on CUDA's default stream.
 void PyRagged::wait_for_values() const {
   if (type_.place.is_cpu()) return;
   CallContext call;
@@ -182,13 +182,13 @@ void PyRagged::wait_for_values() const {
   check(cuda_wait(type_.place.device.ordinal, nullptr, call.stream));
 }
 
-// Put together here, not by Python: whatever Python makes may start its garbage collector, and that may end the thread.
+// Joined in C++: an object made by Python may start its garbage collector, which may end the thread.
 nb::object PyRagged::repr() const {
   return new_str("RaggedTensor(" + shown_rows() + ", shape " + shown_shape() + ", dtype " + str_text(type_.numpy) +
                  (type_.place.is_cpu() ? "" : ", " + device()) + ")");
 }
 
-// As a tuple is shown.
+// Formats it like a tuple.
 std::string PyRagged::shown_shape() const {
   const Shape& values = rt_.values().shape();
   std::vector<std::string> dims;

@@ -1,4 +1,4 @@
-// RaggedTensor as Python has it.
+// RaggedTensor in Python.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ class PyRagged {
   static PyRagged make(nb::handle values, nb::handle nested_row_splits);
   static PyRagged make(nb::handle values, nb::handle nested_row_splits, CallContext& call);
 
-  // A ragged tensor as Python's; one of ragged rank 0 is an array.
+  // Returns a ragged tensor as a Python object; one of ragged rank 0 is an array.
   static nb::object to_python(RaggedTensor rt, const ValueType& type);
 
   const RaggedTensor& rt() const { return rt_; }
   const ValueType& type() const { return type_; }
-  nb::object array() const;  // the one it is, where it is not ragged
+  nb::object array() const;  // the dense tensor, if it is not ragged
   std::string device() const { return type_.place.is_cpu() ? "cpu" : to_string(type_.place.device); }
-  PyRagged cpu() const;  // itself, or a copy of what is on a device
+  PyRagged cpu() const;  // itself, or a copy on the CPU
   nb::object values() const { return values_to_python(rt_.values(), type_); }
   nb::tuple nested_row_splits() const;
   nb::tuple shape() const;
@@ -32,7 +32,7 @@ class PyRagged {
   nb::object repr() const;
 
  private:
-  // The first rows, or how many there are where even those are long.
+  // Returns the first rows, or their number if even those are long.
   std::string shown_rows() const;
   std::string shown_shape() const;
 
@@ -43,8 +43,8 @@ class PyRagged {
   ValueType type_;
 };
 
-// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, as an ArrayArgument is, while
-// the call lives.
+// A RaggedTensor, or an array, which has ragged rank 0; resolved first and viewed later, like an ArrayArgument, during
+// the call.
 class RaggedArgument {
  public:
   RaggedArgument(nb::handle object, std::string name, CallContext& call);
@@ -54,7 +54,7 @@ class RaggedArgument {
   nb::object owner_;  // of the ragged tensor
   const PyRagged* ragged_;
   CallContext& call_;
-  std::optional<ArrayArgument> array_;  // where it is no ragged tensor
+  std::optional<ArrayArgument> array_;  // for arguments that are not ragged tensors
 };
 
 // VariantArray and the operations between it and RaggedTensor.

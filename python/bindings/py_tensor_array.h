@@ -23,7 +23,7 @@
 
 namespace backslice::python {
 
-// A shape of which some is known: None, a list of int, None or -1, or a tf.TensorShape.
+// Reads a partially known shape: None, a list of int, None or -1, or a tf.TensorShape.
 inline PartialShape read_partial_shape(nb::handle given, const char* argument) {
   const nb::object extents = find_extents(given);
   const nb::handle object = extents.is_valid() ? nb::handle(extents) : given;
@@ -79,8 +79,8 @@ class ArrayType {
     return strings_;
   }
 
-  // Calls write(tensor) with the strings of an object array. The first write decides which strings the array holds, if
-  // it succeeds.
+  // Calls write(tensor) with the strings of an object array. The first successful write decides which strings the array
+  // holds.
   template <class Write>
   void write_strings(const InputArray& input, const Write& write) {
     for (;;) {
@@ -108,7 +108,7 @@ class ArrayType {
     return status;
   }
 
-  mutable nb::ft_mutex mutex_;  // the GIL does its work in other builds
+  mutable nb::ft_mutex mutex_;  // the GIL guards it in other builds
   StringKind strings_ = StringKind::Unknown;
 };
 
@@ -184,7 +184,7 @@ class PyTensorArray {
     return {unwrap(interruptible([&] { return array_.grad_with_shape(name, prepend, context); })), type_};
   }
 
-  // All that it holds, for pickle; and an array that holds it. What restore() is given was not checked.
+  // Returns the contents, for pickle; and makes an array from them. The contents given to restore() are not trusted.
   nb::tuple contents() const;
   static PyTensorArray restore(nb::handle contents);
 
@@ -216,10 +216,11 @@ class PyTensorArray {
     return nb::make_tuple(std::move(value), lengths);
   }
 
-  // Strings are written with the GIL held: who has the array's locks then must not ask for it, and so not for Ctrl-C.
+  // Writes strings with the GIL held: a thread with the array's locks must not request the GIL, and so cannot check for
+  // Ctrl-C.
   const CancelledTest* cancelled() const { return type_->element.is_object ? nullptr : ctrl_c_test(); }
 
-  // Its elements' memory is the library's own, not that of theirs: the locks are held while it is asked for.
+  // Elements use the library's own memory, not that of other libraries: the locks are held during allocations.
   Context context_of(const CallContext& call) const { return call.for_container(cancelled()); }
   void run_here(CallContext& call) const { call.run_on({array_.device(), type_->library.get()}, "the array"); }
 
@@ -247,10 +248,10 @@ class PyTensorArray {
     CallContext call;
     run_here(call);
     const ArrayArgument input = read_value(value, call);
-    // The GIL is held, which makes nobody wait for ever: see write_if_still().
+    // The GIL is held, and nothing waits for it: see write_if_still().
     if (type_->element.is_object)
       return type_->write_strings(input.view(), [&](const Tensor& tensor) { return write(tensor, Context{}); });
-    // Memory of libraries that do not keep it for a stream would be gone before it is read.
+    // Memory of libraries that do not keep it alive for a stream would be freed before it is read.
     const bool is_held = !is_copied && (!input.is_on_device() || (!call.waits() && input.is_kept_for_call()));
     const Tensor tensor = is_held ? input.held() : copied_tensor(input.view(), call);
     const Context context = context_of(call);
@@ -259,7 +260,7 @@ class PyTensorArray {
     check(without_gil([&] { return call.finish(); }));
   }
 
-  // The result of an operation that may clear what it reads.
+  // Returns the result of an operation that may clear the elements that it reads.
   template <class Read>
   nb::object given_away(const Read& read) {
     ArrayOwner owner = new_array_owner();
@@ -269,7 +270,7 @@ class PyTensorArray {
     return to_python(unwrap(interruptible([&] { return read(context); })), std::move(owner), call);
   }
 
-  // `out`, filled by fill(view). What does not fit it stays in the array.
+  // Returns `out`, filled by fill(view). If the result does not fit, it stays in the array.
   template <class Measure, class Fill>
   nb::object filled(nb::handle out, const Measure& measure, const Fill& fill) {
     CallContext call;
@@ -287,8 +288,8 @@ class PyTensorArray {
     return nb::borrow(out);
   }
 
-  // The array's strings are the library's, those of `out` are Python's. The GIL is held, as it is for writing them.
-  // After fill() nothing is left that a handler of signals could end.
+  // The array's strings are the library's, those of `out` are Python's. The GIL is held, as for writing them. After
+  // fill(), no step is left that a signal handler could end.
   template <class Measure, class Fill>
   void fill_strings(const View& view, const Measure& measure, const Fill& fill) {
     const Shape shape = unwrap(measure(Context{}));
@@ -330,7 +331,7 @@ struct Making {
   }
   DType dtype() const { return type->element.is_object ? DType::String : type->element.dtype; }
 
-  // maker(size, dtype, options, context), with the stream that the block of contiguous mode is made on.
+  // Calls maker(size, dtype, options, context), with the stream on which the block of contiguous mode is made.
   template <class Maker>
   TensorArray make(const Maker& maker) const {
     CallContext call;

@@ -48,7 +48,7 @@ void bind_ragged_tensors(nb::module_& m) {
       .def("_repr_svg_", [](nb::handle self) { return picture_of(self, "svg"); })
       .def("_repr_html_", [](nb::handle self) { return picture_of(self, "html"); })
       .def("__repr__", &PyRagged::repr)
-      .attr("__hash__") = nb::none();  // as Python has it for classes with an __eq__
+      .attr("__hash__") = nb::none();  // as Python sets it for classes with an __eq__
   bind_variant_arrays(m);
 }
 

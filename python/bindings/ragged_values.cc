@@ -23,7 +23,7 @@ Tensor values_of(const ArrayArgument& values, ValueType& type) {
   type.numpy = values.numpy_dtype();
   type.place = values.place();
   if (values.is_object()) return strings_from_objects(values.view(), values.name().c_str(), type.strings);
-  if (values.is_on_device()) (void)values.is_kept_for_call();  // else the caller has to keep them, as docs/cuda.md says
+  if (values.is_on_device()) (void)values.is_kept_for_call();  // otherwise the caller keeps them alive (docs/cuda.md)
   return values.held();
 }
 
@@ -39,7 +39,7 @@ nb::object splits_to_python(const Tensor& splits) {
 
 namespace {
 
-// One list of splits: an array of integers; a Python list is read as int64.
+// Reads one list of splits: an array of integers; a Python list is read as int64.
 std::variant<ArrayArgument, Tensor> read_split_list(nb::handle object, const std::string& argument, CallContext* call) {
   const bool is_array = PyArray_Check(object.ptr()) || has_attribute(object, "__dlpack__") ||
                         has_attribute(object, "__cuda_array_interface__");

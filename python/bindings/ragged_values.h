@@ -11,7 +11,7 @@
 
 namespace backslice::python {
 
-// The Python side of values: their dtype, which strings they are, and where they are.
+// The Python side of values: their dtype, the kind of strings, and their place.
 struct ValueType {
   nb::object numpy;
   StringKind strings = StringKind::Unknown;
@@ -19,17 +19,17 @@ struct ValueType {
   bool is_object() const { return reinterpret_cast<PyArray_Descr*>(numpy.ptr())->kind == 'O'; }
 };
 
-// From what NumPy takes for a dtype. str and bytes without a width are strings of any length.
+// Reads any object that NumPy accepts as a dtype. str and bytes without a width are strings of any length.
 ValueType value_type(nb::handle dtype);
 ValuesType values_type(const ValueType& type);
 
-// The values as a tensor, and their type. Runs no Python code that could reach an array of another argument.
+// Returns the values as a tensor, and their type. Runs no Python code that could reach another argument's array.
 Tensor values_of(const ArrayArgument& values, ValueType& type);
 nb::object values_to_python(const Tensor& values, const ValueType& type);
 
 nb::object splits_to_python(const Tensor& splits);
 
-// A scalar, one list of splits, or a list of lists from the outermost to the innermost; resolved first and viewed
+// Reads a scalar, one list of splits, or a list of lists from the outermost to the innermost; resolved first and viewed
 // later, as an ArrayArgument is.
 class NestedSplits {
  public:

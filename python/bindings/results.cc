@@ -38,7 +38,7 @@ nb::object ResultElements::new_device_array(const Shape& shape) const {
   return call_with(registered("new_cuda_array"), nb::make_tuple(input_.on_device.array, to_tuple(shape)));
 }
 
-// Writing to it needs no stream but that of the call, which its library works on.
+// Writing to it needs only the call's stream, which is the library's current one.
 OutputArgument ResultElements::device_output(nb::handle array) const {
   return OutputArgument(array, input_.on_device.call);
 }

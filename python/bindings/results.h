@@ -1,6 +1,6 @@
-// Where an operation's result goes: into a new array or into `out`, with or without the GIL, and how Python strings get
-// there. Every operation whose result has the elements of an array that was given decides this here. Containers hold
-// strings of the library's and may give away what they hold; theirs is in tensor_arrays.cc and variant_arrays.cc.
+// The destination of a result: a new array or `out`, with or without the GIL, and with Python strings if the input has
+// them. All operations whose result has the elements of an argument share this code. Containers hold the library's own
+// strings and may give memory away; their code is in tensor_arrays.cc and variant_arrays.cc.
 //
 //     const ResultElements elements(input, "x");     // those of the input
 //     return elements.result(&shape, out,
@@ -18,25 +18,25 @@
 
 namespace backslice::python {
 
-// The same error with the dtype as NumPy names it: objects, S, U and foreign byte orders are bytes or strings to the
-// library.
+// Returns the same error with NumPy's name of the dtype: objects, S, U and foreign byte orders are bytes or strings to
+// the library.
 Status in_numpy_terms(Status status, nb::handle numpy_dtype);
 
 class ResultElements {
  public:
-  // Those of an input, which must outlive this. Raises DTypeError for an object array that holds other things than
-  // strings of one type. `argument` names the input in messages.
+  // The elements of an input, which must outlive this. Raises DTypeError for an object array with anything but strings
+  // of one type. `argument` names the input in messages.
   ResultElements(const InputArray& input, const char* argument);
 
-  // The same for several inputs, whose common zero is known already; it is not valid where they are not objects.
+  // The same for several inputs whose common zero is known already; `zero` is not valid unless they are objects.
   ResultElements(const InputArray& first, const char* argument, nb::object zero)
       : input_(first), argument_(argument), zero_(std::move(zero)) {}
 
-  // How much there is to do: as much as the result is large, or any amount.
+  // The amount of work: in proportion to the result, or unknown.
   enum class Work { LikeResult, Any };
 
-  // The result: `out`, filled by `fill(view)`, or where that is None a new array, from `make()`. `shape` is the
-  // result's; null where only the library knows it, and then the work counts as any amount.
+  // Returns the result: `out`, filled by `fill(view)`; if `out` is None, a new array from `make()`. `shape` is the
+  // result's; null if only the library knows it, and then the amount of work counts as unknown.
   template <class Make, class Fill>
   nb::object result(const Shape* shape, Work work, const OutputArgument& out, const Make& make,
                     const Fill& fill) const {
@@ -47,7 +47,7 @@ class ResultElements {
       if (!made.ok()) raise(in_numpy_terms(made.status(), input_.numpy_dtype));
       return new_array(*std::move(made));
     }
-    // NumPy's own memory is the quickest to get.
+    // NumPy's own memory is the fastest to get.
     View view;
     nb::object array = new_small_array(*shape, input_, view);
     check(fill(view));
@@ -63,7 +63,7 @@ class ResultElements {
     } else if (is_object()) {
       fill_objects(view, [&](const View& objects) { return in_numpy_terms(fill(objects), input_.numpy_dtype); });
     } else if (work == Work::LikeResult && is_small(view.shape(), input_)) {
-      check(fill(view));  // done sooner than another thread would wake up
+      check(fill(view));  // done before another thread would wake up
     } else {
       const nb::object guard = out.guard(), input_guard = keep_from_resizing(input_);
       check(without_gil([&] { return fill(view); }));
@@ -71,7 +71,7 @@ class ResultElements {
     return nb::borrow(out.object());
   }
 
-  // Runs the library while other Python threads may run, unless they could drop the objects whose addresses are moved.
+  // Runs the library without the GIL, unless other threads could then drop the objects whose addresses are moved.
   template <class Body>
   auto run(const Body& body) const {
     if (is_object()) return body();
@@ -79,11 +79,11 @@ class ResultElements {
     return without_gil(body);
   }
 
-  // What the library made, as an array of the input's place.
+  // Returns the library's tensor as an array of the input's place.
   nb::object new_array(Tensor tensor) const;
 
  private:
-  // Raises the error, if it is one, with the dtype that the caller gave.
+  // Raises an error, with the dtype as the caller gave it.
   void check(const Status& status) const {
     if (!status.ok()) raise(in_numpy_terms(status, input_.numpy_dtype));
   }
@@ -97,7 +97,7 @@ class ResultElements {
     finish(call);
   }
 
-  // An array of the caller's library, filled; or where that makes none, one of ours.
+  // Returns an array of the caller's library, filled; if that makes none, one of ours.
   template <class Make, class Fill>
   nb::object device_result(const Shape* shape, const Make& make, const Fill& fill) const {
     View view;
@@ -115,7 +115,7 @@ class ResultElements {
   nb::object new_device_array(const Shape& shape) const;
   OutputArgument device_output(nb::handle array) const;
 
-  // Waits for what was queued where the caller's library would not.
+  // Waits for queued work if the caller's library would not.
   static void finish(const CallContext* call);
   void fill_objects(const View& out, const std::function<Status(const View&)>& fill) const;
 

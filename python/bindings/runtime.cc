@@ -52,7 +52,7 @@ nb::list py_environment_problems() {
   return problems;
 }
 
-// The bytes of an array without gaps, or a refusal.
+// Returns the bytes of a contiguous array, or refuses it.
 std::int64_t bytes_of(const ConstView& view, const char* argument) {
   if (view.layout != contiguous_layout(view.shape(), view.layout.item_size)) {
     raise_invalid_argument(std::string(argument) + " has gaps or another order; expected a C-contiguous array");
@@ -60,7 +60,7 @@ std::int64_t bytes_of(const ConstView& view, const char* argument) {
   return view.elements() * view.layout.item_size;
 }
 
-// Zeros for dst where src is None, a copy of src otherwise; where dst is None, src is only read.
+// Zeroes dst if src is None, otherwise copies src to it; if dst is None, only reads src.
 void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
   if (dst.is_none()) {
     const InputArray from = ArrayArgument(src, "src").view();
@@ -79,7 +79,7 @@ void py_probe_memory(nb::handle dst, nb::handle src, nb::handle streaming) {
   without_gil([&] { probe_copy(out.data, from.view.data, bytes, stores); });
 }
 
-// Memory such as results get, with whatever it held before.
+// Returns uninitialised memory from the allocator of results.
 nb::object py_uninitialised(nb::handle shape, nb::handle like) {
   const auto dims = read_shape(shape, "shape");
   const InputArray input = ArrayArgument(like, "like").view();

@@ -14,7 +14,7 @@ struct Entry {
 std::array<Entry, 16> entries;
 std::size_t entry_count = 0;
 
-PyObject *out_name, *accumulate_name;  // interned, as the names in calls are
+PyObject *out_name, *accumulate_name;  // interned, like the names in calls
 
 PyObject* new_gradient(const ShortIndex& index, PyArrayObject* dy) {
   const npy_intp size = PyArray_ITEMSIZE(dy);
@@ -42,14 +42,14 @@ PyObject* gradient_into(const ShortIndex& index, PyArrayObject* dy, PyArrayObjec
   return Py_NewRef(reinterpret_cast<PyObject*>(out));
 }
 
-// `read` reads the index of a slice of that shape.
+// Computes a gradient. `read` reads the index of a slice of that shape.
 template <class Read>
 PyObject* short_gradient(PyObject* given_dy, PyObject* shape, const ShortOptions& options, const Read& read) {
   PyArrayObject* const dy = plain_array(given_dy);
   if (dy == nullptr || !is_environment_checked()) return nullptr;
   ShortIndex index;
   const npy_intp size = PyArray_ITEMSIZE(dy);
-  // A sum writes what the slice selects, of a tensor of any size.
+  // A sum writes only selected elements, so the tensor may have any size.
   const std::int64_t most_elements = options.accumulates ? ShortIndex::kMostElements : kTuning.small_zeros / size;
   if (!index.read_shape(shape, most_elements) || !read(index)) return nullptr;
   const std::int64_t most =

@@ -1,7 +1,7 @@
-// The short path of the functions that are called in loops. Small calls with plain arguments (short_arguments.h) are
-// done here: nothing is looked up in a dictionary, no object is made but the result, and the GIL is kept, since it
-// would take longer to give it up. Everything else goes on to the general path, which alone makes errors. A call with
-// keywords other than `out` and `accumulate` takes the general path, too.
+// The short path of functions that are called in loops. Small calls with plain arguments (short_arguments.h) are done
+// here, without dictionary look-ups, and without objects other than the result. The GIL is kept, since releasing it
+// would take longer. All other calls take the general path, which alone raises errors; so do calls with keywords other
+// than `out` and `accumulate`.
 #pragma once
 
 #include <Python.h>
@@ -12,16 +12,18 @@
 
 namespace backslice::python {
 
-// The arguments of a builtin. Null with no error set: the call is none for the short path, and nothing has happened.
+// Takes the arguments of a builtin. Returns null without an error set if the call is not for the short path; then
+// nothing has happened.
 using ShortCall = PyObject* (*)(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* keywords);
 
-// Called where a function is bound. `scope` is its class, or empty. Precondition: both live as long as the process.
+// Registers a short path when its function is bound. `scope` is its class, or empty. Precondition: both strings live as
+// long as the process.
 void add_short_call(std::string_view scope, std::string_view name, ShortCall call);
 
-// Null where a function has none.
+// Returns the short path of a function; null if it has none.
 ShortCall find_short_call(std::string_view scope, std::string_view name);
 
-// The arguments `out` and `accumulate`, by position from `first` on or by name. False for others.
+// Reads the arguments `out` and `accumulate`, by position from `first` on or by name. Returns false for others.
 struct ShortOptions {
   PyObject* out = Py_None;
   bool accumulates = false;
@@ -30,11 +32,11 @@ struct ShortOptions {
             bool takes_accumulate);
 };
 
-// Whether the environment was found right, which the first call of all checks.
+// Returns whether the environment was found valid, which the first general call checks.
 bool is_environment_checked();
 
-// A new contiguous array with elements like another one's, not initialised; null without an error set where there is no
-// memory for it.
+// Returns a new, uninitialised contiguous array with the element type of another one; null without an error set if
+// memory is short.
 PyArrayObject* new_array_like(PyArrayObject* like, const ShortIndex::List& shape, int rank);
 
 void bind_short_calls();

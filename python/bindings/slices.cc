@@ -39,7 +39,7 @@ nb::object py_slice_grad(nb::handle dy, nb::handle shape, nb::handle index, nb::
   return gradient_of_slice(read_selection(read_dims(shape, "shape"), index), dy, out, accumulate, dtype);
 }
 
-// For outputs that are zero already: writes what is selected alone.
+// For outputs that are zero already: writes only the selected elements.
 void py_slice_grad_into_zeros(nb::handle dy, nb::handle shape, nb::handle index, nb::handle out) {
   CallContext context;
   const Selection selection = read_selection(read_shape(shape, "shape"), index);

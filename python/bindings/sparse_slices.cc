@@ -16,8 +16,8 @@ namespace {
 
 // The indices of entries, viewed in place: a matrix, or a tuple with an array for each column.
 struct IndexList {
-  std::vector<InputArray> arrays;  // keep the memory alive, and know the dtype
-  std::vector<nb::object> guards;  // keep it where it is
+  std::vector<InputArray> arrays;  // keep the memory alive, and have the dtype
+  std::vector<nb::object> guards;  // keep the memory on its device
   CooIndices indices;
 };
 
@@ -34,7 +34,7 @@ bool is_columns(nb::handle object) {
   return true;
 }
 
-// The same, read but not viewed yet.
+// The same, resolved but not viewed yet.
 class IndexArgument {
  public:
   IndexArgument(nb::handle object, const char* name, CallContext& call) : name_(name), is_columns_(is_columns(object)) {
@@ -67,7 +67,7 @@ class IndexArgument {
   std::vector<ArrayArgument> arrays_;
 };
 
-// Values with a gradient: no strings of any kind.
+// Checks that values have a gradient: they are not strings.
 ArrayArgument read_gradient(nb::handle object, const char* name, CallContext& call) {
   ArrayArgument grad(object, name, &call);
   const char kind = reinterpret_cast<PyArray_Descr*>(grad.numpy_dtype().ptr())->kind;
@@ -104,8 +104,8 @@ nb::object indices_to_python(const Tensor& indices, const IndexList& like, const
   return columns.tuple();
 }
 
-// The shape of a gradient: that of `grad`, with as many rows as were sliced. Nothing where there is none, which the
-// operation refuses.
+// Returns the shape of a gradient: that of `grad`, with as many rows as the input. nullopt if there is none; the
+// operation then raises.
 std::optional<Shape> gradient_shape(const ConstView& grad, const CooIndices& input) {
   if (grad.shape().rank() == 0) return std::nullopt;
   Dims dims(grad.shape());

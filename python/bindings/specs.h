@@ -7,7 +7,7 @@
 
 namespace backslice::python {
 
-// begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask: as they came.
+// begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask, not read yet.
 struct TfMasks {
   nb::handle begin, end, ellipsis, new_axis, shrink_axis;
 };
@@ -15,7 +15,7 @@ struct TfMasks {
 inline TfSlice read_tf_slice(IntReader& reader, nb::handle begin, nb::handle end, nb::handle strides,
                              const TfMasks& masks) {
   std::vector<std::int64_t> first = reader.read(begin, "begin"), last = reader.read(end, "end");
-  // None is a stride of 1 in every position.
+  // None means a stride of 1 in every position.
   std::vector<std::int64_t> steps =
       strides.is_none() ? std::vector<std::int64_t>(first.size(), 1) : reader.read(strides, "strides");
   return {.begin = std::move(first),

@@ -17,7 +17,7 @@ StringKind kind_of(PyObject* object) {
   return StringKind::Unknown;
 }
 
-// Runs no code of the object's class: what it overrides cannot change the array meanwhile.
+// Runs no code of the object's class, so overridden methods cannot change the array meanwhile.
 std::string to_string(PyObject* object, const char* argument, StringKind& kind) {
   const StringKind own = kind_of(object);
   if (own == StringKind::Unknown) {
@@ -57,7 +57,8 @@ nb::object to_object(const std::string& text, StringKind kind) {
 const char* text_of(StringKind kind) { return kind == StringKind::Bytes ? "bytes" : "str"; }
 
 Tensor strings_from_objects(const InputArray& input, const char* argument, StringKind& kind) {
-  // The array's memory, not what a subclass says is in it. The references stay the array's: nothing runs meanwhile.
+  // Reads the array's memory; a subclass cannot interfere. The references stay the array's: no other code runs
+  // meanwhile.
   Tensor pointers = unwrap(slice(Selection::all(input.view.shape()), input.view));
   Tensor tensor = unwrap(Tensor::make(DType::String, input.view.shape()));
   StringKind found = kind;
@@ -82,7 +83,7 @@ void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind) {
   const nb::object dtype = as_numpy_dtype(nb::str("object"));
   const ElementType type = element_type(dtype, "out");
   const nb::object objects = objects_from_strings(tensor, kind);
-  // A handler of signals may have changed the array.
+  // A signal handler may have changed the array.
   const View view = OutputArgument(out).view(dtype, type, "the strings");
   check(check_output(view, "out", tensor.shape(), view.dtype, view.layout.item_size, "the strings"));
   exchange_objects(view, objects);

@@ -1,4 +1,4 @@
-// Python strings <-> tensors of std::string, for containers that hold them for longer than a call.
+// Python strings <-> tensors of std::string, for containers that keep them after a call.
 #pragma once
 
 #include "bindings/arrays.h"
@@ -10,18 +10,18 @@ enum class StringKind { Unknown, Str, Bytes };
 // "str" or "bytes"; Unknown counts as Str.
 const char* text_of(StringKind kind);
 
-// An object array of str or of bytes. `kind` says which are wanted; Unknown becomes what is found. Raises DTypeError,
-// and leaves `kind` alone then. Runs no Python code unless it raises.
+// Reads an object array of str or of bytes. `kind` is the wanted kind; Unknown becomes the kind that is found. Raises
+// DTypeError without changing `kind`. Runs no Python code unless it raises.
 Tensor strings_from_objects(const InputArray& input, const char* argument, StringKind& kind);
 
-// Whether handlers of signals may run, and raise, while strings are made. They wait where the strings have been taken
-// out of a container: what a handler raised would lose them.
+// Whether signal handlers may run, and raise, while strings are made. They wait if the strings were taken out of a
+// container: an exception would lose them.
 enum class Handlers { MayRun, Wait };
 
-// A new object array. Needs no memory but Python's own.
+// Returns a new object array. Allocates only Python's memory.
 nb::object objects_from_strings(const Tensor& tensor, StringKind kind, Handlers handlers = Handlers::MayRun);
 
-// The same into `out`, an object array of that shape, which keeps its elements where this raises.
+// The same into `out`, an object array of that shape, which keeps its elements if this raises.
 void fill_with_strings(nb::handle out, const Tensor& tensor, StringKind kind);
 
 }  // namespace backslice::python

@@ -1,4 +1,4 @@
-// What a TensorArray holds, as Python objects, and back.
+// The contents of a TensorArray as Python objects, and the inverse.
 #include "bindings/py_tensor_array.h"
 
 namespace backslice::python {
@@ -6,7 +6,7 @@ namespace {
 
 nb::object flag(bool value) { return nb::borrow(value ? Py_True : Py_False); }
 
-// str and bytes as what they are, which the dtype object does not tell.
+// Keeps str and bytes apart, which the dtype object does not.
 nb::object dtype_of(const ArrayType& type) {
   const StringKind strings = type.strings();
   if (strings == StringKind::Str) return nb::borrow(reinterpret_cast<PyObject*>(&PyUnicode_Type));

@@ -35,7 +35,7 @@ class PyContainer {
   nb::object find(nb::handle name) {
     const std::string text(read_str(name, "name"));
     const auto found = unwrap(without_gil([&] { return container_.find(text); }));
-    const auto type = type_of(text.substr(0, text.find('@')));  // a gradient has its forward array's
+    const auto type = type_of(text.substr(0, text.find('@')));  // a gradient has its forward array's type
     if (!found || type == nullptr) return nb::none();
     return nb::cast(PyTensorArray(*found, type));
   }
@@ -56,7 +56,7 @@ class PyContainer {
     const auto found = types_.find(name);
     return found == types_.end() ? nullptr : found->second;
   }
-  // The caller drops it, without the lock: that may run Python code.
+  // The caller drops it, without the lock: dropping may run Python code.
   Types::node_type extract_type(const std::string& name) {
     const nb::ft_lock_guard lock(mutex_);
     return types_.extract(name);

@@ -6,14 +6,14 @@
 namespace backslice::python {
 namespace {
 
-// Any str as UTF-8, lone surrogates as \ud800.
+// Any str as UTF-8, with lone surrogates as \ud800.
 std::string escaped(nb::handle str) {
   const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(str.ptr(), "utf-8", "backslashreplace"));
   if (!bytes.is_valid()) nb::raise_python_error();
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// `text` is what repr or str returned, null when it raised.
+// `text` is the result of repr or str, null if it raised.
 std::string shown(nb::object text, nb::handle object, Py_ssize_t most, const char* ending) {
   if (!text.is_valid()) {
     pass_on_unless_ordinary(nb::python_error());

@@ -1,4 +1,4 @@
-// A context of C's for the time of one call: its callbacks as an Executor, an Allocator and a CancelledTest.
+// A context from C during one call: its callbacks as an Executor, an Allocator and a CancelledTest.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class CallContext {
 
   operator const Context&() const { return context_; }
 
-  // Where memory is made that no argument says the place of.
+  // The device of memory that no argument determines.
   Device device() const { return context_.allocator == nullptr ? Device() : context_.allocator->device(); }
 
  private:

@@ -1,4 +1,4 @@
-// An executor of C's.
+// An executor from C.
 #pragma once
 
 #include "backslice/executor.h"

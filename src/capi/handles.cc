@@ -32,7 +32,7 @@ struct Alive {
   std::unordered_set<const void*> handles;
 };
 
-// Never destroyed: handles may end in the destructors of other globals.
+// Never destroyed: handles may be freed in the destructors of other globals.
 Alive& alive() {
   static Alive* const all = new Alive;
   return *all;
@@ -56,7 +56,7 @@ bool is_alive(const void* handle) {
 
 const HandleBase* base_of(const void* handle) { return static_cast<const HandleBase*>(handle); }
 
-// The kind of what may be a handle.
+// Returns the kind of a handle; refuses a pointer that is not a handle.
 Kind kind_of(const void* handle, const Argument& argument) {
   if (is_alive(handle) && name_of(base_of(handle)->kind) != nullptr) return base_of(handle)->kind;
   refuse(invalid_argument(text(argument), " is not a handle: it was freed, or backslice did not make it")
@@ -68,7 +68,7 @@ Kind kind_of(const void* handle, const Argument& argument) {
 HandleBase::HandleBase(Kind own) : kind(own) { add_alive(this); }
 
 HandleBase::~HandleBase() {
-  // Nothing that the compiler sees reads it before the memory goes, so a plain store would be left out.
+  // No later code reads it before the memory is freed, so the compiler would remove a plain store.
   *const_cast<volatile Kind*>(&kind) = Kind::Ended;
   remove_alive(this);
 }

@@ -1,5 +1,5 @@
-// Handles: C++ values behind C pointers. Each knows its kind, so that one given in place of another is an error; in
-// builds with assertions all that are alive are listed, so that one that has ended is an error too.
+// Handles: C++ values behind C pointers. Each stores its kind, so a handle of the wrong kind is an error. Builds with
+// assertions also list all live handles, so that a freed handle is an error too.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace backslice::capi {
 
-// The numbers are unlikely to be found in memory that holds something else.
+// Numbers that other memory is unlikely to contain.
 enum class Kind : std::uint64_t {
   Ended = 0x62616b73'64656164,
   Selection = 0x62616b73'00000001,
@@ -25,7 +25,7 @@ enum class Kind : std::uint64_t {
   Buffer,
 };
 
-// What all handles begin with. A pointer that C holds is always one to this.
+// The beginning of every handle. A pointer in C is always a pointer to this.
 struct HandleBase {
   explicit HandleBase(Kind own);
   HandleBase(const HandleBase&) = delete;
@@ -39,7 +39,7 @@ struct Handle final : HandleBase {
   T value;
 };
 
-// Which value is behind which C type.
+// Maps each C type to its C++ value.
 template <class T, Kind kOwn>
 struct Behind {
   using Value = T;
@@ -62,7 +62,7 @@ struct HandleOf<backslice_variant_array> : Behind<VariantArray, Kind::VariantArr
 template <>
 struct HandleOf<backslice_tensor_array> : Behind<TensorArray, Kind::TensorArray> {};
 
-// Ends the call unless it is a handle of that kind, as far as that can be told.
+// Ends the call if this is detectably not a handle of that kind.
 void check_handle(const void* handle, Kind kind, const Argument& argument);
 
 // The value behind a handle.
@@ -77,7 +77,7 @@ auto& get(C* handle, const Argument& argument) {
   return const_cast<typename HandleOf<C>::Value&>(get(static_cast<const C*>(handle), argument));
 }
 
-// Makes a handle, which ends by itself until it is given to C.
+// Makes a handle, which is freed unless it is given to C.
 template <class C>
 std::unique_ptr<HandleBase> new_handle(typename HandleOf<C>::Value value) {
   return std::make_unique<Handle<typename HandleOf<C>::Value>>(HandleOf<C>::kKind, std::move(value));

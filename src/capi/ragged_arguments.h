@@ -1,4 +1,4 @@
-// What the ragged operations take and give: lists of views as a RaggedView, a RaggedSize as C has it.
+// Arguments and results of the ragged operations: lists of views as a RaggedView, a RaggedSize as a C struct.
 #pragma once
 
 #include "backslice/c/ragged.h"

@@ -1,4 +1,4 @@
-// What concerns the whole library: versions, names of codes and element types, threads, the pool of memory.
+// Functions for the whole library: versions, names of codes and element types, threads, the memory pool.
 #include "backslice/buffer_pool.h"
 #include "backslice/version.h"
 #include "capi/arguments.h"
@@ -62,7 +62,7 @@ static_assert(same(BACKSLICE_STRING, DType::StringView));
 static_assert(sizeof(backslice_string) == 16);
 static_assert(BACKSLICE_MAX_RANK == kMaxRank);
 
-// The element type of that number, if C has it.
+// Returns the element type of that number, if C has it.
 std::optional<DType> find_dtype(std::int32_t number) {
   if (number < 0 || number >= std::ssize(all_dtypes()) || same(number, DType::String)) return std::nullopt;
   return static_cast<DType>(number);
@@ -74,7 +74,7 @@ const char* backslice_version(void) { return BACKSLICE_VERSION; }
 
 int32_t backslice_abi_version(void) { return BACKSLICE_ABI_VERSION; }
 
-// The names are literals, which end in a zero byte.
+// The names are literals, so a zero byte follows them.
 const char* backslice_code_name(int32_t code) {
   return to_string(static_cast<StatusCode>(code < 0 || code > 255 ? 255 : code)).data();
 }

@@ -7,7 +7,7 @@ using namespace backslice::capi;
 
 namespace {
 
-// Makes a selection; `make` is called once it is known where it goes.
+// Makes a selection; calls `make` once the destination is checked.
 template <class Make>
 int32_t make_selection(backslice_selection** out, const Make& make) {
   return guarded([&] {

@@ -1,4 +1,4 @@
-// SharedMemory: the caller's memory as a Tensor, given back by a callback when the last that holds it lets go.
+// SharedMemory: the caller's memory as a Tensor. A callback returns the memory when its last owner is gone.
 #pragma once
 
 #include "backslice/tensor.h"
@@ -15,7 +15,7 @@ class SharedMemory {
 
   const Tensor& tensor() const { return tensor_; }
 
-  // The call has succeeded: from now on the memory is given back. Until then it is the caller's, whatever goes wrong.
+  // Passes ownership after success. Until then the memory stays the caller's, even if the call fails.
   Status keep_if_ok(Status status) {
     owner_->is_kept = status.ok();
     return status;

@@ -1,7 +1,7 @@
 // The structs of C that begin with their size, and may grow at their end.
 //
-// One rule for all: a struct may be as short as in the first header that had it, and is filled up with the defaults of
-// its BACKSLICE_..._INIT; it may not be longer than the library knows. In a list, all have the size of the first.
+// One rule for all: a struct may be as short as in the first header that had it; missing fields get the defaults of its
+// BACKSLICE_..._INIT. It may not be longer than the library knows. In a list, all have the size of the first.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace backslice::capi {
 
-// How long a struct was that ended with this field.
+// The length of a struct that ends with this field.
 template <class T>
 constexpr std::size_t size_up_to(std::size_t offset, std::size_t field_size) {
   return (offset + field_size + alignof(T) - 1) / alignof(T) * alignof(T);
 }
 
-// The size of a struct in its first header, and its defaults. A field that is added changes the defaults alone.
+// The size of a struct in its first header, and its defaults. A new field changes only the defaults.
 template <class T>
 struct FirstHeader;
 template <>
@@ -86,7 +86,7 @@ constexpr bool is_size_of(std::size_t size) {
   return size >= FirstHeader<T>::kSize && size <= sizeof(T) && size % alignof(T) == 0;
 }
 
-// What the program gave, and the defaults of what its header did not have yet.
+// Returns the program's struct, with defaults for the fields that its header did not have.
 template <class T>
 T given_struct(const T* pointer, const Argument& argument) {
   const T& given = not_null(pointer, argument);
@@ -99,7 +99,7 @@ T given_struct(const T* pointer, const Argument& argument) {
   return filled;
 }
 
-// The same, without a copy where the program gave all of it; else made in `filled`.
+// The same, without a copy if the program's struct is complete; otherwise it is made in `filled`.
 template <class T>
 const T& given_struct(const T* pointer, const Argument& argument, T& filled) {
   const T& given = not_null(pointer, argument);
@@ -108,7 +108,7 @@ const T& given_struct(const T* pointer, const Argument& argument, T& filled) {
   return filled = given_struct(pointer, argument);
 }
 
-// A struct that a function fills in, as far as the program has it.
+// Fills in a result struct, up to the size that the program's header has.
 template <class T>
 class StructOut {
  public:
@@ -124,8 +124,8 @@ class StructOut {
   T value_;
 };
 
-// An element of a list, whose elements have the size of the first. (The first may be one that is not looked at, and so
-// not initialised.)
+// Returns an element of a list, whose elements have the size of the first. (The first may be one that is not read, and
+// so not initialised.)
 template <class T>
 const T* element(const T* list, std::int64_t i) {
   const std::size_t size = i > 0 && is_size_of<T>(list->struct_size) ? list->struct_size : sizeof(T);

@@ -1,4 +1,4 @@
-// Tensor arrays: making them, their gradients, and what is known of one.
+// Tensor arrays: construction, gradients and properties.
 #include "backslice/tensor_array.h"
 
 #include "backslice/c/tensor_array.h"
@@ -11,7 +11,7 @@ using namespace backslice::capi;
 
 namespace {
 
-// Elements are where the context says.
+// Places elements on the context's device.
 TensorArrayOptions options_of(const backslice_tensor_array_options* options, Device device) {
   if (options == nullptr) return {.device = device};
   const backslice_tensor_array_options given = given_struct(options, "options");
@@ -26,7 +26,7 @@ TensorArrayOptions options_of(const backslice_tensor_array_options* options, Dev
           .any_device = flag_of(given.any_device, {"options", "any_device"})};
 }
 
-// One thing that is known of an array.
+// Returns one property of an array.
 template <class T, class Ask>
 int32_t ask(const backslice_tensor_array* array, T* out, const char* argument, const Ask& of) {
   return guarded([&] {

@@ -1,4 +1,4 @@
-// Reading tensor arrays: the shape of what will be read, then into the caller's memory.
+// Reads tensor arrays: first the shape of a result, then the result into the caller's memory.
 #include "backslice/c/tensor_array.h"
 #include "capi/context.h"
 #include "capi/handles.h"
@@ -8,7 +8,7 @@ using namespace backslice::capi;
 
 namespace {
 
-// The shape that `of(array, context)` finds.
+// Writes the shape that `of(array, context)` returns.
 template <class Of>
 int32_t write_shape(const backslice_tensor_array* array, int64_t* shape, int32_t* rank,
                     const backslice_context* context, const Of& of) {

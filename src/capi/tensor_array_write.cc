@@ -1,4 +1,4 @@
-// Writing to tensor arrays: copies, or memory that the caller shares.
+// Writes to tensor arrays: copies, or memory that the caller shares.
 #include "backslice/c/tensor_array.h"
 #include "backslice/slice.h"
 #include "capi/context.h"
@@ -10,7 +10,7 @@ using namespace backslice::capi;
 
 namespace {
 
-// Writes a copy of the value: `write(array, tensor, context)` does it.
+// Writes a copy of the value by `write(array, tensor, context)`.
 template <class Body>
 int32_t write_copy(backslice_tensor_array* array, const backslice_view* value, const backslice_context* context,
                    const Body& write) {

@@ -1,10 +1,10 @@
-// Views of C's, checked: where they lie, of what, and how.
+// Views from C, checked: address, dtype, shape and strides.
 #include "capi/structs.h"
 
 namespace backslice::capi {
 namespace {
 
-// Errors of C++ about a layout do not know whose it is.
+// Adds the argument to C++ errors about a layout, which do not know it.
 [[noreturn]] void refuse_layout(const Status& status, const Argument& argument) {
   Status named(status.code(), join(text(argument), ": ", status.message()));
   if (status.is_about_dtype()) named = std::move(named).about_dtype();
@@ -31,8 +31,8 @@ void check_data(const void* data, const Shape& shape, const Argument& argument) 
              .at(text(argument)));
 }
 
-// Whether nothing but the shape is left to check, as in nearly all views: row-major without gaps, elements whose size
-// follows from their type, and few enough of them for their bytes to be counted.
+// Whether only the shape is left to check, as in nearly all views: row-major without gaps, items whose size follows
+// from their type, and few enough elements that their bytes fit int64_t.
 bool is_plain(const backslice_view& view, DType dtype) {
   return view.strides == nullptr && view.item_size == 0 && dtype != DType::Bytes;
 }
@@ -40,8 +40,7 @@ constexpr std::int64_t kMany = std::int64_t{1} << 56;
 
 enum class Data { Needed, Unused };
 
-// A View or a ConstView. A layout is made where it will stay: each copy of one that was just made costs as much as
-// making it.
+// Returns a View or a ConstView. Makes the layout in place: copying a new layout costs as much as making it.
 template <class Made>
 Made made_of(const backslice_view* view, const Argument& argument, Data data = Data::Needed) {
   backslice_view filled;
@@ -49,7 +48,7 @@ Made made_of(const backslice_view* view, const Argument& argument, Data data = D
   const DType dtype = dtype_from(given.dtype, argument, ".dtype");
   const Device device = device_from(given.device_type, given.device_id, argument);
   const Ints extents = extents_of(given, argument);
-  Made made;  // no braces, which would zero all that fits
+  Made made;  // not value-initialised, which would zero the whole array
   made.data = static_cast<decltype(Made::data)>(given.data);
   made.dtype = dtype;
   made.device = device;

@@ -25,7 +25,7 @@ Result<ConstView> broadcast(Ints dims, const ConstView& view, const char* argume
       strides[axis] = axis < added || extent != shape[axis] ? 0 : view.layout.strides[axis - added];
     }
     const std::int64_t item_size = view.layout.item_size;
-    // Without elements strides mean nothing, and every layout is the contiguous one.
+    // Strides without elements mean nothing, so any layout will do: the contiguous one.
     if (shape.elements() == 0) {
       return ConstView{view.data, view.dtype, contiguous_layout(shape, item_size), view.device};
     }

@@ -1,4 +1,4 @@
-// Arithmetic on int64_t that notices overflow.
+// Arithmetic on int64_t that detects overflow.
 #pragma once
 
 #include <cstdint>

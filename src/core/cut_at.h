@@ -1,11 +1,11 @@
-// Where a share begins.
+// Divides a range into nearly equal parts.
 #pragma once
 
 #include <cstdint>
 
 namespace backslice {
 
-// Where part `part` of `parts` begins: total * part / parts, without the product.
+// Returns the beginning of part `part` of `parts`: total * part / parts, without computing the product.
 inline std::int64_t cut_at(std::int64_t total, std::int64_t parts, std::int64_t part) {
   return total / parts * part + total % parts * part / parts;
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kUnarmed = -1;
 
-// Requests still to come before the one that fails, or kUnarmed.
+// Number of requests before the one that fails, or kUnarmed.
 std::atomic<std::int64_t> left = kUnarmed;
 
 }  // namespace

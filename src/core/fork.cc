@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<std::uint32_t> generation = 0;
 
-// Before main: whoever forks before the first call has nothing that the child could miss.
+// Registered before main, so that every fork after the library's first call is counted.
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
 
@@ -22,7 +22,7 @@ std::atomic<std::uint32_t> generation = 0;
              "make a new one in the child, or fork while no other thread uses it"));
 }
 
-// The holders of a shared mutex: the generation of the first, then one that holds it alone, or how many share it.
+// The state of a shared mutex: the generation of the first holder, and below it kAlone or the number of sharers.
 constexpr std::uint64_t kHolders = 0xffffffff, kAlone = 0x80000000;
 std::uint64_t now() { return std::uint64_t{fork_generation()} << 32; }
 bool is_abandoned(std::uint64_t state) { return (state & ~kHolders) != now(); }

@@ -1,8 +1,8 @@
 // What fork() means for this library.
 //
-// A child has one thread: the one that forked. What the others were doing is half done, and the locks they held stay
-// held. So everything that threads share knows in which process it was taken hold of, and a child is told, where it
-// would otherwise wait for ever.
+// A child has one thread: the one that forked. The work of the other threads is half done, and the locks that they held
+// stay held. So every object that threads share remembers the process in which it was acquired. A child gets an error
+// where it would otherwise wait forever.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace backslice {
 
-// How often this process and those before it were forked: another number in every child.
+// Number of forks of this process and its ancestors: different in every child.
 std::uint32_t fork_generation() noexcept;
 
-// How many of the mutexes below this thread holds, in builds with assertions. No lock of ours is held while code of a
-// user or of another library runs, since that may use the same object, on this thread or on one that this thread waits
-// for: executors, allocators, deleters, cancellation, callbacks.
+// Number of the mutexes below that this thread holds, in builds with assertions. No lock of ours is held while code of
+// a user or of another library runs (executors, allocators, deleters, cancellation, callbacks). That code may use the
+// same object, on this thread or on one that this thread waits for.
 #ifdef NDEBUG
 inline void count_held_lock(int) noexcept {}
 inline void check_no_lock_is_held() noexcept {}
@@ -24,8 +24,8 @@ void count_held_lock(int change) noexcept;
 void check_no_lock_is_held() noexcept;
 #endif
 
-// A mutex for std::lock_guard. lock() throws a StatusException (FailedPrecondition) in a child where a thread that is
-// not there holds it.
+// A mutex for std::lock_guard. lock() throws a StatusException (FailedPrecondition) in a child if the mutex is held by
+// a thread that the child does not have.
 class ForkAwareMutex {
  public:
   void lock() {
@@ -53,7 +53,7 @@ class ForkAwareMutex {
   std::atomic<std::uint32_t> holder_ = kFree;  // or the holder's generation, plus one
 };
 
-// The same for calls that take turns with an object, and run no code that could want one.
+// The same for calls that take turns with an object, and run no code meanwhile that could need the same lock.
 class ForkAwareTurns : private ForkAwareMutex {
  public:
   void lock() { acquire(); }
@@ -61,8 +61,8 @@ class ForkAwareTurns : private ForkAwareMutex {
   void unlock() noexcept { release(); }
 };
 
-// The same for std::shared_lock and std::unique_lock. Threads that only shared it, and are not in the child, do not
-// keep others there from sharing it.
+// The same for std::shared_lock and std::unique_lock. Threads that only shared it, and that the child does not have, do
+// not keep the child's threads from sharing it.
 class ForkAwareSharedMutex {
  public:
   void lock();
@@ -71,7 +71,7 @@ class ForkAwareSharedMutex {
   void unlock_shared() noexcept;
 
  private:
-  std::atomic<std::uint64_t> state_ = 0;  // who holds it, and since which generation
+  std::atomic<std::uint64_t> state_ = 0;  // the holders, and the generation of the first
 };
 
 }  // namespace backslice

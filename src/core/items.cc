@@ -63,7 +63,7 @@ void add_items(std::byte* sum, const std::byte* term, std::int64_t count) {
   }
 }
 
-// Formats of less than 16 bits, which no machine adds: they are taken apart and put together again.
+// Formats of less than 16 bits, which no processor adds: their bits are unpacked and packed again.
 bool is_added_bit_by_bit(DType dtype) {
   return can_add(dtype) && item_size(dtype) == 1 && dtype != DType::Int8 && dtype != DType::UInt8;
 }

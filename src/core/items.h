@@ -1,7 +1,7 @@
-// ItemOperations: what can be done with the elements of a dtype, whatever they are.
+// ItemOperations: the operations on the elements of a dtype.
 //
-// Nearly all elements are bytes: a copy is a copy of bytes, zero is zero bytes, and nothing has to be made or ended.
-// Strings are objects. What needs to know, asks here, and nowhere else is a dtype compared with String.
+// Nearly all elements are bytes: a copy copies bytes, zero is zero bytes, and construction and destruction are no-ops.
+// Strings are objects. All code that needs the difference finds it here; a dtype is compared with String nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ struct ItemOperations {
   void (*zero)(std::byte* dst, std::int64_t count, std::int64_t item_size) noexcept;
   bool (*equal)(const std::byte* a, const std::byte* b, std::int64_t count, std::int64_t item_size) noexcept;
 
-  // dst[i] += src[i], by the rule on sums; null where elements cannot be added.
+  // dst[i] += src[i], by the rule on sums; null if elements cannot be added.
   void (*add)(std::byte* dst, const std::byte* src, std::int64_t count);
 
-  // Begin and end objects in memory that holds none; null where elements are bytes.
+  // Construct and destroy objects in raw memory; null if elements are bytes.
   void (*construct)(std::byte* items, std::int64_t count);
   void (*destroy)(std::byte* items, std::int64_t count) noexcept;
 
   std::int64_t alignment;      // that the elements need; 1 where they are bytes
-  std::int64_t addition_work;  // how many bytes are copied in the time that adding one byte takes
+  std::int64_t addition_work;  // number of bytes that are copied in the time of adding one byte
 };
 
 const ItemOperations& operations_of(DType dtype);
 
-// Whether elements are no objects. Asked by every call, and so not looked up.
+// Whether elements are bytes, not objects. Called in every operation, so it needs no lookup.
 inline bool are_bytes(DType dtype) { return dtype != DType::String; }
 
 }  // namespace backslice

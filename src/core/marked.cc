@@ -1,4 +1,4 @@
-// A text with a part of it marked, for errors.
+// Marks a part of a text, for errors.
 #include <algorithm>
 #include <vector>
 
@@ -7,13 +7,13 @@
 namespace backslice {
 namespace {
 
-constexpr std::size_t kWidest = 72;  // characters that are shown
-constexpr std::size_t kBefore = 24;  // of them before the part, where not all fit
+constexpr std::size_t kWidest = 72;  // number of characters that are shown
+constexpr std::size_t kBefore = 24;  // those before the part, if not all fit
 
 bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 bool is_printed(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; }
 
-// Where each character of UTF-8 begins, and the end of the text.
+// The positions at which UTF-8 characters begin, and the end of the text.
 std::vector<std::size_t> character_starts(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -7,10 +7,10 @@
 namespace backslice {
 namespace {
 
-// Sums of byte distances: two spans of up to 2^63 bytes each fit with room to spare.
+// Sums of byte distances: two spans of up to 2^63 bytes each fit easily.
 __extension__ typedef __int128 Wide;
 
-// coefficient * x with 0 <= x <= limit.
+// The term coefficient * x with 0 <= x <= limit.
 struct Term {
   std::int64_t coefficient;
   Wide limit;
@@ -32,7 +32,7 @@ class Search {
     }
   }
 
-  // True also when the work ran out before an answer was found.
+  // Returns true also if the work bound was reached before an answer was found.
   bool may_reach(Wide target) { return visit(0, target); }
 
  private:
@@ -43,7 +43,7 @@ class Search {
     if (target == 0) return true;
     if (target % divisor_[i] != 0) return false;
     const Term term = terms_[i];
-    // The rest must be able to make up what this term leaves: reach_[i + 1] bounds x from below.
+    // The rest must be able to reach what this term leaves: reach_[i + 1] bounds x from below.
     const Wide shortfall = target - reach_[i + 1];
     const Wide lowest = shortfall <= 0 ? 0 : (shortfall + term.coefficient - 1) / term.coefficient;
     for (Wide x = std::min<Wide>(term.limit, target / term.coefficient); x >= lowest; --x) {
@@ -58,7 +58,7 @@ class Search {
   int work_ = 0;
 };
 
-// The bytes a layout touches, counted from its lowest, as terms.
+// The bytes that a layout touches, counted from its lowest, as terms.
 void append_terms(const Layout& layout, std::vector<Term>& terms) {
   for (int axis = 0; axis < layout.shape.rank(); ++axis) {
     terms.push_back({std::abs(layout.strides[axis]), layout.shape[axis] - 1});
@@ -68,7 +68,7 @@ void append_terms(const Layout& layout, std::vector<Term>& terms) {
 
 bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 || layout.item_size == 0; }
 
-// The axes with more than one position, each with how far it steps and how often.
+// The axes with more than one position, each with its step and its number of positions.
 InlineVector<Term> steps_of(const Layout& layout) {
   InlineVector<Term> steps;
   for (int axis = 0; axis < layout.shape.rank(); ++axis) {
@@ -77,8 +77,8 @@ InlineVector<Term> steps_of(const Layout& layout) {
   return steps;
 }
 
-// Whether each axis steps over all that lies within the axes after it, as in all memory that is walked in the order of
-// the axes. Most layouts need no more to be known to be distinct.
+// Whether each axis steps over the whole span of the axes after it, as in all memory that is walked in the order of the
+// axes. For most layouts this suffices to prove that elements are distinct.
 bool are_axes_nested(const Layout& layout) {
   Wide within = layout.item_size;
   for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
@@ -90,7 +90,7 @@ bool are_axes_nested(const Layout& layout) {
   return true;
 }
 
-// The same in the order of the steps. Precondition: they are sorted by outer_first().
+// The same for axes in the order of their steps. Precondition: they are sorted by outer_first().
 bool are_nested(const InlineVector<Term>& steps, std::int64_t item_size) {
   Wide within = item_size;
   for (int i = steps.size() - 1; i >= 0; --i) {

@@ -1,8 +1,8 @@
 // Whether strided tensors share memory.
 //
-// Exactly deciding it is a hard problem in general (integers x_i within bounds with sum a_i x_i = b), and easy for
-// every layout that slicing makes. The search is exact within a bound on its work; what it cannot decide within the
-// bound counts as overlap.
+// Deciding it exactly is hard in general (integers x_i within bounds with sum a_i x_i = b), and easy for every layout
+// that slicing makes. The search is exact within a bound on its work. If it reaches the bound, the answer is that they
+// overlap.
 #pragma once
 
 #include "backslice/view.h"

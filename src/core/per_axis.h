@@ -1,4 +1,4 @@
-// PerAxis<T>: room for one T per axis, indexed by the number of the axis, which is signed here as everywhere.
+// PerAxis<T>: room for one T per axis, indexed by the signed number of the axis.
 #pragma once
 
 #include <algorithm>

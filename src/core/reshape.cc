@@ -3,7 +3,8 @@
 namespace backslice {
 namespace {
 
-// Strides for the target axes [first, last), whose extents multiply to those of one evenly strided run.
+// Computes the strides of the target axes [first, last), whose extents multiply to the length of one evenly strided
+// run.
 void spread(const Shape& shape, int first, int last, std::int64_t stride, Dims& strides) {
   for (int i = last - 1; i >= first; --i) {
     strides[i] = stride;
@@ -17,7 +18,7 @@ std::optional<Layout> reshape(const Layout& layout, const Shape& shape) {
   if (shape.elements() == 0) return contiguous_layout(shape, layout.item_size);
   Layout result{shape, Dims(shape), layout.item_size};
   const int from_rank = layout.shape.rank(), to_rank = shape.rank();
-  // Match groups of axes with equal products, from the left. Within a source group each axis must run on into the
+  // Match groups of axes with equal products, from the left. Within a source group each axis must continue into the
   // next, so that the group is one evenly strided run.
   int from = 0, to = 0;
   while (from < from_rank || to < to_rank) {
@@ -32,7 +33,7 @@ std::optional<Layout> reshape(const Layout& layout, const Shape& shape) {
       }
     }
     std::int64_t stride = layout.item_size;
-    bool seen = false;  // axes of one element have no say
+    bool seen = false;  // axes of one element do not matter
     std::int64_t run = 1;
     for (int i = from - 1; i >= from_begin; --i) {
       if (layout.shape[i] == 1) continue;

@@ -1,4 +1,4 @@
-// Reading a tensor with other extents, in row-major order.
+// Reads a tensor with other extents, in row-major order.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace backslice {
 
-// The layout of the same elements in the same row-major order under another shape, or nothing where strides cannot
-// say it. Precondition: equal numbers of elements.
+// Returns the layout of the same elements in the same row-major order under another shape, or nullopt if strides cannot
+// express it. Precondition: equal numbers of elements.
 std::optional<Layout> reshape(const Layout& layout, const Shape& shape);
 
 }  // namespace backslice

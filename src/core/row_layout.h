@@ -1,4 +1,4 @@
-// One row of a tensor, as a layout of its own, and shapes with other rows.
+// One row of a tensor as a layout, and shapes with other rows.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace backslice {
 
-// The axes after the first. Precondition: there is a first. Where there are no rows, the others may multiply to more
-// than int64_t counts; a row then has no elements.
+// Returns the extents after the first axis. Precondition: there is a first axis. If there are no rows, the product of
+// the others may overflow int64_t; a row then has no elements.
 inline Layout row_layout(const Layout& layout) {
   Layout row;
   Dims extents;
@@ -29,11 +29,11 @@ inline std::int64_t elements_per_row(const Shape& shape) {
   return shape.elements() / std::max<std::int64_t>(1, shape[0]);
 }
 
-// The shape with that many rows. Precondition: it has a first axis, and no fewer rows.
+// Returns the shape with that many rows. Precondition: it has a first axis, and at least that many rows.
 inline Shape with_rows(const Shape& shape, std::int64_t rows) {
   Dims dims(shape);
   dims[0] = rows;
-  return *Shape::make(dims);  // no more than those of a shape that exists
+  return *Shape::make(dims);  // at most the elements of an existing shape
 }
 
 }  // namespace backslice

@@ -54,7 +54,7 @@ Status refusal(Ints dims, const char* argument, std::size_t axis) {
 
 }  // namespace
 
-// Every call makes shapes. Only an error needs memory, and so a boundary.
+// Every call makes shapes. Only an error needs memory, and so only the error path has a boundary.
 Result<Shape> Shape::make(Ints dims, const char* argument) {
   Result<Shape> made{Shape()};
   if (!detail::set_shape(*made, dims)) {

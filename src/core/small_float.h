@@ -1,8 +1,8 @@
 // SmallFloat: the floating-point types of 4 to 16 bits, described by their format and added in float32.
 //
-// One description serves them all: how many bits of exponent and mantissa, the bias, and what the top of the range
-// means. Encoding rounds to nearest, ties to even, and does not saturate where the format has an infinity or a NaN
-// to overflow to, as ml_dtypes converts.
+// One description serves them all: the bits of exponent and mantissa, the bias, and the meaning of the top of the
+// range. Encoding rounds to nearest, ties to even. It does not saturate if the format has an infinity or a NaN, as
+// ml_dtypes converts.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace backslice {
 enum class Specials {
   Ieee,        // the top exponent holds infinities and NaNs
   NanAtTop,    // "fn": no infinity, NaN is all ones
-  NanAtMinus,  // "fnuz": no infinity, NaN is where minus zero would be
+  NanAtMinus,  // "fnuz": no infinity; NaN has the bits of minus zero
   None,        // neither: overflow saturates
 };
 
@@ -35,7 +35,7 @@ struct FloatFormat {
       case Specials::NanAtMinus: return sign_bit();
       case Specials::None: break;
     }
-    return sign_bit();  // minus zero: what ml_dtypes makes of a NaN it cannot hold
+    return sign_bit();  // minus zero: what ml_dtypes makes of a NaN if the format has none
   }
   constexpr std::uint32_t largest_finite() const {
     switch (specials) {
@@ -48,7 +48,7 @@ struct FloatFormat {
   }
 };
 
-// 2^exponent, exactly, also where it is subnormal in float32. Precondition: -149 <= exponent <= 127.
+// Returns 2^exponent, exactly, even if it is subnormal in float32. Precondition: -149 <= exponent <= 127.
 constexpr float power_of_two(int exponent) {
   if (exponent >= -126) return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
   return std::bit_cast<float>(1u << (exponent + 149));
@@ -106,10 +106,10 @@ constexpr std::uint32_t encode(float value, const FloatFormat& format) {
   const std::uint32_t significand = (magnitude & 0x7fffffu) | (field == 0 ? 0u : 0x800000u);
   const int exponent = (field == 0 ? 1 : static_cast<int>(field)) - 127;
 
-  const int lowest = 1 - format.bias;  // of normal numbers; below it the spacing stays
+  const int lowest = 1 - format.bias;  // of normal numbers; the spacing is constant below
   const int kept = exponent < lowest ? lowest : exponent;
   const std::uint32_t rounded = shift_right_to_even(significand, 23 - format.mantissa_bits + (kept - exponent));
-  // A carry out of the mantissa, and the implicit one, both add to the exponent field as they should.
+  // A carry out of the mantissa and the implicit one both add to the exponent field, as intended.
   const std::uint32_t result =
       kept == lowest ? rounded : rounded + (static_cast<std::uint32_t>(kept - lowest) << format.mantissa_bits);
   if (result > format.largest_finite()) return one_nan ? overflow : sign | overflow;
@@ -120,7 +120,7 @@ template <FloatFormat kFormat>
 struct SmallFloat {
   std::conditional_t<(kFormat.magnitude_bits() >= 8), std::uint16_t, std::uint8_t> bits;
 
-  // Zero where the format has no minus zero.
+  // Returns zero if the format has no minus zero.
   static constexpr std::uint32_t kNegativeZero = kFormat.specials == Specials::NanAtMinus ? 0 : kFormat.sign_bit();
 
   friend SmallFloat operator+(SmallFloat a, SmallFloat b) {
@@ -141,7 +141,7 @@ using Float6E2M3FN = SmallFloat<FloatFormat{2, 3, 1, Specials::None}>;
 using Float6E3M2FN = SmallFloat<FloatFormat{3, 2, 3, Specials::None}>;
 using Float4E2M1FN = SmallFloat<FloatFormat{2, 1, 1, Specials::None}>;
 
-// float8_e8m0fnu: a power of two and nothing else; no sign, no zero, NaN is 255.
+// float8_e8m0fnu: a power of two without sign and zero; NaN is 255.
 struct Float8E8M0FNU {
   std::uint8_t bits;
 

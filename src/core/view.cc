@@ -58,13 +58,13 @@ void detail::make_contiguous(Layout& layout, std::int64_t item_size) {
   std::int64_t stride = item_size;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     layout.strides[axis] = stride;
-    // Empty tensors may have extents whose product overflows, and no elements for the stride to matter.
+    // Empty tensors may have extents whose product overflows; their strides do not matter.
     if (shape.elements() != 0) stride *= shape[axis];
   }
 }
 
 Layout contiguous_layout(const Shape& shape, std::int64_t item_size) {
-  Layout layout;  // no braces, which would zero all that fits
+  Layout layout;  // not value-initialised, which would zero the whole array
   layout.shape = shape;
   detail::make_contiguous(layout, item_size);
   return layout;
@@ -108,7 +108,7 @@ Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides, s
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
     BACKSLICE_RETURN_IF_ERROR(check_count("byte_strides", byte_strides, *checked));
-    // No element, so that no stride matters, however large.
+    // No elements, so the strides do not matter, however large.
     if (checked->elements() == 0) return contiguous_layout(*checked, *resolved);
     if (!span_in_bytes(*checked, byte_strides, *resolved)) return too_wide("byte_strides", byte_strides, *checked);
     return Layout{*checked, Dims(byte_strides), *resolved};
@@ -172,7 +172,7 @@ Status detail::check_elements(const void* data, DType dtype, const Layout& layou
 }
 
 bool is_contiguous(const Layout& layout) {
-  if (layout.shape.elements() == 0) return true;  // and its other extents may have a product that overflows
+  if (layout.shape.elements() == 0) return true;  // and the product of its other extents may overflow
   std::int64_t expected = layout.item_size;
   for (int axis = layout.shape.rank() - 1; axis >= 0; --axis) {
     if (layout.shape[axis] != 1 && layout.strides[axis] != expected) return false;

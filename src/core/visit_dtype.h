@@ -1,4 +1,4 @@
-// From a DType at run time to a C++ type at compile time, for what needs one: addition.
+// Turns a DType at run time into a C++ type at compile time. Only addition needs it.
 //
 //     visit_addable(dtype, []<class T>() { ... T a, b; a + b ... });
 //
@@ -16,7 +16,7 @@
 
 namespace backslice {
 
-// An integer of kBits that wraps, in the low bits of Storage. Whether it is signed makes no difference to the sum.
+// An integer of kBits that wraps, in the low bits of Storage. Its sign makes no difference to the sum.
 template <class Storage, int kBits = 8 * sizeof(Storage)>
 struct Wrapping {
   Storage value;

@@ -1,5 +1,5 @@
-// The pool behind default_executor(): plain threads, or oneTBB where the library is configured with
-// BACKSLICE_EXECUTOR=tbb. Each has a file of its own, of which a build has one.
+// The pool behind default_executor(): plain threads, or oneTBB if the library is configured with
+// BACKSLICE_EXECUTOR=tbb. Each has its own source file; a build compiles one of them.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@ namespace backslice {
 
 std::unique_ptr<Executor> make_default_pool(int threads);
 
-// For a pool that is no longer the default, or becomes it again. Whoever still uses it may go on; its threads end when
-// they find nothing to do. (oneTBB's belong to no pool.)
+// Retires a pool that is no longer the default, or makes it the default again. Current users may continue; its threads
+// end when they find no work. (oneTBB's threads belong to no pool.)
 void let_threads_end(Executor& pool, bool let);
 
 }  // namespace backslice

@@ -23,7 +23,8 @@ class TbbExecutor final : public Executor {
           },
           oneapi::tbb::simple_partitioner());
     };
-    // Isolated: a thread that waits here takes none but these tasks, since others may want what its caller holds.
+    // Isolated: a thread that waits here takes only these tasks, since other tasks may need locks that its caller
+    // holds.
     arena_.execute([&] { oneapi::tbb::this_task_arena::isolate(run_all); });
   }
 
@@ -31,8 +32,8 @@ class TbbExecutor final : public Executor {
   oneapi::tbb::task_arena arena_;
 };
 
-// oneTBB has as many workers as cores, and ignores a request for more with a warning on standard error. Of several
-// limits the lowest holds, so there is one, which grows. Called by one thread at a time.
+// oneTBB has as many workers as cores, and ignores larger requests with a warning on standard error. The lowest of
+// several limits holds, so there is one limit, which grows. Called by one thread at a time.
 void allow_workers(int threads) {
   static int most = oneapi::tbb::info::default_concurrency();
   static std::optional<oneapi::tbb::global_control> more;

@@ -1,4 +1,4 @@
-// BACKSLICE_NUM_THREADS, as it was set by whoever started the process.
+// Reads BACKSLICE_NUM_THREADS.
 #pragma once
 
 #include "backslice/export.h"
@@ -6,11 +6,11 @@
 
 namespace backslice {
 
-// InvalidArgument, with the value, where it is set to something that is not a number of threads.
-// Exported for the Python bindings.
+// Returns InvalidArgument, with the value, if the variable is set and is not a number of threads. Exported for the
+// Python bindings.
 BACKSLICE_EXPORT Status check_num_threads_variable();
 
-// The same where that left the number of threads undecided: until it is corrected, which decides it, or
+// Returns the same error while the invalid variable leaves the number of threads undecided: until it is corrected or
 // set_num_threads() is called.
 Status settle_num_threads();
 

@@ -40,15 +40,15 @@ Result<int> parse_num_threads(std::string_view text) {
   return invalid_argument("BACKSLICE_NUM_THREADS is \"", text, "\", expected a whole number of threads, at least 1");
 }
 
-// As many as the variable says, or as there are cores.
+// Returns the variable's number, or the number of cores.
 Result<int> threads_of_environment() {
   const char* text = std::getenv("BACKSLICE_NUM_THREADS");
   if (text == nullptr || *text == '\0') return cores();
   return parse_num_threads(text);
 }
 
-// The process's executor. It is never destroyed: tasks of other threads may still run at exit, and in a forked child
-// its threads do not exist.
+// The process's executor. It is never destroyed: tasks of other threads may still run at exit, and a forked child does
+// not have its threads.
 class Default {
  public:
   static Default& instance() {
@@ -68,13 +68,13 @@ class Default {
     is_environment_wrong_ = false;
     if (threads == threads_) return;
     threads_ = threads;
-    // The old one may be in use by another thread, and stays; its threads need not.
+    // Another thread may still use the old pool, so it stays; its threads may end.
     if (Executor* old = current_.exchange(nullptr)) let_threads_end(*old, true);
   }
 
   int threads() const { return threads_; }
 
-  // The variable's error, until it is corrected or set_threads() is called.
+  // Returns the variable's error, until it is corrected or set_threads() is called.
   Status read_environment_again() {
     if (!is_environment_wrong_) return Status();
     const auto threads = threads_of_environment();
@@ -103,7 +103,7 @@ class Default {
     return made_.back();
   }
 
-  // Only the forking thread lives on in the child: the workers and whoever held the lock are gone.
+  // Only the forking thread exists in the child; the workers and the owner of the lock do not.
   void after_fork() {
     new (&mutex_) std::mutex;
     forked_ = true;
@@ -122,7 +122,7 @@ class Default {
 }  // namespace
 
 Executor& serial_executor() noexcept {
-  // Never destroyed, since a thread may still use it at exit, and in no memory that could run out.
+  // Never destroyed, since a thread may still use it at exit. Static memory, which cannot run out.
   alignas(SerialExecutor) static std::byte memory[sizeof(SerialExecutor)];
   static auto* serial = new (memory) SerialExecutor;
   return *serial;

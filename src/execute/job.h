@@ -10,9 +10,9 @@
 
 namespace backslice {
 
-// Tasks are dealt out in shares. Each thread begins with the same share of every job, and helps with the others when it
-// is done: tasks that lie next to each other write memory that does, and calls that follow each other find in a core's
-// cache what it wrote before.
+// Tasks are dealt out in shares. Each thread begins with the same share of every job, and helps with the others
+// afterwards. So neighbouring tasks write neighbouring memory on one thread, and later calls find in a core's cache the
+// memory that it wrote before.
 class Job {
  public:
   Job(std::int64_t count, const std::function<void(std::int64_t)>& task, int threads)
@@ -20,7 +20,7 @@ class Job {
     for (int i = 0; i < shares_; ++i) next_[i].task.store(begin(i), std::memory_order_relaxed);
   }
 
-  // For thread `own` of `threads`. Returns how many it took.
+  // Runs the tasks of thread `own` of `threads`. Returns their number.
   std::int64_t take_tasks(int own, int threads) {
     const int first = static_cast<int>(std::int64_t{own} * shares_ / threads);
     std::int64_t taken = 0;
@@ -55,7 +55,7 @@ class Job {
   Next next_[kMostShares];
 };
 
-// Where helpers find a job. Seats are given away once: a helper gets up when the job has no tasks left.
+// A place where helpers find a job. Seats are given away once: a helper leaves its seat when the job has no tasks left.
 class alignas(64) Slot {
  public:
   static constexpr int kMostSeats = 0xffff;
@@ -65,7 +65,7 @@ class alignas(64) Slot {
     state_.store(static_cast<std::uint32_t>(seats) * kSeat, std::memory_order_release);
   }
 
-  // The job, with a seat taken in it, or null.
+  // Takes a seat. Returns the job, or null if no seat is free.
   Job* enter() {
     std::uint32_t state = state_.load(std::memory_order_relaxed);
     while (state >= kSeat) {
@@ -74,16 +74,16 @@ class alignas(64) Slot {
     return nullptr;
   }
 
-  // No more seats. For those who are in it.
+  // Closes the slot: no more seats are given away. Called by helpers with a seat.
   void close() { state_ &= kSeat - 1; }
-  // Whether the slot was closed and this helper was the last. The job may end with it.
+  // Leaves a seat. Returns whether the slot was closed and this helper was the last, so that the job may end.
   bool leave() { return state_.fetch_sub(kHelper) == kHelper; }
   bool is_empty() const { return state_.load() == 0; }
 
  private:
   static constexpr std::uint32_t kHelper = 1, kSeat = 1 << 16;
 
-  std::atomic<std::uint32_t> state_ = 0;  // helpers, and seats that are left
+  std::atomic<std::uint32_t> state_ = 0;  // number of helpers, and of free seats
   Job* job_ = nullptr;
 };
 

@@ -23,7 +23,7 @@ Status broken(const Parts&... parts) {
   return Status(StatusCode::Internal, join("context.executor->run ", parts...));
 }
 
-// What an executor's tasks refer to. Never destroyed, and used for one call after the other.
+// The state that an executor's tasks refer to. It is never destroyed, and is reused from call to call.
 class Run {
  public:
   Run() {
@@ -32,8 +32,8 @@ class Run {
     }
   }
 
-  // Begins a call. Returns what the executor may call. It is another one in each of kTurns calls, so that a task that
-  // comes late is not taken for one of the next call.
+  // Begins a call. Returns the function for the executor. The function differs in each of kTurns calls, so that a late
+  // task is not taken for one of the next call.
   const Task& open(std::int64_t count, const Task& task) {
     const auto words = static_cast<std::size_t>((count + 63) / 64);
     if (words > few_.size()) many_ = std::make_unique<std::atomic<std::uint64_t>[]>(words);
@@ -47,7 +47,7 @@ class Run {
     return entries_[turn_ - 1];
   }
 
-  // Ends the call: no task is begun any more. Returns whether none was running.
+  // Ends the call: no task may begin any more. Returns whether no task was running.
   bool close() { return state_.fetch_sub(turn_ << kTurnBit, std::memory_order_acq_rel) == turn_ << kTurnBit; }
 
   void wait_for_running_tasks() const {
@@ -66,7 +66,7 @@ class Run {
     return false;
   }
 
-  // Runs the tasks that were not begun. Returns how many.
+  // Runs the tasks that have not begun. Returns their number.
   std::int64_t run_rest() {
     std::int64_t rest = 0;
     for (std::int64_t i = 0; i < count_; ++i) {
@@ -81,7 +81,7 @@ class Run {
   static constexpr std::uint32_t kTurns = 8;
   static constexpr int kTurnBit = 32;
 
-  // What executors call, at any time. A task of another call leaves no trace: this call's executor is not to blame.
+  // Called by executors, at any time. A late task of another call is ignored: this call's executor is not to blame.
   void enter(std::uint64_t turn, std::int64_t i) noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     do {
@@ -100,7 +100,7 @@ class Run {
     return (begun_[i / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
 
-  // The turn, 0 while there is no call, and how many threads run its tasks.
+  // The turn (0 between calls), and the number of threads that run its tasks.
   alignas(64) std::atomic<std::uint64_t> state_ = 0;
   std::uint64_t turn_ = 0;
   const Task* task_ = nullptr;
@@ -120,7 +120,7 @@ class Runs {
     return *all;
   }
 
-  // A Run that nobody uses, or null. The one that was used last comes last.
+  // Returns an unused Run, or null. The Run that was used last is the last choice.
   Run* take() {
     const int first = static_cast<int>(next_.fetch_add(1, std::memory_order_relaxed) % kRuns);
     for (std::uint64_t seen = taken_.load(std::memory_order_relaxed); ~seen != 0;) {
@@ -140,7 +140,7 @@ class Runs {
   std::atomic<std::uint32_t> next_ = 0;
 };
 
-// Taken while it lives; for ever where threads that a fork left behind are in it.
+// A Run, taken for the lifetime of this object, or forever if threads that a fork left behind still use it.
 class TakenRun {
  public:
   TakenRun() : run_(Runs::instance().take()) {}
@@ -155,7 +155,7 @@ class TakenRun {
   Run* run_;
 };
 
-// What run() threw, or null.
+// Returns the exception that run() threw, or null.
 std::exception_ptr run_unchecked(Executor& executor, std::int64_t count, const Task& task) noexcept {
   try {
     executor.run(count, task);
@@ -165,7 +165,7 @@ std::exception_ptr run_unchecked(Executor& executor, std::int64_t count, const T
   }
 }
 
-// The error of an executor of ours, or of one in C.
+// Returns the error of one of our executors, or of an executor in C.
 std::optional<Status> own_error(const std::exception_ptr& thrown) {
   if (!thrown) return std::nullopt;
   try {
@@ -206,7 +206,7 @@ Status finish(Run& run, bool is_early, const std::exception_ptr& thrown) {
 Status run_supervised(Executor& executor, std::int64_t count, const Task& task) {
   TakenRun taken;
   Run* const run = taken.get();
-  if (run == nullptr) {  // as many threads as there are runs are here already
+  if (run == nullptr) {  // all Runs are in use
     for (std::int64_t i = 0; i < count; ++i) task(i);
     return Status();
   }

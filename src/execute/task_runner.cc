@@ -11,7 +11,7 @@
 namespace backslice {
 namespace {
 
-// What has become of the tasks of one run.
+// The outcome of the tasks of one run.
 class Outcome {
  public:
   Outcome(const TaskRunner& runner, const std::function<void(std::int64_t)>& body) : runner_(runner), body_(body) {}

@@ -1,8 +1,8 @@
 // TaskRunner: how one operation runs its tasks. The only place where kernels meet an Executor.
 //
-// Executors need tasks that do not throw and know nothing of cancellation. A TaskRunner gives them such tasks: between
-// two of them it asks whether the operation was cancelled, and what a task throws is kept until all have returned. An
-// executor that breaks its contract ends the operation with Internal (supervised_run.h).
+// Executors need tasks that do not throw and know nothing of cancellation. A TaskRunner wraps the tasks: it checks for
+// cancellation between two tasks, and keeps exceptions until all tasks have returned. An executor that breaks its
+// contract ends the operation with Internal (supervised_run.h).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace backslice {
 
 class TaskRunner {
  public:
-  // `begun`, unless it is null, becomes true with the first task.
+  // Sets `begun`, unless it is null, when the first task begins.
   TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr, std::atomic<bool>* begun = nullptr)
       : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr), begun_(begun) {}
 
@@ -27,14 +27,14 @@ class TaskRunner {
   // Throws a StatusException (Cancelled) if the operation was cancelled.
   void throw_if_cancelled() const;
 
-  // The same in a loop over very many small steps: asks at some of them, since asking costs more than a step does.
+  // The same for a loop over many small steps. Checks only at some steps, since a check costs more than a step.
   void throw_if_cancelled_at(std::int64_t step) const {
     if (step % kStepsBetween == 0) throw_if_cancelled();
   }
 
-  // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. Once the operation is cancelled or a
-  // body has thrown, the rest is left out; then this throws a StatusException (Cancelled), or what the body threw.
-  // After an Internal error of the executor all bodies have run.
+  // Calls body(0), ..., body(count - 1), each once, in any order, on any threads. After a cancellation or an exception,
+  // the remaining bodies are skipped, and this throws a StatusException (Cancelled) or the body's exception. After an
+  // Internal error of the executor all bodies have run.
   template <class Body>
   void run(std::int64_t count, const Body& body) const {
     if (count == 1) {
@@ -44,7 +44,7 @@ class TaskRunner {
     if (count > 1) run_many(count, std::cref(body));
   }
 
-  // For work that is done without tasks.
+  // Marks work without tasks as begun.
   void note_begun() const {
     if (begun_ != nullptr) begun_->store(true, std::memory_order_relaxed);
   }
@@ -55,7 +55,7 @@ class TaskRunner {
   void run_many(std::int64_t count, const std::function<void(std::int64_t)>& body) const;
 
   Executor& executor_;
-  const CancelledTest* cancelled_;  // null where nobody can cancel
+  const CancelledTest* cancelled_;  // null if the call cannot be cancelled
   std::atomic<bool>* begun_;
 };
 

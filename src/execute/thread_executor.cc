@@ -1,12 +1,12 @@
 // A pool of plain threads that serves any number of callers at once, also its own tasks.
 //
-// A call of run() is a Job on the caller's stack. The caller puts it into a slot with as many seats as it can use
-// helpers, and works on it. Workers that find a slot with a seat left take the seat and work on the job until it has no
-// tasks; then the slot is closed, and the caller waits for those who still have a seat in it. Since a caller can always
-// finish its own job alone, nothing waits in a circle: not nested calls, not callers who found no slot, and not a pool
-// that got fewer threads than it wanted, or none.
+// A call of run() is a Job on the caller's stack. The caller puts it into a slot, with as many seats as it can use
+// helpers, and works on it. A worker that finds a free seat takes it, and works on the job until it has no tasks left.
+// Then the slot is closed, and the caller waits for the helpers that are still seated. A caller can always finish its
+// own job alone, so there is no circular wait: not with nested calls, not without a slot, and not with fewer threads
+// than requested.
 //
-// Jobs may take less time than a mutex that all threads want: only threads that go to sleep, or wake others, lock one.
+// A job may take less time than a contended mutex: only threads that go to sleep, or wake others, lock one.
 #include <pthread.h>
 #include <signal.h>
 
@@ -40,7 +40,7 @@ void pause_briefly() {
 #endif
 }
 
-// Waking a thread takes longer than small jobs do, so that a thread looks around for this long before it sleeps.
+// Waking a thread takes longer than a small job, so a thread looks for work for this long before it sleeps.
 template <class Done>
 bool spin_until(const Done& done) {
   constexpr auto kLongest = std::chrono::microseconds(50);
@@ -54,8 +54,8 @@ bool spin_until(const Done& done) {
   return false;
 }
 
-// Signals are for the threads of the program, not for ours; but for those that a thread brings on itself, such as
-// SIGBUS where a mapped file became shorter: blocked, they end the process without their handler.
+// Blocks all signals except those that a thread causes itself, such as SIGBUS for a mapped file that became shorter. If
+// they were blocked, they would end the process without calling their handler.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -70,15 +70,15 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// What a pool and its threads share. It goes when the last of them does.
+// State shared by a pool and its threads, which lives until the last of them is gone.
 struct Shared {
   explicit Shared(int most) : threads(most) {}
 
-  const int threads;  // the most that may work on a job, the caller's included
+  const int threads;  // largest number of threads on a job, including the caller
   static constexpr int kSlots = 64;
   Slot slots[kSlots];
   alignas(64) std::atomic<std::uint64_t> taken = 0;  // a bit for each slot that has a job
-  // A bit for each slot that may have a seat, and how often one was set.
+  // A bit for each slot that may have a free seat, and a count of how often a bit was set.
   alignas(64) std::atomic<std::uint64_t> listed = 0;
   std::atomic<std::uint64_t> changes = 0;
 
@@ -88,7 +88,7 @@ struct Shared {
   std::mutex mutex;
   std::condition_variable wake, left, ended;
 
-  // A free slot, or -1.
+  // Returns a free slot, or -1.
   int take_slot() {
     std::uint64_t seen = taken.load(std::memory_order_relaxed);
     while (~seen != 0) {
@@ -104,7 +104,7 @@ struct Shared {
     ++changes;
   }
   void close(int slot) {
-    if ((listed & bit(slot)) == 0) return;  // many come to close it, and a change is dear
+    if ((listed & bit(slot)) == 0) return;  // many helpers close it, and a write is expensive
     listed &= ~bit(slot);
     slots[slot].close();
   }
@@ -133,11 +133,13 @@ struct Shared {
  private:
   static std::uint64_t bit(int slot) { return std::uint64_t{1} << slot; }
 
-  // Threads look for changes under the mutex before they sleep: after it was locked, they sleep or have seen them.
+  // Threads check for changes under the mutex before they sleep. So after this lock, they are asleep or have seen the
+  // change.
   void synchronize_with_waiters() { const std::lock_guard lock(mutex); }
 };
 
-// Whether there was a job with a seat. The last slot first: what a task waits for comes before other work.
+// Works on a job with a free seat, and returns whether there was one. Starts at the last slot: jobs that a task waits
+// for come before other work.
 bool help(Shared& pool, int own) {
   for (std::uint64_t listed = pool.listed; listed != 0; listed &= ~std::bit_floor(listed)) {
     const int slot = static_cast<int>(std::bit_width(listed)) - 1;
@@ -145,7 +147,7 @@ bool help(Shared& pool, int own) {
     if (job == nullptr) continue;
     job->take_tasks(own, pool.threads);
     pool.close(slot);
-    if (pool.slots[slot].leave()) pool.wake_callers();  // the job is not touched any more
+    if (pool.slots[slot].leave()) pool.wake_callers();  // the job may be gone from here on
     return true;
   }
   return false;
@@ -160,7 +162,7 @@ void wait_for_change(Shared& pool, std::uint64_t seen) {
   --pool.sleepers;
 }
 
-// What a thread of a pool does.
+// The loop of a worker thread.
 void work(Shared& pool, int own) {
   be_ready_to_throw();
   for (;;) {
@@ -173,14 +175,14 @@ void work(Shared& pool, int own) {
   if (--pool.workers == 0) pool.ended.notify_all();
 }
 
-// In a forked child it has no threads, and runs everything on the caller's.
+// In a forked child the pool has no threads, and runs everything on the caller's thread.
 class ThreadExecutor final : public Executor {
  public:
   explicit ThreadExecutor(int threads) : most_workers_(threads - 1), shared_(std::make_shared<Shared>(threads)) {}
 
   ~ThreadExecutor() override {
     if (is_before_fork()) {
-      // A reference that nobody gives back: what the threads of the parent held or waited for cannot be destroyed.
+      // A reference that is never released: objects that the parent's threads held or waited for cannot be destroyed.
       alignas(std::shared_ptr<Shared>) std::byte kept[sizeof(std::shared_ptr<Shared>)];
       new (kept) std::shared_ptr<Shared>(shared_);
       return;
@@ -192,8 +194,8 @@ class ThreadExecutor final : public Executor {
 
   int concurrency() const override { return most_workers_ + 1; }
 
-  // Waking threads takes as long as writing some megabytes. So that a series of smaller jobs gets threads, too, some of
-  // them wake them: then they stay awake from one to the next.
+  // Waking threads takes as long as writing some megabytes. So in a series of smaller jobs only some wake threads,
+  // which then stay awake for the next jobs.
   std::int64_t least_work() const override {
     if (shared_->sleepers < shared_->workers) return kLeastWork;
     const bool tries = asked_asleep_++ % kTuning.tries_asleep == kTuning.tries_asleep - 1;
@@ -209,14 +211,15 @@ class ThreadExecutor final : public Executor {
     invite(job, slot, helpers);
     const std::int64_t taken = job.take_tasks(0, shared_->threads);
     if (!is_before_fork()) return retire(slot);
-    if (taken < count) {  // a task forked, and this is the child: what others had taken is lost
+    if (taken < count) {  // a task forked, and this is the child: tasks of other threads are lost
       throw StatusException(Status(StatusCode::FailedPrecondition,
                                    "the process was forked during this operation, and the threads that worked on it "
                                    "are not in the child; call it again there"));
     }
   }
 
-  // The threads end when nobody needs them, until they are to stay again; meanwhile each job has some of its own.
+  // Lets the threads end when they have no work, until they are needed again. Meanwhile each job starts threads of its
+  // own.
   void let_threads_end(bool let) {
     if (is_before_fork()) return;
     const std::lock_guard lock(shared_->mutex);
@@ -233,7 +236,7 @@ class ThreadExecutor final : public Executor {
   void invite(Job& job, int slot, int helpers) {
     shared_->slots[slot].open(job, helpers);
     shared_->list(slot);
-    start_workers(helpers);  // where threads are to end, new ones stay only if they find a job
+    start_workers(helpers);  // if threads are to end, new ones stay only if they find a job
     shared_->wake_workers(helpers);
   }
 
@@ -249,7 +252,7 @@ class ThreadExecutor final : public Executor {
     shared_->give_slot_back(slot);
   }
 
-  // Where the system gives no more threads, fewer do.
+  // If the system provides no more threads, the pool has fewer.
   void start_workers(int wanted) noexcept {
     if (shared_->workers >= wanted) return;
     const std::lock_guard lock(shared_->mutex);
@@ -259,7 +262,7 @@ class ThreadExecutor final : public Executor {
         std::thread([shared = shared_, own = shared_->workers + 1] { work(*shared, own); }).detach();
         ++shared_->workers;  // it needs the mutex to end
       }
-    } catch (...) {  // no memory, or no thread
+    } catch (...) {  // out of memory, or no more threads
     }
   }
 

@@ -11,7 +11,7 @@
 namespace backslice {
 namespace {
 
-// Not under the address sanitizer, so that it finds a use after the release.
+// Not under the address sanitizer, which then finds uses after the release.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeepsSmall = false;
 #elif defined(__has_feature)
@@ -21,10 +21,10 @@ constexpr bool kKeepsSmall = true;
 #endif
 
 // The small memory that a thread released last, for its next request: malloc takes as long for some kilobytes as a
-// gradient takes to fill them. A thread that ends frees it.
+// gradient takes to fill them. It is freed when the thread ends.
 class LastReleased {
  public:
-  // Null where it does not fit, or is more than twice as large.
+  // Returns null if the memory is too small, or more than twice as large as requested.
   static std::byte* take(std::size_t size) noexcept {
     if (is_over) return nullptr;
     LastReleased& own = of_thread();
@@ -50,7 +50,7 @@ class LastReleased {
     return own;
   }
 
-  static thread_local bool is_over;  // objects of the thread that end later may still have memory
+  static thread_local bool is_over;  // objects of the thread that are destroyed later may still have memory
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -67,7 +67,7 @@ Result<Buffer> allocate_small(std::int64_t bytes) {
   return Buffer::own(data, [size](std::byte* p) { LastReleased::put(p, size); });
 }
 
-// Makes the owner of a block; when there is no memory even for that, `release` is called at once.
+// Makes the owner of a block. If there is no memory for the owner, `release` is called at once.
 template <class Release>
 Buffer own(Block block, Release release) {
   return Buffer::own(block.data, [block, release](std::byte*) { release(block); });

@@ -21,7 +21,7 @@ std::int64_t machine_memory() {
   return bytes;
 }
 
-// Precondition: bytes is no more than the machine has, so that nothing overflows.
+// Precondition: bytes is at most the machine's memory, so that nothing overflows.
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 Result<std::byte*> map(std::int64_t bytes) {
@@ -33,7 +33,7 @@ Result<std::byte*> map(std::int64_t bytes) {
   return no_memory(bytes);
 }
 
-// Maps more than is needed and gives back what lies before and after the aligned part.
+// Maps more than needed, and unmaps the memory before and after the aligned part.
 Result<Block> map_aligned_huge(std::int64_t bytes) {
   const auto mapped = map(bytes + kHugePage);
   if (!mapped.ok()) return mapped.status();
@@ -56,7 +56,7 @@ Result<Block> map_block(std::int64_t bytes) {
 class Pool {
  public:
   static Pool& instance() {
-    static auto* self = new Pool;  // results may outlive everything else
+    static auto* self = new Pool;  // never destroyed: results may outlive everything else
     return *self;
   }
 
@@ -75,7 +75,7 @@ class Pool {
       }
     }
     auto block = map_block(bytes);
-    if (!block.ok()) {  // what is kept may be what is missing
+    if (!block.ok()) {  // the kept blocks may be the missing memory
       trim(0);
       block = map_block(bytes);
     }
@@ -87,7 +87,7 @@ class Pool {
     return block;
   }
 
-  // Called by owners that go: it cannot fail.
+  // Called when owners are destroyed: it cannot fail.
   void release(Block block) noexcept {
     std::unique_lock lock(mutex_);
     stats_.bytes_in_use -= block.size;
@@ -115,12 +115,12 @@ class Pool {
  private:
   Pool() {
     stats_.limit = machine_memory() / 4;
-    // A child must not find the lock held by a thread that it does not have.
+    // Held across a fork, so that a child never finds the lock held by a thread that it does not have.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });
   }
 
-  // False where there is no memory even for the list.
+  // Returns false if there is no memory for the list.
   bool keep(Block block) noexcept {
     make_room(stats_.limit - block.size);
     try {
@@ -132,7 +132,7 @@ class Pool {
     return true;
   }
 
-  // The latest kept block that fits without wasting more than an eighth.
+  // Finds the latest kept block that fits and wastes at most an eighth.
   std::list<Block>::iterator find(std::int64_t bytes) {
     for (auto it = kept_.end(); it != kept_.begin();) {
       --it;
@@ -141,7 +141,7 @@ class Pool {
     return kept_.end();
   }
 
-  // Gives the oldest blocks back until no more than `bytes` are kept.
+  // Frees the oldest blocks until at most `bytes` are kept.
   void make_room(std::int64_t bytes) {
     while (stats_.bytes_kept > bytes) {
       stats_.bytes_kept -= kept_.front().size;
@@ -172,7 +172,7 @@ Result<Block> map_zeroed(std::int64_t bytes) {
 }
 
 void ask_for_huge_pages(std::byte* data, std::int64_t bytes) {
-  madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // where refused, small pages do
+  madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // if the system refuses, small pages will do
 }
 
 void unmap(Block block) { munmap(block.data, static_cast<std::size_t>(block.size)); }

@@ -23,7 +23,7 @@ Status check_memory(const Buffer& buffer, std::int64_t bytes, Device device) {
                 join("the allocator gave memory that is not aligned to ", Allocator::kAlignment, " bytes"));
 }
 
-// Elements that are objects are made here, and end before their memory goes.
+// Constructs elements that are objects, and destroys them before their memory is freed.
 Buffer with_objects(Buffer memory, DType dtype, std::int64_t count) {
   const ItemOperations& items = operations_of(dtype);
   items.construct(memory.data(), count);

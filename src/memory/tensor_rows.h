@@ -5,13 +5,13 @@
 
 namespace backslice {
 
-// Rows [lo, hi) along the first axis, as a view. Precondition: the rank is at least 1.
+// Returns the rows [lo, hi) along the first axis, as a view. Precondition: the rank is at least 1.
 Tensor rows_of(const Tensor& tensor, std::int64_t lo, std::int64_t hi);
 
-// Row `row` along the first axis, without that axis.
+// Returns row `row` along the first axis, without that axis.
 Tensor row_of(const Tensor& tensor, std::int64_t row);
 
-// [count, inner...]. No elements may have extents whose product is no Shape's: [0, 2^40, 2^40] is one.
+// Returns the shape [count, inner...]. Without elements, the product of the extents may overflow: [0, 2^40, 2^40].
 Result<Shape> stacked_shape(std::int64_t count, Ints inner);
 
 }  // namespace backslice

@@ -12,13 +12,13 @@ namespace {
 
 std::atomic<const RowKernels*> ready = nullptr;
 
-// Written once: many threads read it.
+// Written once, since many threads read it.
 const RowKernels& noted(const RowKernels& rows) {
   if (ready.load(std::memory_order_relaxed) == nullptr) ready.store(&rows, std::memory_order_release);
   return rows;
 }
 
-// Looks at an environment variable in every call that needs it, until it is right.
+// Checks an environment variable in every call that needs it, until it is valid.
 template <auto check>
 void throw_if_wrong() {
   static std::atomic<bool> is_right = false;
@@ -35,7 +35,7 @@ Executor& executor_of(const Context& context) {
   return default_executor();
 }
 
-// Empty where the context has no std::stop_token.
+// Empty if the context has no std::stop_token.
 CancelledTest stop_test_of([[maybe_unused]] const Context& context) {
 #ifdef __cpp_lib_jthread
   if (context.stop.stop_possible()) {
@@ -48,7 +48,7 @@ CancelledTest stop_test_of([[maybe_unused]] const Context& context) {
   return nullptr;
 }
 
-// Memory that is given back in the order of one stream may be somebody else's while another stream still uses it.
+// Memory that is freed in the order of one stream may be reused while another stream still uses it.
 Allocator& checked(Allocator& allocator, const Context& context, Device on) {
   if (allocator.device() != on) {
     throw StatusException(invalid_argument("the context's allocator gives memory on ", to_string(allocator.device()),
@@ -95,7 +95,7 @@ Result<Tensor> Call::allocate_for(const ExecutionPolicy& policy, DType dtype, co
   return made;
 }
 
-// Work in pieces asks before each of them.
+// Work in pieces checks before each piece.
 void Call::ask_after(std::int64_t work, std::int64_t pieces) const {
   const std::int64_t unasked = pieces > 1 ? 0 : unasked_work_.load(std::memory_order_relaxed) + work;
   const bool is_enough = unasked >= kLargestCancellablePiece;

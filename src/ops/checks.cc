@@ -11,7 +11,7 @@
 namespace backslice {
 namespace {
 
-// Templates take a View as it is: as a ConstView it would be copied.
+// A template, so that a View is not copied into a ConstView.
 
 template <class AnyView>
 bool is_aligned(const AnyView& view, std::int64_t alignment) {

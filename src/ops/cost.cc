@@ -25,10 +25,10 @@ void describe_schedule(const Selection& selection, const Layout& dy, DType dtype
   }
 }
 
-// What CUDA gives is aligned to 256 bytes. Nothing is read or written there.
+// CUDA aligns memory to 256 bytes. Nothing is read or written at this address.
 std::byte* some_device_memory() { return reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40); }
 
-// More than any device has, and few enough kernels to be listed.
+// Larger than the memory of any device, and small enough to list the kernels.
 constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 42;
 
 Status describe_kernels(const Selection& selection, const Layout& dy, DType dtype, Device device, GradientCost& cost) {

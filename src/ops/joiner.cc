@@ -13,8 +13,8 @@
 namespace backslice {
 namespace {
 
-// From the first byte of a view to after its last. There may be millions of parts: most are told apart from it by this
-// alone.
+// The bytes from the first to the last of a view. There may be millions of segments; this test alone rules out most of
+// them.
 std::pair<const std::byte*, const std::byte*> span_of(const ConstView& view) {
   if (view.elements() == 0) return {view.data, view.data};
   const std::byte *low = view.data, *high = view.data + view.layout.item_size;
@@ -35,8 +35,8 @@ View rows_of(const View& view, std::int64_t lo, std::int64_t hi) {
   return {view.data + lo * view.layout.strides[0], view.dtype, layout, view.device};
 }
 
-// Adds dense elements to elements [lo, hi) of a view, counted row by row: what is left of a first row, whole rows, and
-// what there is of a last one.
+// Adds dense elements to elements [lo, hi) of a view in row-major order: the rest of a first row, whole rows, and the
+// beginning of a last row.
 void add_range(const View& out, std::int64_t lo, std::int64_t hi, const std::byte* from, const Call& call) {
   if (lo == hi) return;
   const std::int64_t item_size = out.layout.item_size;
@@ -100,7 +100,7 @@ Status Joiner::join_into(const View& out, Write write, const Call& call) const {
   return Status();
 }
 
-// Neighbours in memory are added at once: of millions of rows, most are.
+// Adjacent segments are added at once: of millions of rows, most are adjacent.
 void Joiner::add_parts(const View& out, const Call& call) const {
   std::int64_t at = 0, step = 0;
   for (std::size_t i = 0; i < segments_.size();) {

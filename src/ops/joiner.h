@@ -1,5 +1,5 @@
-// Joiner: parts of memory, one after the other, as one tensor. Where they lie next to each other in one block already,
-// the tensor is a view of it, and nothing is moved.
+// Joiner: segments of memory, one after the other, as one tensor. If they are adjacent in one block already, the tensor
+// is a view of it, and nothing is moved.
 #pragma once
 
 #include "kernels/concat/kernel.h"
@@ -13,13 +13,14 @@ class Joiner {
     segments_.reserve(parts);
   }
 
-  // Zeros. Preconditions of all: the size of the part in bytes fits int64_t.
+  // Appends zeros. Precondition of all: the size of the segment in bytes fits int64_t.
   void push_zeros(std::int64_t elements) {
     segments_.push_back({nullptr, elements * item_size_});
     if (elements > 0) adjacent_ = false;
   }
 
-  // Dense elements at `data`. owner() is the Buffer they lie in; it is asked while all are neighbours.
+  // Appends dense elements at `data`. owner() is the Buffer that holds them; it is called only while all segments are
+  // adjacent.
   template <class Owner>
   void push(const std::byte* data, std::int64_t elements, const Owner& owner) {
     segments_.push_back({data, elements * item_size_});
@@ -34,13 +35,13 @@ class Joiner {
     expected_ = data + elements * item_size_;
   }
 
-  // The same for memory that is not owned here: no view of it can be returned.
+  // Appends memory that is not owned here: no view of it can be returned.
   void push_borrowed(const std::byte* data, std::int64_t elements) {
     segments_.push_back({data, elements * item_size_});
     if (elements > 0) adjacent_ = false;
   }
 
-  // The sum of two or more terms, all dense.
+  // Appends the sum of two or more dense terms.
   void push_sum(std::vector<const std::byte*> terms, std::int64_t elements) {
     const std::byte* first = terms[0];
     terms.erase(terms.begin());
@@ -49,20 +50,20 @@ class Joiner {
     if (elements > 0) adjacent_ = false;
   }
 
-  // As a tensor of that shape, which has room for exactly them.
+  // Returns the segments as a tensor of that shape, which has room for exactly them.
   Result<Tensor> join(const Shape& shape, const Call& call) const;
 
-  // Into memory of the caller's, of that size and any strides, which was checked and shares none of the parts' memory.
-  // Sums are for Write::Overwrite only.
+  // Writes the segments into the caller's memory, of that size and any strides. The memory was checked, and overlaps no
+  // segment. Sums are for Write::Overwrite only.
   Status join_into(const View& out, Write write, const Call& call) const;
 
-  // Whether the view shares memory with a part.
+  // Returns whether the view shares memory with a segment.
   bool shares_memory_with(const ConstView& view) const;
 
  private:
   void write_dense(const View& out, Write write, const Call& call) const;
 
-  // Adds the parts that are no zeros, and touches nothing else: others may write there meanwhile, and minus zero plus
+  // Adds the segments that are not zeros, and touches nothing else: other threads may write there, and minus zero plus
   // zero is not minus zero.
   void add_parts(const View& out, const Call& call) const;
 

@@ -6,7 +6,7 @@
 
 namespace backslice {
 
-// Runs a schedule where the arguments of the call are.
+// Runs a schedule on the device of the arguments.
 inline void run_fill(const Schedule& schedule, DType dtype, std::byte* dst, const std::byte* src, const Call& call) {
   if (call.device.is_cpu()) {
     fill(schedule.plan, dtype, dst, src, call.kernel(schedule));
@@ -38,7 +38,7 @@ inline void add_to(const View& dst, const ConstView& src, const Call& call) {
   run_add(schedule, src.dtype, dst.data, src.data, call);
 }
 
-// A contiguous copy.
+// Returns a contiguous copy.
 inline Result<Tensor> copy_of(const ConstView& src, const Call& call) {
   auto made = call.allocate(src.dtype, src.shape(), src.layout.item_size);
   if (made.ok()) copy_into(made->view(), src, call);

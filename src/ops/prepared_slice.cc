@@ -9,9 +9,10 @@
 namespace backslice {
 
 struct PreparedSlice::Impl {
-  // What a small gradient needs comes first and lies together: it takes no longer than fetching it from memory does.
+  // The fields for a small gradient come first, in one cache line: a call takes no longer than fetching them from
+  // memory.
   DType dtype;
-  bool has_plain_gradient;  // x and y are contiguous, and the gradient depends on nothing but where they lie
+  bool has_plain_gradient;  // x and y are contiguous, and only their addresses are needed
   std::int64_t x_bytes, y_bytes;
   std::optional<FillNest> small_gradient;
   Schedule gradient, forward, addition;
@@ -23,14 +24,14 @@ namespace {
 
 Status check_layout(const Layout& layout, DType dtype, const char* argument, const Shape& expected,
                     const char* meaning) {
-  // Memory is not looked at: any address will do for the checks that every view goes through.
+  // A fixed address: the checks that every view goes through read no memory.
   alignas(Allocator::kAlignment) static const std::byte somewhere{};
   const ConstView view{&somewhere, dtype, layout};
   BACKSLICE_RETURN_IF_ERROR(check_input(view, argument));
   return check_shape(view.shape(), argument, expected, meaning);
 }
 
-// Whether elements lie in the same places: the strides of axes with one element do not matter.
+// Whether two layouts have the same element addresses: strides of axes with one element do not matter.
 bool same_places(const Layout& a, const Layout& b) {
   if (a.shape != b.shape || a.item_size != b.item_size) return false;
   if (a.shape.elements() == 0) return true;
@@ -54,7 +55,7 @@ Status check_prepared(const ConstView& view, const char* argument, DType dtype, 
   return check_input(view, argument, RunsOn::AnyDevice);
 }
 
-// An output on the input's device, apart from it and from itself.
+// Checks an output: on the input's device, and overlapping neither the input nor itself.
 Status check_place(const View& out, const ConstView& input, const char* argument) {
   BACKSLICE_RETURN_IF_ERROR(check_same_device(out.device, "out", input.device, argument));
   BACKSLICE_RETURN_IF_ERROR(check_distinct(out, "out"));
@@ -135,7 +136,7 @@ Status PreparedSlice::gradient(const void* dy, void* out, const Context& context
   const auto* from = static_cast<const std::byte*>(dy);
   auto* to = static_cast<std::byte*>(out);
   if (!slice.has_plain_gradient || !is_usable(dy, slice.dtype) || !is_usable(out, slice.dtype) ||
-      !are_apart(dy, slice.y_bytes, out, slice.x_bytes)) {  // then the views tell what is wrong, or that nothing is
+      !are_apart(dy, slice.y_bytes, out, slice.x_bytes)) {  // then the checks of the views find the error, or none
     return gradient(ConstView{from, slice.dtype, slice.y}, View{to, slice.dtype, slice.x}, context);
   }
   const RowKernels* rows = slice.small_gradient && context.allocator == nullptr ? ready_rows() : nullptr;

@@ -28,7 +28,7 @@ void store(std::byte* to, const T& value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Two loads and stores that may overlap.
+// Copies by two loads and stores that may overlap.
 template <class T>
 void copy_ends(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   const std::int64_t last = bytes - static_cast<std::int64_t>(sizeof(T));
@@ -37,7 +37,7 @@ void copy_ends(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   store(dst + last, last_value);
 }
 
-// Short runs, without the cost of a call.
+// Copies short runs, without the cost of a call.
 void copy_run(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   if (bytes > 128) {
     std::memcpy(dst, src, static_cast<std::size_t>(bytes));
@@ -53,7 +53,7 @@ void copy_run(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   }
 }
 
-// A complex number is two numbers: compilers make slow code of std::complex in memory.
+// Adds a complex number as two numbers: compilers make slow code of std::complex in memory.
 template <class T>
 struct Parts {
   using Number = T;
@@ -107,7 +107,7 @@ void SmallMove::copy_items(std::byte* dst, const std::byte* src) const {
   });
 }
 
-// Null for so few items that a nest takes longer than they do.
+// Returns null for so few items that a loop here is faster.
 const RowKernels* SmallMove::rows_for(std::int64_t items) const {
   return items > kTuning.few_items ? ready_rows() : nullptr;
 }

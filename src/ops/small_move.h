@@ -1,7 +1,7 @@
-// SmallMove: moves within the caches, where making a Plan and a Schedule takes a good part of the time. More than a few
-// runs are a Nest's.
+// SmallMove: moves within the caches, where making a Plan and a Schedule takes a good part of the time. A Nest does
+// moves of more than a few runs.
 //
-// It is made on the stack, of one loop per axis in any order, and then runs between any two places:
+// It is made on the stack, of one loop per axis in any order, and can then run on any two addresses:
 //
 //     SmallMove rows(4);              // the gradient of x[8:40, 8:40] of a float32 matrix (64, 64)
 //     rows.skip(8 * 256 + 8 * 4, 0);
@@ -31,8 +31,8 @@ class SmallMove {
   static constexpr int kMostAxes = 8;
   static constexpr std::int64_t kMostBytes = kTuning.small_bytes, kMostRuns = kTuning.small_runs;
 
-  // How many bytes of a result may be selected, where it is zeroed first: of a large one, so few that it does not
-  // matter that they are written twice. None of one that is too large.
+  // The most bytes of a result that may be selected, if the result is zeroed first. In a large result, so few that
+  // writing them twice does not matter. 0 for a result that is too large.
   static constexpr std::int64_t most_selected(std::int64_t result_bytes) {
     if (result_bytes <= kMostBytes) return kMostBytes;
     return result_bytes <= kTuning.small_zeros ? result_bytes / kTuning.sparse : 0;
@@ -40,13 +40,13 @@ class SmallMove {
 
   explicit SmallMove(std::int64_t item_size) : item_size_(item_size) {}
 
-  // The first element lies that many bytes further on.
+  // Moves the first element by so many bytes.
   void skip(std::int64_t dst_bytes, std::int64_t src_bytes) {
     dst_offset_ += dst_bytes;
     src_offset_ += src_bytes;
   }
 
-  // Precondition: 1 <= count, and there are fewer than kMostAxes yet.
+  // Precondition: 1 <= count, and there are fewer than kMostAxes axes so far.
   void add_axis(std::int64_t count, std::int64_t dst_stride, std::int64_t src_stride) {
     if (count == 1) return;
     if (dst_stride < 0) {
@@ -59,7 +59,7 @@ class SmallMove {
     loops_[at] = {count, dst_stride, src_stride};
   }
 
-  // Whether the strides alone show that no two elements of the destination share memory. To be asked before finish().
+  // Whether the strides alone prove that no two elements of the destination share memory. Call it before finish().
   bool is_surely_distinct() const {
     std::int64_t reach = item_size_;
     for (int i = size_ - 1; i >= 0; --i) {
@@ -69,7 +69,7 @@ class SmallMove {
     return true;
   }
 
-  // Called once, after the last axis: merges loops that run on into each other.
+  // Merges loops that continue each other. Called once, after the last axis.
   void finish() {
     int kept = 0;
     for (int i = 0; i < size_; ++i) {
@@ -96,10 +96,10 @@ class SmallMove {
   // Zeroes contiguous bytes.
   BACKSLICE_EXPORT static void zero_run(std::byte* dst, std::int64_t bytes);
 
-  // Of a move whose source has the destination's strides.
+  // Zeroes the destination. Precondition: the source has the destination's strides.
   BACKSLICE_EXPORT void zero(std::byte* dst) const;
 
-  // Adds; false, and nothing is done, for a dtype without addition.
+  // Adds. Returns false, and does nothing, for a dtype without addition.
   BACKSLICE_EXPORT bool add(DType dtype, std::byte* dst, const std::byte* src) const;
 
  private:
@@ -107,7 +107,7 @@ class SmallMove {
     std::int64_t count, dst, src;  // strides in bytes
   };
 
-  // A call of a row's function should do more than a few items.
+  // Makes the longest loop the innermost, since a call of a row function should do more than a few items.
   void walk_longest_inside() {
     int longest = size_ - 1;
     for (int i = size_ - 2; i >= 0; --i) {

@@ -1,4 +1,4 @@
-// TensorFlow's StridedSlice and StridedSliceGrad: lower to a Selection, then slice.
+// TensorFlow's StridedSlice and StridedSliceGrad: convert to a Selection, then slice.
 #include <utility>
 
 #include "core/boundary.h"

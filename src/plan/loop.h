@@ -1,7 +1,7 @@
-// Loop: one axis of what is written, walked forward.
+// Loop: one axis of the output, walked forward.
 //
-// A plan (one source) and tiles (many sources) are both made of loops. What can be done with a loop is here, once: it
-// is turned forward, restricted to some of its positions, and merged with the loop inside it.
+// A plan (one source) and tiles (many sources) are both made of loops. This file has the operations on a loop: it is
+// turned forward, restricted to some of its positions, and merged with the loop inside it.
 //
 //     axis of 10, reversed in memory, of which x[2:8:3] takes 2 and 5:   extent 10, start 4, step 3, count 2
 #pragma once
@@ -17,7 +17,7 @@ namespace backslice {
 
 struct Loop {
   std::int64_t extent = 1;                      // positions in the destination
-  std::int64_t start = 0, step = 1, count = 1;  // those that come from the source; step is positive
+  std::int64_t start = 0, step = 1, count = 1;  // positions that come from the source; step is positive
   std::int64_t dst_stride = 0;                  // bytes from one position to the next; positive
   std::int64_t src_stride = 0;                  // bytes from one taken position to the next; any sign
 
@@ -25,13 +25,13 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-// A loop, and how many bytes its first positions lie from where both sides began before.
+// A loop, and the distance in bytes of its first positions from the first positions before the change.
 struct PlacedLoop {
   Loop loop;
   std::int64_t dst_offset = 0, src_offset = 0;
 };
 
-// The loop over an axis with strides of any sign, of which `taken` says which positions the source fills.
+// Makes the loop over an axis with strides of any sign. `taken` says which positions the source fills.
 inline PlacedLoop forward_loop(std::int64_t extent, Selection::Axis taken, std::int64_t dst_stride,
                                std::int64_t src_stride) {
   PlacedLoop placed;
@@ -51,7 +51,7 @@ inline PlacedLoop forward_loop(std::int64_t extent, Selection::Axis taken, std::
   return placed;
 }
 
-// Some positions of a loop, and what the source gives them.
+// Restricts a loop to some of its positions.
 inline PlacedLoop restricted(const Loop& loop, Range positions) {
   const Range taken = taken_inside({loop.start, loop.step, loop.count}, positions);
   const std::int64_t count = taken.hi - taken.lo;
@@ -64,20 +64,20 @@ inline PlacedLoop restricted(const Loop& loop, Range positions) {
   return {part, positions.lo * loop.dst_stride, taken.lo * loop.src_stride};
 }
 
-// Whether stepping `outer` once is stepping past the end of `inner` in the destination.
+// Whether a step of `outer` continues after the end of `inner` in the destination.
 inline bool are_adjacent(const Loop& outer, const Loop& inner) {
   return outer.dst_stride == inner.extent * inner.dst_stride;
 }
 
-// -- Of adjacent loops:
+// -- Adjacent loops:
 
-// Whether what is taken of both is one run of positions, evenly apart in the source.
+// Whether the selected positions of both are one run, evenly spaced in the source.
 inline bool take_one_run(const Loop& outer, const Loop& inner) {
   return inner.takes_all() && outer.step == 1 &&
          (outer.count == 1 || outer.src_stride == inner.count * inner.src_stride);
 }
 
-// Whether the inner loop's steps go on evenly from one position of the outer to the next.
+// Whether the inner loop's steps continue evenly from one position of the outer loop to the next.
 inline bool step_evenly(const Loop& outer, const Loop& inner) {
   if (!outer.takes_all()) return false;
   if (inner.count == 1) return true;
@@ -86,11 +86,11 @@ inline bool step_evenly(const Loop& outer, const Loop& inner) {
 }
 
 inline bool can_merge(const Loop& outer, const Loop& inner) {
-  if (outer.count == 0) return true;  // zeros next to whatever is never reached
+  if (outer.count == 0) return true;  // zeros beside any loop, which is never reached
   return step_evenly(outer, inner) || take_one_run(outer, inner);
 }
 
-// Both as one loop. Precondition: can_merge(outer, inner).
+// Merges two loops. Precondition: can_merge(outer, inner).
 inline Loop merged(const Loop& outer, const Loop& inner) {
   const std::int64_t extent = outer.extent * inner.extent;
   if (outer.count == 0) return {extent, 0, 1, 0, inner.dst_stride, 0};
@@ -106,13 +106,13 @@ inline Loop merged(const Loop& outer, const Loop& inner) {
   return {extent, outer.start * inner.extent, 1, outer.count * inner.extent, inner.dst_stride, inner.src_stride};
 }
 
-// The strides of a slice's elements, by axis of what was sliced; 0 where the axis was dropped.
+// The strides of a slice by axis of its input; 0 for dropped axes.
 class StridesByInputAxis {
  public:
   StridesByInputAxis(const Selection& selection, const Layout& slice)
       : axes_(selection.result_axes()), strides_(slice.strides) {}
 
-  // Asked for axis 0, 1, ..., in this order, which is that of the slice's axes.
+  // Returns the stride of an axis. Call it for axis 0, 1, ..., in this order.
   std::int64_t of(int axis) {
     while (next_ < axes_.size() && axes_[next_] == Selection::kNewAxis) ++next_;
     if (next_ == axes_.size() || axes_[next_] != axis) return 0;
@@ -122,10 +122,10 @@ class StridesByInputAxis {
  private:
   Ints axes_;
   const Dims& strides_;
-  std::size_t next_ = 0;  // the first axis of the slice that was not met yet
+  std::size_t next_ = 0;  // the next axis of the slice
 };
 
-// All of them, for those who ask in another order.
+// Returns all strides, for random access.
 inline PerAxis<std::int64_t> strides_by_input_axis(const Selection& selection, const Layout& slice) {
   PerAxis<std::int64_t> strides;
   StridesByInputAxis by_axis(selection, slice);

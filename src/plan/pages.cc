@@ -14,7 +14,8 @@ std::int64_t page_bytes() {
 
 std::int64_t pages_touched(const Selection& selection, const Layout& layout, std::int64_t page_bytes) {
   if (selection.result_shape().elements() == 0) return 0;
-  // From the innermost axis out: the bytes that the selected elements span, and the pages within that they touch.
+  // From the innermost axis outwards: the bytes that the selected elements span, and the pages in them that are
+  // touched.
   std::int64_t span = layout.item_size;
   const auto pages_of = [&](std::int64_t bytes) { return bytes / page_bytes + 2; };
   std::int64_t pages = pages_of(span);

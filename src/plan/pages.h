@@ -5,10 +5,10 @@
 
 namespace backslice {
 
-// The system's: 4 KiB on x86-64; 4, 16 or 64 KiB on ARM, as its kernel was built.
+// The system's page size: 4 KiB on x86-64; 4, 16 or 64 KiB on ARM, depending on the kernel.
 std::int64_t page_bytes();
 
-// An upper bound, from the layout of the input alone.
+// Returns an upper bound, from the layout of the input alone.
 std::int64_t pages_touched(const Selection& selection, const Layout& layout, std::int64_t page_bytes);
 
 }  // namespace backslice

@@ -8,10 +8,10 @@
 
 namespace backslice {
 
-// Builds a Plan in the order of the steps: one loop per axis, turned forward, ordered, merged, widened.
+// Builds a Plan step by step: one loop per axis, turned forward, ordered, merged, widened.
 class Planner {
  public:
-  // Of tensors whose first elements lie that far from where a kernel will be told they are.
+  // The offsets are the distances of the tensors' first elements from the addresses that a kernel gets.
   explicit Planner(std::int64_t item_size, std::int64_t dst_offset = 0, std::int64_t src_offset = 0) {
     plan_.item_size_ = item_size;
     plan_.dst_offset_ = dst_offset;
@@ -20,7 +20,7 @@ class Planner {
 
   explicit Planner(const Plan& plan) : plan_(plan) {}
 
-  // With that loop cut.
+  // Restricts that loop to some of its positions.
   Plan cut(int loop, Range positions) {
     place(plan_.loops_[loop], restricted(plan_.loops_[loop], positions));
     const Loop cut = plan_.loops_[loop];
@@ -30,7 +30,7 @@ class Planner {
     return plan_;
   }
 
-  // A loop of the destination; `axis` says which positions the source fills.
+  // Adds a loop of the destination; `axis` says which positions the source fills.
   void add(std::int64_t extent, Selection::Axis axis, std::int64_t dst_stride, std::int64_t src_stride) {
     if (extent == 1 && axis.count == 1) return;
     plan_.loops_.push_back({});
@@ -112,7 +112,7 @@ Plan Plan::restrict(int loop, std::int64_t lo, std::int64_t hi) const {
 
 namespace {
 
-// Nothing to write: such a plan has no loops, whose extents could be as large as those of an empty shape may be.
+// Whether there is nothing to write. Such a plan has no loops, since the extents of an empty shape may overflow.
 bool has_no_bytes(const Layout& layout) { return layout.shape.elements() == 0 || layout.item_size == 0; }
 
 }  // namespace
@@ -177,7 +177,7 @@ Plan plan_zero(const Layout& dst, Widen widen) {
   for (int i = 0; i < dst.shape.rank(); ++i) {
     if (dst.shape[i] > 1) planner.add(dst.shape[i], {0, 1, 0}, dst.strides[i], 0);
   }
-  planner.add(1, {0, 1, 0}, dst.item_size, 0);  // takes nothing, also where there are no axes
+  planner.add(1, {0, 1, 0}, dst.item_size, 0);  // takes nothing, even if there are no axes
   return planner.finish(widen);
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr ExecutionPolicy kOneByOne{Strategy::OneByOne, Stores::Ordinary, 0};
 
-// Writing `bytes` of a tensor of `whole`. A tensor larger than the caches would only push everything else out of them.
+// Returns the policy for writing `bytes` of a tensor of `whole` bytes. A tensor larger than the caches would only evict
+// everything else from them.
 ExecutionPolicy policy_within(std::int64_t whole, std::int64_t bytes, std::int64_t work_per_byte) {
   if (bytes == 0) return {};
   const std::int64_t work = work_of(bytes, work_per_byte);
@@ -20,8 +21,8 @@ ExecutionPolicy policy_within(std::int64_t whole, std::int64_t bytes, std::int64
   return {Strategy::Cached, Stores::Ordinary, work};
 }
 
-// How many bytes are copied in the time of one byte of an item that is moved alone: a short one takes as long as a
-// word.
+// How many bytes are copied in the time of one byte of an item that is moved alone. An item shorter than a word takes
+// as long as a word.
 std::int64_t work_per_byte(const Plan& plan) {
   constexpr std::int64_t kWord = 4;
   return std::max<std::int64_t>(1, kWord / plan.item_size());
@@ -33,7 +34,7 @@ bool has_dense_rows(const Plan& plan) {
   return row.dst_stride == plan.item_size() && row.src_stride == plan.item_size();
 }
 
-// The rest of a schedule, once it has its plan.
+// Completes a schedule that has its plan.
 void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
   if (!are_bytes(dtype)) {
@@ -47,7 +48,7 @@ void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   schedule.work = work_of(taken, per_byte) + (bytes - taken) / kTuning.zero_speed;
 }
 
-// The same for sums, which are read before they are written: nothing is gained past the caches.
+// The same for sums. Sums read the destination, so they gain nothing by stores that bypass the caches.
 void decide_sum(Schedule& schedule, DType dtype) {
   if (schedule.plan.is_empty()) return;
   schedule.strategy = Strategy::Cached;
@@ -55,8 +56,8 @@ void decide_sum(Schedule& schedule, DType dtype) {
   schedule.work = work_of(schedule.plan.dst_bytes(), std::max(per_byte, operations_of(dtype).addition_work));
 }
 
-// Where the selection is a small part of a large tensor, memory that is fresh from the system, and zero already, beats
-// warm memory that must be zeroed: only the pages that the selection touches are paid for.
+// Decides on fresh zeros. If the selection is a small part of a large tensor, memory that is fresh from the system, and
+// zero already, is faster than warm memory that must be zeroed: only the pages that the selection touches cost time.
 class FreshZeros {
  public:
   FreshZeros(const Layout& out, FreeZeros free)
@@ -66,7 +67,7 @@ class FreshZeros {
       pages_left_ = bytes / (kTuning.first_touch * page_bytes());
   }
 
-  // Whether they are still worth it when this is written too.
+  // Adds a selection to be written. Returns whether fresh zeros are still faster.
   bool are_worth(const Selection& selection) {
     if (pages_left_ <= 0) return false;
     const std::int64_t pages = pages_touched(selection, out_, page_bytes());
@@ -78,7 +79,7 @@ class FreshZeros {
     return pages_left_ > 0;
   }
 
-  // Whether they cost less in huge pages.
+  // Whether fresh zeros cost less in huge pages.
   bool are_close_together() const { return saved_ > 0; }
 
  private:
@@ -87,13 +88,13 @@ class FreshZeros {
   std::int64_t pages_left_ = 0, saved_ = 0;
 };
 
-// Into memory that is still to be allocated.
+// Makes a policy write into fresh zeros.
 void use_fresh_zeros(ExecutionPolicy& policy, const FreshZeros& zeros) {
   policy.strategy = Strategy::FreshZeros;
   policy.in_huge_pages = zeros.are_close_together();
 }
 
-// How much of the output the slices take, at most.
+// Returns an upper bound for the bytes of the output that the slices select.
 std::int64_t bytes_taken(std::span<const SliceGradient> slices, const Layout& out) {
   std::int64_t left = out.shape.elements();
   for (const SliceGradient& slice : slices) left -= std::min(left, slice.selection.result_shape().elements());

@@ -8,9 +8,9 @@
 namespace backslice {
 namespace {
 
-// The outermost, unless the source's positions along it share cache lines, which the pieces would then share.
+// Returns the outermost loop, unless its positions share cache lines of the source, which the pieces would then share.
 int loop_to_cut(std::span<const Loop> loops, std::int64_t pieces) {
-  constexpr std::int64_t kLinePositions = 64;  // at least those of a cache line
+  constexpr std::int64_t kLinePositions = 64;  // at least the positions of a cache line
   const auto cuts_lines = [&](const Loop& loop) {
     return loop.count > 1 && std::abs(loop.src_stride) < kLinePositions && loop.extent < kLinePositions * pieces;
   };
@@ -34,7 +34,7 @@ void split_into(const Plan& plan, std::int64_t pieces, std::vector<Plan>& parts)
     }
     return;
   }
-  for (std::int64_t i = 0; i < extent; ++i) {  // shares that differ by one at most, and add up
+  for (std::int64_t i = 0; i < extent; ++i) {  // numbers of pieces that differ by at most one, and add up
     split_into(plan.restrict(loop, i, i + 1), cut_at(pieces, extent, i + 1) - cut_at(pieces, extent, i), parts);
   }
 }

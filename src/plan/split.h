@@ -1,4 +1,4 @@
-// Cutting a plan into parts that write disjoint memory.
+// Cutting a plan into pieces that write disjoint memory.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,8 @@
 
 namespace backslice {
 
-// `pieces` parts of about equal size: as many as were asked for, but where there are fewer positions to give, and at
-// least one. The cut is through the destination, so that a selection of one corner still gives every part something to
-// write.
+// Returns `pieces` plans of about equal size: fewer if there are fewer positions, and at least one. The destination is
+// cut, so that a selection of one corner still gives every piece something to write.
 std::vector<Plan> split(const Plan& plan, std::int64_t pieces);
 
 }  // namespace backslice

@@ -15,7 +15,7 @@ class BlockRows {
   BlockRows(const BlockRows&) = delete;
   BlockRows& operator=(const BlockRows&) = delete;
 
-  // The row, which is dense, from a value of its shape and any strides.
+  // Writes the row, which is dense, from a value of its shape and any strides.
   void write(const Tensor& row, const ConstView& value);
   void keep() { begun_.clear(); }
 

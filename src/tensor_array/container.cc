@@ -13,7 +13,7 @@ constexpr char kBeforeSource = '@';
 struct TensorArrayContainer::Impl {
   ForkAwareMutex mutex;
   std::map<std::string, TensorArray, std::less<>> arrays;
-  std::map<std::string, std::int64_t> made;  // how many of each name
+  std::map<std::string, std::int64_t> made;  // number of arrays with each name
 
   void add(const TensorArray& array) {
     const std::lock_guard lock(mutex);
@@ -23,8 +23,8 @@ struct TensorArrayContainer::Impl {
 
 namespace {
 
-// The next number of a name, for an array that is made without the lock. It is given again where that fails, unless
-// another call has been given the one after it by then.
+// Reserves the next number of a name, for an array that is made without the lock. If that fails, the number is reused,
+// unless another call has reserved a later one.
 template <class Impl>
 class Number {
  public:
@@ -83,7 +83,7 @@ Result<TensorArray> TensorArrayContainer::make(std::int64_t size, DType dtype, c
 
 Result<std::optional<TensorArray>> TensorArrayContainer::find(std::string_view name) const {
   return without_throwing([&]() -> Result<std::optional<TensorArray>> {
-    // A source may hold an '@', the name of a forward array cannot: the first is the one between them.
+    // The name of a source may contain '@', that of a forward array cannot: the first '@' separates them.
     const std::size_t at = name.find(kBeforeSource);
     const std::lock_guard lock(impl_->mutex);
     const auto forward = impl_->arrays.find(name.substr(0, at));
@@ -95,7 +95,7 @@ Result<std::optional<TensorArray>> TensorArrayContainer::find(std::string_view n
 
 Result<bool> TensorArrayContainer::remove(std::string_view name) {
   return without_throwing([&]() -> Result<bool> {
-    decltype(impl_->arrays)::node_type removed;  // released outside the lock: the last handle may free much
+    decltype(impl_->arrays)::node_type removed;  // released outside the lock: the last handle may free much memory
     const std::lock_guard lock(impl_->mutex);
     const auto found = impl_->arrays.find(name);
     if (found != impl_->arrays.end()) removed = impl_->arrays.extract(found);

@@ -1,4 +1,4 @@
-// TensorArray: all that it holds, as a value, and an array made of that.
+// TensorArray: its contents as a value, and an array made from them.
 #include "core/errors.h"
 #include "ops/move.h"
 #include "tensor_array/elements.h"
@@ -10,14 +10,14 @@ namespace {
 
 bool is_in_use(const Slot& slot) { return slot.written || slot.read || slot.cleared; }
 
-// What slots hold, to be turned into values when no lock is held.
+// Collects the contents of slots, which become values when no lock is held.
 struct Held {
   std::vector<std::vector<Tensor>> terms;  // of each element
   bool are_rows = false;                   // of a block, which a copy has to be made of
 };
 
 Held find_contents(State& array, const Call& call, TensorArrayContents& contents) {
-  const std::unique_lock lock(array.mutex);  // nobody else uses the slots
+  const std::unique_lock lock(array.mutex);  // no other thread uses the slots
   for (Status status : {array.check_open(), array.check_read_device(call.device)}) {
     if (!status.ok()) throwing::refuse(std::move(status));
   }
@@ -33,7 +33,7 @@ Held find_contents(State& array, const Call& call, TensorArrayContents& contents
   return held;
 }
 
-// Precondition: nobody else has the array.
+// Precondition: no other thread has the array.
 Status restore_element(TensorArray& array, State& state, const TensorArrayContents::Element& element,
                        const Context& context) {
   if (element.index < 0 || element.index >= state.size) {

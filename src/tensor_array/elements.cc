@@ -15,7 +15,7 @@
 namespace backslice::tensor_array {
 namespace {
 
-// Elements pushed to a Joiner, which takes terms without gaps.
+// Pushes elements to a Joiner, which needs terms without gaps.
 class DenseElements {
  public:
   DenseElements(DType dtype, std::int64_t item_size, std::size_t count, const Call& call)
@@ -67,7 +67,7 @@ class DenseElements {
   std::deque<Tensor> copies_;
 };
 
-// Calls use(buffer) for the memory of the elements, where it is a device's. Rows of one block come together.
+// Calls use(buffer) for the memory of the elements, if it is on a device. Adjacent rows of one block count once.
 template <class Use>
 void for_each_block(std::span<const Element> elements, const Call& call, const Use& use) {
   if (call.device.is_cpu()) return;
@@ -89,7 +89,8 @@ void await(std::span<const Element> elements, const Call& call) {
   if (Status awaited = cuda::await_all(blocks, call.stream); !awaited.ok()) throwing::refuse(std::move(awaited));
 }
 
-// As a DeviceUse, of all of them: they may be let go of in the order of another stream while this one still reads them.
+// Marks all of them as used by this call, since they may be released in the order of another stream while this one
+// still reads them.
 class ElementsUse {
  public:
   ElementsUse(std::span<const Element> elements, const Call& call) : elements_(elements), call_(call) {
@@ -126,7 +127,7 @@ Result<Tensor> join_elements(std::span<const Element> elements, const Shape& sha
 Status join_elements_into(std::span<const Element> elements, const View& out, const Call& call) {
   const ElementsUse use(elements, call);
   if (elements.size() == 1 && elements[0].terms.size() == 1 && elements[0].shape == out.shape()) {
-    call.writing([&] { copy_into(out, elements[0].terms[0].view(), call); });  // strides and all
+    call.writing([&] { copy_into(out, elements[0].terms[0].view(), call); });  // with its strides
     return Status();
   }
   DenseElements dense(out.dtype, out.layout.item_size, elements.size(), call);

@@ -14,7 +14,7 @@ Result<Shape> prepended(const Shape& prepend, const Shape& shape) {
   return made;
 }
 
-// Where the forward array was written, its gradient is zero until something is written there.
+// If an element of the forward array was written, its gradient is zero until it is written.
 Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend) {
   Status status;
   from.for_each_written([&](std::int64_t index, const Slot& slot) {
@@ -66,7 +66,7 @@ Result<TensorArray> TensorArray::grad_with_shape(const std::string& source, Ints
     auto gradient = make_gradient(array, source, *prepend);
     if (!gradient.ok()) return prepend->rank() > 0 ? gradient.status() : gradient.status().at("");
     array.gradients.emplace(source, *gradient);
-    array.options.dynamic_size = false;  // last: nothing can fail any more
+    array.options.dynamic_size = false;  // last, since nothing may fail after it
     return TensorArray(*std::move(gradient));
   });
 }

@@ -1,4 +1,5 @@
-// SlotList and LockedSlots: the slots of indices, and their locks, taken in the order of the indices, each once.
+// SlotList and LockedSlots: the slots of a list of indices, and their locks, taken in the order of the indices, each
+// once.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace backslice::tensor_array {
 
-// Slots in the order of their indices in a call, which may repeat, and once each in ascending order.
+// The slots in the order of the call's indices, which may repeat, and each slot once in ascending order.
 class SlotList {
  public:
   SlotList() = default;

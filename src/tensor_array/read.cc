@@ -1,4 +1,4 @@
-// TensorArray: the operations that read, each as a new tensor, as a shape, and into memory of the caller's.
+// TensorArray: the operations that read, each as a new tensor, as a shape, and into the caller's memory.
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/overlap.h"
@@ -20,7 +20,8 @@ void append_lengths(std::span<const Element> elements, Lengths& lengths) {
   for (const Element& element : elements) lengths.push_back(element.shape[0]);
 }
 
-// A new tensor, or a view of what was written. `lengths`, unless it is null, gets the rows of each element. May throw.
+// Returns a new tensor, or a view of the written tensors. `lengths`, unless it is null, gets the rows of each element.
+// May throw.
 Result<Tensor> read_new(State& array, const Reading& reading, const Context& context, Lengths* lengths = nullptr) {
   const Call call(context, array.device());
   std::optional<Tensor> result;

@@ -26,7 +26,7 @@ Status cleared(const State& array, std::int64_t index) {
       .at("index");
 }
 
-// What reading the slot gives, without changing it.
+// Returns the value of the slot, without changing it.
 Result<Element> element_of(const State& array, const Slot& slot, std::int64_t index, const PartialShape& known) {
   if (slot.cleared || (array.all_read && array.options.clear_after_read)) return cleared(array, index);
   if (slot.written) return Element{slot.shape, slot.terms};
@@ -52,7 +52,7 @@ Status check_fits(const State& array, const Element& element, std::int64_t index
       .at("element_shape");
 }
 
-// The first place in the list with an index that was there before.
+// Returns the first place in the list whose index occurs earlier in it.
 std::size_t first_repeated(Ints indices) {
   std::unordered_set<std::int64_t> seen;
   std::size_t i = 0;
@@ -60,8 +60,8 @@ std::size_t first_repeated(Ints indices) {
   return i;
 }
 
-// One reading operation: begins and commits with the array's mutex held, and works without it. What it reads is claimed
-// meanwhile.
+// One reading operation: it begins and commits with the array's mutex held, and works without it. The elements are
+// claimed meanwhile.
 class Reader {
  public:
   Reader(State& array, const Reading& reading, Effect effect, const Call& call)
@@ -72,7 +72,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Checks everything, and claims what is read. Afterwards elements() and shape() are known.
+  // Checks everything, and claims the elements. Afterwards elements() and shape() are known.
   Status begin() {
     BACKSLICE_RETURN_IF_ERROR(array_.check_open());
     BACKSLICE_RETURN_IF_ERROR(array_.check_read_device(call_.device));
@@ -88,7 +88,7 @@ class Reader {
   std::span<const Element> elements() const { return elements_; }
   const Shape& shape() const { return shape_; }
 
-  // Now the elements count as read. What they held and hold no longer goes to `released`.
+  // Marks the elements as read. Memory that they no longer need moves to `released`.
   Status commit(Released& released) {
     if (claim_ == Claim::Block) {
       array_.all_read = true;
@@ -122,7 +122,7 @@ class Reader {
 
   PartialShape given() const { return reading_.join == Reading::Join::Stack ? reading_.element_shape : PartialShape(); }
 
-  // In contiguous mode, all elements at once, which none has been cleared of.
+  // Reads all elements at once in contiguous mode. Precondition: none was cleared.
   bool has_whole_block() const {
     if (!array_.block) return false;
     return array_.all_read ? !array_.options.clear_after_read : !array_.any_cleared;
@@ -159,7 +159,7 @@ class Reader {
     return Status();
   }
 
-  // Shapes are known whatever becomes of a claim, so that only reading is kept out.
+  // Only reading conflicts with a claim: shapes are known, whatever becomes of it.
   Status check_unclaimed() const {
     const bool is_block_claimed = array_.options.clear_after_read && array_.block_readers > 0;
     for (std::size_t i = 0; i < indices_.size(); ++i) {
@@ -235,7 +235,7 @@ class Reader {
   Shape shape_;
 };
 
-// Whether the operation changes what the array's mutex guards.
+// Returns whether the operation changes members that the array's mutex guards.
 bool reading_changes_structure(const State& array, const Reading& reading) {
   if (!reading.indices) return array.block && reading.join == Reading::Join::Stack;
   if (reading.element_shape.has_rank()) return true;

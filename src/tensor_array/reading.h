@@ -1,7 +1,7 @@
-// Reading elements, one or many: what all reading operations have in common.
+// Reading elements, one or many: the part that all reading operations share.
 //
-// All checks come first, and the elements are claimed; then the caller makes a result of them, without a lock; and only
-// when that has succeeded they count as read, and are released where the array is cleared after reading.
+// All checks come first, and the elements are claimed. Then the caller makes a result of them, without a lock. Only if
+// that succeeds do the elements count as read, and are released if the array is cleared after reading.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ struct Reading {
   };
   Join join;
   std::optional<Ints> indices = {};  // nothing: all
-  // For Stack, what every element's is, which becomes the array's; for Concat, the same without the first axis.
+  // For Stack, the shape of every element, which becomes the array's element shape. For Concat, the same without the
+  // first axis.
   PartialShape element_shape = {};
 
   ChosenBy chosen_by() const { return !indices ? kAll : join == Join::One ? kByIndex : kByIndices; }
@@ -28,11 +29,11 @@ struct Reading {
 // Whether elements count as read afterwards.
 enum class Effect { None, Read };
 
-// What becomes of the elements; the shape is the result's. They do not change meanwhile.
+// Makes the result from the elements; `shape` is that of the result. The elements do not change meanwhile.
 using UseElements = std::function<Status(std::span<const Element> elements, const Shape& shape)>;
 
-// Reads one element where that takes no more than sharing its one term, as nearly always on the CPU; nothing where it
-// takes more. What the element no longer holds goes to `released`.
+// Reads one element if its one term can be shared, as is usual on the CPU; otherwise returns nullopt. Memory that the
+// element no longer needs moves to `released`.
 std::optional<Result<Tensor>> take_term(State& array, std::int64_t index, std::vector<Tensor>& released);
 
 Status read_elements(State& array, const Reading& reading, Effect effect, const Call& call, const UseElements& use);

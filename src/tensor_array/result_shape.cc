@@ -42,7 +42,7 @@ Result<Shape> concatenated_nothing(const State& array, const PartialShape& excep
   return no_rows_of(array, own->merged_with(except0), kNeeds);
 }
 
-// Element i as rows that can follow those of `first`.
+// Returns element i as rows that can follow those of `first`.
 Status check_rows(const State& array, std::size_t i, const Shape& shape, const Shape& first,
                   const PartialShape& except0) {
   if (shape.rank() == 0) {

@@ -1,4 +1,4 @@
-// The shape of what is read from a TensorArray: of one element, of elements stacked, and joined along their first axis.
+// The shape of a result read from a TensorArray: one element, elements stacked, or joined along their first axis.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace backslice::tensor_array {
 
-// [indices, element...]: the elements agree in shape. Of no elements, `element_shape` must be known.
+// Returns [indices, element...]. All elements have one shape. If there are none, `element_shape` must be known.
 Result<Shape> stacked_elements(const State& array, Ints indices, std::span<const Element> elements,
                                const PartialShape& element_shape);
 
-// [rows, ...]: the elements agree in all extents but the first, and with element_shape_except0. Of no elements, that
-// and the array's own element shape must say the extents after the first.
+// Returns [rows, ...]. All elements agree in all extents but the first, and with element_shape_except0. If there are no
+// elements, that shape and the array's own element shape must determine the extents after the first.
 Result<Shape> concatenated_elements(const State& array, std::span<const Element> elements,
                                     const PartialShape& element_shape_except0);
 

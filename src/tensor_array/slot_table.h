@@ -1,5 +1,4 @@
-// SlotTable: the slots of a TensorArray, made when they are first used, so that a far index costs no more than a near
-// one.
+// SlotTable: the slots of a TensorArray, made at first use, so that a high index costs no more than a low one.
 #pragma once
 
 #include <array>
@@ -18,13 +17,13 @@ namespace backslice::tensor_array {
 // One index of the array.
 struct Slot {
   ForkAwareMutex mutex;
-  std::vector<Tensor> terms;  // what was written; several only in gradient arrays
+  std::vector<Tensor> terms;  // the written tensors; several only in gradient arrays
   Shape shape;                // of what was written
   bool written = false;       // with no terms and not cleared: zeros of that shape
   bool read = false, cleared = false;
   bool claimed = false;       // by a call that writes the slot's row, or will clear the slot
-  std::uint32_t readers = 0;  // calls that read the slot and will not clear it
-  std::uint32_t version = 0;  // how often it was written
+  std::uint32_t readers = 0;  // number of calls that read the slot and will not clear it
+  std::uint32_t version = 0;  // number of writes
 
   void mark_written(const Shape& of_value) noexcept {
     shape = of_value;
@@ -35,7 +34,7 @@ struct Slot {
 
 class SlotTable {
  public:
-  // References stay good until the table goes. Thread-safe; what is in a slot is guarded by the slot's own mutex.
+  // Thread-safe. References stay valid until the table is destroyed. The slot's own mutex guards its contents.
   Slot& operator[](std::int64_t index) {
     const std::lock_guard lock(mutex_);
     auto& chunk = chunks_[index / kChunk];
@@ -43,7 +42,7 @@ class SlotTable {
     return (*chunk)[static_cast<std::size_t>(index % kChunk)];
   }
 
-  // Calls body(index, slot) for many indices; neighbours cost one look-up for all of them.
+  // Calls body(index, slot) for many indices; adjacent indices need one look-up for all.
   template <class Body>
   void for_each_of(std::span<const std::int64_t> indices, const Body& body) {
     const std::lock_guard lock(mutex_);
@@ -60,16 +59,16 @@ class SlotTable {
     }
   }
 
-  // Calls body(index, slot) for the slots there are, in any order. Precondition: nobody else uses the table.
+  // Calls body(index, slot) for the existing slots, in any order. Precondition: no other thread uses the table.
   template <class Body>
   void for_each(const Body& body) const {
     for (const auto& [number, chunk] : chunks_) {
-      if (chunk == nullptr) continue;  // there was no memory for it
+      if (chunk == nullptr) continue;  // its allocation has failed
       for (std::int64_t i = 0; i < kChunk; ++i) body(number * kChunk + i, (*chunk)[static_cast<std::size_t>(i)]);
     }
   }
 
-  // The same for the slots that were written.
+  // The same for the written slots.
   template <class Body>
   void for_each_written(const Body& body) const {
     for_each([&](std::int64_t index, const Slot& slot) {

@@ -1,7 +1,7 @@
-// What the handles of one TensorArray share: its slots, what is known of them all, and the locks.
+// The state that the handles of one TensorArray share: its slots, the properties of the array, and the locks.
 //
-// tensor_array.cc makes and closes it, gradient.cc makes its gradients, writing.h and reading.h are what the operations
-// on its elements are made of.
+// tensor_array.cc makes and closes it, and gradient.cc makes its gradients. writing.h and reading.h have the common
+// parts of the operations on elements.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@ namespace backslice::tensor_array {
 
 inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();  // TensorFlow's indices are int32
 
-// The argument of a call that says which elements it uses: none where it uses all of them.
+// The argument that lists the indices of a call; empty if the call uses all elements.
 struct ChosenBy {
   const char* argument = nullptr;
   bool is_list = false;
 
-  // An error about the index of the call's element i, with that argument. Other errors are as they are.
+  // Adds that argument and index i to an error about an element of the call. Other errors are returned unchanged.
   Status blame(Status error, std::size_t i) const {
     if (error.argument() != "index") return error;
     if (argument == nullptr) return std::move(error).at("");
@@ -35,15 +35,15 @@ struct ChosenBy {
 };
 inline constexpr ChosenBy kByIndex{"index"}, kByIndices{"indices", true}, kAll{};
 
-// Two kinds of locks. `mutex` guards what operations on elements only look at (size, closed, element shape): they hold
-// it shared, and the few that change it hold it alone. Each slot has its own; those of one operation are locked in the
-// order of their indices, so that no two operations wait for each other.
+// There are two kinds of locks. `mutex` guards the properties (size, closed, element shape): operations on elements
+// hold it shared, and the few that change properties hold it alone. Each slot has its own lock; an operation locks its
+// slots in the order of their indices, so that no two operations wait for each other.
 //
 // No lock is held while code of a user or of another library runs (executors, allocators, cancellation, deleters). An
-// operation checks and claims its slots under the locks, does its work without them, and takes them again to publish
-// the outcome. Nothing waits for a claim: a call that meets one of another call fails (FailedPrecondition), where the
-// two could not both succeed in either order; calls that could succeed at once, too. Sums of gradient arrays claim
-// nothing: they are made from a copy of the terms, and made again if a term was added meanwhile.
+// operation checks and claims its slots under the locks, works without them, and takes them again to publish the
+// outcome. No call waits for a claim. A call that meets one fails with FailedPrecondition, unless both could succeed in
+// either order; then both succeed. Sums of gradient arrays claim nothing: they are made from a copy of the terms, and
+// made again if another call added a term meanwhile.
 struct State {
   State(std::int64_t array_size, DType type, const TensorArrayOptions& given)
       : dtype(type),
@@ -63,9 +63,9 @@ struct State {
     return {static_cast<DeviceKind>(number >> 32), static_cast<std::int32_t>(number)};
   }
 
-  // Operations look at the device before they have the mutex, and again when they have it: the first write fixes it.
+  // Operations check the device before they lock the mutex, and again afterwards, because the first write fixes it.
   bool fixes_device() const { return takes_any_device_; }
-  void fix_device(Device device) noexcept {  // precondition: mutex is held alone
+  void fix_device(Device device) noexcept {  // precondition: the mutex is held alone
     options.device = device;
     device_ = packed(device);
     takes_any_device_ = options.any_device = false;
@@ -73,15 +73,15 @@ struct State {
   Status check_written_device(Device device) const;
   Status check_read_device(Device device) const;
 
-  // Preconditions of both: mutex is held.
+  // Precondition of both: the mutex is held.
   Status check_open() const { return closed ? closed_error() : Status(); }
   bool fixes_shape() const { return options.identical_element_shapes && !element_shape.full(); }
 
-  // 0, 1, ..., count - 1, for what is `done` to all elements.
+  // Returns 0, 1, ..., count - 1: all elements.
   Result<std::vector<std::int64_t>> indices_up_to(std::int64_t count, const char* done) const;
 
-  // Runs `body` with mutex held: shared where it changes nothing that mutex guards, else alone. What `changes` says is
-  // asked under the lock; when the lock must be changed, `body` still checks everything itself.
+  // Runs `body` with the mutex held: shared if it changes nothing that the mutex guards, else alone. changes() is
+  // called under the lock. If the lock must be changed, `body` checks everything again.
   template <class Changes, class Body>
   auto holding_mutex(const Changes& changes, const Body& body) -> decltype(body()) {
     {
@@ -108,14 +108,14 @@ struct State {
   std::optional<Tensor> block;               // in contiguous mode
   bool all_read = false;                     // the block was stacked: every element counts as read
   std::int64_t block_readers = 0;            // calls that stack the block
-  std::atomic<std::int64_t> row_claims = 0;  // calls that have claimed slots, where there is a block
+  std::atomic<std::int64_t> row_claims = 0;  // number of calls that have claimed slots, if there is a block
   std::atomic<bool> any_cleared = false;
 
-  // An operation that is at work keeps the table that it began with: closing the array replaces it.
+  // A running operation keeps the table that it began with: closing the array replaces it.
   std::shared_ptr<SlotTable> slots = std::make_shared<SlotTable>();
 
  private:
-  // The device, as one number: compilers do not agree whether a struct of two can be atomic without a library.
+  // The device as one number: whether an atomic struct of two numbers needs a library depends on the compiler.
   static std::int64_t packed(Device device) {
     return std::int64_t{static_cast<std::int32_t>(device.kind)} << 32 | static_cast<std::uint32_t>(device.ordinal);
   }
@@ -123,10 +123,10 @@ struct State {
   std::atomic<bool> takes_any_device_;
 };
 
-// What slots no longer hold: released when no lock is held, since its owners may use this array.
+// Contents that slots gave up. They are released when no lock is held, since their owners may use this array.
 using Released = std::vector<std::vector<Tensor>>;
 
-// Whether a shape of which all is known has no more than 2^63 - 1 elements.
+// Returns whether a fully known shape has at most 2^63 - 1 elements.
 Status check_product(const PartialShape& shape, const char* argument);
 
 }  // namespace backslice::tensor_array

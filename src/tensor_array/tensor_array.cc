@@ -1,4 +1,4 @@
-// TensorArray: making it, closing it, and what it is.
+// TensorArray: construction, closing, and properties.
 #include "backslice/tensor_array.h"
 
 #include <numeric>
@@ -20,7 +20,7 @@ std::string titled(const TensorArrayOptions& options) {
 
 }  // namespace
 
-// The name of a gradient begins with that of its array, which may have none: "@loss".
+// The name of a gradient begins with that of its array, which may be empty: "@loss".
 std::string State::title() const {
   if (!is_gradient || !name().starts_with('@')) return titled(options);
   return "the gradient \"" + name().substr(1) + "\" of a TensorArray";
@@ -33,7 +33,7 @@ Status State::claimed_error(std::int64_t index) const {
                 join(prefix(), "another call is using index ", index, "; call again when it has returned"));
 }
 
-// The order matters where the mutex is not held: the device is known before it counts as fixed.
+// The order matters without the mutex: the device is stored before it counts as fixed.
 Status State::check_written_device(Device device) const {
   if (fixes_device() || device == this->device()) return Status();
   return invalid_argument(prefix(), "elements are on ", to_string(this->device()), " but a value on ",
@@ -89,7 +89,7 @@ Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& op
   return Status();
 }
 
-// The block of contiguous mode.
+// Makes the block of contiguous mode.
 Result<Tensor> make_block(const State& array, const Call& call) {
   const auto shape = array.element_shape.full();
   if (!shape || array.options.dynamic_size) {
@@ -134,7 +134,7 @@ Result<std::int64_t> TensorArray::size() const {
 
 Status TensorArray::close() {
   return without_throwing([&] {
-    // Let go of outside the lock: what is held may have owners that take their time.
+    // Released outside the lock: deleters may take their time.
     auto slots = std::make_shared<SlotTable>();
     decltype(State::gradients) gradients;
     std::optional<Tensor> block;

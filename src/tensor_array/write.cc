@@ -13,7 +13,7 @@ namespace {
 
 using Writes = std::vector<ElementWrite>;
 
-// Values that are held are not looked at again, so memory on a device must be there now.
+// Values are not checked again later, so device memory must be valid now.
 Status check_device(const State& array, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
   return value.device().is_cpu() ? Status() : check_input(value.view(), "value", RunsOn::AnyDevice);
@@ -43,7 +43,7 @@ Status check_value_rows(const State& array, Ints indices, const Tensor& value) {
       .at("value");
 }
 
-// Checks what holds of the array before any element is looked at.
+// Checks the array's own state before any element.
 Status check_scatter(const State& array, Ints indices, const Tensor& value, ChosenBy chosen_by) {
   BACKSLICE_RETURN_IF_ERROR(check_value_rows(array, indices, value));
   BACKSLICE_RETURN_IF_ERROR(check_dtype(array, value));

@@ -63,7 +63,7 @@ Status check_write(const State& array, const Slot& slot, std::int64_t index, con
   return Status();
 }
 
-// Writes of one call to the same index: an error in forward arrays, and sums must agree in shape.
+// Checks writes of one call to the same index: an error in forward arrays; sums must agree in shape.
 Status check_duplicates(const State& array, const Tensor& value, std::span<const ElementWrite> writes,
                         ChosenBy chosen_by) {
   std::unordered_map<std::int64_t, const ElementWrite*> first;
@@ -79,7 +79,7 @@ Status check_duplicates(const State& array, const Tensor& value, std::span<const
   return Status();
 }
 
-// Assigns only what changes: where nothing does, the mutex is held shared.
+// Assigns only changes: if nothing changes, the mutex is held shared.
 void commit_structure(State& array, std::span<const ElementWrite> writes, const PartialShape& element_shape,
                       Device device) noexcept {
   if (array.fixes_device()) array.fix_device(device);
@@ -89,24 +89,25 @@ void commit_structure(State& array, std::span<const ElementWrite> writes, const 
   }
 }
 
-// Writes of one operation that are to one slot, in order.
+// The writes of one operation to one slot, in order.
 using Group = std::span<const ElementWrite>;
 
-// What slots hold after writes for which they have no room: sums, which were made when no lock was held.
+// The new contents of slots without room for another term: sums, which are made while no lock is held.
 class Sums {
  public:
   Sums(const State& array, const Tensor& value, const Call& call) : array_(array), value_(value), call_(call) {}
 
-  // The terms of the slot after the writes, or null where they are still to be made. Precondition: the slot is locked.
+  // Returns the slot's terms after the writes, or null if the sum is still to be made. Precondition: the slot is
+  // locked.
   std::vector<Tensor>* find(const Group& group) {
     Sum& sum = sums_[group[0].slot];
     if (sum.is_ready && sum.version == group[0].slot->version) return &sum.terms;
-    outdated_.push_back(std::move(sum.terms));  // which may not be let go of here
+    outdated_.push_back(std::move(sum.terms));  // must not be released here
     sum = {group, group[0].slot->version, group[0].slot->terms};
     return nullptr;
   }
 
-  // Makes those that find() has not found. Precondition: no lock is held.
+  // Makes the sums that find() did not find. Precondition: no lock is held.
   void make() {
     std::int64_t step = 0;
     for (auto& [slot, sum] : sums_) {
@@ -141,8 +142,8 @@ class Sums {
   std::vector<std::vector<Tensor>> outdated_;
 };
 
-// One writing operation into an array without a block. What it stores is made before any lock is taken; with the locks,
-// all is checked, then stored.
+// One writing operation into an array without a block. New tensors are made before any lock is taken. Under the locks,
+// everything is checked, then stored.
 class Writer {
  public:
   Writer(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by, const Call& call)
@@ -154,7 +155,7 @@ class Writer {
       return std::any_of(writes_.begin(), writes_.end(),
                          [&](const ElementWrite& w) { return writing_changes_structure(array_, w.index); });
     };
-    for (;;) {  // once more where sums are to be made; each time because another call has written
+    for (;;) {  // another pass if sums are to be made, and one for each write of another call meanwhile
       call_.tasks.throw_if_cancelled();
       Released released;
       BACKSLICE_RETURN_IF_ERROR(array_.holding_mutex(changes, [&] { return try_to_write(released); }));
@@ -164,7 +165,7 @@ class Writer {
   }
 
  private:
-  // Each in a list of its own, which becomes that of the slot: there are millions at times.
+  // Each term in a list of its own, which becomes the slot's list: there may be millions.
   void make_terms() {
     terms_.reserve(writes_.size());
     for (std::size_t i = 0; i < writes_.size(); ++i) {
@@ -200,7 +201,7 @@ class Writer {
     return Status();
   }
 
-  // `element_shape` becomes what is known after the writes.
+  // Sets the element shape to the shape known after the writes.
   Status check_all(const SlotList& slots, PartialShape& element_shape) const {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       const Shape& shape = terms_[writes_[i].number][0].shape();
@@ -222,7 +223,7 @@ class Writer {
 
   static bool has_room(const Group& group) { return group[0].slot->terms.size() + group.size() <= kMaxTerms; }
 
-  // False where sums are still to be made.
+  // Returns false if sums are still to be made.
   bool take_memory(Released& released) {
     bool has_all = true;
     std::size_t sums = 0;
@@ -355,7 +356,7 @@ class BlockWriter {
   bool has_claims_ = false;
 };
 
-// With the mutex held. Nothing where the write takes more than appending a term.
+// Precondition: the mutex is held. Returns nullopt if the write does more than append a term.
 std::optional<Status> append_term(State& array, std::int64_t index, const Tensor& value) {
   BACKSLICE_RETURN_IF_ERROR(array.check_open());
   BACKSLICE_RETURN_IF_ERROR(array.check_written_device(value.device()));
@@ -368,7 +369,7 @@ std::optional<Status> append_term(State& array, std::int64_t index, const Tensor
   const PartialShape element_shape =
       array.fixes_shape() ? array.element_shape.merged_with(value.shape()) : PartialShape();
   const ElementWrite write{.index = index};
-  slot.terms.push_back(value);  // only this can fail, and it comes first
+  slot.terms.push_back(value);  // the only step that can fail comes first
   slot.mark_written(value.shape());
   commit_structure(array, {&write, 1}, element_shape, value.device());
   return Status();

@@ -1,7 +1,7 @@
-// Writing elements, one or many: what all writing operations have in common.
+// Writing elements, one or many: the part that all writing operations share.
 //
-// An operation makes what it will store, then locks its slots, checks everything, and only then changes anything. Sums,
-// and the rows of a block, are made between two times that it has the locks.
+// An operation makes the tensors to store, locks its slots, checks everything, and only then changes anything. Sums,
+// and the rows of a block, are made between two such locks.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace backslice::tensor_array {
 
-// An element to be written: a part of the value that is given. Many are kept at once, so they are small.
+// An element to be written: a part of the given value. Small, since there may be many at once.
 struct ElementWrite {
   enum class Part { Whole, Row, Rows };
   std::int64_t index;
@@ -22,8 +22,8 @@ struct ElementWrite {
   Tensor of(const Tensor& value) const;
 };
 
-// Preconditions of both: the value has the array's dtype. One element needs a Call only where it is copied or added up,
-// and most are neither.
+// Precondition of both: the value has the array's dtype. One element needs a Call only to be copied or added, which is
+// rare.
 Status write_element(State& array, std::int64_t index, const Tensor& value, const Context& context);
 Status write_elements(State& array, const Tensor& value, std::span<ElementWrite> writes, ChosenBy chosen_by,
                       const Call& call);
