@@ -18,7 +18,7 @@ class Header(DoxygenFileDirective):
         return [inner for node in super().run() for inner in self.without_frame(node)]
 
     def without_frame(self, node: nodes.Node) -> list[nodes.Node]:
-        """What is declared in the namespace, without the frame around it, which is the same on every page."""
+        """Return the declarations of a namespace, without the frame around them, which is the same on every page."""
         if isinstance(node, nodes.container) and any(is_namespace(child) for child in node.children):
             return [inner for child in node.children for inner in self.without_frame(child)]
         if not is_namespace(node):
@@ -26,7 +26,7 @@ class Header(DoxygenFileDirective):
         return [*self.anchor(node.children[0]["ids"]), *node.children[-1].children]
 
     def anchor(self, ids: list[str]) -> list[nodes.Node]:
-        """Where links to the namespace lead, once per page."""
+        """Return the target of links to the namespace, once per page."""
         is_first = not self.env.temp_data.get("has_namespace")
         self.env.temp_data["has_namespace"] = True
         return [nodes.target("", "", ids=ids)] if is_first else []

@@ -55,7 +55,7 @@ class Library:
         return False
 
     def share(self, made: DeviceArray, owner: Any) -> Any:
-        """What backslice has made, as an array in the same memory, which `owner` is of, or None."""
+        """Return an array in memory that backslice has allocated. `owner` is an array of that memory, or None."""
         return made
 
 
@@ -170,7 +170,7 @@ _OTHER, _TORCH, _CUPY = Library(), _Torch(), _CuPy()
 
 
 def library_of(array: Any) -> Library:
-    """Whose array it is."""
+    """Return the library that the array comes from."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         return _TORCH

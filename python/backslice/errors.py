@@ -11,7 +11,7 @@ class Error(Exception):
     position : int or None
         The entry of that argument: of a list its place in it, of an index the item, of a shape the axis.
     span : tuple of int or None
-        Where the argument, or its entry, was read from text: the first character to blame and the one after the last.
+        For an argument that was read from text: the first wrong character, and the one after the last.
         The message then shows the text, with carets under that part.
     output_written : bool
         Whether the call had begun to write `out`, or a GradBuffer, when it failed. Where it had not, that is as it was.

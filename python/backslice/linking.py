@@ -1,4 +1,4 @@
-"""Where programs that are compiled against this package find its C interface, and the library that it is in.
+"""Paths of the C interface and the shared library, for programs that are compiled against this package.
 
 The library is the one that this package uses itself: whoever loads it shares its threads and its pool of memory.
 """

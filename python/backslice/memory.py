@@ -32,7 +32,7 @@ def keep_memory(keep: bool = True) -> dict[str, int]:
     Returns
     -------
     dict
-        What was set, by the names of glibc's parameters.
+        The settings, by the names of glibc's parameters.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def sparse_slice(a: Any, start: Sequence[int], size: Sequence[int]) -> Any:
     a : sparse array or matrix
         The array to slice: COO, CSR or CSC. Its entries may be in any order.
     start : sequence of int
-        Where the window begins, one entry per axis.
+        The beginning of the window, one entry per axis.
     size : sequence of int
         The size of the window, one entry per axis.
 
@@ -98,7 +98,7 @@ def sparse_slice_grad(
     a : sparse array or matrix
         The array that was sliced.
     start : sequence of int
-        Where the window began.
+        The beginning of the window.
     order : {"in_order", "any"}, optional
         "any" if the entries of `grad` are no longer in the order of those of `a`, as when the formats differ.
 
@@ -135,7 +135,7 @@ def sparse_slice_grad_by_size(grad: Any, a: Any, start: Sequence[int], size: Seq
     a : sparse array or matrix
         The array that was sliced: COO, CSR or CSC.
     start : sequence of int
-        Where the window began.
+        The beginning of the window.
     size : sequence of int
         The size of the window.
 

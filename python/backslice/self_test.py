@@ -18,7 +18,7 @@ class SelfTest:
     adapter : str
         The module's name, for the warning.
     fallback : str
-        What happens instead if a check fails, for the warning.
+        The consequence of a failed check, for the warning.
     checks : mapping of str to callable
         The checks by name.
     """

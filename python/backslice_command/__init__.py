@@ -1,4 +1,4 @@
-"""Where the `backslice` command starts. It lies outside the package, whose import takes a moment in which Ctrl-C would
+"""The start of the `backslice` command. It lies outside the package, whose import takes a moment in which Ctrl-C would
 end in a traceback: here that is answered first."""
 
 import _signal  # type: ignore[import-not-found]  # built in; `signal` around it takes longer to import than all of this

@@ -87,7 +87,7 @@ def slice_grad(
         `output_written` says whether some was added; if so, calling again
         would add that twice.
     dtype : dtype, tf.DType or torch.dtype, optional
-        What a Python number or a list becomes. By default a number takes
+        The dtype of a Python number or a list. By default a number takes
         the dtype of `out`.
 
     Returns

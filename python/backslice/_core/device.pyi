@@ -27,7 +27,7 @@ class DeviceArray:
 
     @property
     def device(self) -> str:
-        """Where it is: ``"cuda:0"``."""
+        """The device: ``"cuda:0"``."""
 
     def to_numpy(self) -> NDArray[Any]:
         """Copy it to the CPU.

@@ -1,4 +1,4 @@
-"""What the Python package alone calls."""
+"""Functions for the Python package alone."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __version__: str
 
 def _register(objects: dict[str, Any]) -> None: ...
 def _cuda_devices() -> list[CudaDevice]:
-    """Of each CUDA device its ordinal, name, capability, bytes of memory and number of multiprocessors."""
+    """List the CUDA devices: ordinal, name, capability, bytes of memory and number of multiprocessors."""
 
 def _cuda_versions() -> CudaVersions:
     """The versions of the CUDA runtime that is part of backslice, and of the newest that the driver can run."""
@@ -105,5 +105,5 @@ def environment_problems() -> list[str]:
     Returns
     -------
     list of str
-        What the first operation would say; empty if nothing is wrong.
+        The error that the first operation would raise; empty if there is none.
     """

@@ -151,7 +151,7 @@ class GradBuffer:
         The dtype of the gradient. Its elements must have a zero and a fixed
         size.
     device : str, torch.device or cupy.cuda.Device, optional
-        Where the gradient is: ``"cpu"``, which is the default, ``"cuda"`` or
+        The device of the gradient: ``"cpu"``, the default, ``"cuda"`` or
         ``"cuda:1"``. There, gradients are written from arrays on that device,
         and `array` is a tensor of PyTorch or an array of CuPy where `device`
         or the first gradient is theirs.
@@ -191,7 +191,7 @@ class GradBuffer:
 
     @property
     def device(self) -> str:
-        """Where the gradient is: ``"cpu"`` or ``"cuda:0"``."""
+        """The device of the gradient: ``"cpu"`` or ``"cuda:0"``."""
 
     def write(self, index: Index, dy: Array) -> None:
         """Replace the content by the gradient of a slice: `dy` at `index`, zero elsewhere.
@@ -199,7 +199,7 @@ class GradBuffer:
         Parameters
         ----------
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
-            What the slice takes.
+            The index of the slice.
         dy : array_like
             The gradient of the slice's result: an array of the buffer's dtype
             whose shape is the slice's or broadcasts to it, or a Python number.
@@ -235,7 +235,7 @@ class GradBuffer:
         Parameters
         ----------
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
-            What the slice takes.
+            The index of the slice.
         dy : array_like
             The gradient of the slice's result: an array of the buffer's dtype
             whose shape is the slice's or broadcasts to it, or a Python number.
@@ -445,7 +445,7 @@ class PreparedSlice:
 
     @property
     def selection(self) -> Selection:
-        """What the slice takes."""
+        """The Selection of the slice."""
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -128,7 +128,7 @@ class RaggedTensor:
 
     @property
     def device(self) -> str:
-        """Where the values are: ``"cpu"`` or ``"cuda:0"``. Splits are on the CPU."""
+        """The device of the values: ``"cpu"`` or ``"cuda:0"``. Splits are on the CPU."""
 
     def cpu(self) -> RaggedTensor:
         """Copy the values to the CPU.
@@ -171,7 +171,7 @@ class RaggedTensor:
         Parameters
         ----------
         index : int, slice, Ellipsis, None, tuple of these, str or Selection
-            What was taken: any index that ``self[index]`` takes.
+            The index of the slice: any index that ``self[index]`` accepts.
         grad : RaggedTensor, tf.RaggedTensor or array_like
             The gradient of ``self[index]``, or of its values.
         out : ndarray or other writable array with DLPack, optional
@@ -210,7 +210,7 @@ class RaggedTensor:
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, index: Index) -> Any:
-        """What an index takes, as TensorFlow has it.
+        """Return the elements that an index selects, by TensorFlow's rules.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class VariantArray:
 
     @property
     def device(self) -> str:
-        """Where the elements are, by the first that is not missing: ``"cpu"`` or ``"cuda:0"``."""
+        """The device of the first existing element: ``"cpu"`` or ``"cuda:0"``."""
 
     def reshape(self, shape: Shape) -> VariantArray:
         """Return the same elements in another shape.
@@ -108,7 +108,7 @@ def ragged_tensor_to_variant(
     Parameters
     ----------
     rt : RaggedTensor, tf.RaggedTensor or array_like
-        What is encoded. An array has ragged rank 0.
+        The ragged tensor to encode. An array has ragged rank 0.
     batched_input : bool, default: True
         One element per row. False makes a scalar that holds all of it.
 

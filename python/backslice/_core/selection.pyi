@@ -159,7 +159,7 @@ class Selection:
         shape : int, sequence of int or tf.TensorShape
             The shape of the tensor that is sliced.
         begin : sequence of int
-            Where the slice begins, one entry per axis; nothing counts from the
+            The beginning of the slice, one entry per axis; nothing counts from the
             end.
         size : sequence of int
             How many elements it takes, one entry per axis; -1 is the rest of
@@ -304,7 +304,7 @@ class Selection:
             call, the exception's attribute `output_written` says whether some
             was added; if so, calling again would add that twice.
         dtype : dtype, tf.DType or torch.dtype, optional
-            What a Python number or a list becomes. By default a number takes
+            The dtype of a Python number or a list. By default a number takes
             the dtype of `out`.
 
         Returns

@@ -24,7 +24,7 @@ def sparse_slice(
     shape : sequence of int or tf.TensorShape
         The dense shape of the tensor.
     start : sequence of int
-        Where the slice begins, one per axis.
+        The beginning of the slice, one entry per axis.
     size : sequence of int
         The extent of the slice, one per axis. What lies beyond the tensor
         is left out.
@@ -83,7 +83,7 @@ def sparse_slice_grad(
         The positions of the entries that were sliced: a matrix of shape
         (entries, rank), or a tuple with one column per axis.
     input_start : sequence of int
-        Where the slice began, one per axis.
+        The beginning of the slice, one entry per axis.
     output_indices : array_like or tuple of array_like
         The positions of the slice's entries, as `sparse_slice` returned
         them.

@@ -38,7 +38,7 @@ class TensorArray:
         Keep all elements in one block, into which writes copy; `stack` is
         free. It needs a fully known `element_shape` and a fixed size.
     device : str, torch.device or cupy.cuda.Device, optional
-        Where the elements are: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. By
+        The device of the elements: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. By
         default the first element that is written decides, and with
         `contiguous` they are on the CPU. Results are arrays of PyTorch or
         CuPy where `device` or the first element is theirs.
@@ -86,7 +86,7 @@ class TensorArray:
         Parameters
         ----------
         index : int
-            Where to write, from 0.
+            The index to write, from 0.
         value : array_like
             The element. An array has the dtype of the TensorArray; lists and
             numbers are converted to it.
@@ -154,7 +154,7 @@ class TensorArray:
         indices : sequence of int
             Which ones, in the order of the result.
         element_shape : sequence of int or None, or tf.TensorShape, optional
-            What is known of the elements' shape; it becomes the array's.
+            The known part of the elements' shape; it becomes the array's.
         out : ndarray or other writable array with DLPack, optional
             Where to write them: an array of the result's shape and dtype, which
             shares no memory with the elements.
@@ -189,7 +189,7 @@ class TensorArray:
         Parameters
         ----------
         indices : sequence of int
-            Where the rows go.
+            The indices of the rows.
         value : array_like
             An array of shape (len(indices), ...) and the dtype of the
             TensorArray.
@@ -281,7 +281,7 @@ class TensorArray:
         Parameters
         ----------
         element_shape_except0 : sequence of int or None, or tf.TensorShape, optional
-            What is known of the elements' shape after the first axis.
+            The known part of the elements' shape after the first axis.
         out : ndarray or other writable array with DLPack, optional
             Where to write them: an array of the result's shape and dtype, which
             shares no memory with the elements.
@@ -450,11 +450,11 @@ class TensorArray:
 
     @property
     def element_shape(self) -> tuple[int | None, ...] | None:
-        """What is known of the elements' shape: None for an extent that is not known, or for all of it."""
+        """The known part of the elements' shape: None for an unknown extent, or for an unknown shape."""
 
     @property
     def device(self) -> str:
-        """Where the elements are: ``"cpu"``, also as long as the first was not written, or ``"cuda:0"``."""
+        """The device of the elements: ``"cpu"``, also before the first write, or ``"cuda:0"``."""
 
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...

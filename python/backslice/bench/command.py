@@ -46,7 +46,7 @@ def check_peers(wanted: list[str], place: Place) -> None:
 
 
 def chosen_peers(wanted: list[str], place: Place, out: Console) -> dict[str, Path]:
-    """Those that are installed; the others are named."""
+    """Return the installed peers, and name the others."""
     installed = place.installed_peers()
     if "backslice" not in installed:
         raise Failure(place.needs)

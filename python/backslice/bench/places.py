@@ -1,4 +1,4 @@
-"""Where a benchmark runs: who takes part there, on what, and what the memory could do at best."""
+"""The places of a benchmark: their peers, their machine, and the limit that its memory sets."""
 
 import importlib.util
 import os

@@ -53,7 +53,7 @@ def compiling_table(results: list[Result]) -> Table | None:
 
 
 def geometric_means(results: list[Result]) -> dict[str, float]:
-    """Of the ratios on the dense workloads."""
+    """Return the geometric mean of the ratios of the dense workloads."""
     means = {}
     for peer in peers_of(results):
         ratios = [ratio for r in results if r.workload.group == "dense" and (ratio := r.ratio(peer))]

@@ -38,7 +38,7 @@ def best_time(call, seconds_of, enough):
 
 
 def times(call, peer, enough):
-    """What a call takes, and apart from that what comes before the first one of peers that compile."""
+    """Return the time of a call, and separately the time of compiling before the first call."""
     seconds_of = getattr(peer, "seconds_of", on_the_clock)
     compiles = getattr(peer, "COMPILES", False)
     first = seconds_of(call, 1)  # warm-up: compilation, first touches

@@ -1,4 +1,4 @@
-"""What is measured. A workload is plain data, so that it can be sent to a peer's process."""
+"""The workloads. Each is plain data, so that it can be sent to a peer's process."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -42,7 +42,7 @@ class Workload:
 
     @property
     def selected_bytes(self) -> int:
-        """Of all slices together."""
+        """The bytes of all slices together."""
         size = ITEM_SIZE[self.dtype] * self.slices
         for extent in self.result_shape:
             size *= extent
@@ -50,7 +50,7 @@ class Workload:
 
     @property
     def moved_bytes(self) -> int:
-        """What must be read and written."""
+        """The bytes that must be read and written."""
         return self.selected_bytes + self.output_bytes
 
 

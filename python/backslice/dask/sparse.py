@@ -42,7 +42,7 @@ def sparse_slice_grad(backprop_val_grad: Any, input_indices: Any, input_start: "
         The positions of the entries that were sliced: a matrix of shape
         (entries, rank) of int32 or int64.
     input_start : sequence of int
-        Where the slice began, one per axis.
+        The beginning of the slice, one entry per axis.
     output_indices : dask.array.Array
         The positions of the slice's entries. Partition p has those that
         come from partition p of `input_indices`. Their number may be

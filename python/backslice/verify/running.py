@@ -45,7 +45,7 @@ class Outcome:
     programs : int
         How many programs ran.
     deviations : list of Deviation
-        Those with another result than expected.
+        The programs with an unexpected result.
     """
 
     programs: int = 0

@@ -1,4 +1,4 @@
-"""What the Dask workloads share: a lazy dy, and a way to compute every chunk of a gradient and keep none.
+"""Shared by the Dask workloads: a lazy dy, and a way to compute every chunk of a gradient and keep none.
 
 Every form is given the same dy, and returns a gradient in the same chunks: those of the array that was sliced.
 """

@@ -1,4 +1,4 @@
-"""What the peers share: a workload's index as Python and as TensorFlow say it."""
+"""A workload's index in Python's and in TensorFlow's notation."""
 
 
 def index_of(workload):

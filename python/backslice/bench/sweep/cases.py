@@ -16,7 +16,7 @@ ROWS = ("contiguous", "padded")
 SWAPPED = ("fortran", "reversed", "moved")
 ANY = (*ROWS, *SWAPPED, "step")
 
-# What is timed, by kind: backslice's statement and NumPy's.
+# The timed statements by kind: backslice's and NumPy's.
 STATEMENTS = {
     "new": ("dx = bs.slice_grad(dy, shape, i)", "dx = np.zeros(shape, dtype); dx[i] = dy"),
     "into": ("bs.slice_grad(dy, shape, i, out=x)", "x.fill(0); x[i] = dy"),
@@ -79,7 +79,7 @@ class Case:
 
 
 def cases(seed: int, forms: tuple[Form, ...] = FORMS) -> Iterator[Case]:
-    """As many as wanted; the same ones for the same seed and forms."""
+    """Yield random cases: the same ones for the same seed and forms."""
     for number in range(2**63):
         yield random_case(random.Random(f"{seed} {number}"), forms[number % len(forms)])
 

@@ -25,7 +25,7 @@ WORST = 10
 
 @dataclass(frozen=True)
 class Sweep:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     output: Path
     peers: list[str] = field(default_factory=list)  # beside NumPy
