@@ -1,8 +1,9 @@
-// How fast sparse gradients and ragged ones are on a CUDA device, beside a copy of as many bytes in the same run.
+// The speed of sparse and ragged gradients on a CUDA device, beside a copy of as many bytes in the same run.
 //
 //     build/release/bench/backslice_bench_cuda_containers [millions of rows]
 //
-// Times are of the device: several calls are queued, and the time between the first and the last is shared by all.
+// Times are those of the device: several calls are queued, and the time between the first and the last is divided by
+// their number.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -77,7 +78,7 @@ void expect_ok(const Status& status) {
   std::exit(1);
 }
 
-// A square matrix of entries, of which a window of columns is taken; then parts of it, in and out of order.
+// A square matrix of entries. First a window of columns is selected, then other parts of it, in and out of order.
 void sparse(std::int64_t rows) {
   const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows)));
   rows = side * side;
@@ -136,7 +137,7 @@ void sparse(std::int64_t rows) {
   gradient("half the columns, shuffled, any order", shuffled, MatchOrder::Any, 2);
 }
 
-// A million rows of some fifty floats, that lie anywhere; every tenth is missing.
+// A million rows of about fifty floats, at random places; every tenth is missing.
 void ragged(std::int64_t rows) {
   std::mt19937 random(2);
   std::vector<std::int64_t> splits = {0};

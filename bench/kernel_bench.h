@@ -1,6 +1,6 @@
-// What the benchmarks of the kernels share. Each kernel folder has its bench.cc; together they are one program.
+// Shared by the benchmarks of the kernels. Each kernel folder has its bench.cc; together they are one program.
 //
-// A row tells how fast its destination was written, and the strategy and pieces of the schedule that ran.
+// A row shows how fast its destination was written, and the strategy and pieces of the schedule that ran.
 #pragma once
 
 #include <benchmark/benchmark.h>

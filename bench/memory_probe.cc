@@ -1,4 +1,4 @@
-// Plain loops over memory, with nothing of plans or slices in them, so that they measure the memory and not us.
+// Plain loops over memory, without plans or slices, so that they measure the memory alone.
 #include "memory_probe.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace backslice {
 namespace {
 
-// Pieces of about a megabyte whose bounds are whole cache lines of the destination; the ends are done by hand.
+// Pieces of about a megabyte that begin and end at cache lines of the destination; the ends are done separately.
 template <class Whole, class Ends>
 void for_each_piece(std::byte* dst, std::int64_t bytes, const Whole& whole, const Ends& ends) {
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % kLine);

@@ -1,4 +1,4 @@
-// What the memory itself can do: the yardstick of the benchmark.
+// The speed of the memory itself: the yardstick of the benchmark.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@ namespace backslice {
 
 enum class ProbeStores { Ordinary, Streaming };
 
-// Zeroes or copies bytes on all threads of the default executor, with the kind of stores that is asked for whatever the
-// size. Precondition: the ranges do not overlap.
+// Zeroes or copies bytes on all threads of the default executor, with the given kind of stores, whatever the size.
+// Precondition: the ranges do not overlap.
 void probe_zero(std::byte* dst, std::int64_t bytes, ProbeStores stores);
 void probe_copy(std::byte* dst, const std::byte* src, std::int64_t bytes, ProbeStores stores);
 
-// Reads every cache line once. What it returns is of no use, except that it keeps the reads from being left out.
+// Reads every cache line once. The result only keeps the compiler from removing the reads.
 std::int64_t probe_read(const std::byte* src, std::int64_t bytes);
 
 }  // namespace backslice

@@ -1,4 +1,4 @@
-// What a call costs besides its kernel: small calls of whole operations. (Each kernel's own benchmark is in its
+// The cost of a call besides its kernel: small calls of whole operations. (Each kernel's own benchmark is in its
 // folder.)
 #include <benchmark/benchmark.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace backslice;
 
-// TensorFlow's arguments, planning included: what a small gradient costs.
+// The cost of a small gradient from TensorFlow's arguments, planning included.
 void small(benchmark::State& state) {
   float dy[32 * 32] = {}, dx[64 * 64];
   const ConstView in = ConstView::contiguous(dy, DType::Float32, {32, 32}).value();
@@ -23,7 +23,7 @@ void small(benchmark::State& state) {
   }
 }
 
-// The same from C: what its structs and checks cost on top.
+// The same from C: the additional cost of its structs and checks.
 void small_in_c(benchmark::State& state) {
   static float dy[32 * 32] = {}, dx[64 * 64];
   const std::int64_t shape[] = {64, 64}, part[] = {32, 32}, begin[] = {8, 8}, end[] = {40, 40}, strides[] = {1, 1};
@@ -40,7 +40,7 @@ void small_in_c(benchmark::State& state) {
   }
 }
 
-// From a selection that was made before, in C++ and in C.
+// From an existing selection, in C++ and in C.
 void small_selection(benchmark::State& state) {
   static float dy[32 * 32] = {}, dx[64 * 64];
   const ConstView in = ConstView::contiguous(dy, DType::Float32, {32, 32}).value();
@@ -82,7 +82,7 @@ void copy_of_small(benchmark::State& state) {
   }
 }
 
-// By reference: what a write itself costs.
+// By reference: the cost of a write alone.
 void thousand_writes(benchmark::State& state) {
   const Tensor value = Tensor::make(DType::Float32, Shape::make({128, 256}).value()).value();
   for (auto _ : state) {

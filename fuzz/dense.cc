@@ -278,7 +278,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace backslice::fuzz;
   Input in(data, size);
   auto what = in.within(0, 10);
-  if (!is_on_cpu() && what >= 4 && what < 8) what -= 4;  // those test kernels of the CPU
+  if (!is_on_cpu() && what >= 4 && what < 8) what -= 4;  // they test kernels of the CPU
   if (what == 10) return fuzz_huge(in), 0;
   const Case c = any_case(in);
   if (what < 2)

@@ -90,7 +90,8 @@ bool check_outcome(const Case& c, const Model& model, const Status& status) {
   return status.ok();
 }
 
-// Writes need no addition. Without a zero, those that cover all may be refused where some overlap.
+// Writes need no addition. For a dtype without zero, slices that cover everything together may be refused if some
+// overlap.
 bool check_outcome_of_writes(const Case& c, const Model& model, const Status& status) {
   if (has_zero(c.dtype) || !model.covers) return agree(status, has_zero(c.dtype), "multi_slice_write");
   if (!model.overlaps) return agree(status, true, "multi_slice_write of a partition");

@@ -1,5 +1,5 @@
-// Backend: a place where operations run, for tests that compare places. Memory goes there, an operation runs, memory
-// comes back; every byte of it is compared, those between elements included.
+// Backend: a place where operations run, for tests that compare places. Memory is copied there, an operation runs, and
+// the memory is copied back. Every byte is compared, including those between elements.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace backslice::testing {
 // A tensor's memory on a backend, as far from a multiple of 256 as the original is.
 struct Uploaded {
   Buffer memory;
-  std::byte* first = nullptr;  // where the original's memory begins
+  std::byte* first = nullptr;  // beginning of the original memory
   std::int64_t bytes = 0;
   View view;
 };
@@ -98,14 +98,13 @@ inline const Backend& cpu() {
   return backend;
 }
 
-// Device 0. Tests that need it fail where there is none.
+// Device 0. Tests that need it fail if there is no device.
 inline const Backend& gpu() {
   static const Backend backend("CUDA", Device::cuda(0));
   return backend;
 }
 
-// Where the suites run that this program has in common with another: each program says it once (on_cpu.cc,
-// cuda/on_cuda.cc).
+// The place where suites run that are part of two programs: each program defines it (on_cpu.cc, cuda/on_cuda.cc).
 const Backend& backend_under_test();
 
 }  // namespace backslice::testing

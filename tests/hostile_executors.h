@@ -16,7 +16,7 @@ namespace backslice::testing {
 
 using Task = std::function<void(std::int64_t)>;
 
-// An executor of four threads that runs tasks as it is told.
+// An executor of four threads that runs tasks in a prescribed way.
 class Executing final : public Executor {
  public:
   explicit Executing(std::function<void(std::int64_t, const Task&)> how) : how_(std::move(how)) {}
@@ -31,7 +31,7 @@ inline void run_all(std::int64_t count, const Task& task) {
   for (std::int64_t i = 0; i < count; ++i) task(i);
 }
 
-// Each way to break the contract, and what the message says of it.
+// Each way to break the contract, and the words of its error message.
 struct Hostile {
   const char* name;
   const char* message;

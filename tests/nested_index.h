@@ -10,7 +10,7 @@
 
 namespace backslice::testing {
 
-// A list, or where there are no axes left the position of a value.
+// A list; without axes left, the position of a value.
 struct NestedList {
   std::vector<NestedList> items;
   std::int64_t value = 0;
@@ -57,7 +57,7 @@ inline std::optional<NestedList> indexed(const NestedList& list, std::span<const
   return taken;
 }
 
-// The positions in order. `axes` tells an empty list from a value.
+// The positions in order. `axes` distinguishes an empty list from a value.
 inline void flatten(const NestedList& list, int axes, std::vector<std::int64_t>& values) {
   if (axes == 0) return values.push_back(list.value);
   for (const NestedList& item : list.items) flatten(item, axes - 1, values);
@@ -87,8 +87,8 @@ inline NestedList nested_list(const RaggedTensor& rt, std::span<const std::int64
   return all;
 }
 
-// Whether TensorFlow takes the index: after a slice ragged axes are sliced, and a new axis before the integers needs
-// something ragged after them. No step is zero.
+// Returns whether TensorFlow accepts the index: after a slice, ragged axes may only be sliced; a new axis before the
+// integers needs a ragged axis after them. Precondition: no step is zero.
 inline bool is_allowed(const Index& index, int ragged_rank) {
   int axis = 0;
   bool sliced = false, is_new_first = false, allowed = true;
@@ -106,7 +106,7 @@ inline bool is_allowed(const Index& index, int ragged_rank) {
     }
     ++axis;
   }
-  sliced |= axis < ragged_rank;  // what is not named is taken whole
+  sliced |= axis < ragged_rank;  // axes without an item are selected whole
   return allowed && (sliced || !is_new_first);
 }
 

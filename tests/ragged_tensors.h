@@ -1,4 +1,4 @@
-// What the tests of ragged tensors share.
+// Shared by the tests of ragged tensors.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Sparse slices and their gradients by the definition: what the tests of the fast ones compare with.
+// Sparse slices and their gradients by their definition, to compare the fast ones with.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct List {
   std::vector<Index> matrix, by_column;
 };
 
-// The rule as it is told: j walks the slice's rows while i walks the input's.
+// The rule as TensorFlow documents it: j walks the slice's rows while i walks the input's.
 struct Truth {
   std::vector<float> gradient;
   std::int64_t used = 0;
@@ -107,14 +107,14 @@ inline Rows random_rows(std::mt19937& random, std::int64_t count, int rank, int 
   return rows;
 }
 
-// The rows of a sparse tensor and those of a slice of it.
+// The rows of a sparse tensor, and the rows of a slice of it.
 struct SparseCase {
   Rows input, output;
   Row start, size;
   int rank;
 };
 
-// Random rows and a place where a window of them begins; its size and the slice are still to be filled in.
+// Random rows, and the beginning of a window; its size and the slice are still to be filled in.
 inline SparseCase random_input(std::mt19937& random, std::int64_t count, int rank, int extent) {
   SparseCase made{random_rows(random, count, rank, extent, random() % 2 == 0), {}, {}, {}, rank};
   made.start.resize(static_cast<std::size_t>(rank));

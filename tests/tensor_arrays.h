@@ -1,4 +1,4 @@
-// What the tests of tensor arrays share.
+// Shared by the tests of tensor arrays.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ struct Step {
         dhead(Tensor::zeros(DType::Float32, {64, kColumns}, memory).value()),
         dtail(Tensor::zeros(DType::Float32, {kRows, 32}, memory).value()) {}
 
-  // Queues everything behind what `first` has queued, and ends there.
+  // Makes a stream wait for the work that `first` has queued.
   void queue(const Stream& first, const Stream& second) {
     // dx = 0; dx[:64] = dhead
     check(slice_grad_into(head, dhead, dx, {.stream = first.it}));

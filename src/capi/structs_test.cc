@@ -6,7 +6,7 @@
 
 namespace {
 
-// As the first header had it, and as it is now.
+// The struct of the first header, and the current one.
 struct Early {
   std::size_t struct_size;
   std::int64_t first;

@@ -62,7 +62,8 @@ TEST(Overlap, AgreesWithListingTheBytes) {
 }
 
 TEST(Overlap, WhatCannotBeDecidedInBoundedWorkCountsAsOverlap) {
-  // Strides of about the same size, all even, and a target that only parity of two odd ones could rule out late.
+  // Strides of about the same size, all even, and a target that the search can exclude only late, by the parity of two
+  // odd terms.
   std::vector<std::int64_t> shape(24, 3), strides;
   for (std::int64_t i = 0; i < 24; ++i) strides.push_back(1'000'003 + 2 * 7'919 * i * i);
   EXPECT_TRUE(overlaps_itself(View::strided(memory, DType::Int8, shape, strides).value().layout));

@@ -64,7 +64,7 @@ TEST(View, StridesInElementsAreChecked) {
   EXPECT_TRUE(View::strided(data, {}, {}).ok());
 }
 
-// What std::mdspan and Kokkos's, which came before it, have in common.
+// The common members of std::mdspan and Kokkos's mdspan, its predecessor.
 template <class T, bool always = true>
 struct Span2d {
   using element_type = T;

@@ -157,7 +157,7 @@ int threads_of_this_process() {
 }
 
 TEST(Executor, ThreadsOfPoolsThatAreNoLongerUsedEnd) {
-  std::thread([] {}).join();  // with the first, a thread sanitizer starts one of its own
+  std::thread([] {}).join();  // with the first thread, a thread sanitizer starts one of its own
   const int before = num_threads(), running = threads_of_this_process();
   Executor* old = nullptr;
   for (int threads : {9, 8, 7, 6, 1}) {
@@ -172,7 +172,7 @@ TEST(Executor, ThreadsOfPoolsThatAreNoLongerUsedEnd) {
   }
   EXPECT_LE(threads_of_this_process(), running);
   std::atomic<int> total = 0;
-  old->run(1000, [&](std::int64_t) { ++total; });  // who still has it may use it
+  old->run(1000, [&](std::int64_t) { ++total; });  // current users may continue to use it
   EXPECT_EQ(total, 1000);
   EXPECT_TRUE(set_num_threads(before).ok());
 }
@@ -194,7 +194,7 @@ TEST(Executor, ForkedChildrenStartAPoolOfTheirOwn) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// What a child exits with; -1 when it has to be killed, since it hangs.
+// Returns the exit code of a child; -1 if it hangs and has to be killed.
 int exit_code_of(pid_t child) {
   for (int i = 0; i < 1000; ++i) {
     int status = 0;

@@ -57,7 +57,7 @@ TEST(HostileExecutor, ReturningWhileATaskRunsIsFoundOut) {
   join_threads();
 }
 
-// By reference and by copy: neither finds what was on the caller's stack.
+// By reference and by copy: neither may read the caller's stack later.
 TEST(HostileExecutor, TasksThatComeLateDoNothing) {
   const Task* kept = nullptr;
   Task copied;
@@ -140,7 +140,7 @@ TEST(HostileExecutor, IsAnErrorOfEveryOperation) {
   }
 }
 
-// What a buffer has begun it finishes: the error is told, and the content is right.
+// A buffer finishes an operation that it has begun: the error is returned, and the content is right.
 TEST(HostileExecutor, AGradBufferIsAsItShouldBe) {
   constexpr std::int64_t kTall = 16 * kRows;  // enough for many pieces of zeros, too
   const Selection even = *Selection::from_index({kTall, kColumns}, "::2");

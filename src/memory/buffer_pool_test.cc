@@ -43,7 +43,7 @@ TEST_F(BufferPool, RequestsPastTheMachineAreRefusedWhateverIsKept) {
   EXPECT_TRUE(is_error(zeros(-1).status(), StatusCode::InvalidArgument, "bytes is -1"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // then nothing small is kept
+#if !defined(__SANITIZE_ADDRESS__)  // then no small memory is kept
 const std::byte* address_of_released(std::int64_t bytes) {
   const Buffer buffer = memory(bytes).value();
   return buffer.data();
@@ -79,7 +79,7 @@ TEST_F(BufferPool, SmallMemoryStaysWithTheThreadThatReleasesIt) {
 
 TEST_F(BufferPool, AThreadMayReleaseSmallMemoryWhenItsObjectsEnd) {
   std::thread([] {
-    thread_local Buffer last = Buffer();  // made before, so it ends after what the allocator has of the thread
+    thread_local Buffer last = Buffer();  // made before, so it ends after the thread's memory of the allocator
     last = memory(16 << 10).value();
     (void)memory(16 << 10);
     thread_local Buffer first = memory(16 << 10).value();
@@ -143,8 +143,8 @@ TEST_F(BufferPool, RecycledMemoryShowsNoStaleBytes) {
   }
 }
 
-// Of a mapping that starts at a page. (What the whole process holds may grow for other reasons, under an emulator above
-// all.)
+// Returns the resident bytes of a mapping that starts at a page. (Those of the whole process may grow for other
+// reasons, above all under an emulator.)
 std::int64_t resident_bytes(const std::byte* data, std::int64_t bytes) {
   const std::int64_t page = sysconf(_SC_PAGESIZE);
   std::vector<unsigned char> resident(static_cast<std::size_t>((bytes + page - 1) / page));

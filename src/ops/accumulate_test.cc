@@ -52,7 +52,7 @@ TEST(Accumulate, ComplexAddsBothParts) {
   EXPECT_THAT(out, ElementsAre(11, 22));
 }
 
-// Memory that is zero already: the same gradient, and what is not selected is not even touched.
+// Into memory that is zero already: the same gradient, and the gaps are not touched.
 TEST(IntoZeros, WritesWhatIsSelectedAlone) {
   const std::vector<float> dy = {1, 2};
   std::vector<float> out = {0, 0, 0, 0, 7};  // not all zero, so that a write of zeros would show
@@ -73,7 +73,7 @@ TEST(Accumulate, UnalignedElementsAdd) {
   EXPECT_EQ(sum, 5);
 }
 
-// Cancelled at each question: whoever is told that nothing was written may call again.
+// Cancels at each check. If the error says that nothing was written, the call can be repeated.
 TEST(Accumulate, ACancelledSumSaysWhetherItWasBegun) {
   constexpr std::int64_t kSize = 1 << 18;
   const Selection all = Selection::all(*Shape::make({kSize}));

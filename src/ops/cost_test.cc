@@ -44,7 +44,7 @@ TEST(SliceGradCost, ThePlanIsTheOneThatRuns) {
   EXPECT_EQ(cost_of({4, 5}, "1:3").value().plan,
             "items of 4 bytes, first at 0 from 0\n"
             "  for 20 positions 4 bytes apart: take 10 from position 5 by 1, 4 bytes apart\n");
-  // Of fresh zeros, only what is selected is written.
+  // With fresh zeros, only the selected elements are written.
   const GradientCost cost = cost_of({1 << 13, 1 << 10}, "7").value();
   EXPECT_EQ(cost.strategy, Strategy::FreshZeros);
   EXPECT_EQ(cost.plan, "items of 4096 bytes, first at 28672 from 0\n");
@@ -57,7 +57,7 @@ TEST(SliceGradCost, RefusesWhatTheGradientRefuses) {
   EXPECT_FALSE(slice_grad_cost(Selection::all(Shape::make({2}).value()), DType::Bytes, -1).ok());
 }
 
-// -- On a CUDA device, which nobody needs to have
+// -- On a CUDA device, which need not exist
 
 Result<GradientCost> device_cost_of(Ints shape, const char* index, DType dtype = DType::Float32) {
   return slice_grad_cost(Selection::from_index(shape, index).value(), dtype, 0, Device::cuda(0));

@@ -15,7 +15,7 @@ TEST(Joiner, ItemsOfNoBytesShareNoMemory) {
   EXPECT_FALSE(joiner.shares_memory_with(View::strided(memory.data(), DType::Bytes, {2}, {24}, 0).value()));
 }
 
-// [0, 1, 2, zeros of 4, 7, 8, ...] added to an output whose rows lie apart: minus zero stays where nothing is added.
+// [0, 1, 2, zeros of 4, 7, 8, ...] added to an output with gaps between its rows: minus zero stays if nothing is added.
 TEST(Joiner, AddsOnlyWhatIsThereToOutputsWithGaps) {
   const auto terms = counting<float>(24);
   for (const std::int64_t first : {0, 1, 2, 3, 6, 7, 12}) {

@@ -50,7 +50,7 @@ TEST_P(MultiSliceGrad, IsTheSumInListOrder) {
     for (int attempt = 0, wanted = static_cast<int>(random() % 30); attempt < 3000 && wanted > 0; ++attempt) {
       const Selection s = random_slice_of(random, shape);
       sources.push_back(random_tensor(random, GetParam(), s.result_shape()));
-      // No NaNs, whose bits depend on the order of operands; in int4 only the bits it has.
+      // Random values without NaNs, whose bits depend on the order of operands; int4 uses only its four bits.
       const std::byte mask{static_cast<unsigned char>(GetParam() == DType::Int4 ? 0x0f : 0xbf)};
       if (random() % 4 == 0) std::fill(sources.back().memory.begin(), sources.back().memory.end(), std::byte{0x80});
       for (std::byte& b : sources.back().memory) b &= mask;
@@ -199,7 +199,7 @@ TEST(MultiSliceGradLarge, TilesOfALargeTensorAgreeWithOneSliceAtATime) {
   }
 }
 
-// That it is zero is the caller's promise: what would be written again stays as it is.
+// The caller promises that the memory is zero, so gaps are not written again.
 TEST(MultiSliceGradIntoZeros, WhatNoSliceTakesIsNotWritten) {
   const Shape shape = Shape::make({256, 1024}).value();
   const auto run = [&](std::vector<SliceGradient> slices) {

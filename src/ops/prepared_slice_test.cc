@@ -108,7 +108,7 @@ TEST(PreparedSlice, ChecksMemoryWithoutViews) {
   std::vector<float> memory(8);
   std::byte* bytes = reinterpret_cast<std::byte*>(memory.data());
   EXPECT_TRUE(is_error(middle.gradient(nullptr, bytes), kInvalid, "data is null"));
-  EXPECT_TRUE(middle.gradient(bytes + 1, bytes + 16).ok());  // numbers may lie anywhere, objects may not
+  EXPECT_TRUE(middle.gradient(bytes + 1, bytes + 16).ok());  // numbers may have any address, objects may not
   const PreparedSlice texts = PreparedSlice::make(at({4}, "1:3"), DType::String).value();
   EXPECT_TRUE(is_error(texts.gradient(bytes + 1, bytes + 8), kInvalid, "must be aligned"));
   EXPECT_TRUE(is_error(middle.gradient(bytes, bytes + 4), kInvalid, "shares memory"));
@@ -121,7 +121,7 @@ TEST(PreparedSlice, ChecksMemoryWithoutViews) {
   EXPECT_TRUE(nothing.gradient(nullptr, static_cast<void*>(nullptr)).ok());
 }
 
-// However small a gradient is, and whatever was computed before it.
+// Gradients of any size, in any order.
 TEST(PreparedSlice, RefusesAnAllocatorOfAnotherDeviceWithoutViews) {
   class Elsewhere final : public Allocator {
     Result<Buffer> allocate(std::int64_t, Contents) override { return Buffer(); }

@@ -1,4 +1,4 @@
-// Small gradients are written without a plan where the context is the usual one. They are what a plan writes.
+// Small gradients are written without a plan if the context is the default one. The result is the same as with a plan.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -37,7 +37,7 @@ TEST(Schedule, AnExecutorMayWantLessWork) {
   EXPECT_EQ(schedule.pieces(2, 8 * kParallelBytes), 1);
 }
 
-// As long as they stay in the caches, so that one core is enough for megabytes of them.
+// If the result stays in the caches, one core is enough for megabytes of zeros.
 TEST(Schedule, ZerosAreLittleWork) {
   const Schedule few = gradient_of(at({1 << 20}, "5"), Write::Overwrite, DType::Float32);
   EXPECT_EQ(few.strategy, Strategy::Cached);

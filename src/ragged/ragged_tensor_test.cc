@@ -62,7 +62,7 @@ TEST(RaggedTensor, SharesMemoryOfAnOwner) {
   EXPECT_EQ(rt->values().data(), values.data);
   EXPECT_EQ(owner.use_count(), 2);
   splits = {9, 9, 9};
-  EXPECT_EQ(rt->split(0, 1), 2);  // which were copied
+  EXPECT_EQ(rt->split(0, 1), 2);  // the copied splits
   const RaggedTensor row = rt->row(1).value();
   rt.reset();
   EXPECT_EQ(owner.use_count(), 2);

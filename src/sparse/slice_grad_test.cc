@@ -60,8 +60,7 @@ TEST(SparseSliceGrad, AgreesWithTheRuleOnRandomLists) {
   }
 }
 
-// Many pieces and threads: sorted lists, whose guesses are right; partly sorted lists, with some right guesses; and
-// others.
+// Many pieces and threads. In sorted lists all guesses are right, in partly sorted lists some; and other lists.
 TEST(SparseSliceGrad, AgreesWithTheRuleOnLongLists) {
   std::mt19937 random(2);
   const auto pool = make_thread_executor(3);

@@ -1,4 +1,4 @@
-// What a TensorArray holds, as a value, and arrays that are made of it.
+// The contents of a TensorArray as a value, and arrays made from it.
 #include "tensor_arrays.h"
 
 namespace backslice {

@@ -116,7 +116,7 @@ TEST(TensorArrayCuda, ReadsIntoMemoryOfTheCallers) {
   EXPECT_EQ(twin.memory(), out.memory);
 }
 
-// A stream on which nothing runs until it is let go. After some seconds it goes on by itself: tools that wait for each
+// A stream that is blocked until it is released. After some seconds it continues by itself: tools that wait for each
 // launch would wait forever.
 class HeldStream {
  public:
@@ -172,7 +172,7 @@ int first_of(const Tensor& tensor, CudaStream stream) {
   return first;
 }
 
-// One stream makes the elements, another reads them later than the first could give their memory to somebody else.
+// One stream makes the elements; another reads them after the first could have freed their memory.
 void expect_kept(const std::function<Result<Tensor>(TensorArray&, CudaStream)>& read) {
   OtherStream writing;
   HeldStream reading;
@@ -288,7 +288,7 @@ TEST(TensorArrayCuda, TheFirstWriteDecidesTheDevice) {
   TensorArray array = TensorArray::make(3, DType::Float32, {.any_device = true}).value();
   TensorArray before = array.grad("before").value();
   const Tensor value = tensor_of<float>({1}, {1});
-  EXPECT_FALSE(array.write(7, to_device(value)).ok());  // a write that fails decides nothing
+  EXPECT_FALSE(array.write(7, to_device(value)).ok());  // a failed write decides nothing
   EXPECT_EQ(array.device(), Device::cpu());
   ASSERT_TRUE(array.write(1, to_device(value)).ok());
   EXPECT_EQ(array.device(), Device::cuda(0));

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-// Runs tasks until it is told to run out of memory.
+// Runs tasks until it is set to run out of memory.
 class FailingExecutor final : public Executor {
  public:
   int concurrency() const override { return 2; }

@@ -1,4 +1,4 @@
-// Gradient arrays: what is written to an index adds up.
+// Gradient arrays: the writes to an index are added up.
 #include "backslice/tensor_array.h"
 #include "tensor_arrays.h"
 
@@ -83,7 +83,7 @@ TEST(TensorArrayGrad, ReadsPastItsSizeGrowIt) {
   EXPECT_FALSE(array(1).grad("x").value().read(5).ok());
 }
 
-// What a slot no longer holds is released when no lock is held: its owner may use the array.
+// Memory that a slot no longer needs is released when no lock is held: its owner may use the array.
 TEST(TensorArray, OwnersOfWhatIsLetGoOfMayUseTheArray) {
   TensorArray g = TensorArray::make(2, DType::Float32).value().grad("x").value();
   int asked = 0;

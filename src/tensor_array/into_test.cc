@@ -1,4 +1,5 @@
-// Reading into memory of the caller's: the same as the reading that makes a tensor, and nothing changes when it fails.
+// Reading into the caller's memory: the results are those of reading into a new tensor, and a failed call changes
+// nothing.
 #include <limits>
 
 #include "backslice/tensor_array.h"

@@ -1,4 +1,4 @@
-// Elements of every layout and size: views, blocks, and nothing at all.
+// Elements of every layout and size: views, blocks, and empty ones.
 #include "backslice/tensor_array.h"
 #include "tensor_arrays.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-// Where a tensor begins whose memory the test holds, too.
+// The address of a tensor's first element, for tests that hold its memory too.
 const std::byte* address_in_array(const Tensor& tensor) { return tensor.data(); }
 
 TEST(TensorArray, NeighboursAreViews) {
@@ -29,7 +29,7 @@ TEST(TensorArray, ContiguousModeStacksWithoutACopy) {
   EXPECT_THAT(message(a.stack()), HasSubstr("twice"));
   EXPECT_THAT(message(a.write(1, tensor_of({5, 6}, {2}))), HasSubstr("already been read"));
   EXPECT_FALSE(TensorArray::make(3, DType::Float32, {.contiguous = true}).ok());
-  const std::vector<std::int64_t> deep(32, 1);  // with the array's own axis one too many
+  const std::vector<std::int64_t> deep(32, 1);  // one more with the array's own axis
   EXPECT_THAT(message(TensorArray::make(3, DType::Float32, {.element_shape = shape(deep), .contiguous = true})),
               HasSubstr("33 axes"));
 }

@@ -1,5 +1,5 @@
-// Executors, allocators, cancellation and deleters that use the array whose operation runs them. No lock is held then,
-// so nothing waits for ever.
+// Executors, allocators, cancellation and deleters that use the array whose operation calls them. No lock is held then,
+// so nothing waits forever.
 #include <thread>
 
 #include "backslice/tensor_array_container.h"
@@ -227,7 +227,7 @@ TEST(TensorArrayReentrancy, CallsThatSucceedInEitherOrderSucceedAtOnce) {
   EXPECT_GT(met, 300);
 }
 
-// The last owner of what an array lets go of may use the array.
+// The last owner of memory that an array releases may use the array.
 TEST(TensorArrayReentrancy, DeletersMayUseTheArray) {
   TensorArray array = TensorArray::make(2, DType::Float32).value();
   static float memory[2] = {1, 2};
@@ -257,7 +257,7 @@ TEST(TensorArrayReentrancy, AContainerMakesArraysWithoutItsLock) {
   EXPECT_GE(container.names().value().size(), 2u);
 }
 
-// Two threads of one pool, whose tasks each use the slot that the other is at work on.
+// Two threads of one pool. The tasks of each use the slot that the other thread's operation has claimed.
 TEST(TensorArrayReentrancy, ManyThreadsAddToTheSameIndex) {
   TensorArray array = gradient_with(0);
   std::vector<std::thread> threads;

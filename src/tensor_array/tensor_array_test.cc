@@ -1,5 +1,5 @@
-// What TensorFlow's TensorArrayV3 operations do, as named tests; tests/oracle plays random programs against the live
-// one.
+// The behaviour of TensorFlow's TensorArrayV3 operations, as named tests; tests/oracle runs random programs against the
+// real one.
 #include "backslice/tensor_array.h"
 
 #include "tensor_arrays.h"
@@ -144,7 +144,7 @@ TEST(TensorArray, ScatterRules) {
   EXPECT_THAT(message(a.scatter({1, 1}, v)), HasSubstr("already been written"));
   EXPECT_THAT(message(a.scatter({0, -1}, v)), HasSubstr("index -1"));
   EXPECT_TRUE(a.scatter({}, tensor_of({}, {0})).ok());
-  EXPECT_TRUE(a.scatter({1, 0}, v).ok());  // none of those has written anything
+  EXPECT_TRUE(a.scatter({1, 0}, v).ok());  // none of those calls has written anything
   TensorArray dynamic = array(0, {.dynamic_size = true});
   EXPECT_TRUE(dynamic.scatter({4, 1}, v).ok());
   EXPECT_EQ(dynamic.size().value(), 5);

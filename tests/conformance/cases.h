@@ -1,4 +1,4 @@
-// Reads the cases of the .json files here, and runs those of dense slices.
+// Reads the cases of the .json files here, and runs the cases of dense slices.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What is promised of calls on a CUDA device: streams, graphs, limits, and bad input that ends as an error.
+// The promises about calls on a CUDA device: streams, graphs, limits, and errors for bad input.
 #include <cuda_runtime_api.h>
 
 #include <thread>
@@ -80,7 +80,7 @@ TEST(Cuda, GradientsAreCapturedIntoGraphsAndReplayed) {
   (void)cudaGraphDestroy(graph);
 }
 
-// Counts what others have of another allocator's memory.
+// Counts the memory of another allocator that others hold.
 class Counting final : public Allocator {
  public:
   explicit Counting(Allocator& memory) : memory_(memory) {}
@@ -118,8 +118,7 @@ TEST(Cuda, ManySlicesTakeNoMoreMemoryThanIsToldAhead) {
   }
 }
 
-// A user's own, stream-ordered. What it gives out, and what it gets back, is poisoned where the stream has come that
-// far.
+// A user's allocator, stream-ordered. Its memory is poisoned in stream order, at allocation and at release.
 class Poisoning final : public Allocator {
  public:
   explicit Poisoning(cudaStream_t stream) : stream_(stream) {}
@@ -147,7 +146,7 @@ TEST(Cuda, MemoryMayBePoisonedInTheOrderOfTheStreamWhenItComesBack) {
   const std::vector<float> values = counting<float>(7 * kColumns);
   std::vector<SliceGradient> slices, on_cpu;
   Tensor dy = on_gpu(values, {7, kColumns});
-  for (std::int64_t t = 0; t < 3000; ++t) {  // whose tables take memory
+  for (std::int64_t t = 0; t < 3000; ++t) {  // their tables need memory
     const Selection rows = *Selection::from_index({kRows, kColumns}, {SliceRange{t % 2990, t % 2990 + 7}});
     slices.push_back({rows, dy.view()});
     on_cpu.push_back({rows, view_of(values, {7, kColumns})});
@@ -219,7 +218,7 @@ TEST(Cuda, MemoryOfTheHostIsRefused) {
 
 TEST(Cuda, ErrorsThatOthersLeftBehindAreNotTheirs) {
   Tensor x = on_gpu(DType::Float32, {4});
-  EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // which the thread remembers
+  EXPECT_NE(cudaSetDevice(99), cudaSuccess);  // the thread remembers it
   const auto y = slice(*Selection::from_index({4}, "1:3"), x);
   EXPECT_TRUE(y.ok()) << y.status().to_string();
   {

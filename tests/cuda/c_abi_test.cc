@@ -1,4 +1,4 @@
-// The C interface on a CUDA device: what a check of data found is written there, and nobody waits for it.
+// The C interface on a CUDA device: the device stores the outcome of checks, and no call waits for it.
 #include "backslice/c/backslice.h"
 #include "on_device.h"
 

@@ -1,4 +1,4 @@
-// The dense operations on a CUDA device and on the CPU: the same bytes, whatever the layout, alignment and dtype.
+// The dense operations on a CUDA device and on the CPU give the same bytes, for every layout, alignment and dtype.
 #include <deque>
 
 #include "backend.h"
@@ -23,7 +23,7 @@ void expect_equal_on_both(const RandomTensor& dst, const RandomTensor& src, cons
   ASSERT_EQ(results[0], results[1]) << "at byte " << differ.first - results[0].begin();
 }
 
-// Numbers of less than eight bits have a byte each, whose other bits are zero.
+// Numbers of less than eight bits have a byte each, with zeros in the other bits.
 void make_numbers(std::vector<std::byte>& memory, DType dtype) {
   remove_nans(memory);
   const std::string text(name(dtype));
@@ -41,7 +41,7 @@ class DenseOnCuda : public ::testing::TestWithParam<DType> {
   DType dtype() const { return GetParam(); }
   std::mt19937 random_{41};
 
-  // Of two NaNs the CPU may return either when it adds: dy has none.
+  // The sum of two NaNs may be either of them on the CPU, so dy has none.
   void expect_all(const Selection& s, const RandomTensor& x, const RandomTensor& y) {
     SCOPED_TRACE(s.explain());
     expect_equal_on_both(y, x, [&](const View& out, const View& in) { return slice_into(s, in, out); });
@@ -78,7 +78,7 @@ TEST_P(DenseOnCuda, LongRowsOfEveryStep) {
 }
 
 TEST_P(DenseOnCuda, ManySlicesThatMeetOrDoNot) {
-  if (!has_zero(dtype()) || !can_add(dtype())) return;  // whatever meets must be added, and gaps are zero
+  if (!has_zero(dtype()) || !can_add(dtype())) return;  // overlaps need an addition, and gaps need a zero
   for (int i = 0; i < 12; ++i) {
     Dims dims;
     for (std::size_t rank = 1 + random_() % 3; rank > 0; --rank)
@@ -192,7 +192,7 @@ TEST(DenseOnCuda, ItemsOfOtherSizes) {
   }
 }
 
-// ONNX Runtime's gradient of another shape is copied on the device where strides cannot say it.
+// If strides cannot express ONNX Runtime's gradient of another shape, it is copied on the device.
 TEST(DenseOnCuda, OnnxGradientsOfAnotherShape) {
   std::mt19937 random(43);
   const OnnxSlice spec{.starts = {1}, .ends = {4}, .axes = std::vector<std::int64_t>{0}, .steps = {}};

@@ -1,4 +1,4 @@
-// A device that fails when it is told to: what becomes of a call then, and of the memory that it had taken.
+// A device that fails on request: the outcome of the call, and of the memory that it has allocated.
 #include "backslice/cuda.h"
 #include "fake_runtime.h"
 #include "testing.h"

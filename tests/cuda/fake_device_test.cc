@@ -1,4 +1,4 @@
-// What operations on CUDA devices ask of the runtime, without a device.
+// The calls of the CUDA runtime that operations on devices make, tested without a device.
 #include "backslice/cuda.h"
 #include "fake_runtime.h"
 #include "testing.h"
@@ -74,7 +74,7 @@ TEST_F(NoMemoryAndNoWait, IsEnoughForStridedMemory) {
   for (Write write : kWrites) expect_queued(slice_grad_into(s, y, x, write));
 }
 
-// The exceptions: what they take comes from the allocator.
+// The exceptions: their memory comes from the allocator.
 TEST_F(NoMemoryAndNoWait, IsNotEnoughWhereAGradientMustBeCopiedToHaveTheSlicesShape) {
   const OnnxSlice onnx{{1, 0}, {3, 6}, {{0, 1}}, {{1, 2}}};
   const View columns = View::strided(y_.data(), {3, 2}, {1, 3}, Device::cuda(0)).value();
@@ -116,7 +116,7 @@ class Captured : public FakeDevice {
     fake.captures = true;
     fake.queued = 0;
   }
-  ~Captured() override { fake.captures = false; }  // what was let go of meanwhile is given back with status_
+  ~Captured() override { fake.captures = false; }  // memory that was released meanwhile is freed with status_
 
   // Refused, with that in its message, before anything is queued.
   template <class Refused>
@@ -184,7 +184,7 @@ TEST_F(Captured, RowSplitsOnTheDeviceAreRefused) {
   expect_refused(RaggedTensor::from_row_lengths(values, {*splits_}), why);
 }
 
-// Which are larger than 1 MiB: a graph would read memory that is gone.
+// Larger than 1 MiB: a graph would read memory that is freed.
 TEST_F(Captured, TablesOfSeventyThousandPiecesAreRefused) {
   constexpr std::int64_t kPieces = 70'000;
   std::vector<std::optional<RaggedTensor>> pieces;

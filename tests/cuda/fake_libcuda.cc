@@ -25,8 +25,8 @@ int cuInit(unsigned) { return kNoDevice; }
 int cuGetExportTable(const void**, const void*) { return kNotFound; }
 int cuGetProcAddress(const char*, void**, int, unsigned long long) { return kNotFound; }
 
-// The runtime asks for all of the driver through this, itself included; where one is missing, it takes the driver for
-// none at all.
+// The runtime finds all functions of the driver through this one, including this one. If one is missing, it takes the
+// driver for missing.
 int cuGetProcAddress_v2(const char* name, void** function, int, unsigned long long, int*) {
   *function = reinterpret_cast<void*>(&everything_else);
   if (std::strcmp(name, "cuGetProcAddress") == 0) *function = reinterpret_cast<void*>(&cuGetProcAddress_v2);

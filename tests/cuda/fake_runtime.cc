@@ -17,14 +17,14 @@ cudaError_t told(cudaError_t error) {
   return error;
 }
 
-// What concerns the current device.
+// Functions of the current device.
 void use() { fake.used.insert(fake.current); }
 void queue() {
   use();
   ++fake.queued;
 }
 
-// The device of the block that holds the address; 0 where none does.
+// Returns the device of the block that holds the address; 0 for other addresses.
 int device_of(const std::map<const void*, FakeRuntime::Block>& blocks, const void* data) {
   auto after = blocks.upper_bound(data);
   if (after == blocks.begin()) return 0;

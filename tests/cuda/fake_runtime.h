@@ -1,8 +1,7 @@
-// A CUDA runtime without a device: what it was asked, and what it is to answer.
+// A CUDA runtime without a device: it records its calls, and gives prescribed answers.
 //
 // The linker puts it in the place of the functions that the library calls (-Wl,--wrap). Kernels do nothing, and the
-// devices' memory is the CPU's, so that operations run until their last kernel is queued. Streams are the default
-// one's.
+// devices' memory is the CPU's, so operations run until their last kernel is queued. All streams are the default one's.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +21,7 @@ struct FakeRuntime {
     int device;
   };
 
-  // What it answers.
+  // The prescribed answers.
   cudaError_t launch = cudaSuccess, wait = cudaSuccess, allocate = cudaSuccess, free_in_order = cudaSuccess;
   int launches_before_failing = 0;
   bool captures = false;  // every stream; none can be waited for then
@@ -30,13 +29,13 @@ struct FakeRuntime {
   int current = 0;                    // the current device
   std::map<const void*, Block> lent;  // memory of the test's that counts as a device's
 
-  // What it was asked.
+  // The recorded calls.
   int launches = 0;
   int queued = 0;  // launches, copies and requests for memory
   int freed_after_waiting = 0;
   std::map<const void*, Block> allocated;
   std::set<int> used;              // devices that were current while something was queued, given back or waited for
-  cudaError_t last = cudaSuccess;  // what cudaGetLastError() will tell
+  cudaError_t last = cudaSuccess;  // the next result of cudaGetLastError()
 };
 
 extern FakeRuntime fake;

@@ -1,6 +1,5 @@
-// What becomes of calls where the driver is missing, too old or without a device: an error each time that says which,
-// and a process that goes on.
-// Usage: no_driver missing|old|without_device
+// Calls without a driver, with one that is too old, or without a device. Each call returns an error that says which,
+// and the process continues. Usage: no_driver missing|old|without_device
 #include <iostream>
 #include <string>
 #include <vector>
@@ -18,7 +17,7 @@ void expect(bool holds, const char* what, const Status& status) {
   if (!holds) ++failures;
 }
 
-std::string reason;  // that every error gives
+std::string reason;  // the error of every call
 
 void expect_refused(const char* what, const Status& status) {
   const bool says_why = status.message().find(reason) != std::string::npos;

@@ -1,5 +1,5 @@
-// What comes before what, on a device whose streams run nothing but know that. The functions of the CUDA runtime that
-// order streams and give memory are replaced by the linker (-Wl,--wrap); the device's memory is the CPU's.
+// The order of work on streams, on a fake device that runs nothing and records the order. The linker replaces the
+// functions of the CUDA runtime that order streams and allocate memory (-Wl,--wrap); the device's memory is the CPU's.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -29,13 +29,13 @@ struct FakeDevice {
   std::map<cudaStream_t, Clock> streams;
   std::map<cudaEvent_t, Clock> events;
   std::set<void*> allocated, of_graphs;
-  std::map<void*, Clock> freed;  // what came before that
+  std::map<void*, Clock> freed;  // the work before it
   Clock awaited;                 // by the CPU
   std::set<cudaStream_t> captured, of_threads;
   bool relaxed = false;      // what captures forbid in their stricter modes is allowed
-  bool invalidated = false;  // by what may not be done during a capture
+  bool invalidated = false;  // by a call that is not allowed during a capture
   cudaError_t launch = cudaSuccess;
-  int events_left = 1 << 30;  // that can be made
+  int events_left = 1 << 30;  // number of allocations that succeed
   int events_made = 0;
   bool is_done = false;  // all that is queued
   cudaError_t last = cudaSuccess;
@@ -50,8 +50,8 @@ struct FakeDevice {
     events_left = 1 << 30, events_made = 0;
     is_done = false;
   }
-  // What a handle means on this thread: 2 is another stream on each of them. The default stream has two handles, and
-  // waits for all of those.
+  // Maps a handle to a stream of this thread: 2 is another stream on each thread. The default stream has two handles,
+  // and waits for all other streams.
   cudaStream_t meant(cudaStream_t handle) {
     if (handle == cudaStreamPerThread) {
       thread_local const char mark = 0;
@@ -67,7 +67,7 @@ struct FakeDevice {
   bool is_forbidden(cudaStream_t stream) const {
     return !captured.empty() && reinterpret_cast<std::uintptr_t>(stream) <= 1;
   }
-  // What forbids that memory is taken from any other stream and given back to it.
+  // Makes allocation and release on any other stream an error.
   bool is_too_strict(cudaStream_t stream) const { return !captured.empty() && !is_captured(stream) && !relaxed; }
   cudaError_t told(cudaError_t error) {
     if (error != cudaSuccess) last = error;
@@ -346,7 +346,7 @@ TEST_F(Streams, ContiguousModeOrdersTheValueThatItCopies) {
   EXPECT_EQ(fake.freed.at(data)[other_], copied) << "the value must be copied before its memory is used again";
 }
 
-// A user's own, stream-ordered: memory that comes back is poisoned behind what its stream has queued by then.
+// A user's allocator, stream-ordered: released memory is poisoned after the work that its stream has queued by then.
 class PoisoningAllocator final : public Allocator {
  public:
   struct Return {
@@ -378,7 +378,7 @@ TEST_F(Streams, MemoryOfAUsersAllocatorComesBackWhenAllThatUsesItIsQueuedAndNoth
   Tensor values = Tensor::make(DType::UInt8, {8}, 0, Contents::Zero, allocator).value();
   const View transposed = View::strided(values.view().data, DType::UInt8, {2, 2}, {2, 4}, 0, Device::cuda(0)).value();
   const Context context{.allocator = &allocator, .stream = home_};
-  const OnnxSlice whole{{0}, {4}};  // of another shape than the gradient's, so that that is copied first
+  const OnnxSlice whole{{0}, {4}};  // of another shape than the gradient's, so that it is copied first
   {
     const auto dx = onnx_slice_grad(transposed, {4}, whole, context);
     ASSERT_TRUE(dx.ok()) << dx.status();
@@ -403,7 +403,7 @@ TEST_F(Streams, AGradBufferIsKeptForWhatAFailedCallHadQueued) {
     GradBuffer buffer = buffer_on(home_);
     data = buffer.tensor().buffer().data();
     ASSERT_TRUE(buffer.add(some, two, {.stream = home_}).ok());
-    work(other_);  // stands for what an operation queues before it fails
+    work(other_);  // stands for the work that an operation queues before it fails
     fake.launch = cudaErrorLaunchOutOfResources;
     EXPECT_FALSE(buffer.add(all, dy, {.stream = other_}).ok());
     fake.launch = cudaSuccess;
@@ -416,7 +416,7 @@ TEST_F(Streams, AChangeThatIsQueuedCountsThoughTheMemoryCannotBeKeptForIt) {
   const Selection all = *Selection::from_index({4}, ":");
   const Tensor dy = bytes(home_);
   GradBuffer buffer = buffer_on(home_);
-  fake.events_left = 1;  // for what the call waits for
+  fake.events_left = 1;  // for the work that the call waits for
   const Status written = buffer.write(all, dy, {.stream = other_});
   EXPECT_TRUE(written.ok()) << written;
   EXPECT_EQ(fake.awaited[other_], fake.streams[other_][other_]) << "so it is waited for";
@@ -472,7 +472,7 @@ TEST_F(Streams, UsesThatAreDoneAreForgotten) {
   use_on_ten_streams(10);
   EXPECT_EQ(fake.events.size(), 10);
   fake.is_done = true;
-  capture(other_);  // of no matter
+  capture(other_);  // does not matter
   use_on_ten_streams(20);
   EXPECT_LE(fake.events.size(), 1);
   end_captures();

@@ -83,8 +83,8 @@ std::vector<Operation> dense_operations() {
 
 using Floats = std::vector<float>;
 
-// Every operation that fills memory of the caller's. Gradients are written to zeros, where all ways of writing come to
-// the same.
+// Every operation that fills the caller's memory. Gradients are written into zeros, so that all ways of writing give
+// the same result.
 std::vector<Operation> into_operations() {
   const Shape x_shape = corner().shape(), y_shape = corner().result_shape();
   const auto memory = std::make_shared<std::pair<Floats, Floats>>(counting<float>(x_shape.elements()),
@@ -138,7 +138,7 @@ std::vector<Operation> into_operations() {
   return all;
 }
 
-// Operations that make their result, and those that only tell.
+// Operations that make their result, and operations that only describe it.
 std::vector<Operation> making_operations() {
   const auto x = std::make_shared<Floats>(counting<float>(kRows * kColumns));
   const auto makes = [x](auto call) {

@@ -1,5 +1,6 @@
-// Every allocation and every new thread of every operation fails once. The operation must then say so, or do without,
-// and leave everything as it was: the same call, tried again, gives what it would have given at first.
+// Every allocation and every new thread of every operation fails once. The operation must then return an error, or do
+// without. It must leave everything unchanged: the same call, repeated, gives the same result as the first call without
+// failures.
 //
 // The test itself is in fault_injection.cc; each domain has a file that lists its operations.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace backslice::testing {
 
-// One call on a state of its own. `check` looks at what the call has left behind when it succeeds.
+// One call on a state of its own. After success, `check` checks the state that the call has left.
 struct Attempt {
   std::function<Status()> call;
   std::function<void()> check = [] {};
@@ -35,7 +36,7 @@ Status status_of(Result<T>&& result) {
   return std::move(result).status();
 }
 
-// What a call uses is made before: nothing of the test itself may be what fails.
+// The arguments of a call are made before it, so that no failure hits the test itself.
 inline Selection selection_of(Ints shape, const char* index) { return *Selection::from_index(shape, index); }
 
 }  // namespace backslice::testing

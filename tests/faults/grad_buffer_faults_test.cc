@@ -41,7 +41,7 @@ std::vector<Operation> buffer_operations() {
           {"add_across", with("add", {"3:9", "12:20, ::2"}, "5:25")}};
 }
 
-// What a gradient buffer holds after a failed addition, whatever failed, is what it held before.
+// After any failed addition, a gradient buffer holds the same as before.
 TEST(FaultInjectionOfGradBuffer, AFailedAdditionChangesNothing) {
   const auto selection = [](const char* text) { return *Selection::from_index({40, 8}, text); };
   const auto fill = [&](GradBuffer& buffer, const char* text) {
@@ -64,7 +64,7 @@ TEST(FaultInjectionOfGradBuffer, AFailedAdditionChangesNothing) {
     if (!status.ok()) {
       EXPECT_TRUE(bytes() == before) << "request " << n;
     }
-    ASSERT_TRUE(buffer.write(selection("0:0"), view_of(std::vector<float>(), {0, 8})).ok());  // clears what it knows of
+    ASSERT_TRUE(buffer.write(selection("0:0"), view_of(std::vector<float>(), {0, 8})).ok());  // clears its regions
     EXPECT_TRUE(bytes() == std::vector<std::byte>(before.size())) << "request " << n;
   }
   FAIL() << "the operation never came to its end";

@@ -10,7 +10,7 @@ using namespace testing;
 
 constexpr std::int64_t kEntries = 40'000, kHalf = kEntries / 2;
 
-// Fills `out` by call(out, context), which must leave there what it leaves when nothing fails.
+// Fills `out` by call(out, context), whose result must be the same as without failures.
 template <class T, class Call>
 std::function<Attempt()> fills(std::int64_t count, const Call& call) {
   std::vector<T> expected(static_cast<std::size_t>(count));

@@ -56,8 +56,8 @@ std::vector<Operation> array_operations() {
       return Attempt{[=] { return call(*array); }};
     };
   };
-  // Reading into memory with gaps, elements with gaps among them. One that fails clears nothing, so that it can be
-  // tried again.
+  // Reading into memory with gaps; some elements have gaps too. A failed call clears nothing, so that it can be
+  // repeated.
   const auto into = [](auto call, const std::vector<std::int64_t>& shape) {
     return [=] {
       const auto array = std::make_shared<TensorArray>(TensorArray::make(3, DType::Float32).value());

@@ -145,7 +145,7 @@ std::vector<Operation> container_operations() {
   };
 }
 
-// Where there is no device these are refused, or there is nothing to do.
+// Without a device, these are refused or have nothing to do.
 std::vector<Operation> setting_operations() {
   return {
       plain("set_num_threads_refused", [] { return set_num_threads(0); }),

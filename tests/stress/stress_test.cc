@@ -1,7 +1,7 @@
 // Every operation and container, from many threads at once, with executors, allocators and cancellation that break
 // their contracts or use the same objects again. Runs for BACKSLICE_STRESS_SECONDS; `make stress` sets more.
 //
-// A call may fail, but only by an error; where it succeeds, its result is right; and nothing waits for ever.
+// A call may fail, but only with an error. If it succeeds, its result is right; and nothing waits forever.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,7 +25,7 @@ using namespace testing;
 
 constexpr std::int64_t kRows = 96, kColumns = 1024;  // enough bytes for several pieces
 
-// What the callbacks of all calls use, as well as the calls themselves.
+// Objects that the callbacks of all calls use, as well as the calls themselves.
 class Shared {
  public:
   static Shared& instance() {
@@ -37,7 +37,7 @@ class Shared {
     const std::lock_guard lock(mutex_);
     return arrays_[static_cast<std::size_t>(i) % arrays_.size()];
   }
-  void replace(int i, TensorArray array) {  // what it was goes after the lock
+  void replace(int i, TensorArray array) {  // the old value is destroyed after the lock
     const std::lock_guard lock(mutex_);
     std::swap(arrays_[static_cast<std::size_t>(i) % arrays_.size()], array);
   }
@@ -54,7 +54,7 @@ class Shared {
   std::vector<TensorArray> arrays_;
 };
 
-// Uses what other calls use, as code of users may from anywhere.
+// Uses objects that other calls use, as users' code may do anywhere.
 void use_shared(unsigned random) {
   Shared& shared = Shared::instance();
   TensorArray array = shared.array(static_cast<int>(random));
@@ -75,8 +75,8 @@ unsigned next_random() {
   return x ^ (x >> 15);
 }
 
-// Fills memory with what is no value before it gives it out and when it gets it back; refuses, throws, and uses the
-// shared arrays while it is asked and while it is given memory back.
+// Fills memory with invalid values at allocation and at release; refuses, throws, and uses the shared arrays during
+// both.
 class PoisoningAllocator final : public Allocator {
  public:
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
@@ -140,7 +140,7 @@ void check_failure(const Status& status) {
     case StatusCode::Cancelled:
     case StatusCode::ResourceExhausted:
     case StatusCode::InvalidArgument:     // of the arrays: written or read twice, closed
-    case StatusCode::FailedPrecondition:  // of the arrays: another call is using it
+    case StatusCode::FailedPrecondition:  // for arrays: another call is using it
     case StatusCode::Unimplemented: return;
     case StatusCode::Internal: EXPECT_THAT(status.message(), HasSubstr("context.executor->run")); return;
     default: ADD_FAILURE() << status;
@@ -152,7 +152,7 @@ double sum_of_elements(const ConstView& view) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// The outcome of a call; where it is a tensor, its sum.
+// The outcome of a call; for a tensor, its sum.
 void check(const Status& status) { check_failure(status); }
 void check(const Result<Tensor>& tensor, double sum) {
   check_failure(tensor.status());
@@ -160,8 +160,8 @@ void check(const Result<Tensor>& tensor, double sum) {
   EXPECT_EQ(sum_of_elements(tensor->view()), sum);
 }
 
-// Fills memory of zeros in every way that call(out, write) has. It holds the sum, or, unless the status says otherwise,
-// zeros still.
+// Fills memory of zeros in every way that call(out, write) has. Then it holds the sum; if the status says that nothing
+// was written, it still holds zeros.
 template <class Call>
 void check_into(const Shape& shape, double sum, const Call& call) {
   static constexpr Write kAll[] = {Write::Overwrite, Write::IntoZeros, Write::Accumulate};
