@@ -1,4 +1,4 @@
-"""The directive `{example} NAME.py`: a program of examples/, and what it prints, run while the manual is built.
+"""The directive `{example} NAME.py`: a program of examples/ and its output, run while the manual is built.
 
 Programs in C++ are compiled against the library that the Python package was built from.
 """

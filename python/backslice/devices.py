@@ -24,14 +24,14 @@ _DEFAULT_STREAM = 1
 
 
 class Library:
-    """A library that tells nothing of its streams and its memory: JAX, Numba, and all others."""
+    """A library whose streams and memory are unknown: JAX, Numba, and all others."""
 
     keeps_memory = False
     """Whether memory that is dropped is used again behind the work that is queued on its stream."""
 
     @property
     def pointer_class(self) -> Any:
-        """The class of its arrays, if they say where they lie by data.ptr, data.device_id, shape, strides and dtype."""
+        """The class of its arrays, if they have data.ptr, data.device_id, shape, strides and dtype."""
         return None
 
     def stream(self, ordinal: int) -> int:
@@ -39,7 +39,7 @@ class Library:
         return _DEFAULT_STREAM
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any], ordinal: int) -> Any:
-        """An uninitialised array; None where that is not known."""
+        """Return an uninitialised array; None if the library is unknown."""
         return None
 
     def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
@@ -67,7 +67,7 @@ class _Torch(Library):
 
     @staticmethod
     def _dtype(dtype: np.dtype[Any]) -> Any:
-        """None where PyTorch has no such type."""
+        """Return PyTorch's dtype, or None if it has no such type."""
         torch = sys.modules["torch"]
         found = getattr(torch, dtype.name, None)
         return found if isinstance(found, torch.dtype) else None
@@ -84,7 +84,7 @@ class _Torch(Library):
 
     @property
     def empty_strided(self) -> Any:
-        """Makes a tensor on the current device in half the time, past the dispatcher; None where PyTorch has it not.
+        """Makes a tensor on the current device in half the time, without the dispatcher; None if PyTorch lacks it.
 
         It is what the code that torch.compile generates calls. Takes shape, strides and dtype.
         """
@@ -187,12 +187,12 @@ def cuda_stream(array: Any, ordinal: int) -> tuple[Library, int, bool]:
 
 
 def keep_memory(array: Any, ordinal: int, stream: int) -> bool:
-    """Whether the array's library keeps its memory for that stream, too; from now on, where it has to be told."""
+    """Return whether the array's library keeps its memory for that stream, too. Registers the stream if necessary."""
     return library_of(array).keep_for(array, ordinal, stream)
 
 
 def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
-    """An uninitialised array of that shape, of the same library, dtype and device; None where that is not known."""
+    """Return an uninitialised array like this one, of that shape; None if its library is unknown."""
     library = library_of(array)
     if library is _TORCH:
         torch = sys.modules["torch"]
@@ -203,7 +203,7 @@ def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def cuda_place(device: Any) -> tuple[int | None, Library | None]:
-    """The ordinal of a device that is given as an argument, None for the CPU; its library, None where any will do."""
+    """Return the ordinal of a `device` argument, None for the CPU; and its library, None if any will do."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if cupy is not None and isinstance(device, cupy.cuda.Device):
         return device.id, _CUPY

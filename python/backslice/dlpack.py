@@ -22,7 +22,7 @@ _CPU = (1, 0)
 
 
 class DLPackArray:
-    """What `to_dlpack` returns: memory of a NumPy array, for any `from_dlpack`."""
+    """The result of `to_dlpack`: the memory of a NumPy array, for any `from_dlpack`."""
 
     __slots__ = ("_array",)
 

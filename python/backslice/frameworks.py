@@ -1,4 +1,4 @@
-"""Imports of frameworks, with messages that say what to do where one is missing or too old."""
+"""Imports of frameworks, with instructions in the error if one is missing or too old."""
 
 import re
 from importlib import import_module
@@ -27,7 +27,7 @@ def imported(module: str, lead: str, *names: str) -> Any:
 
 
 def check_version(found: str, lead: str, oldest: tuple[int, int]) -> None:
-    """Refuses a version before `oldest`; `lead` says who needs what. One that begins with no two numbers passes."""
+    """Refuse a version before `oldest`; `lead` begins the message. Versions that do not begin with two numbers pass."""
     numbers = re.match(r"(\d+)\.(\d+)", found)
     if numbers is not None and (int(numbers[1]), int(numbers[2])) < oldest:
         raise ImportError(f"{lead} {oldest[0]}.{oldest[1]} or later, but {found} is installed")

@@ -1,4 +1,4 @@
-"""What Arrow's and Awkward's nested lists have in common: levels of splits or of sizes, and values below them."""
+"""The common form of Arrow's and Awkward's nested lists: levels of splits or of sizes, and values below them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Returned = TypeVar("Returned")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean 'grad'?", or nothing where no name is near."""
+    """Return "; did you mean 'grad'?", or "" if no name is near."""
     from difflib import get_close_matches  # `import backslice` does without
 
     near = get_close_matches(name, list(known), 1)

@@ -9,7 +9,7 @@ INDICES = st.integers(-1, 6) | EXTREME
 
 
 class Hostile:
-    """Raises whatever an array or an index is asked for."""
+    """Raises in every method of an array or an index."""
 
     def __getattr__(self, name):
         raise (ValueError if name.startswith(("__array", "__dlpack")) else AttributeError)(name)

@@ -14,7 +14,7 @@ ORDERS = {"in_order": 0, "any": 1}
 
 
 def result_or_expected_error(case, call):
-    """Return the result of the call, or None if it failed as the case says."""
+    """Return the result of the call, or None if it failed as expected."""
     if "error" not in case:
         return call()
     with pytest.raises(CError) as caught:
@@ -244,7 +244,7 @@ def elements_of(found, dtype):
 
 
 def decoded_into(case, dtype):
-    """The same in our own memory, of the reported size."""
+    """Read it into our own memory, of the reported size."""
     lib = load()
     encoded, size = variants(case["pieces"], dtype), new("ragged_size")
     lib.backslice_ragged_tensor_from_variant_size(encoded, *case["ranks"], None, None, byref(size))

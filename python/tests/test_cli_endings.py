@@ -59,7 +59,7 @@ def test_interrupts_at_any_moment(folder, command, times):
 
 
 def test_interrupts_by_the_clock(folder):
-    """Interrupt from outside, like Ctrl-C, after the command has begun: it opens a pipe that nobody writes to."""
+    """Interrupt from outside, like Ctrl-C, after the command has begun: it opens a pipe without a writer."""
     os.mkfifo("x.npy")
     child = subprocess.Popen(
         [*SCRIPT, "slice", "x.npy", "--index", "0", "-o", "y.npy"], stderr=subprocess.PIPE, text=True
@@ -206,7 +206,7 @@ def test_what_killed_commands_leave_is_removed_and_mentioned(folder):
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".safetensors", ".svg", ".png"])
 def test_the_file_that_is_locked_is_the_one_that_is_written(folder, suffix, monkeypatch):
-    """No library replaces it with its own file, on which nobody holds a lock."""
+    """No library replaces it with its own file, which is not locked."""
     np.save("x.npy", np.arange(3.0))
     made, locked = temporary._made, []
 

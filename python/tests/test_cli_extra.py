@@ -1,4 +1,4 @@
-"""The command line's own dependencies are an extra: without one of them, it says how to install it."""
+"""The command line's own dependencies are an extra: if one is missing, the error says how to install it."""
 
 import subprocess
 import sys

@@ -58,7 +58,7 @@ def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device():
 
 @pytest.fixture
 def pointer_class(monkeypatch):
-    """A class that says where its arrays lie as CuPy's does, and stands for it."""
+    """A class whose arrays have CuPy's attributes, in place of CuPy."""
 
     class ndarray:  # noqa: N801
         def __init__(self, extents, elements, device=0, **changed):

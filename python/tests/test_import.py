@@ -1,4 +1,4 @@
-"""What `import backslice` brings with it, which decides how long it takes."""
+"""The modules that `import backslice` imports, which determine its time."""
 
 import subprocess
 import sys

@@ -74,7 +74,7 @@ def invalid_splits_of_a_type_without_a_kernel() -> Any:
 
 
 def gradients_of_one_element() -> tuple[Any, ...]:
-    """Of a ragged tensor without rows, of one that no result depends on, and of another."""
+    """Compute gradients of a ragged tensor without rows, of one that no result depends on, and of another."""
     splits = tf.constant([0, 2, 5], tf.int64)
     without_rows = join(encode([tf.zeros([1], tf.int64)], tf.zeros([0]), batched=False), tf.zeros([1], tf.int64), [0])
     given = join(encode([splits], tf.ones([5]), batched=False), splits, [5])

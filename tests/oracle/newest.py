@@ -1,4 +1,4 @@
-"""Runs `backslice verify` in the newest release of each framework on PyPI, whatever the tests pin, with the wheel.
+"""Runs `backslice verify` with the wheel in the newest release of each framework on PyPI.
 
 Each framework is a stage with its result. A failure does not fail this program: it announces work to do.
 """

@@ -86,7 +86,7 @@ def sliced_shape(shape, spec):
 
 
 def graph(op, name, library, arguments):
-    """Build as many nodes as the gradient says, none of which the optimiser can join."""
+    """Build the gradient's number of nodes, none of which the optimiser can join."""
     shape, spec, dtype, count = GRADIENTS[name]
     of_node = np.ones(shape if op == "Slice" else sliced_shape(shape, spec), dtype)
     given = {f"i{k}": of_node for k in range(count)}

@@ -110,5 +110,5 @@ def test_tensorflow_code():
 
 @pytest.mark.parametrize("venv", ["onnxruntime", "onnxruntime-training"])
 def test_onnx_code(venv):
-    """Only the training wheel has SliceGrad, and `explain` says on which slices that fails."""
+    """Only the training wheel has SliceGrad, and `explain` lists the slices on which it fails."""
     paste(venv, ONNX, "onnx", has_gradient=venv == "onnxruntime-training")

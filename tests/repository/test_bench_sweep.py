@@ -1,4 +1,4 @@
-"""backslice bench --sweep: few cases, small ones where that is enough."""
+"""backslice bench --sweep: few cases, small ones if they suffice."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What would read memory that is gone does not compile: temporaries do not lend what they own."""
+"""Code that would read freed memory does not compile: temporaries do not lend their memory."""
 
 import re
 import shutil

@@ -36,7 +36,7 @@ class Place:
 
 
 def with_any(*modules: str, venv: str | None = None) -> Callable[[], Path | None]:
-    """This Python, where it has one of the modules, or else that of the benchmark's environment."""
+    """Return this Python if it has one of the modules, else the Python of the benchmark's environment."""
 
     def find() -> Path | None:
         if not modules or any(importlib.util.find_spec(module) for module in modules):

@@ -37,7 +37,7 @@ def table(results: list[Result]) -> Table:
 
 
 def compiling_table(results: list[Result]) -> Table | None:
-    """None where no peer compiles."""
+    """Return a table of compile times, or None if no peer compiles."""
     peers = dict.fromkeys(peer for r in results for peer in r.compiling)
     if not peers:
         return None

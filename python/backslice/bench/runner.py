@@ -25,7 +25,7 @@ class Result:
     how: dict[str, Any] = field(default_factory=dict)  # strategy, pieces and plan of ours, where one slice is written
 
     def ratio(self, peer: str) -> float | None:
-        """How many times as long as backslice the peer takes."""
+        """Return the peer's time over backslice's."""
         if peer not in self.seconds or "backslice" not in self.seconds:
             return None
         return self.seconds[peer] / self.seconds["backslice"]

@@ -1,4 +1,4 @@
-"""The virtual environments of the peers, made once: in the user's cache folder, keyed by what they hold.
+"""The virtual environments of the peers, made once: in the user's cache folder, named after their packages.
 
 `python -m backslice.bench.venvs NAME ...` makes them. A fresh clone, or a second one, finds them ready.
 """

@@ -9,7 +9,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 class Failure(Exception):  # noqa: N818 (shown to users, who can often fix the cause)
-    """An error with a message that says what to do."""
+    """An error whose message says how to continue."""
 
     exit_code = FAILED
     marks = ""  # the wrong text, with carets under the error
@@ -108,7 +108,7 @@ def one_line(message: object) -> str:
 
 
 def quoted(name: object) -> str:
-    """Return a name from a file or an argument for messages: shortened, whatever its length and content."""
+    """Return a name from a file or an argument for messages: printable, and shortened if it is long."""
     try:
         text = repr(name)
     except ValueError:  # an integer of thousands of digits

@@ -81,7 +81,7 @@ def read_stream(file: IO[bytes], where: str, size: int | None = None) -> NDArray
 
 
 def write_stream(file: IO[bytes], array: NDArray[Any]) -> None:
-    """Write to files and pipes alike by plain writes, whose errors say what is wrong."""
+    """Write to files and pipes alike by plain writes, whose errors are precise."""
     items = np.ascontiguousarray(array).view(file_dtype(array.dtype))
     npy.write_array_header_1_0(file, header(array.shape, array.dtype))
     file.write(items.reshape(-1).view(np.uint8).data if items.size else b"")

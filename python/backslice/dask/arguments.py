@@ -106,7 +106,7 @@ def _check_meta(argument: str, array: Any) -> None:
 
 
 def check_dtype(argument: str, dtype: np.dtype[Any], *, zeros: Callable[[], bool], added: Callable[[], bool]) -> None:
-    """Check that chunks of this dtype can be moved and, where needed, be zero and be added."""
+    """Check that chunks of this dtype can be moved and, if needed, zeroed and added."""
     has = f"{argument} is {dtype}" if argument == "dtype" else f"{argument} has dtype {dtype}"
     if dtype.hasobject:
         raise DTypeError(f"{has}, whose zero only its elements tell; expected numbers, or strings as S or U")

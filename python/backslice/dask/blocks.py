@@ -69,7 +69,7 @@ def _slices(places: Places, dys: tuple[Any, ...], dtype: np.dtype[Any]) -> list[
 
 
 def _piece(place: Place, dy: Any, dtype: np.dtype[Any]) -> Array:
-    """Return the piece that a chunk takes from a chunk of dy. With the ellipsis, an array of rank 0 stays an array and
+    """Return the piece of a chunk of dy that a chunk needs. With the ellipsis, an array of rank 0 stays an array and
     keeps its dtype."""
     piece: Array = _declared("dy", dy, place.dy_shape, dtype)[(*place.source, ...)]
     return piece
@@ -94,7 +94,7 @@ def _from_scalar(block: Any, dtype: np.dtype[Any]) -> Array:
 
 
 def sparse_gradient(indices: Array, taken: Array, grad: Array, start: tuple[int, ...]) -> Array:
-    """Return the gradient of one row partition, whose slice has the indices `taken`."""
+    """Return the gradient of one row partition; `taken` has the indices of its slice."""
     with one_thread():
         return _core.sparse_slice_grad(grad, indices, start, taken)
 

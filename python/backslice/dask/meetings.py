@@ -15,7 +15,7 @@ Bounds = list[int]  # the beginnings of the chunks of an axis, and the end of th
 
 
 class Meeting(NamedTuple):
-    """The elements that one chunk of dx takes from one chunk of dy."""
+    """The elements of one chunk of dy that one chunk of dx needs."""
 
     dy_chunk: int
     target: int | slice  # in the chunk of dx; an int if the slice drops the axis

@@ -1,4 +1,4 @@
-"""The pieces of dy that a chunk of dx takes.
+"""The pieces of dy that a chunk of dx needs.
 
 A slice selects a product of per-axis sets, and chunks are products of per-axis intervals. So two chunks meet if they
 meet along every axis, and the meetings along each axis determine everything.
@@ -38,7 +38,7 @@ def grid(chunks: Chunks) -> list[Bounds]:
 
 
 class Slice:
-    """A selection between two grids of chunks. It knows the pieces of dy that each chunk of dx takes."""
+    """A selection between two grids of chunks. It finds the pieces of dy for each chunk of dx."""
 
     def __init__(self, selection: Selection, dx: Sequence[Bounds], dy: Sequence[Bounds]) -> None:
         dy_axis_of = {axis: k for k, axis in enumerate(selection.result_axes) if axis >= 0}
@@ -70,7 +70,7 @@ class Slice:
         return all(i in axis for axis, i in zip(self.axes, block, strict=True))
 
     def dy_blocks(self, block: Block) -> Iterator[Block]:
-        """Return the chunks of dy that a chunk of dx meets. It takes one piece from each."""
+        """Return the chunks of dy that a chunk of dx meets. It needs one piece of each."""
         met = product(*(axis.get(i, ()) for axis, i in zip(self._dy_chunks, block, strict=True)))
         if self._keeps_axes:
             return met

@@ -41,7 +41,7 @@ class Report:
 
 
 def torch_programs(seeds: Iterable[int], device: str = "cpu") -> Report:
-    """Run the programs of these seeds without and with backslice, whatever the size of their tensors.
+    """Run the programs of these seeds without and with backslice, even if their tensors are small.
 
     Parameters
     ----------

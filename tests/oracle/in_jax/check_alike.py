@@ -252,7 +252,7 @@ def test_programs_with_common_kernels_can_be_exported() -> None:
 
 @pytest.mark.parametrize("transform", ["vmap", "jvp", "linear_transpose", "grad of jit"])
 def test_programs_with_common_kernels_can_be_transformed(transform: str) -> None:
-    """What was put together is taken apart again."""
+    """Concatenated values are split again."""
     gradient = jax.grad(lambda x: steps(lambda y, t: jnp.sin(y * W[t]))(x) + jnp.sum(x**2))
     linear = jax.linearize(gradient, X)[1]
     transforms = {

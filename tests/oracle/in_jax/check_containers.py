@@ -70,7 +70,7 @@ def test_sparse_arguments_that_are_refused(change: dict, error: type[Exception],
 
 @pytest.mark.parametrize("order", ["in_order", "any"])
 def test_sparse_gradients_by_jaxs_own_operations_equal_the_librarys(order: str) -> None:
-    """As on devices without kernels: rows several times and in any order, starts that overflow, of either width."""
+    """The path of devices without kernels: repeated rows, any order, starts that overflow, both integer widths."""
     random = np.random.default_rng(0)
     own = jax.jit(partial(matching.gradient, in_order=order == "in_order"))
     found = 0

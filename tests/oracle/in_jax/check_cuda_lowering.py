@@ -201,7 +201,7 @@ def test_exported_programs_for_both_run_on_this_cpu() -> None:
 
 
 def test_devices_without_kernels_are_left_to_xla(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as one of compute capability 8.0 where the kernels are for 9.0 and later."""
+    """For example, compute capability 8.0 if the kernels are for 9.0 and later."""
     for capability, called in (((4, 9), False), ((99, 0), HAS_CUDA)):
         library.runs_on_cuda.cache_clear()
         monkeypatch.setattr(cuda, "devices", lambda capability=capability: [{"capability": capability}])

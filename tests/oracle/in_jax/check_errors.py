@@ -1,4 +1,4 @@
-"""What is refused, and how."""
+"""Refused arguments, and their messages."""
 
 import re
 import subprocess

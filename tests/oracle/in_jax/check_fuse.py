@@ -167,7 +167,7 @@ def test_gradients_in_the_body_of_a_while_loop(way: str) -> None:
 
 
 def test_a_scan_adds_in_place(way: str) -> None:
-    """XLA gives the loop's call the memory of what it carries: its program has no copy of that."""
+    """XLA gives the loop's call the memory of the carried array: its program does not copy it."""
     text = jax.jit(bsj.fuse_slices(jax.grad(scanned))).lower(X).compile().as_text()
     assert ("backslice_multi_slice_add" in text) == (way == "handlers")
     assert re.findall(r"= f64\[6,8\]\S* copy\(", text) == []

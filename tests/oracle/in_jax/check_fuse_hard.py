@@ -1,4 +1,4 @@
-"""fuse_slices where it must hold back: what looks like the gradient of a slice and is none, and what grows."""
+"""Cases that fuse_slices must leave alone: lookalikes of slice gradients, and programs that would grow."""
 
 from functools import partial
 

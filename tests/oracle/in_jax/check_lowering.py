@@ -36,7 +36,7 @@ def test_gradients_are_calls_where_that_pays(shape: tuple[int, ...], texts: list
 
 
 def calls_of_windows(extents: list[int], f=lambda y: y**2) -> int:
-    """Of the gradient of windows of an array that end where it does."""
+    """The gradient of windows that end where their array does."""
 
     def loss(x):
         return sum(jnp.sum(f(x[-extent:])) for extent in extents)

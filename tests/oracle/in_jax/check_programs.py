@@ -1,4 +1,4 @@
-"""fuse_slices inside real programs: control flow, weak types, series, Refs, jitted functions, and what it tells."""
+"""fuse_slices inside real programs: control flow, weak types, series, Refs, jitted functions, and its status."""
 
 import os
 import subprocess

@@ -71,7 +71,7 @@ def test_ragged_gradients_of_sharded_arrays(mesh, way: str) -> None:
 
 
 def test_a_scan_in_a_program_that_is_divided(mesh, way: str) -> None:
-    """What it carries is added to a gradient there, shard by shard, not in place."""
+    """There, the carried array is added to a gradient shard by shard, not in place."""
 
     def loss(x):
         return jax.lax.scan(lambda c, k: (c + jnp.sum(jnp.sin(k * x[3:11, ::2])), None), 0.0, jnp.arange(3.0))[0]

@@ -1,4 +1,4 @@
-"""Sharded arrays, on eight devices of the CPU: each shard is computed where it lies."""
+"""Sharded arrays, on eight devices of the CPU: each shard is computed on its own device."""
 
 import os
 import re
@@ -287,7 +287,7 @@ def test_gradients_are_sharded_as_their_arrays(mesh, spec: P, kind: str) -> None
 
 
 def gathers(text: str, shape: tuple[int, ...]) -> list[str]:
-    """What is gathered into an array of that shape."""
+    """Return the operations that gather an array of that shape."""
     whole = f"[{','.join(map(str, shape))}]"
     return [line for line in text.splitlines() if "all-gather" in line and whole in line.split("all-gather")[0]]
 

@@ -8,7 +8,7 @@ jax.config.update("jax_enable_x64", True)
 
 @pytest.fixture(params=["handlers", "native"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to run a slice, whatever its size: by a handler, and by JAX's own operations."""
+    """Both ways to run a slice of any size: by a handler, and by JAX's own operations."""
     least = 0 if request.param == "handlers" else 1 << 60
     monkeypatch.setattr(lowering, "LEAST_BYTES_OF_SLICES", least)
     monkeypatch.setattr(lowering, "LEAST_BYTES_OF_GRADIENTS", least)
@@ -19,14 +19,14 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module")
 def mesh():
-    """Of the devices that files with it ask XLA for."""
+    """A mesh of the devices that files with this fixture request from XLA."""
     assert jax.device_count() == 8
     return jax.make_mesh((4, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
 
 
 @pytest.fixture(scope="module")
 def explicit_mesh():
-    """As jax.make_mesh makes it unless told otherwise: shardings belong to types."""
+    """A mesh with the defaults of jax.make_mesh: shardings belong to types."""
     mesh = jax.make_mesh((4, 2), ("a", "b"))
     assert set(mesh.axis_types) == {jax.sharding.AxisType.Explicit}
     return mesh

@@ -12,7 +12,7 @@ MOST_ELEMENTS = 200
 
 
 def function(seed: int, steps: int = 8) -> Callable[[jax.Array], jax.Array]:
-    """From an array to a number. The same whenever it is traced."""
+    """A function from an array to a number, the same at every trace."""
 
     def loss(x):
         return Program(np.random.default_rng(seed), steps, depth=2).run(x)
@@ -119,7 +119,7 @@ class Program:
         return jnp.concatenate([second * 2.0, first])
 
     def residual(self, x, pool):
-        """What was sliced is read again after its slices were used."""
+        """The array is read again after its slices were used."""
         if not x.ndim or not x.shape[0]:
             return x
         for k in range(3):
@@ -192,7 +192,7 @@ def descent(f):
 
 
 def sharded(f):
-    """The gradient of an array that is divided between two devices, where an axis allows it."""
+    """The gradient of an array that is divided between two devices, if an axis allows it."""
 
     def loss(x):
         mesh = jax.make_mesh((2,), ("d",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[:2])

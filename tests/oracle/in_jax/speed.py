@@ -86,13 +86,13 @@ def steps(count: int) -> list[slice]:
 
 
 def segments(count: int) -> list[slice]:
-    """Of 1 to 8 steps each, one after the other."""
+    """Segments of 1 to 8 steps, one after the other."""
     ends = np.cumsum(np.random.default_rng(1).integers(1, 9, count))
     return [slice(begin, end) for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
 
 
 def compiling(name: str, slices: list[slice], f: Callable) -> float:
-    """Of cheap functions of slices, which XLA fuses into one kernel."""
+    """A sum of cheap functions of slices, which XLA fuses into one kernel."""
 
     def loss(x):
         return sum(jnp.sum(f(jnp.squeeze(x[:, s], 1) if s.stop - s.start == 1 else x[:, s])) for s in slices)

@@ -93,7 +93,7 @@ if GRADIENTS != "plain":
 
 
 def pytest_collection_finish() -> None:
-    """Some tests count what is compiled: the self-tests have run by then."""
+    """Run the self-tests first, since some tests count compilations."""
     if GRADIENTS == "fused":
         lowering.checks.passed()
         primitives.prepare()

@@ -102,7 +102,7 @@ def test_sums_of_overlapping_slices_equal_the_cpus_bit_for_bit(way: str, dtype: 
 
 
 def added(total, dys, indices):
-    """By the primitive that adds in place, as fuse_slices binds it."""
+    """Add by the primitive that adds in place, as fuse_slices binds it."""
     from backslice.jax.primitives import bind_gradient
     from backslice.jax.selections import Slices, selection_of
 
@@ -151,7 +151,7 @@ def test_views_and_constants_of_a_program(way: str) -> None:
 
 
 def outcomes(way: str) -> dict[str, str]:
-    """Of each dtype: right, wrong or how the process ended, in one process after the other."""
+    """Return for each dtype "right", "wrong" or the end of its process; one process after the other."""
     found: dict[str, str] = {}
     memory = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     while remaining := [dtype for dtype in PACKED if dtype not in found]:

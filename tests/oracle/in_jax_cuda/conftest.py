@@ -18,7 +18,7 @@ except RuntimeError as error:
 
 @pytest.fixture(params=["handlers", "native"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How a slice runs: by a handler or by JAX's own operations, whatever its size, or as it is chosen for users."""
+    """How a slice of any size runs: by a handler, by JAX's own operations, or by the choice that users get."""
     if request.param != "chosen":
         for name in ("gradient_pays", "addition_pays", "slices_pay"):
             monkeypatch.setattr(on_cuda, name, lambda *_, called=request.param == "handlers": called)

@@ -100,7 +100,7 @@ def single(copy: float, dtype) -> dict[str, float]:
 
 
 def few(copy: float) -> dict[str, float]:
-    """From how many slices on a call pays."""
+    """Print the number of slices from which on a call is faster."""
     found = {}
     shape = (256, 512, 1024)
     x = random(shape)

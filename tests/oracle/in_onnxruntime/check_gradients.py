@@ -67,13 +67,13 @@ INDICES = [np.s_[:2], np.s_[:, 1:5:2], np.s_[::-1, 4:0:-3], np.s_[1:3, 2:6], np.
 
 
 def taken_axes(index: Any) -> dict[int, slice]:
-    """The slice of each axis that an index takes less of, from the last axis to the first."""
+    """Return the slice of each axis that is not selected whole, from the last axis to the first."""
     axes = enumerate(index if isinstance(index, tuple) else (index,))
     return {axis: s for axis, s in reversed(list(axes)) if s != slice(None)}
 
 
 def lists_of(index: Any, name: str) -> list[Any]:
-    """The constants that a Slice takes for it."""
+    """Return the constants of a Slice for it."""
     taken = taken_axes(index)
     steps = [1 if s.step is None else s.step for s in taken.values()]
     pairs = list(zip(taken.values(), steps, strict=True))
@@ -123,7 +123,7 @@ def test_the_gradient_from_elsewhere_comes_first() -> None:
 @pytest.mark.parametrize("length", [1, None])
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_slices_that_are_known_at_run_time_alone_are_added_up(kind: Any, length: int | None) -> None:
-    """In one pass where it is known how many axes they take; one by one, elsewhere."""
+    """In one pass if the number of sliced axes is known; otherwise one by one."""
     type_of = {np.int32: TensorProto.INT32, np.int64: TensorProto.INT64}[kind]
     names = [f"{what}{i}" for what in ("s", "e", "t") for i in range(3)]
     nodes = [helper.make_node("Slice", ["x", f"s{i}", f"e{i}", "", f"t{i}"], [f"y{i}"]) for i in range(3)]

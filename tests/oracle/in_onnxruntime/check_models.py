@@ -125,7 +125,7 @@ def test_slice_grad_in_both_domains(domain: str, form: str, level: Any, tmp_path
 
 
 def test_com_microsoft_is_there_on_request_alone() -> None:
-    """And breaks models that do not import the domain, which is why."""
+    """Registering breaks models that do not import the domain, which is the reason."""
     options = ort.SessionOptions()
     options.add_session_config_entry("custom_op.SliceGrad.domain", "com.microsoft")
     options.register_custom_ops_library(library_path())

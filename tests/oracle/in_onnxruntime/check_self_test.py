@@ -1,4 +1,4 @@
-"""The self-test in the real ONNX Runtime: it passes, quickly, and ONNX Runtime works where it does not."""
+"""The self-test in the real ONNX Runtime: it passes quickly, and ONNX Runtime works if it fails."""
 
 import shutil
 import time

@@ -55,7 +55,7 @@ def expected(given: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("declared", [TensorProto.UINT8, TensorProto.STRING, TensorProto.DOUBLE])
 def test_a_result_that_the_model_declares_of_another_type_is_refused(declared: int) -> None:
-    """ONNX Runtime 1.17 infers no type where an input is left out, and makes room for the declared one."""
+    """ONNX Runtime 1.17 does not infer the type if an input is left out, and allocates for the declared type."""
     inputs = {name: (FLOAT if name == "dY" else INT64, None) for name in [*NAMES, "steps"]}
     node = helper.make_node("SliceGrad", [*NAMES, "", "steps"], ["dX"], domain="backslice")
     given = feeds(300, 100, 0, 300) | {"steps": np.array([1])}
@@ -100,7 +100,7 @@ def two_threads() -> Any:
 
 @pytest.mark.usefixtures("two_threads")
 def test_the_threads_of_the_session_take_work() -> None:
-    """They sleep while there is none, so what they run is a part of the gradient."""
+    """Threads sleep without work, so an awake one runs a piece of the gradient."""
     options = session_options()
     options.intra_op_num_threads = 2
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -124,7 +124,7 @@ def resident_bytes() -> int:
 
 
 def test_results_lie_in_the_arena_of_the_session() -> None:
-    """Which keeps the memory of a result that is no longer used until it is told to shrink."""
+    """The arena keeps the memory of an unused result until it must shrink."""
     rows, columns = 4096, 8192
     made, given = session(slice_grad()), feeds(rows, columns, 1, 2)
     made.run(None, feeds(4, 4, 1, 2))
@@ -143,7 +143,7 @@ def test_results_lie_in_the_arena_of_the_session() -> None:
 @pytest.mark.parametrize("lengths", [None, ["n"], [1]])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_arguments_that_change_from_run_to_run_count(lengths: Any, index: Any) -> None:
-    """However much the graph tells of them."""
+    """With shapes in the graph that are known, partly known or unknown."""
     type_of = {"dY": FLOAT, "shape": INT64}
     kind = TensorProto.INT32 if index == np.int32 else INT64
     inputs = {name: (type_of.get(name, kind), lengths if name in ("starts", "ends") else None) for name in NAMES}
@@ -282,7 +282,7 @@ def node_of(name: str) -> Any:
 
 @pytest.mark.parametrize("level", ["ORT_ENABLE_BASIC", "ORT_ENABLE_ALL"])
 def test_saved_optimised_models_have_the_operators_of_domain_backslice(tmp_path: Path, level: str) -> None:
-    """With their attributes and constants; beside nodes of ONNX Runtime's that are folded."""
+    """With their attributes and constants, beside nodes that ONNX Runtime folds."""
     folded = [helper.make_node("Identity", ["given"], ["dy"]), helper.make_node("Add", ["one", "two"], ["x"])]
     constants = [helper.make_tensor(name, FLOAT, [4], [n] * 4) for name, n in [("one", 1.0), ("two", 2.0)]]
     constants += [constant for name in OPERATORS for constant in constants_of(name)]

@@ -130,5 +130,5 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def saved(folder: Path) -> dict[str, Path]:
-    """Those that PyTorch has exported."""
+    """The models that PyTorch has exported."""
     return {path.stem: path for path in sorted(folder.glob("*.onnx"))}

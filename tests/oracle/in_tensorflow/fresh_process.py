@@ -1,4 +1,4 @@
-"""What install() changes in a process where TensorFlow's own kernels ran before. The tests run in this order."""
+"""The effects of install() in a process in which TensorFlow's own kernels ran before. The tests run in this order."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -65,7 +65,7 @@ CHANGES: list[Callable[[Any, random.Random], Any]] = [
 
 
 def gradients(seed: int) -> list[Any]:
-    """What a random program and its hooks leave behind; nothing if PyTorch refuses it, since hooks changed too much."""
+    """Return the results of a random program and its hooks; an empty list if PyTorch refuses it after a hook."""
     try:
         return _gradients(seed)
     except RuntimeError as error:
@@ -180,7 +180,7 @@ def test_programs_in_threads_that_enable_it_at_once() -> None:
 
 
 def test_programs_under_vmap() -> None:
-    """Batches of gradients are PyTorch's own; what is around them is not."""
+    """PyTorch computes batches of gradients itself; backslice takes the rest."""
 
     def run(seed: int) -> list[Any]:
         rng = random.Random(seed)

@@ -25,7 +25,7 @@ class Later(torch.autograd.Function):
 
 
 def changed_later(keep: Any, change: Any) -> Any:
-    """The gradient of x where `keep` is shown the gradients of three slices, and `change` changes them afterwards."""
+    """Return the gradient of x. `keep` sees the gradients of three slices, and `change` changes them afterwards."""
     x = leaf(4, 7, 3)
     y = Later.apply(x, lambda: None)
     kept: list[Any] = []
@@ -96,7 +96,7 @@ def test_the_gradient_of_the_pass_is_that_of_the_pass_before() -> None:
 
 
 class Returns(torch.autograd.Function):
-    """Its gradient is somebody else's memory."""
+    """Its gradient is in memory with another owner."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, memory: Any) -> Any:
@@ -210,7 +210,7 @@ def test_threads_that_share_a_parameter() -> None:
 
 
 class Gives(torch.autograd.Function):
-    """Its gradient is new, and shown to somebody before it is passed on."""
+    """Its gradient is new, and a hook sees it before it is passed on."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, show: Any) -> Any:

@@ -184,7 +184,7 @@ LOOPS: dict[str, tuple[Callable[[Any, Any, Any], Any], int]] = {  # and how many
 
 
 def test_the_gradient_reads_steps_where_they_were_written() -> None:
-    """So that they are neither kept nor computed once more, except those that it takes as another shape."""
+    """So that they are neither kept nor recomputed, except those that it reads with another shape."""
 
     def loop_(x: Any) -> Any:
         h, out, total = x[:, 0] * 0, torch.zeros_like(x), 0.0
@@ -257,7 +257,7 @@ def test_dtypes(dtype: torch.dtype) -> None:
 
 
 def test_the_order_of_additions_is_that_of_the_graph() -> None:
-    """Where three slices overlap, rounding tells the orders apart."""
+    """If three slices overlap, rounding distinguishes the orders."""
     x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
     weights = [1e16, 1.0, -1e16, 1.0, 1e16, -1e16, 3.0]
 
@@ -300,7 +300,7 @@ class UnrolledGru(torch.nn.Module):
 
 
 class SelectiveScan(torch.nn.Module):
-    """A state space model, step by step, as where its kernels are not installed."""
+    """A state space model, step by step, as without its own kernels."""
 
     def forward(self, x: Any) -> Any:
         decay, inputs = x.sigmoid()[..., None] * torch.ones(3, dtype=x.dtype), x[..., None].tanh().expand(*x.shape, 3)
@@ -344,7 +344,7 @@ def test_gradients_of_models(model: str) -> None:
 
 
 def test_outputs_are_tensors_of_their_own() -> None:
-    """Also where a slice that is returned is a value that was written, which is returned too."""
+    """Also if a returned slice is a written value that is returned too."""
 
     def function(x: Any) -> Any:
         out, values = torch.zeros_like(x), [x[:, t] * 2 for t in range(9)]
@@ -363,7 +363,7 @@ def test_outputs_are_tensors_of_their_own() -> None:
 
 
 def test_symbols() -> None:
-    """Shapes that are symbols: slices with known bounds are taken, for every size."""
+    """Symbolic shapes: slices with known bounds are fused, for every size."""
 
     def function(x: Any) -> Any:
         return weighted([x[:, 0], x[:, 1], x[:, 2], x[:, 1:], x[1:3, :]])
@@ -442,7 +442,7 @@ def test_tensor_subclasses() -> None:
 
 
 def test_the_op_has_derivatives() -> None:
-    """Of any order, and traced ones."""
+    """Derivatives of any order, also traced."""
     op = torch.ops.backslice.multi_slice_grad
     dys = [x_of(3, 2), x_of(4), x_of(2, 2)]
     entries = [1, 0, 1, 3, 1, 1, 2, 2, 1, 0, 1, 4, 0, 2, 1, 1, 1, 3, -2, 2, 1, 0, 3, 2]
@@ -502,7 +502,7 @@ def test_a_graph_by_itself() -> None:
 
 
 def test_slices_that_overlap_are_one_call() -> None:
-    """Those beside each other are a concatenation."""
+    """Adjacent slices become a concatenation."""
     dys = [x_of(5, 2, 4).detach() * t for t in range(8)]
 
     def windows(*dys: Any) -> Any:
@@ -743,7 +743,7 @@ def backend_of(function: Callable[[Any], Any]) -> Any:
 
 
 def test_exported_graphs() -> None:
-    """Those of torch.export, and joint graphs of AOTAutograd's export."""
+    """Graphs of torch.export, and joint graphs of AOTAutograd's export."""
     from torch._functorch.aot_autograd import aot_export_joint_simple
 
     class Loop(torch.nn.Module):

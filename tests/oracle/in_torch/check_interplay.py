@@ -273,7 +273,7 @@ def test_in_place_updates_of_what_was_sliced() -> None:
 
 
 def test_distributed_autograd_hooks_of_a_flat_bucket() -> None:
-    """What data parallel training does with gradients: they become views of one tensor."""
+    """As in data parallel training, gradients become views of one tensor."""
 
     def run() -> Any:
         x = leaf(4, 7, 3)

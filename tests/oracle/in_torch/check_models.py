@@ -30,7 +30,7 @@ class StepwiseLstm(nn.Module):
 
 
 class SlidingAttention(nn.Module):
-    """Every window of the keys is taken twice: by unfold, and one by one."""
+    """Every window of the keys is sliced twice: by unfold, and one by one."""
 
     def __init__(self) -> None:
         super().__init__()

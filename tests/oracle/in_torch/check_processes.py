@@ -1,4 +1,4 @@
-"""Training in two processes, and the memory that a step takes."""
+"""Training in two processes, and the memory that a step needs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What leaves autograd, and what transforms and custom functions are given, is as good as any tensor."""
+"""Results of autograd, and arguments of transforms and custom functions, are ordinary tensors."""
 
 import copy
 import io

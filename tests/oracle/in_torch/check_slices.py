@@ -69,7 +69,7 @@ def test_one_element_is_not_turned_around() -> None:
 
 
 def test_the_sum_of_many_slices_is_added_to_what_came_before() -> None:
-    """In place where PyTorch has `ctx.input_grad_buffers`."""
+    """In place if PyTorch has `ctx.input_grad_buffers`."""
     x = leaf(4, 5, 3)
     y = x * 1
     parts = bt.multi_slice(y, [np.s_[:, t] for t in range(5)] + [np.s_[1:, ::-2]])

@@ -60,7 +60,7 @@ def test_hooks_of_nodes_see_what_they_always_do(which: str, result: str, are_giv
 
 
 def negated(part: Any) -> Any:
-    """Of which the gradient is negated when it is read."""
+    """A function whose gradient is negated when it is read."""
     return (torch.complex(torch.zeros_like(part), part).conj() * (1 + 2j)).sum().real
 
 

@@ -20,8 +20,7 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
 
 
 def same_both_ways(run: Callable[[], Any], is_taken: bool = True, key: str | None = None) -> Any:
-    """What `run` returns without and with it is equal, and with it the kernels, or those for `key` alone, had something
-    to do."""
+    """Check that `run` returns the same without and with backslice, and that its kernels (those for `key`) ran."""
     torch.manual_seed(0)
     without = tree_leaves(run())
     torch.manual_seed(0)
@@ -54,5 +53,5 @@ def slices_of(x: Any) -> Any:
 
 
 def leaf(*shape: int, dtype: torch.dtype = torch.float64) -> Any:
-    """Of small whole numbers, whose sums are exact in any order."""
+    """A tensor of small whole numbers, whose sums are exact in any order."""
     return torch.randint(-3, 4, shape).to(dtype).requires_grad_()

@@ -51,7 +51,7 @@ def backend(is_decomposed: bool = True) -> Any:
 
 
 def loop(seed: int) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
-    """Return a random program of slices of one tensor and of writes into another, and the shape that it takes."""
+    """Return a random program of slices of one tensor and of writes into another, and the shape of its argument."""
     rng = random.Random(seed)
     shape = tuple(rng.randrange(2, 7) for _ in range(rng.randrange(1, 4)))
     axis, steps = rng.randrange(len(shape)), rng.randrange(2, 10)
@@ -103,7 +103,7 @@ def any_index(rng: random.Random, extent: int) -> Any:
 
 
 def recurrence(seed: int) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
-    """Return a random loop over products of the steps of one tensor with matrices, and the shape that it takes."""
+    """Return a random loop over products of the steps of one tensor with matrices, and the shape of its argument."""
     rng = random.Random(seed)
     rows, steps, inner, outer = rng.randrange(2, 5), rng.randrange(2, 10), rng.randrange(2, 5), rng.randrange(2, 5)
     axis = rng.randrange(2)

@@ -12,7 +12,7 @@ import torch
 
 
 def tensor(rng: random.Random, shape: tuple[int, ...], dtype: torch.dtype = torch.float64) -> Any:
-    """Return a constant, also where a program is traced."""
+    """Return a constant, also while a program is traced."""
     numbers = [rng.randrange(-3, 4) for _ in range(math.prod(shape))]
     return torch.tensor(numbers).reshape(shape).to(dtype)
 

@@ -65,7 +65,7 @@ def single(what: str) -> float:
 
 
 def small() -> float:
-    """Microseconds that a slice too small to be taken costs more."""
+    """Return the additional microseconds of a slice that is too small for backslice."""
     x = torch.ones(4, 4, requires_grad=True)
     y = x[1:3]
     dy = torch.ones_like(y)

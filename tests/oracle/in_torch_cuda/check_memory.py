@@ -1,4 +1,4 @@
-"""Memory of the device: how much is held, and what happens where there is none."""
+"""Memory of the device: how much is held, and what happens if there is no more."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Random programs on the device, bit for bit, also where their operations run on several streams."""
+"""Random programs on the device, compared bit for bit, also with operations on several streams."""
 
 import os
 

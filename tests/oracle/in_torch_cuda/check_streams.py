@@ -1,4 +1,4 @@
-"""Streams: whatever is computed on one and read on another is complete, and its memory is nobody else's meanwhile."""
+"""Streams: a result of one stream that another reads is complete, and its memory is not reused meanwhile."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ class Slow(torch.autograd.Function):
 
 
 def churn() -> None:
-    """Write to whatever memory was freed, on the current stream."""
+    """Write to freed memory on the current stream."""
     for size in (12, 21, 84, 4096, 2**18):
         for _ in range(4):
             torch.full((size,), 77.0, dtype=torch.float64, device="cuda")
@@ -74,7 +74,7 @@ def test_slices_on_several_streams_of_one_tensor() -> None:
 
 
 def test_what_was_sliced_was_made_on_another_stream() -> None:
-    """The sum is read on a stream that none of its slices was taken on."""
+    """The sum is read on a stream on which none of its slices was made."""
 
     def run() -> Any:
         x = leaf(4, 7, 3)

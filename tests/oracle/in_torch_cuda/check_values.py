@@ -106,7 +106,7 @@ def test_uninstall_leaves_the_device_to_pytorch() -> None:
 
 
 def test_tensors_are_taken_where_they_are() -> None:
-    """bs.slice_grad and the like read them by DLPack's functions in C; what is more than memory goes the long way."""
+    """bs.slice_grad and others read plain tensors by DLPack's C functions, and special ones by the general path."""
     dy = torch.arange(12.0, device="cuda").reshape(3, 4)
     expected = np.zeros((5, 4, 2), np.float32)
     expected[1:4, :, 1] = dy.cpu().numpy()

@@ -34,7 +34,7 @@ def best(call: Callable[[], Any], turns: int, repeat: int) -> tuple[float, float
 
 
 def device_time(call: Callable[[], Any], turns: int = 5) -> float:
-    """Of what is queued by one call: behind a kernel that keeps the device busy until all of it is queued."""
+    """Time the work that one call queues, behind a kernel that keeps the device busy until all of it is queued."""
     found = math.inf
     for _ in range(turns):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -185,7 +185,7 @@ def many(shape: tuple[int, int, int], rounds: int) -> dict[str, float]:
 
 
 def thresholds() -> None:
-    """Where install() begins to pay: per size of x, two slices and sixteen, with its own thresholds off."""
+    """Print the size of x from which on install() is faster, with two slices and sixteen, without its thresholds."""
     print("\n| size of x | 2 slices: PyTorch | install() | 16 slices: PyTorch | install() |\n|---|---|---|---|---|")
     shipped = kernels.SHIPPED
     kernels.SHIPPED = {"CUDA": (0, math.inf)}

@@ -20,7 +20,7 @@ def leaf(*shape: int, dtype: torch.dtype = torch.float64) -> Any:
 
 
 def same_both_ways(run: Callable[[], Any], is_taken: bool = True) -> Any:
-    """What `run` returns without and with backslice is equal, and with it the CUDA kernels had something to do."""
+    """Check that `run` returns the same without and with backslice, and that the CUDA kernels ran."""
 
     def finished() -> Any:
         result = run()

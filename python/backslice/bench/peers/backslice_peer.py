@@ -47,7 +47,7 @@ def prepare_dask(workload):
 
 
 def describe(workload):
-    """How a gradient of one slice is made, as the library says: what it says is what runs."""
+    """Return the library's description of the gradient of one slice, which is the schedule that runs."""
     if workload["kind"] != "gradient":
         return {}
     cost = bs.Selection.from_index(tuple(workload["shape"]), index_of(workload)).cost(workload["dtype"])

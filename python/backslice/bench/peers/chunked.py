@@ -37,7 +37,7 @@ def used(chunk):
 
 
 def schedule(scheduler, workers):
-    """Options of compute(). Processes are started once: their start is not part of what is measured."""
+    """Return options of compute(). Processes are started once: their start is not measured."""
     if scheduler == "threads":
         return {"scheduler": scheduler, "num_workers": workers}
     return {"scheduler": scheduler, "pool": processes(workers)}

@@ -1,1 +1,1 @@
-"""A random sweep: slices that nobody tuned for, beside what a careful user writes with NumPy."""
+"""A random sweep: untuned slices, beside the statements that a careful user writes with NumPy."""

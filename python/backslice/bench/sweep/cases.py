@@ -1,4 +1,4 @@
-"""The random cases of a sweep. A case is Python code: what is timed is what a report prints and a user can paste."""
+"""The random cases of a sweep. A case is Python code: the report prints the timed code, and a user can paste it."""
 
 import math
 import random

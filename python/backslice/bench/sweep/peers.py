@@ -37,7 +37,7 @@ class Peers:
 
 
 def workload_of(case: Case) -> dict[str, Any] | None:
-    """None where a peer could not hold the arrays as they are."""
+    """Return None if a peer cannot hold the arrays without changes."""
     if case.kind not in KINDS or {*case.layouts} != {"contiguous"}:
         return None
     items = [i if isinstance(i, int) else (i.start, i.stop, i.step) for i in parsed(case.index)]

@@ -69,7 +69,7 @@ def compare(case: Case, names: dict[str, Any]) -> None:
 
 
 def best_times(timers: list[Timer]) -> tuple[float, float]:
-    """In the order 0 1 1 0 0 1 ..., so that each follows itself as often as the other: caches are alike for both."""
+    """Alternate in the order 0 1 1 0 0 1 ...: each follows itself as often as the other."""
     quickest = min(timer.timeit(1) for timer in timers for _ in range(2))
     repeat = max(1, min(1000, int(AT_ONCE / quickest)))
     best, spent, rounds = [float("inf")] * 2, 0.0, 0
