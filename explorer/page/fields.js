@@ -54,8 +54,8 @@ function linkOf(tab, from, fields) {
  * @param {string} link @returns {{tab: string, from: string, fields: Fields, problem: string}} */
 function readLink(link) {
   const kept = new URLSearchParams(link.slice(0, LONGEST_LINK).replace(/^#/, ""));
-  const said = kept.get("tab") || "slice";
-  const tab = TABS.includes(said) ? said : "slice";
+  const name = kept.get("tab") || "slice";
+  const tab = TABS.includes(name) ? name : "slice";
   const wanted = kept.get("from") || "python";
   const from = Object.hasOwn(NOTATIONS, wanted) ? wanted : "python";
   const problem = link.length > LONGEST_LINK ? "The link is too long; only its beginning was read." : "";

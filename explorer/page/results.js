@@ -2,7 +2,7 @@
 
 /** @param {HTMLButtonElement} button @param {string} text */
 async function copy(button, text) {
-  const said = button.dataset.said ??= button.textContent || "";
+  const label = button.dataset.label ??= button.textContent || "";
   try {
     await navigator.clipboard.writeText(text);
   } catch {  // pages from disk may have no clipboard
@@ -15,7 +15,7 @@ async function copy(button, text) {
     button.focus();
   }
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = said; }, 1200);
+  setTimeout(() => { button.textContent = label; }, 1200);
 }
 
 /** @param {Snippet[]} snippets */

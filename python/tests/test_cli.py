@@ -182,8 +182,8 @@ def test_doctor_and_targets_name_variables_that_mean_nothing():
     assert 'BACKSLICE_NUM_THREADS is "3x", expected' in threads["problem 1"]
     assert 'BACKSLICE_FORCE_TARGET is "MMX", which is not a target' in threads["problem 2"]
     for command in ("targets", "doctor"):
-        said = backslice(command, env=bad)
-        assert said.returncode == 0 and said.stderr.count("backslice: warning: BACKSLICE_") == 2
+        result = backslice(command, env=bad)
+        assert result.returncode == 0 and result.stderr.count("backslice: warning: BACKSLICE_") == 2
     empty = dict.fromkeys(bad, "")
     assert not any("problem" in name for name in json.loads(backslice("doctor", "--json", env=empty).stdout)["threads"])
 

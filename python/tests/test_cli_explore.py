@@ -46,9 +46,9 @@ def test_bad_slices_are_refused_before_anything_is_opened():
 def test_a_missing_browser_is_said(monkeypatch, capsys):
     monkeypatch.setattr(explore.webbrowser, "open", lambda address: False)
     explore.open_file(True, "#tab=slice")
-    said = capsys.readouterr()
-    assert said.out == f"The explorer is at {explore.PAGE.as_uri()}#tab=slice\n"
-    assert said.err == "No browser was found: open this address in one.\n"
+    printed = capsys.readouterr()
+    assert printed.out == f"The explorer is at {explore.PAGE.as_uri()}#tab=slice\n"
+    assert printed.err == "No browser was found: open this address in one.\n"
 
 
 @needs_page

@@ -108,7 +108,7 @@ def test_packing_round_trips(bits):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [
         ("--index", "1:3, ::2"),
         ("--tf", "begin=1,0", "end=3,5", "strides=1,2"),
@@ -118,9 +118,9 @@ def test_packing_round_trips(bits):
     ],
     ids=" ".join,
 )
-def test_every_dialect(folder, said):
+def test_every_dialect(folder, arguments):
     np.save("dy.npy", example("f4"))
-    run("grad", *said[:1], *said[1:], "--shape", "4,6", "-o", "dx.npy", "dy.npy")
+    run("grad", *arguments[:1], *arguments[1:], "--shape", "4,6", "-o", "dx.npy", "dy.npy")
     assert np.array_equal(np.load("dx.npy"), expected(example("f4")))
 
 

@@ -32,11 +32,11 @@ tf_names = [
 tf = st.lists(st.tuples(st.sampled_from(tf_names), lists), max_size=5).map(lambda p: [f"{n}={v}" for n, v in p])
 onnx_names = ["starts", "ends", "axes", "steps", "begin"]
 onnx = st.lists(st.tuples(st.sampled_from(onnx_names), lists), max_size=5).map(lambda p: [f"{n}={v}" for n, v in p])
-said = indices.map(lambda i: ["--index", i]) | tf.map(lambda t: ["--tf", *t]) | onnx.map(lambda o: ["--onnx", *o])
+slices = indices.map(lambda i: ["--index", i]) | tf.map(lambda t: ["--tf", *t]) | onnx.map(lambda o: ["--onnx", *o])
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.sampled_from(["explain", "convert"]), shapes, said)
+@given(st.sampled_from(["explain", "convert"]), shapes, slices)
 def test_explain_and_convert(command, shape, spec):
     arguments = [spec[1]] if spec[0] == "--index" else spec
     code, out, _ = answer(command, shape, *arguments, "--json")
@@ -46,7 +46,7 @@ def test_explain_and_convert(command, shape, spec):
 
 
 @settings(max_examples=200, deadline=None)
-@given(shapes, said, st.sampled_from(["a.npy", "b.npz", "b.npz:q", "c.safetensors", "nope.npy", "a.npy:x"]))
+@given(shapes, slices, st.sampled_from(["a.npy", "b.npz", "b.npz:q", "c.safetensors", "nope.npy", "a.npy:x"]))
 def test_grad_and_slice(files, shape, spec, file):
     for arguments in (["grad", file, "--shape", shape, *spec], ["slice", file, *spec]):
         code, out, _ = answer(*arguments, "-o", "out.npy", "--force", "--json")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from strategies import shapes_and_indices
 
 
-def told(*args) -> dict:
+def json_of(*args) -> dict:
     run = backslice(*args, "--json")
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
@@ -36,15 +36,15 @@ def test_explain_all_tells_everything():
 
 
 def test_explain_in_json():
-    facts = told("explain", "4,6", "1:3, ::-2")
+    facts = json_of("explain", "4,6", "1:3, ::-2")
     assert facts["result_shape"] == [2, 3]
     assert facts["axes"][1] == {"start": 5, "step": -2, "count": 3}
     assert facts["cost"]["strategy"] == "cached" and facts["cost"]["memory_limit_seconds"] is None
-    large = told("explain", "4096,4096", "::2")["cost"]
+    large = json_of("explain", "4096,4096", "::2")["cost"]
     assert large["strategy"] == "streaming" and 1e-5 < large["memory_limit_seconds"] < 1
-    assert told("explain", str(1 << 26), "100:200")["cost"]["strategy"] == "fresh zeros"
-    assert told("explain", "2," * 9, "0:1")["peers"]["TensorFlow"].startswith("returns uninitialised memory")
-    assert "only float32 and float64" in told("explain", "4", "::2", "--dtype", "bfloat16")["peers"]["ONNX Runtime"]
+    assert json_of("explain", str(1 << 26), "100:200")["cost"]["strategy"] == "fresh zeros"
+    assert json_of("explain", "2," * 9, "0:1")["peers"]["TensorFlow"].startswith("returns uninitialised memory")
+    assert "only float32 and float64" in json_of("explain", "4", "::2", "--dtype", "bfloat16")["peers"]["ONNX Runtime"]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
@@ -58,7 +58,7 @@ def test_pictures_fit_the_terminal(width, shape, index):
 
 
 def test_explain_of_what_has_no_gradient():
-    assert "zero" in told("explain", "4", "::2", "--dtype", "float8_e8m0fnu")["cost"]["error"]
+    assert "zero" in json_of("explain", "4", "::2", "--dtype", "float8_e8m0fnu")["cost"]["error"]
     run = backslice("explain", str(1 << 62), "::2")
     assert run.returncode == 0 and "cannot be computed" in run.stdout
 
@@ -75,12 +75,12 @@ def test_explain_says_who_has_no_strings(dtype):
 
 
 def test_explain_takes_every_dialect_and_negative_indices():
-    assert told("explain", "4,6", "-1")["result_shape"] == [6]
-    assert told("explain", "4,6", "--tf", "begin=1", "end=3")["index"] == "x[1:3]"
-    assert told("explain", "4,6", "--onnx", "starts=1", "ends=3", "axes=1")["index"] == "x[:, 1:3]"
-    assert told("explain", "", "...")["result_shape"] == []
-    assert told("explain", "4,6", "--index", "-1")["index"] == told("explain", "4,6", "-1")["index"] == "x[3]"
-    assert told("convert", "4,6", "--index", "1")["python"]["arguments"] == {"index": "1"}
+    assert json_of("explain", "4,6", "-1")["result_shape"] == [6]
+    assert json_of("explain", "4,6", "--tf", "begin=1", "end=3")["index"] == "x[1:3]"
+    assert json_of("explain", "4,6", "--onnx", "starts=1", "ends=3", "axes=1")["index"] == "x[:, 1:3]"
+    assert json_of("explain", "", "...")["result_shape"] == []
+    assert json_of("explain", "4,6", "--index", "-1")["index"] == json_of("explain", "4,6", "-1")["index"] == "x[3]"
+    assert json_of("convert", "4,6", "--index", "1")["python"]["arguments"] == {"index": "1"}
     fails(2, "no slice is given", "explain", "4,6")
     fails(2, "more than one slice", "explain", "4,6", "1", "--index", "1")
     fails(2, "more than one slice", "explain", "4,6", "1", "--tf", "begin=1", "end=3")
@@ -107,9 +107,9 @@ FACTS = [  # the dialects disagree for n = 5
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said, taken, warning", FACTS, ids=[" ".join(f[0]) for f in FACTS])
-def test_convert_keeps_the_meaning_and_warns(said, taken, warning):
-    result = told("convert", "5", *said)
+@pytest.mark.parametrize("arguments, taken, warning", FACTS, ids=[" ".join(f[0]) for f in FACTS])
+def test_convert_keeps_the_meaning_and_warns(arguments, taken, warning):
+    result = json_of("convert", "5", *arguments)
     assert any(warning in w for w in result["warnings"]), result["warnings"]
     x = np.arange(5)
     assert eval(result["python"]["code"].removeprefix("y = "), {"x": x}).tolist() == taken
@@ -119,24 +119,24 @@ def test_convert_keeps_the_meaning_and_warns(said, taken, warning):
 
 
 def test_convert_does_not_warn_where_they_agree():
-    for said in (("1:3, ::2",), ("::-1",), ("--tf", "begin=1", "end=-1"), ("--onnx", "starts=1", "ends=INT_MAX")):
-        run = backslice("convert", "4,6", *said)
+    for arguments in (("1:3, ::2",), ("::-1",), ("--tf", "begin=1", "end=-1"), ("--onnx", "starts=1", "ends=INT_MAX")):
+        run = backslice("convert", "4,6", *arguments)
         assert run.returncode == 0 and run.stderr == "", run.stderr
 
 
 def test_convert_of_integers_beyond_int64():
-    result = told("convert", "5", f"{10**30}:{-(10**30)}:-{10**25}")
+    result = json_of("convert", "5", f"{10**30}:{-(10**30)}:-{10**25}")
     assert result["python"]["arguments"]["index"] == "4:" and result["warnings"] == []
     fails(2, "begin", "convert", "5", "--tf", f"begin={10**30}", "end=1")
 
 
 def test_convert_reads_every_index_that_the_library_reads():
-    assert told("convert", "5", "None:3")["python"]["arguments"]["index"] == ":3"
-    assert told("convert", "5", "+1:None:-1")["warnings"] == []
-    assert told("convert", "4,5", "Ellipsis, -10::-1")["warnings"] == [
+    assert json_of("convert", "5", "None:3")["python"]["arguments"]["index"] == ":3"
+    assert json_of("convert", "5", "+1:None:-1")["warnings"] == []
+    assert json_of("convert", "4,5", "Ellipsis, -10::-1")["warnings"] == [
         "axis 1: -10::-1 takes [] in NumPy, but the same numbers would take [0] in ONNX"
     ]
-    assert told("convert", "4,5", "newaxis, ..., np.newaxis, 4")["python"]["code"] == "y = x[None, :, None, 4]"
+    assert json_of("convert", "4,5", "newaxis, ..., np.newaxis, 4")["python"]["code"] == "y = x[None, :, None, 4]"
 
 
 def test_convert_says_what_onnx_needs_besides():
@@ -144,7 +144,7 @@ def test_convert_says_what_onnx_needs_besides():
     assert "Squeeze axes [0]" in run.stderr and "Unsqueeze axes [0]" in run.stderr
     assert 'make_node("Squeeze"' in run.stdout and 'make_node("Unsqueeze"' in run.stdout
     assert "refuses a scalar input" in backslice("convert", "", "...", "--to", "onnx").stderr
-    too_long = told("convert", "1," * 32, ", ".join(["0:0"] * 32))
+    too_long = json_of("convert", "1," * 32, ", ".join(["0:0"] * 32))
     assert "tf" not in too_long and too_long["warnings"]
 
 
@@ -376,8 +376,8 @@ def test_parsing_texts():
         "starts": [-1, -2],
         "ends": [2**63 - 1, 3],
     }
-    for said in ("1:3, ::2", "x[1:3, ::2]", "np.s_[1:3, ::2]"):
-        assert dialects.parse("python", said).selection((4, 6)).result_shape == (2, 3)
+    for text in ("1:3, ::2", "x[1:3, ::2]", "np.s_[1:3, ::2]"):
+        assert dialects.parse("python", text).selection((4, 6)).result_shape == (2, 3)
     with pytest.raises(bs.InvalidArgumentError, match="not a dialect"):
         dialects.parse("matlab", "1:2")
 

@@ -12,7 +12,7 @@ from cuda_libraries import Interface
 from test_dlpack_lies import MEMORY, Liar
 
 
-def said(typestr="<f8", shape=(2,), **more):
+def interface_of(typestr="<f8", shape=(2,), **more):
     """An array by __cuda_array_interface__, in the CPU's memory."""
     described = {"shape": shape, "typestr": typestr, "data": (ctypes.addressof(MEMORY), False), "version": 3, **more}
     return type("Said", (), {"__cuda_array_interface__": described})()
@@ -51,7 +51,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("make", [said, exported])
+@pytest.mark.parametrize("make", [interface_of, exported])
 def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device(call, make):
     with pytest.raises(bs.Error, match=r"cuda|CUDA|int32"):
         call(make())
@@ -62,7 +62,7 @@ def test_memory_of_the_cpu_is_not_taken_for_that_of_a_device(call, make):
 @pytest.mark.parametrize("call", [*CALLS.values(), lambda a: bs.slice(a, ":")], ids=[*CALLS, "slice"])
 def test_strings_and_objects_are_on_the_cpu_alone(call, typestr):
     with pytest.raises(bs.DTypeError, match="strings and objects are on the CPU alone"):
-        call(said(typestr))
+        call(interface_of(typestr))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_without_a_device_it_is_said_why():
 def test_a_write_that_fails_decides_no_device():
     array = bs.TensorArray(1, "float64")
     with pytest.raises(bs.Error):
-        array.write(0, said())
+        array.write(0, interface_of())
     array.write(0, [1.0])
     assert array.device == "cpu"
     assert array.read(0).tolist() == [1.0]
@@ -152,7 +152,7 @@ def test_a_write_that_fails_decides_no_device():
     ],
 )
 def test_interfaces_that_cannot_be_read(described):
-    array = said(**({} if "data" in described else {"data": (4096, False)}))
+    array = interface_of(**({} if "data" in described else {"data": (4096, False)}))
     array.__cuda_array_interface__.update(described)
     with pytest.raises(bs.Error):
         bs.sparse_slice(ROWS, array, [2], [0], [1])

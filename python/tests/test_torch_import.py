@@ -9,7 +9,7 @@ def run(program: str) -> str:
 
 
 def test_without_pytorch() -> None:
-    said = run("""
+    text = run("""
 import sys
 sys.modules["torch"] = None
 try:
@@ -17,11 +17,11 @@ try:
 except ImportError as error:
     print(type(error).__name__, error)
 """)
-    assert said.startswith("ImportError backslice.torch needs PyTorch") and "pip install torch" in said
+    assert text.startswith("ImportError backslice.torch needs PyTorch") and "pip install torch" in text
 
 
 def test_with_an_installation_that_is_not_complete() -> None:
-    said = run("""
+    text = run("""
 import sys, types
 sys.modules["torch"] = types.ModuleType("torch")
 try:
@@ -30,7 +30,7 @@ except ImportError as error:
     print(type(error).__name__, error)
 """)
     assert (
-        "needs PyTorch, but the module torch has no __version__: its installation is incomplete; `pip install" in said
+        "needs PyTorch, but the module torch has no __version__: its installation is incomplete; `pip install" in text
     )
 
 

@@ -71,7 +71,7 @@ def site_packages(framework: str) -> Path:
         return Path(dask.__file__).parents[1]
     python = ensure(framework)
     if python is None:
-        pytest.skip(f"there is no environment of {framework}: see what its making said")
+        pytest.skip(f"there is no environment of {framework}: see the output of its creation")
     return next(python.parents[1].glob("lib/python*/site-packages"))
 
 

@@ -48,8 +48,8 @@ class Pair:
         elif self.are_equal(theirs, ours):
             self.counts["refused" if ours.error else "equal"] += 1
         else:
-            said = [reply.error or brief(reply.arrays) for reply in (ours, theirs)]
-            self.differences.append(f"{op} {arrays} {options}\n  ours: {said[0]}\n  TensorFlow's: {said[1]}")
+            shown = [reply.error or brief(reply.arrays) for reply in (ours, theirs)]
+            self.differences.append(f"{op} {arrays} {options}\n  ours: {shown[0]}\n  TensorFlow's: {shown[1]}")
         return ours
 
     @staticmethod

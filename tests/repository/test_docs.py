@@ -141,8 +141,8 @@ def test_pictures_show_the_code_beside_them(page):
     for marker in found:
         title = re.search(r"<title>(.*?)</title>", marker.file.read_text())[1]
         code = re.sub(r"\s+", " ", marker.blocks[-1].code)
-        for said in re.findall(r"\[(.*?)\]", title):
-            assert said in code, f"{marker.file.name} shows {title!r}, the code beside it is\n{code}"
+        for brackets in re.findall(r"\[(.*?)\]", title):
+            assert brackets in code, f"{marker.file.name} shows {title!r}, the code beside it is\n{code}"
 
 
 def test_every_operation_has_a_page_that_answers_the_same_questions():

@@ -40,8 +40,8 @@ except ImportError as error:
 
 
 def test_without_jax() -> None:
-    said = imported("sys.modules['jax'] = None")
-    assert said.startswith("ImportError backslice.jax needs JAX") and "pip install jax" in said
+    text = imported("sys.modules['jax'] = None")
+    assert text.startswith("ImportError backslice.jax needs JAX") and "pip install jax" in text
 
 
 @pytest.mark.parametrize("version", ["0.4.30", "0.9.2"])
@@ -56,21 +56,21 @@ def test_with_a_version_that_is_no_number(version: str) -> None:
 
 
 def test_with_a_version_that_refuses_the_handlers() -> None:
-    said = imported(fake("9.1.0"))
-    assert "cannot be registered with jaxlib 9.1.0" in said and "version 7" in said
-    assert "tested with jaxlib 0.10.2 and 0.11.2" in said
+    text = imported(fake("9.1.0"))
+    assert "cannot be registered with jaxlib 9.1.0" in text and "version 7" in text
+    assert "tested with jaxlib 0.10.2 and 0.11.2" in text
 
 
 def test_with_a_version_that_takes_the_handlers_and_lacks_names() -> None:
     """This also shows that the build contains handlers that load."""
-    *registered, said = imported(fake("9.1.0", refuses=False)).splitlines()
+    *registered, text = imported(fake("9.1.0", refuses=False)).splitlines()
     assert [line.split()[1] for line in registered] == [
         "backslice_multi_slice", "backslice_multi_slice_grad", "backslice_multi_slice_add",
         "backslice_shard_of_gradient", "backslice_slices_of_shard", "backslice_sparse_slice_grad",
         "backslice_unwritten",
     ]  # fmt: skip
-    assert said.startswith("ImportError backslice.jax is tested with JAX 0.10.2 and 0.11.2, but an unknown version is ")
-    assert "with jaxlib 9.1.0, which lacks something that it uses (cannot import name" in said
+    assert text.startswith("ImportError backslice.jax is tested with JAX 0.10.2 and 0.11.2, but an unknown version is ")
+    assert "with jaxlib 9.1.0, which lacks something that it uses (cannot import name" in text
 
 
 @pytest.mark.parametrize("version", [(0, 1), (1, 0)])
@@ -78,14 +78,14 @@ def test_with_a_version_whose_interface_is_older_or_another(tmp_path: Path, vers
     header = tmp_path / "xla" / "ffi" / "api" / "c_api.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define XLA_FFI_API_MAJOR {}\n#define XLA_FFI_API_MINOR {}\n".format(*version))
-    said = imported(fake("0.10.9", str(tmp_path)))
-    assert "cannot be registered with jaxlib 0.10.9" in said and "this jaxlib has {}.{}".format(*version) in said
+    text = imported(fake("0.10.9", str(tmp_path)))
+    assert "cannot be registered with jaxlib 0.10.9" in text and "this jaxlib has {}.{}".format(*version) in text
 
 
 def test_without_handlers() -> None:
     hidden = "import pathlib; pathlib.Path.exists = lambda path: False"
-    said = imported(fake("0.10.2") + hidden)
-    assert "libbackslice_jax.so is not part of this build" in said and "make adapters" in said
+    text = imported(fake("0.10.2") + hidden)
+    assert "libbackslice_jax.so is not part of this build" in text and "make adapters" in text
 
 
 def test_importing_backslice_does_not_import_jax() -> None:

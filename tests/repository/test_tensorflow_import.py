@@ -33,14 +33,14 @@ except ImportError as error:
 
 
 def test_without_tensorflow(tmp_path: Path) -> None:
-    said = imported(tmp_path, "sys.modules['tensorflow'] = None")
-    assert said.startswith("ImportError backslice.tensorflow needs TensorFlow") and "pip install tensorflow" in said
+    text = imported(tmp_path, "sys.modules['tensorflow'] = None")
+    assert text.startswith("ImportError backslice.tensorflow needs TensorFlow") and "pip install tensorflow" in text
 
 
 def test_with_a_folder_that_was_left_over(tmp_path: Path) -> None:
     (tmp_path / "tensorflow" / "python").mkdir(parents=True)
-    said = imported(tmp_path, f"sys.path[:] = [{str(tmp_path)!r}] + [p for p in sys.path if 'tensorflow' not in p]")
-    assert "needs TensorFlow, which is incomplete here" in said and "--force-reinstall tensorflow" in said
+    text = imported(tmp_path, f"sys.path[:] = [{str(tmp_path)!r}] + [p for p in sys.path if 'tensorflow' not in p]")
+    assert "needs TensorFlow, which is incomplete here" in text and "--force-reinstall tensorflow" in text
 
 
 @pytest.mark.parametrize("name", ["__version__", "errors", "load_op_library"])
@@ -53,8 +53,8 @@ def test_with_an_installation_that_is_not_complete(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize("error", ["ImportError", "AttributeError", "OSError"])
 def test_with_an_installation_that_cannot_be_imported(tmp_path: Path, error: str) -> None:
     (tmp_path / "tensorflow.py").write_text(f"raise {error}('Traceback:\\n  of several lines')")
-    said = imported(tmp_path)
-    assert said.endswith(f"which cannot be imported here; `pip install tensorflow` installs it ({error})\n"), said
+    text = imported(tmp_path)
+    assert text.endswith(f"which cannot be imported here; `pip install tensorflow` installs it ({error})\n"), text
 
 
 def test_with_a_library_for_another_platform(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_with_a_version_that_is_too_old(tmp_path: Path, version: str) -> None:
 
 def test_with_a_version_that_the_kernels_cannot_be_loaded_into(tmp_path: Path) -> None:
     (tmp_path / "tensorflow.py").write_text(FAKE.format(version="9.0.0-rc1"))
-    said = imported(tmp_path)
-    assert "cannot be loaded into TensorFlow 9.0.0-rc1: undefined symbol" in said
+    text = imported(tmp_path)
+    assert "cannot be loaded into TensorFlow 9.0.0-rc1: undefined symbol" in text
 
 
 def test_importing_backslice_does_not_import_tensorflow() -> None:

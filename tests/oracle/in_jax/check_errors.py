@@ -91,6 +91,6 @@ def test_a_version_of_jax_without_a_name_that_is_used(name: str) -> None:
     module, _, attribute = name.rpartition(".")
     program = f"import jax, {module} as module; del module.{attribute}; import backslice.jax"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    said = done.stderr.splitlines()[-1]
-    assert said.startswith("ImportError: backslice.jax is tested with JAX 0.10.2 and 0.11.2, but " + jax.__version__)
-    assert attribute in said
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith("ImportError: backslice.jax is tested with JAX 0.10.2 and 0.11.2, but " + jax.__version__)
+    assert attribute in message

@@ -295,12 +295,12 @@ from backslice.jax import checks, lowering
 lowering.LEAST_BYTES_OF_GRADIENTS = 0
 jax.config.update("jax_platforms", "cpu")
 checks.DX[0] = 7
-with warnings.catch_warnings(record=True) as said:
+with warnings.catch_warnings(record=True) as warned:
     warnings.simplefilter("always")
     f = jax.jit(lambda dys: bsj.multi_slice_grad((4,), [("1:3", dys), ("0:2", dys)]))
     assert f(jnp.ones(2)).tolist() == [1, 2, 1, 0]
     assert "backslice_multi" not in f.lower(jnp.ones(2)).as_text()
-assert "JAX's own operations are used" in str(said[0].message), said
+assert "JAX's own operations are used" in str(warned[0].message), warned
 assert bsj.status().self_tests["gradient"].startswith("failed")
 assert bsj.status().left == {"a self-test failed": 2}
 """

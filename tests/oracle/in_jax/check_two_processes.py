@@ -23,6 +23,6 @@ def test_each_process_computes_its_own_shards() -> None:
         )
         for number in range(2)
     ]  # fmt: skip
-    said = [process.communicate(timeout=200)[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0], said
-    assert all("both halves are right" in output for output in said)
+    outputs = [process.communicate(timeout=200)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0], outputs
+    assert all("both halves are right" in output for output in outputs)

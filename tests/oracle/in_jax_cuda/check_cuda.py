@@ -157,10 +157,10 @@ def outcomes(way: str) -> dict[str, str]:
     while remaining := [dtype for dtype in PACKED if dtype not in found]:
         program = [sys.executable, str(Path(__file__).with_name("packed_program.py")), way, *remaining]
         done = subprocess.run(program, capture_output=True, text=True, timeout=120, env=os.environ | memory)
-        said = [line.split() for line in done.stdout.splitlines() if line.startswith(("right ", "wrong "))]
-        found |= {dtype: outcome for outcome, dtype in said}
-        if len(said) < len(remaining):
-            found[remaining[len(said)]] = f"ended with {done.returncode}: {done.stderr.strip()[-300:]}"
+        lines = [line.split() for line in done.stdout.splitlines() if line.startswith(("right ", "wrong "))]
+        found |= {dtype: outcome for outcome, dtype in lines}
+        if len(lines) < len(remaining):
+            found[remaining[len(lines)]] = f"ended with {done.returncode}: {done.stderr.strip()[-300:]}"
     return found
 
 
