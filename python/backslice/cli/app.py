@@ -372,7 +372,7 @@ def targets(as_json: bool = JSON) -> None:
 
 
 def _warn_of_variables() -> None:
-    """Return the BACKSLICE_... variables with invalid values."""
+    """Print a warning for each BACKSLICE_... variable with an invalid value."""
     from .._core import environment_problems
     from .streams import say
 
