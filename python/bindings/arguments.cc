@@ -43,8 +43,8 @@ std::vector<std::int64_t> read_items(nb::handle sequence, const char* argument) 
   return list;
 }
 
-// A tuple of plain ints, the usual shape, added to an empty list. False for everything else, which may run code of
-// users.
+// Reads a tuple of plain ints, the usual shape, into an empty list. Returns false for everything else, which may run
+// users' code.
 bool find_small_ints(nb::handle object, Dims& list) {
   if (!PyTuple_CheckExact(object.ptr()) || PyTuple_GET_SIZE(object.ptr()) > kMaxRank) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object.ptr()); ++i) {
@@ -57,7 +57,7 @@ bool find_small_ints(nb::handle object, Dims& list) {
   return true;
 }
 
-// Those of a tf.TensorShape.
+// Returns the extents of a tf.TensorShape.
 std::vector<std::int64_t> read_extents(nb::handle extents, nb::handle shape, const char* argument) {
   if (extents.is_none()) {
     raise_invalid_argument(std::string(argument) + " is " + repr_text(shape) +
@@ -72,7 +72,7 @@ std::vector<std::int64_t> read_extents(nb::handle extents, nb::handle shape, con
   return read_items(items, argument);
 }
 
-// The array's memory as integers of that type, in order; not what a subclass says is in it.
+// Copies the array's memory as integers of that type, in order; a subclass cannot interfere.
 template <class Int>
 std::span<const Int> cast_integers(PyArrayObject* array, int type, nb::object& owner) {
   owner = checked([&] { return PyArray_View(array, nullptr, &PyArray_Type); });
@@ -107,7 +107,7 @@ nb::object numpy_array_of(nb::handle object, const char* argument) {
   }
 }
 
-// Throws what __index__ raises.
+// Throws the exception of __index__.
 bool convert_int(nb::handle object, std::int64_t& value, int& overflow) {
   if (PyBool_Check(object.ptr()) || is_masked_array(object)) return false;
   nb::object integer;

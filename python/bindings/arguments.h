@@ -15,14 +15,14 @@ namespace backslice::python {
 
 namespace nb = nanobind;
 
-// Reads several index-like arguments that must share one integer type, where they are arrays and have one; lists of
-// int fit any. The allowed types are NumPy type numbers, none meaning all integers.
+// Reads several index-like arguments. If they are arrays, they must share one integer type; lists of int fit any. The
+// allowed types are NumPy type numbers; none means all integers.
 class IntReader {
  public:
   IntReader() = default;
   IntReader(std::initializer_list<int> allowed) { std::copy(allowed.begin(), allowed.end(), allowed_); }
 
-  // A 1-D list of int64. Raises DTypeError for other elements, InvalidArgumentError for other ranks and values.
+  // Reads a 1-D list of int64. Raises DTypeError for other elements, InvalidArgumentError for other ranks and values.
   std::vector<std::int64_t> read(nb::handle object, const char* argument);
 
  private:
@@ -35,26 +35,26 @@ class IntReader {
   const char* first_array_ = nullptr;  // the argument that had it
 };
 
-// A shape as NumPy takes it: an int, or a list of any integer type.
+// Reads a shape as NumPy does: an int, or a list of any integer type.
 std::vector<std::int64_t> read_shape(nb::handle object, const char* argument);
 
-// The same where it is known to be one of a tensor, and read often: at most kMaxRank extents, in place.
+// The same for the shape of a tensor, for frequent calls: at most kMaxRank extents, in place.
 Dims read_dims(nb::handle object, const char* argument);
 
-// A mask: an int that fits int32.
+// Reads a mask: an int that fits int32.
 std::int32_t read_mask(nb::handle object, const char* argument);
 
-// A Python int (or NumPy integer, not a bool) as int64; false when it is no integer at all. What __index__ raises
-// becomes the cause of a DTypeError. Integers past int64 saturate and set `overflow` to -1 or 1.
+// Reads a Python int (or NumPy integer, not a bool) as int64; false if it is not an integer at all. An exception of
+// __index__ becomes the cause of a DTypeError. Integers past int64 saturate and set `overflow` to -1 or 1.
 bool read_int(nb::handle object, const char* argument, std::int64_t& value, int& overflow);
 
-// The same where nothing else will do: "threads is 'two', expected an int".
+// The same, but raises if it is not an integer: "threads is 'two', expected an int".
 std::int64_t require_int(nb::handle object, const char* argument, int& overflow);
 
-// The same for objects that may be something else: false when __index__ raises an ordinary error, too.
+// The same for objects that may be something else: also false if __index__ raises an ordinary error.
 bool find_int(nb::handle object, std::int64_t& value, int& overflow);
 
-// True or False; anything else is a DTypeError.
+// Reads True or False; anything else is a DTypeError.
 bool read_flag(nb::handle object, const char* argument);
 
 }  // namespace backslice::python

@@ -35,7 +35,7 @@ std::string to_string(PyObject* object, const char* argument, StringKind& kind) 
                          ", which has lone surrogates; expected text that UTF-8 can encode");
 }
 
-// In row-major order.
+// Calls the body for each element in row-major order.
 template <class Body>
 void for_each_string(const ConstView& view, const Body& body, int axis = 0, std::int64_t offset = 0) {
   if (axis == view.shape().rank()) return body(*reinterpret_cast<const std::string*>(view.data + offset));

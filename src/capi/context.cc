@@ -36,7 +36,7 @@ Result<Buffer> CallbackAllocator::allocate(std::int64_t bytes, Contents contents
   if (bytes == 0) return Buffer();
   void* data = callbacks_.allocate(callbacks_.user, bytes, kAlignment, contents == Contents::Zero ? 1 : 0);
   if (data == nullptr) return resource_exhausted("context.allocator->allocate gave no memory for ", bytes, " bytes");
-  // Where this throws, std::shared_ptr gives the memory back.
+  // If this throws, std::shared_ptr returns the memory.
   Buffer buffer = Buffer::own(
       static_cast<std::byte*>(data),
       [give_back = callbacks_.deallocate, user = callbacks_.user, bytes](std::byte* p) { give_back(user, p, bytes); },

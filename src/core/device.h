@@ -1,4 +1,4 @@
-// Devices: checks of arguments that may be on them, and where kernels are queued.
+// Devices: checks of arguments, and the streams of kernels.
 #pragma once
 
 #include <string_view>
@@ -8,17 +8,17 @@
 
 namespace backslice {
 
-// For everything that has no kernel for other devices: nothing but a kernel may touch their memory.
+// For operations without kernels for other devices: only a kernel may touch device memory.
 Status check_on_cpu(Device device, std::string_view argument);
 
-// Arguments of one operation lie on one device.
+// Checks that two arguments of one operation are on one device.
 Status check_same_device(Device device, std::string_view argument, Device other, std::string_view other_argument);
 
 }  // namespace backslice
 
 namespace backslice::cuda {
 
-// Where kernels are queued.
+// The stream of a kernel.
 struct DeviceStream {
   int ordinal = 0;
   CudaStream stream = nullptr;

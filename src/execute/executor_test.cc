@@ -88,7 +88,7 @@ TEST(Executor, FewerThreadsThanWantedDoTheWork) {
     pool->run(100, [&](std::int64_t) { ++done; });
     faults::disarm();
     EXPECT_EQ(done, 100);
-    pool->run(100, [&](std::int64_t) { ++done; });  // the missing ones are asked for again
+    pool->run(100, [&](std::int64_t) { ++done; });  // the missing ones are requested again
     EXPECT_EQ(done, 200);
   }
 #endif

@@ -11,24 +11,23 @@
 
 namespace backslice {
 
-// The row kernels in use, once a Call was made without finding the environment wrong; null before. For work that takes
-// less time than a Call, and needs nothing else of one. Exported for the Python bindings.
+// The row kernels in use; null until a Call has found the environment valid. For work that takes less time than the
+// construction of a Call. Exported for the Python bindings.
 BACKSLICE_EXPORT const RowKernels* ready_rows() noexcept;
 
 struct Call {
-  // Throws a StatusException while a BACKSLICE_ environment variable that the call needs has an invalid value.
-  // Refuses a Context whose allocator gives memory of another device than the arguments', which are on `on`, or in the
-  // order of another stream.
+  // Throws a StatusException while a BACKSLICE_ environment variable that the call needs has an invalid value, or if
+  // the Context's allocator belongs to another device than `on`, where the arguments are, or to another stream.
   explicit Call(const Context& context, Device on = {});
   Call(const Call&) = delete;
 
   int threads() const { return tasks.concurrency(); }
 
-  // How a kernel is to run a schedule, or work that writes so many bytes and takes as long as
-  // copying work_per_byte times as many.
-  // Asks whether the call was cancelled, if kernels that had no pieces have done enough work since it asked last.
+  // Returns how a kernel is to run a schedule, or work that writes so many bytes and takes as long as copying
+  // work_per_byte times as many. Checks for cancellation if kernels with one piece have done enough work since the last
+  // check.
   KernelContext kernel(const ExecutionPolicy& policy) const {
-    const bool is_small = policy.work < kLeastParallelBytes;  // then nobody needs to be asked about threads
+    const bool is_small = policy.work < kLeastParallelBytes;  // then the number of threads does not matter
     const std::int64_t pieces = is_small ? 1 : policy.pieces(tasks, tasks.least_work());
     if (tasks.can_be_cancelled()) ask_after(policy.work, pieces);
     return {rows, policy.stores, pieces, tasks, allocator};
@@ -48,16 +47,16 @@ struct Call {
     return allocator.has_free_zeros() ? FreeZeros::AsTouched : FreeZeros::None;
   }
 
-  // For a result that is written like that.
+  // Allocates a result for this policy.
   Result<Tensor> allocate_for(const ExecutionPolicy& policy, DType dtype, const Shape& shape,
                               std::int64_t item_size) const;
 
-  // Where kernels are queued, and how they run there. Precondition: the arguments are on CUDA.
+  // The stream for kernels, and how they run on it. Precondition: the arguments are on CUDA.
   cuda::DeviceStream queue() const { return {device.ordinal, stream}; }
   KernelContext device_kernel() const { return {rows, Stores::Ordinary, 1, tasks, allocator, queue()}; }
 
-  // Runs `body`, which writes memory that the caller of the operation sees. What it throws becomes a StatusException
-  // that says whether it had begun to write.
+  // Runs `body`, which writes the caller's memory. Exceptions become a StatusException that says whether writing had
+  // begun.
   template <class Body>
   void writing(const Body& body) const {
     begun_.store(false, std::memory_order_relaxed);
