@@ -141,7 +141,7 @@ if not TYPE_CHECKING:
 
 
 def _picture_of(shown: Selection | RaggedTensor, format: str) -> object:
-    from . import picture  # which is large, and few programs draw
+    from . import picture  # large, and few programs draw
 
     return getattr(picture, format)(picture.of(shown))
 

@@ -97,11 +97,11 @@ class _Torch(Library):
         return made, made.data_ptr()
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        # PyTorch's own class is no MemoryError.
+        # PyTorch's own class is not a MemoryError.
         return isinstance(error, (MemoryError, sys.modules["torch"].cuda.OutOfMemoryError))
 
     def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:
-        # Without it, the memory is used again in the order of the stream that it was allocated on.
+        # Otherwise the memory is reused in the order of the stream on which it was allocated.
         array.record_stream(self._numbered(ordinal, stream))
         return True
 
@@ -121,7 +121,7 @@ class _Torch(Library):
         if 0 in made.shape:
             return self.empty(made.shape, made.dtype, ordinal)
         if isinstance(owner, torch.Tensor):
-            # A tensor of the same storage: PyTorch knows whose memory it is.
+            # A tensor of the same storage, so PyTorch knows the owner of the memory.
             storage = owner.untyped_storage()
             offset, rest = divmod(address - storage.data_ptr(), made.dtype.itemsize)
             if rest == 0 and offset >= 0:
@@ -197,7 +197,7 @@ def new_cuda_array(array: Any, shape: tuple[int, ...]) -> Any:
     if library is _TORCH:
         torch = sys.modules["torch"]
         if type(array) is torch.Tensor:
-            return array.new_empty(shape)  # the quickest way that takes any device
+            return array.new_empty(shape)  # the fastest way that accepts any device
         return torch.empty(shape, dtype=array.dtype, device=array.device)
     return library.empty(shape, array.dtype, array.device.id) if library is _CUPY else None
 

@@ -85,5 +85,5 @@ def to_dlpack(a: NDArray[Any]) -> DLPackArray:
     >>> bs.to_dlpack(dx)  # torch.from_dlpack shares its memory
     DLPackArray(shape (4,), dtype bfloat16)
     """
-    _dlpack_capsule(a, True, False)  # says what is wrong here, not in the consumer
+    _dlpack_capsule(a, True, False)  # raises here, not in the consumer
     return DLPackArray(a)

@@ -6,7 +6,7 @@ from typing import Any
 from .errors import UnimplementedError
 from .suggestions import checked_keywords
 
-# mallopt's parameters, and what they are when a program starts.
+# mallopt's parameters, and their values when a program starts.
 _MMAP_MAX, _TRIM_THRESHOLD = -4, -1
 _DEFAULTS = {"M_MMAP_MAX": 65536, "M_TRIM_THRESHOLD": 128 * 1024}
 _KEEPING = {"M_MMAP_MAX": 0, "M_TRIM_THRESHOLD": 2**31 - 1}

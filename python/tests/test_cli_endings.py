@@ -195,8 +195,8 @@ def killed_while_writing(folder: Path) -> str:
 def test_what_killed_commands_leave_is_removed_and_mentioned(folder):
     np.save("x.npy", np.arange(3.0))
     left = killed_while_writing(folder)
-    Path(".other.npy.12345678.part").touch()  # of another target
-    Path(".y.npy.download.part").touch()  # of another program
+    Path(".other.npy.12345678.part").touch()  # temporary file of another target
+    Path(".y.npy.download.part").touch()  # file of another program
     done = run("slice", "x.npy", "--index", "1:", "-o", "y.npy")
     assert done.stderr.startswith(
         f"backslice: removed {folder / left}, which a command that was killed had left behind\n"

@@ -108,7 +108,7 @@ def fill():
 buffer = bs.GradBuffer(values.shape, np.float32)
 array = fill()
 """
-CONTAINER_CALLS = {  # a call, and an expression that tells whether it has happened
+CONTAINER_CALLS = {  # a call, and an expression that is true once it has happened
     "TensorArray.stack": ("array.stack()", "can_read()", True, False),  # reading clears
     "TensorArray.unstack": ("array.unstack(four, copy=False)", "float(array.read(0).max())", 8.0, 9.0),
     "GradBuffer.add": ("buffer.add(':', columns)", "float(buffer.array.sum())", 6400.0, float(2**26 + 6400)),
@@ -189,7 +189,7 @@ try:
     array.read(0)
 except KeyboardInterrupt:
     lasted = time.monotonic() - start
-    array.read(0)  # nothing was given away
+    array.read(0)  # nothing was handed out
     print((handled, lasted, whole))
 """))  # fmt: skip
     assert handled == 3 and lasted < 1.2 * whole + 0.3
@@ -275,6 +275,6 @@ try:
 except KeyboardInterrupt:
     print(min(seconds() - start), flush=True)
 killer.wait()
-os._exit(0)  # letting go of all that was made takes its time as well
+os._exit(0)  # freeing all results takes time as well
 """)  # fmt: skip
     assert float(waited) < 0.2 + 0.6

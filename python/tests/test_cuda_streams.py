@@ -309,7 +309,7 @@ def test_what_another_stream_is_still_writing_is_waited_for(torch):
 
 @pytest.mark.parametrize("taken", ["array", "writable", "dlpack", "to_numpy", "before", "interface"])
 def test_what_is_taken_of_a_grad_buffer_waits_for_the_stream_that_changed_it(torch, taken):
-    buffer = bs.GradBuffer(MANY, "float32", device="cuda")  # of no library yet
+    buffer = bs.GradBuffer(MANY, "float32", device="cuda")  # library not known yet
     before = buffer.array
     value = torch.full((MANY,), 3.0, device="cuda")
     torch.cuda.synchronize()

@@ -198,7 +198,7 @@ def test_exports_keep_their_memory_until_it_is_released():
         a.resize(100)
     consumer.release()
     assert sys.getrefcount(a) == before
-    bs.to_dlpack(a).__dlpack__()  # which nobody consumes
+    bs.to_dlpack(a).__dlpack__()  # without a consumer
     bs.to_dlpack(a).__dlpack__(max_version=(1, 0))
     assert sys.getrefcount(a) == before
 

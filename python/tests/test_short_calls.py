@@ -14,8 +14,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-CALLS = int(os.environ.get("BACKSLICE_SHORT_CALLS", "10000"))  # of all tests together; make test-python does 100,000
-CHUNKS = 4  # of a test, to run at once
+CALLS = int(os.environ.get("BACKSLICE_SHORT_CALLS", "10000"))  # in all tests together; make test-python does 100,000
+CHUNKS = 4  # number in one batch of a test
 SEEDS = CALLS // 9 // CHUNKS  # each makes nine calls
 PLAIN = ("bool", "int8", "uint16", "int32", "uint64", "q", "float16", "float32", "float64", "complex64", "complex128")
 OTHER = (">f4", "<f4", "S3", "U2", "M8[s]", "g", ml_dtypes.bfloat16, ml_dtypes.float8_e8m0fnu, [("a", "i4")], "O")
@@ -357,7 +357,7 @@ def test_short_calls_allocate_nothing_but_the_result(traced, name, short, genera
     _, peak = peak_of(short)
     assert peak - size <= (200 if size else 64)  # the array itself; the tuple of the arguments in *a
     _, other = peak_of(general)
-    assert other > peak + 64  # so the general path makes objects, and is not what ran before
+    assert other > peak + 64  # so the general path makes objects, unlike the earlier calls
 
 
 def test_most_calls_of_the_comparison_take_the_short_path(traced):

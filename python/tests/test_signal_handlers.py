@@ -69,7 +69,7 @@ for attempt in range(20):
     {call}
     calling = False
     timer.join()
-    if resized:  # the signal came before the call or after it, so nothing is known
+    if resized:  # the signal came before or after the call, so nothing follows
         resized.clear()
         continue
     if not {test}:

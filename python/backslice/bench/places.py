@@ -21,13 +21,13 @@ Requests = list[dict[str, Any]]
 class Place:
     peers: dict[str, Callable[[], Path | None]]  # each with the Python that it runs in, if it is installed
     workloads: list[AnyWorkload]
-    limits: Callable[[AnyWorkload], Requests]  # what backslice is asked to time; the limit is the least of the answers
+    limits: Callable[[AnyWorkload], Requests]  # workloads for backslice; the limit is the least of the answers
     machine: Callable[[], dict[str, Any]]
     unavailable_reason: Callable[[], str | None]  # it cannot be used
-    advice: str  # for those who miss a peer
-    needs: str = ""  # where backslice itself cannot run
-    environment: dict[str, str] = field(default_factory=dict)  # of the peers' processes
-    suffix: str = "_peer"  # of the modules in the folder peers
+    advice: str  # shown if a peer is missing
+    needs: str = ""  # reason why backslice itself cannot run
+    environment: dict[str, str] = field(default_factory=dict)  # environment of the peers' processes
+    suffix: str = "_peer"  # names of the modules in the folder peers
     memory: int = 0  # bytes that a peer's process may have; 0: any number
 
     def installed_peers(self) -> dict[str, Path]:

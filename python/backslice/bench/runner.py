@@ -59,10 +59,10 @@ class Child:
             line = ""
         if not line:
             self.stop()
-            return {"error": OUT_OF_MEMORY}  # what ends a process that answered before
+            return {"error": OUT_OF_MEMORY}  # the usual end of a process that answered before
         reply: dict[str, Any] = json.loads(line)
         if reply.get("error") == OUT_OF_MEMORY:
-            self.stop()  # what its allocator keeps would be missing for the next workloads
+            self.stop()  # memory that its allocator keeps would be missing for the next workloads
         return reply
 
     def start(self) -> None:
@@ -80,7 +80,7 @@ class Child:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            with contextlib.suppress(BrokenPipeError):  # what was still to be written has no reader
+            with contextlib.suppress(BrokenPipeError):  # the pipe has no reader any more
                 self.process.stdin.close()
             self.process.stdout.close()
             self.process = None
@@ -101,7 +101,7 @@ def run(
             for _ in range(rounds):
                 for peer, child in children.items():
                     tick(f"{workload.name}: {peer}")
-                    measure(result, child)  # as often for us as for the others
+                    measure(result, child)  # as often for backslice as for the others
                     if peer == "backslice":
                         measure_limit(result, child)
             results.append(result)

@@ -19,11 +19,11 @@ REQUIREMENTS = {
     "onnxruntime-oldest": ["onnxruntime==1.17.0", "onnx<1.16", "numpy<2", "ml_dtypes"],
     "onnxruntime-training": ["onnxruntime-training-cpu==1.19.2", "onnx<1.18", "numpy<2"],
     "jax": ["jax==0.10.2; python_version < '3.12'", "jax==0.11.2; python_version >= '3.12'"],
-    # beside a package that is built for its Python, with pytest and what building takes
+    # needed beside a package that is built for its Python: pytest and the build requirements
     "jax-newest": ["jax==0.11.2", "pytest", "scikit-build-core>=0.10", "nanobind>=2.12"],
     "torch": ["torch", "numpy"],
     "torch-oldest": ["torch==2.11.0", "numpy"],
-    # what the environment torch lacks to export the models that tests run in ONNX Runtime
+    # packages that the environment torch lacks, to export the models for tests in ONNX Runtime
     "exporter": ["onnx", "onnxscript"],
 }
 # Peers that need a later Python than ours may be.

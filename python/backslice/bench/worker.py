@@ -67,7 +67,7 @@ def main():
     if limit:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a framework prints must not mix with the replies
+    os.dup2(2, 1)  # output of a framework must not mix with the replies
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers"))
     peer = importlib.import_module(sys.argv[1])
     for line in sys.stdin:

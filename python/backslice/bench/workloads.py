@@ -5,7 +5,7 @@ from typing import Any
 
 ITEM_SIZE = {"uint8": 1, "float16": 2, "float32": 4, "float64": 8}
 
-# An axis of a slice: an int, or (start, stop, step) with None for what is not given.
+# An axis of a slice: an int, or (start, stop, step) with None for missing values.
 Item = int | tuple[int | None, int | None, int | None]
 ALL: Item = (None, None, None)
 
@@ -62,7 +62,7 @@ class Container:
     operation: str
     case: dict[str, Any]
     output_bytes: int
-    input_bytes: int = 0  # what must be read, where a limit is to be told
+    input_bytes: int = 0  # bytes to be read, if a limit is to be shown
     group: str = "containers"
     kind: str = "container"
     dtype: str = "float32"
@@ -105,7 +105,7 @@ def dense(name: str, shape: tuple[int, ...], *index: Item, **more: Any) -> Workl
 SQUARE = (4096, 4096)
 ROWS: Item = (1024, 3072, None)
 
-# The eight with an output of 4 MB and more on which the geometric means are taken.
+# The eight workloads of the geometric means: outputs of 4 MB and more.
 DENSE = [
     dense("(4096,4096)[1024:3072]", SQUARE, ROWS),
     dense("(4096,4096)[:,1024:3072]", SQUARE, ALL, ROWS),
@@ -143,7 +143,7 @@ def half_of_the_rows(rows: int) -> Workload:
     return dense(f"curve {rows * 2048} bytes", (rows, 512), (rows // 4, 3 * rows // 4, None), group="curve")
 
 
-# From 4 KiB to 1 GiB.
+# Sizes from 4 KiB to 1 GiB.
 CURVE = [half_of_the_rows(2 << k) for k in range(0, 19, 2)]
 
 
@@ -207,7 +207,7 @@ def chunked(text: str, index: tuple[Item, ...], **more: Any) -> Chunked:
 
 
 BORDER: Item = (100, -100, None)
-PADDED = (100, *[SIDE] * 7, SIDE - 200, 100)  # what da.pad makes of the chunks of such a dy
+PADDED = (100, *[SIDE] * 7, SIDE - 200, 100)  # the chunks that da.pad makes of such a dy
 DASK = [
     chunked("100:-100,100:-100", (BORDER, BORDER)),
     chunked("100:-100,100:-100", (BORDER, BORDER), threads=1),

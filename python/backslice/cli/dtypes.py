@@ -21,7 +21,7 @@ def dtype_of_name(name: str) -> np.dtype[Any]:
     kind = getattr(ml_dtypes, name, None)
     try:
         return np.dtype(kind if isinstance(kind, type) and issubclass(kind, np.generic) else name)
-    except Exception:  # NumPy raises whatever error its parser runs into
+    except Exception:  # NumPy raises any error of its parser
         raise Usage(
             f"--dtype {quoted(name)} is not a dtype such as float32, int8, bfloat16, float8_e4m3fn or qint8"
             + did_you_mean(name, _known_names())

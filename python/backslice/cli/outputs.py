@@ -43,7 +43,7 @@ class Output:
     """The destination of a result."""
 
     path: Path | None  # None: standard output
-    name: str  # of the array, in formats that name them
+    name: str  # name of the array, in formats with names
     force: bool
 
     @property

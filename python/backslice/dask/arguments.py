@@ -146,7 +146,7 @@ def result_chunks(chunks: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, and an array of shape {shape} has too many of those for memory; ask for larger ones"
         ) from None
-    except Exception:  # of many types, with messages that do not help the caller
+    except Exception:  # of many types, with unhelpful messages
         raise InvalidArgumentError(
             f"chunks is {chunks!r}, which does not fit the shape {shape}; expected a size for all axes or, per axis,"
             f' a size, a list of sizes that add up to the extent, -1 for one chunk, or "auto"'

@@ -68,7 +68,7 @@ def sparse_slice_grad(backprop_val_grad: Any, input_indices: Any, input_start: "
     >>> import dask.array as da
     >>> from backslice.dask import sparse_slice_grad
     >>> entries = da.from_array(np.array([[0], [2], [3], [5]]), chunks=2)
-    >>> taken = da.from_array(np.array([[0], [1]]), chunks=1)  # those of 2:5
+    >>> taken = da.from_array(np.array([[0], [1]]), chunks=1)  # the entries of 2:5
     >>> sparse_slice_grad(da.ones(2, chunks=1), entries, [2], taken).compute()
     array([0., 1., 1., 0.])
     """

@@ -20,7 +20,7 @@ class Cell:
 
     kind: Kind
     text: str = ""
-    share: float = 1.0  # of a block: the selected fraction
+    share: float = 1.0  # selected fraction of a block
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _outcome(seed: int, device: str) -> Any:
     except RuntimeError as error:
         return type(error).__name__
     finally:
-        program.values, program.leaves, program.seen = [], [], []  # which hooks of theirs refer to
+        program.values, program.leaves, program.seen = [], [], []  # referenced by their hooks
 
 
 def _difference(found: Any, expected: Any) -> str | None:

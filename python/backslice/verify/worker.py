@@ -19,7 +19,7 @@ from .frameworks import FRAMEWORKS
 
 def main(framework: str, way: str, seed: str, first: str, seconds: str) -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a framework prints is no answer
+    os.dup2(2, 1)  # output of a framework is not an answer
     warnings.simplefilter("ignore")
     try:
         for module in FRAMEWORKS[framework]:

@@ -61,7 +61,7 @@ def limit(workload):
     if "read_and_write" in workload:
         source, target = (bs.slice(np.ones(n, np.uint8), ":") for n in workload["read_and_write"])
         return lambda: (probe_memory(None, source, True), probe_memory(target, None, True))
-    # Memory like that of results: from the pool, on huge pages where there are any.
+    # Memory like that of results: from the pool, in huge pages if there are any.
     zeros, copied, target = (bs.slice(np.ones(max(n, 1), np.uint8), ":") for n in workload["bytes"])
     streaming = workload["streaming"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def load_package():
     folder = Path(__file__).parents[2]
-    if importlib.util.find_spec("ml_dtypes") is None:  # which the package needs, and not every framework brings
+    if importlib.util.find_spec("ml_dtypes") is None:  # needed by the package, and missing in some frameworks
         _load("ml_dtypes", folder.parent / "ml_dtypes")
     _load("backslice", folder)
 

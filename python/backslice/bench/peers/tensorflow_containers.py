@@ -38,7 +38,7 @@ def prepare_ragged(operation, case):
     )
 
 
-open_sessions = []  # the last one, whose variables are let go of before the next
+open_sessions = []  # the last one; its variables are freed before the next
 
 
 def prepare_array(operation, case):

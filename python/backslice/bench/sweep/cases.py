@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-BYTES = (256, 90_000_000)  # of a tensor, log-uniform
+BYTES = (256, 90_000_000)  # bytes of a tensor, log-uniform
 DTYPES = ("int8", "uint16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128")
 STEPS = (2, 3, 4, 7)
 
@@ -33,7 +33,7 @@ RESULTS = {"new": ("dx", "dx"), "slice": ("y", "y"), "write": ("buffer.array", "
 class Form:
     name: str
     kind: str
-    layouts: tuple[str, ...] = ("contiguous",)  # of x: the output, or the input of a slice
+    layouts: tuple[str, ...] = ("contiguous",)  # layout of x: the output, or the input of a slice
 
 
 FORMS = (
@@ -59,7 +59,7 @@ class Case:
     index: str
     moved: int  # bytes read and written
     setup: str
-    layouts: tuple[str, ...]  # of dy and x, as far as there are such
+    layouts: tuple[str, ...]  # layouts of dy and x, if there are any
 
     @property
     def statements(self) -> tuple[str, str]:
@@ -108,7 +108,7 @@ def random_shape(rng: random.Random, itemsize: int) -> tuple[int, ...]:
     count = max(1, round(math.exp(rng.uniform(*map(math.log, BYTES))) / itemsize))
     weights = [rng.expovariate(1) for _ in range(rng.randint(1, 4))]
     extents = [max(1, int(count ** (weight / sum(weights)))) for weight in weights]
-    grown = rng.randrange(len(extents))  # takes what rounding lost
+    grown = rng.randrange(len(extents))  # absorbs what rounding lost
     extents[grown] = max(1, count * extents[grown] // math.prod(extents))
     return tuple(extents)
 

@@ -24,7 +24,7 @@ class Measured:
     seconds: float
     numpy_seconds: float
     again: list[float] = field(default_factory=list)  # ratios of later measurements
-    peers: dict[str, float] = field(default_factory=dict)  # seconds of those that can express the case
+    peers: dict[str, float] = field(default_factory=dict)  # seconds of the peers that can express the case
 
     @property
     def ratio(self) -> float:
