@@ -43,11 +43,11 @@ class Library:
         return None
 
     def memory(self, size: int, ordinal: int, zero: bool) -> tuple[Any, int]:
-        """So many bytes: what keeps them, and their address. Asked only of libraries that keep memory."""
+        """Allocate bytes: return their owner and their address. Called only for libraries that keep memory."""
         raise NotImplementedError
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Whether `memory` raised it because there is none left."""
+        """Return whether `memory` raised the error because no memory was left."""
         return isinstance(error, MemoryError)
 
     def keep_for(self, array: Any, ordinal: int, stream: int) -> bool:

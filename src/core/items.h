@@ -25,7 +25,7 @@ struct ItemOperations {
   void (*construct)(std::byte* items, std::int64_t count);
   void (*destroy)(std::byte* items, std::int64_t count) noexcept;
 
-  std::int64_t alignment;      // that the elements need; 1 where they are bytes
+  std::int64_t alignment;      // of the elements; 1 if they are bytes
   std::int64_t addition_work;  // number of bytes that are copied in the time of adding one byte
 };
 

@@ -9,7 +9,7 @@ namespace backslice {
 struct Tuning {
   // -- Threads
   std::int64_t pieces_per_thread = 4;
-  std::int64_t asleep = 8;          // times the work that is worth a thread, where threads must be woken first
+  std::int64_t asleep = 8;          // times the work that is worth a thread, if threads must be woken
   std::uint32_t tries_asleep = 16;  // one of so many smaller jobs wakes threads for the next ones
 
   // -- How a result is written

@@ -98,8 +98,8 @@ TEST(Context, IsNotTakenForAnEmptyListBeforeIt) {
 
 #ifdef __cpp_lib_jthread
 
-// Says that there are four threads, so that there are pieces to ask between. Does `before_second` before the second
-// one.
+// Reports four threads, so that there are several pieces with checks between them. Calls `before_second` before the
+// second piece.
 class FourPieces final : public Executor {
  public:
   int concurrency() const override { return 4; }

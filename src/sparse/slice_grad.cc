@@ -78,7 +78,7 @@ Status check_window_arguments(const ConstView& grad, const CooIndices& input, In
   return check_grad_dtype(grad, "grad", input.rows(), write);
 }
 
-// The rows may be more than there are in `argument`.
+// Returns the shape of the gradient, which may have more rows than `argument`.
 Result<Shape> gradient_shape(const ConstView& grad, const char* argument, std::int64_t rows) {
   Dims dims(grad.shape());
   dims[0] = rows;

@@ -97,7 +97,7 @@ void dead_stream() {
     Tensor made = slice_grad(arguments.selection, arguments.dy(), {.stream = stream}).value();
     expect(cuda_synchronize(0, stream).ok(), "a gradient on a live stream", Status());
     if (cudaStreamDestroy(stream) != cudaSuccess) ++failures;
-  }  // its memory goes when its stream is gone
+  }  // its memory is freed after its stream was destroyed
   expect_error(StatusCode::InvalidArgument, "was the stream destroyed", "slice_grad_into", arguments.overwrite(stream));
   expect_error(StatusCode::InvalidArgument, "was the stream destroyed", "slice_grad", arguments.make(stream));
   expect_error(StatusCode::InvalidArgument, "was the stream destroyed", "multi_slice_grad", arguments.sum(stream));

@@ -32,7 +32,7 @@ struct FakeDevice {
   std::map<void*, Clock> freed;  // the work before it
   Clock awaited;                 // by the CPU
   std::set<cudaStream_t> captured, of_threads;
-  bool relaxed = false;      // what captures forbid in their stricter modes is allowed
+  bool relaxed = false;      // calls that stricter modes of captures forbid are allowed
   bool invalidated = false;  // by a call that is not allowed during a capture
   cudaError_t launch = cudaSuccess;
   int events_left = 1 << 30;  // number of allocations that succeed

@@ -1,4 +1,4 @@
-"""Random slices as Python code: what a program computes is what a report prints and a user can paste."""
+"""Random slices as Python code: a report prints the computed program, and a user can paste it."""
 
 import math
 import random

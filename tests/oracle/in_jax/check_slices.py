@@ -217,7 +217,7 @@ def test_large_arrays_on_xlas_threads() -> None:
 
 @pytest.mark.parametrize("text", ["256:768", ":, 100:900", "::2, ::2", "::-1, 1:", ":, 3", "5:5"])
 def test_gradients_whose_memory_may_be_fresh_from_the_system(text: str) -> None:
-    """Again and again, since it is used once more after it was freed."""
+    """Several times, since freed memory is reused."""
     index = eval(f"np.s_[{text}]")
     dy = np.random.default_rng(0).normal(size=np.empty((2048, 2048))[index].shape)
     expected = np.zeros((2048, 2048))
