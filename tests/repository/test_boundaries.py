@@ -59,7 +59,7 @@ def test_no_exported_function_throws_where_memory_runs_out(tmp_path):
     listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
     names = sorted({line.split()[-1].split("@")[0] for line in listed.splitlines() if " backslice_" in line})
     assert len(names) > 100
-    # Each call runs in a process of its own, since a process makes some objects only once.
+    # Processes that begin with other functions: some objects are made in the first call of a process.
     for first in range(0, len(names), 8):
         command = [sys.executable, "-c", CALLS, failing, LIBRARY, *names[first:], *names[:first]]
         done = subprocess.run(command, env={"LD_PRELOAD": str(failing)}, capture_output=True, text=True, timeout=120)
