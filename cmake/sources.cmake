@@ -82,6 +82,7 @@ set(BACKSLICE_SOURCES
   src/ops/onnx_slice.cc
   src/ops/prepared_slice.cc
   src/ops/slice.cc
+  src/ops/small_gradient.cc
   src/ops/small_move.cc
   src/ops/strided_slice.cc
   src/sparse/checks.cc
@@ -112,6 +113,7 @@ set(BACKSLICE_SOURCES
   src/tensor_array/write.cc
   src/tensor_array/writing.cc
   src/grad_buffer/grad_buffer.cc
+  src/grad_buffer/small_update.cc
   src/capi/arguments.cc
   src/capi/boundary.cc
   src/capi/buffer.cc

@@ -57,7 +57,7 @@ class BACKSLICE_EXPORT GradBuffer {
   std::vector<Selection> regions() const&& { return regions_; }
 
  private:
-  friend struct GradBufferRegions;
+  friend class SmallUpdate;
 
   explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
 

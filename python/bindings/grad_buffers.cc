@@ -19,7 +19,7 @@
 #include "bindings/short_calls.h"
 #include "bindings/signatures.h"
 #include "core/fork.h"
-#include "grad_buffer/regions.h"
+#include "grad_buffer/small_update.h"
 
 namespace backslice::python {
 namespace {
@@ -33,22 +33,9 @@ class PyGradBuffer {
         place_(device.is_none() ? Place() : read_place(device)),
         buffer_(make(shape)) {}
 
-  // The short path of the two that follow, for small slices: write() where no more than one small region may not be
-  // zero, add() where the slice takes that one.
-  PyObject* write_shortly(PyObject* given_index, PyObject* dy) {
-    return change_shortly(given_index, dy, [&](const ShortIndex& index, const SmallMove& move, std::byte* data) {
-      if (!take_region(index, data)) return false;
-      move.copy(data, data_of(reinterpret_cast<PyArrayObject*>(dy)));
-      return true;
-    });
-  }
-  PyObject* add_shortly(PyObject* given_index, PyObject* dy) {
-    return change_shortly(given_index, dy, [&](const ShortIndex& index, const SmallMove& move, std::byte* data) {
-      const std::vector<Selection>& regions = buffer_.regions();
-      return regions.size() == 1 && index.takes_region(regions[0]) &&
-             move.add(type_.dtype, data, data_of(reinterpret_cast<PyArrayObject*>(dy)));
-    });
-  }
+  // The short path of the two that follow, for small slices.
+  PyObject* write_shortly(PyObject* index, PyObject* dy) { return change_shortly(index, dy, &SmallUpdate::write); }
+  PyObject* add_shortly(PyObject* index, PyObject* dy) { return change_shortly(index, dy, &SmallUpdate::add); }
 
   void write(nb::handle index, nb::handle dy) { apply(index, dy, &GradBuffer::write); }
   void add(nb::handle index, nb::handle dy) { apply(index, dy, &GradBuffer::add); }
@@ -158,40 +145,8 @@ class PyGradBuffer {
                            to_string(place_.device));
   }
 
-  // Makes what an index takes the one region that may not be zero, and the rest zero. False, and nothing is done, where
-  // that is much.
-  bool take_region(const ShortIndex& index, std::byte* data) {
-    std::vector<Selection>& regions = GradBufferRegions::of(buffer_);
-    if (regions.size() > 1) return false;
-    if (regions.empty()) {
-      regions.push_back(index.region());  // for which there is room
-      return true;
-    }
-    if (index.takes_region(regions[0])) return true;
-    const std::optional<SmallMove> old = elements_of(regions[0]);
-    if (!old) return false;
-    regions[0] = index.region();
-    old->zero(data);
-    return true;
-  }
-
-  // For SmallMove::zero; nothing where that is much.
-  std::optional<SmallMove> elements_of(const Selection& region) const {
-    if (region.result_shape().elements() > SmallMove::kMostBytes / type_.item_size) return {};
-    const Dims& strides = buffer_.view().layout.strides;
-    SmallMove move(type_.item_size);
-    for (int i = 0; i < region.shape().rank(); ++i) {
-      const auto& [start, step, count] = region.axis(i);
-      move.skip(start * strides[i], 0);
-      move.add_axis(count, step * strides[i], step * strides[i]);
-    }
-    move.finish();
-    return move.is_short() ? std::optional(move) : std::nullopt;
-  }
-
   // Another thread that has the lock may want the GIL, so that it is not waited for.
-  template <class Change>
-  PyObject* change_shortly(PyObject* given_index, PyObject* given_dy, const Change& change) {
+  PyObject* change_shortly(PyObject* given_index, PyObject* given_dy, bool (SmallUpdate::*change)(GradBuffer&) const) {
     PyArrayObject* const dy = plain_array(given_dy);
     if (dy == nullptr || !place_.is_cpu() || !is_environment_checked() || !has_dtype_of(dy)) return nullptr;
     const ConstView view = buffer_.view();
@@ -202,12 +157,11 @@ class PyGradBuffer {
       return nullptr;
     }
     const SmallMove scatter = index.scatter(type_.item_size, view.layout.strides.begin(), PyArray_STRIDES(dy));
-    auto* const data = const_cast<std::byte*>(view.data);
+    const std::int64_t bytes = view.elements() * type_.item_size;
+    if (!scatter.is_short() || may_overlap(dy, view.data, bytes)) return nullptr;
+    const SmallUpdate update(index.region(), scatter, data_of(dy));
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || !lent_.expired() || !scatter.is_short() || may_overlap(dy, data, view.elements() * type_.item_size) ||
-        !change(index, scatter, data)) {
-      return nullptr;
-    }
+    if (!lock || !lent_.expired() || !(update.*change)(buffer_)) return nullptr;
     return Py_NewRef(Py_None);
   }
   bool has_dtype_of(PyArrayObject* dy) const {

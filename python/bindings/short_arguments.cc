@@ -277,25 +277,13 @@ Selection ShortIndex::selection() const {
   return unwrap(Selection::make(shape, std::span(all.data(), axes().size()), result_axes));
 }
 
-Selection::Axis ShortIndex::Axis::ascending() const {
-  return step > 0 ? Selection::Axis{start, step, count} : Selection::Axis{start + (count - 1) * step, -step, count};
-}
-
-Selection ShortIndex::region() const {
-  ShortIndex region = *this;
-  for (int i = 0; i < rank_; ++i) {
-    Axis& axis = region.axes_[static_cast<std::size_t>(i)];
-    const auto [start, step, count] = axis.ascending();
-    axis = {axis.extent, start, step, count, false};
+Selection::Axes ShortIndex::region() const {
+  Selection::Axes region;
+  for (const Axis& axis : axes()) {
+    const std::int64_t last = axis.start + (axis.count - 1) * axis.step;
+    region.push_back({std::min(axis.start, last), std::abs(axis.step), axis.count});
   }
-  return region.selection();
-}
-
-bool ShortIndex::takes_region(const Selection& region) const {
-  for (int i = 0; i < rank_; ++i) {
-    if (region.axis(i) != axes_[static_cast<std::size_t>(i)].ascending()) return false;
-  }
-  return true;
+  return region;
 }
 
 SmallMove all_elements(PyArrayObject* array) {

@@ -70,16 +70,13 @@ class ShortIndex {
 
   Selection selection() const;
 
-  // What it takes, as a Selection with ascending steps that drops no axis; and whether that is the same as another.
-  Selection region() const;
-  bool takes_region(const Selection& region) const;
+  // What it takes, with ascending steps.
+  Selection::Axes region() const;
 
  private:
   struct Axis {
     std::int64_t extent, start, step, count;
     bool is_dropped;
-
-    Selection::Axis ascending() const;
   };
 
   bool read_item(PyObject* item);

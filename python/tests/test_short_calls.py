@@ -299,6 +299,24 @@ def test_buffers(chunk):
             assert repr(buffers[0]) == repr(buffers[1])
 
 
+def test_a_stride_of_zero_is_refused_within_bounds():
+    for dy in (np.ones(2), np.ones(8)):
+        with pytest.raises(bs.InvalidArgumentError, match=r"strides\[0\]"):
+            bs.strided_slice_grad((8,), (0,), (8,), (0,), dy)
+        with pytest.raises(bs.InvalidArgumentError, match="step"):
+            bs.slice_grad(dy, (8,), np.s_[0:8:0])
+
+
+def test_a_buffer_is_zero_outside_of_the_last_slice():
+    buffer = bs.GradBuffer((6, 9), "float32")
+    for index in (np.s_[1:3, 2:9:3], np.s_[4, 5:7], np.s_[::-2, 7], np.s_[5, 8], np.s_[2:, ::-4], np.s_[:1]):
+        expected = np.zeros((6, 9), "float32")
+        dy = np.ones_like(expected[index])
+        expected[index] = 1
+        buffer.write(index, dy)
+        np.testing.assert_array_equal(buffer.array, expected)
+
+
 def peak_of(call):
     """Return the result of a call, and how many bytes of Python's and NumPy's memory it had at most."""
     tracemalloc.reset_peak()

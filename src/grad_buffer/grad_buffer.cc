@@ -7,10 +7,12 @@
 #include "core/errors.h"
 #include "core/items.h"
 #include "core/overlap.h"
+#include "grad_buffer/small_update.h"
 #include "kernels/slice/kernel.h"
 #include "ops/checks.h"
 #include "ops/device_use.h"
 #include "ops/move.h"
+#include "ops/small_gradient.h"
 #include "select/regions.h"
 
 namespace backslice {
@@ -61,6 +63,12 @@ void add_elements(const View& dst, const ConstView& src, const Call& call) {
     if (!call.device.is_cpu()) throw;
     reference::accumulate(schedule.plan, src.dtype, dst.data, src.data);
   }
+}
+
+// Returns nullopt if the update is not small, or if the context matters to it.
+std::optional<SmallUpdate> small_update(const Selection& selection, const ConstView& dy, const Tensor& buffer,
+                                        const Context& context) {
+  return is_usual(context) ? SmallUpdate::of(selection, dy, buffer.view()) : std::nullopt;
 }
 
 // Objects are moved into place, since copying one allocates.
@@ -190,6 +198,8 @@ void GradBuffer::remember_all() noexcept {
 Status GradBuffer::write(const Selection& selection, const ConstView& dy, const Context& context) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
+    const auto small = small_update(selection, dy, tensor_, context);
+    if (small && small->write(*this)) return Status();
     const DeviceUse use(tensor_.buffer(), context.stream);
     std::optional<Selection> region;
     if (dy.elements() > 0) region = region_of(selection);
@@ -217,6 +227,8 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check(selection, dy));
     if (dy.elements() == 0) return Status();
+    const auto small = small_update(selection, dy, tensor_, context);
+    if (small && small->add(*this)) return Status();
     const DeviceUse use(tensor_.buffer(), context.stream);
     const Selection region = region_of(selection);
     std::vector<Selection> met;  // what of the region holds a value already

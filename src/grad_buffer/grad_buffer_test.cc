@@ -62,6 +62,38 @@ TEST(GradBuffer, AgreesWithPlainGradientsUnderRandomUse) {
   }
 }
 
+// Without an executor of the caller's, small changes are made without a plan.
+TEST(GradBuffer, SmallChangesAreThoseOfAPlan) {
+  std::mt19937 random(41);
+  const Context planned{.executor = &serial_executor()};
+  for (int round = 0; round < 500; ++round) {
+    const Shape shape = random_selection(random, 4).shape();
+    const DType dtype = round % 4 == 0 ? DType::Bool : DType::Int16;
+    GradBuffer small = GradBuffer::make(dtype, shape).value(), other = GradBuffer::make(dtype, shape).value();
+    Selection s = random_slice_of(random, shape);
+    for (int step = 0; step < 12; ++step) {
+      if (random() % 3 > 0) s = random_slice_of(random, shape);
+      const auto numbers = counting<std::int16_t>(s.result_shape().elements() + 1);
+      const ConstView dy = *ConstView::contiguous(numbers.data(), dtype, s.result_shape());
+      const auto what = random() % 8;
+      if (what == 0) {
+        EXPECT_TRUE(small.zero().ok() && other.zero(planned).ok());
+      } else if (what == 1) {
+        for (GradBuffer* buffer : {&small, &other}) {
+          if (shape.elements() > 0) *buffer->writable().data = std::byte{1};
+        }
+      } else if (what < 4) {
+        EXPECT_EQ(small.add(s, dy).code(), other.add(s, dy, planned).code());
+      } else {
+        EXPECT_TRUE(small.write(s, dy).ok() && other.write(s, dy, planned).ok());
+      }
+      ASSERT_EQ(small.regions(), other.regions()) << s.explain();
+      const auto bytes = static_cast<std::size_t>(shape.elements() * item_size(dtype));
+      ASSERT_TRUE(bytes == 0 || std::memcmp(small.view().data, other.view().data, bytes) == 0) << s.explain();
+    }
+  }
+}
+
 TEST(GradBuffer, NeighbouringRegionsMerge) {
   GradBuffer buffer = GradBuffer::make(DType::Float32, {1000, 4}).value();
   const auto dy = counting<float>(40);
