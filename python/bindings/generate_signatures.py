@@ -57,10 +57,11 @@ def row(scope: str, node: Function, kind: str) -> str:
     doc = ast.get_docstring(node) or "" if kind == "Property" else with_signature(node.name, node.args, node)
     if kind in ("Constructor", "Method", "Property"):
         del node.args.args[0]
-    return f'    {{"{scope}", "{node.name}", Kind::{kind}, {raw(doc)}, {raw(binding(node.args))}}},'
+    shown = ".".join(filter(None, (scope, node.name))).removesuffix(".__init__")
+    return f'    {{"{scope}", "{node.name}", Kind::{kind}, {raw(doc)}, {raw(binding(shown, node.args))}}},'
 
 
-def binding(arguments: ast.arguments) -> str:
+def binding(called: str, arguments: ast.arguments) -> str:
     """Code for a function that returns its arguments in order, their names, their defaults, the number by position.
 
     Three dots stand for no default, as in stubs, and -1 for the number where *name or **name collects arguments.
@@ -70,7 +71,8 @@ def binding(arguments: ast.arguments) -> str:
     defaults = [*[None] * (len(by_position) - len(arguments.defaults)), *arguments.defaults, *[None] * bool(others)]
     defaults += [*arguments.kw_defaults, *[None] * bool(keywords)]
     values = "".join("..., " if default is None else f"{ast.unparse(default)}, " for default in defaults)
-    function = f"lambda {ast.unparse(arguments)}: ({''.join(f'{name}, ' for name in names)})"
+    order = f"lambda {ast.unparse(arguments)}: ({''.join(f'{name}, ' for name in names)})"
+    function = f"lambda *values, **keywords: bind_call({order}, '{called}', *values, **keywords)"
     return f"({function}, {names}, ({values}), {-1 if others or keywords else len(by_position)})"
 
 

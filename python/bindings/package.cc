@@ -23,6 +23,12 @@ nb::object registered(const char* name) {
   nb::raise_python_error();
 }
 
+nb::object evaluated(const char* code) {
+  const nb::object value = nb::steal(PyRun_String(code, Py_eval_input, known, known));
+  if (!value.is_valid()) nb::raise_python_error();
+  return value;
+}
+
 void bind_registration(nb::module_& m) {
   known = PyDict_New();
   if (known == nullptr) nb::raise_python_error();

@@ -9,6 +9,9 @@ namespace backslice::python {
 // What was registered under that name. Raises RuntimeError where nothing was.
 nanobind::object registered(const char* name);
 
+// The value of an expression, in whose functions everything registered has a name.
+nanobind::object evaluated(const char* code);
+
 // _core._register(objects)
 void bind_registration(nanobind::module_& m);
 

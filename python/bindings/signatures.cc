@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <exception>
-#include <vector>
+#include <memory>
 
 #include "bindings/objects.h"
 #include "bindings/package.h"
 #include "bindings/short_calls.h"
-#include "bindings/text.h"
-#include "core/errors.h"
 
 namespace backslice::python {
 namespace {
@@ -39,13 +36,14 @@ struct CallArguments {
 // The builtin of one function. Its objects live as long as the process.
 struct Target {
   const Signature* signature;
-  PyObject *order, *shown;  // a function in Python that returns its arguments in order; the name in errors
+  PyObject* bind;                                          // a function in Python that returns its arguments in order
   std::array<PyObject*, kMostParameters> names, defaults;  // null where there is none
   std::size_t count;
   Py_ssize_t positional;  // how many can be given by position; -1 where *name or **name collects arguments
   PyObject* function;     // nanobind's
   vectorcallfunc call;
-  ShortCall short_call;    // tried first, where there is one
+  ShortCall short_call;  // tried first, where there is one
+  bool has_self;
   bool initialises;        // __init__ and __setstate__ initialise an object
   PyMethodDef definition;  // of the builtin
   PyGetSetDef property;    // of the descriptor
@@ -54,35 +52,24 @@ struct Target {
 constexpr std::size_t kTargets = std::size(kSignatures);
 std::array<Target, kTargets> targets;
 
+struct Drop {
+  void operator()(PyObject* reference) const noexcept { drop(reference); }
+};
+using Reference = std::unique_ptr<PyObject, Drop>;
+
 // The arguments of one call, in the order of the parameters.
-class BoundArguments {
- public:
-  BoundArguments() = default;
-  ~BoundArguments() { drop(made_); }
-  BoundArguments(const BoundArguments&) = delete;
-  BoundArguments& operator=(const BoundArguments&) = delete;
+struct BoundArguments {
+  std::array<PyObject*, kMostParameters + 1> slots;  // the first is for self
+  Reference made;                                    // the tuple that has them, where Python code bound them
 
-  // Where the arguments do not fit it raises the TypeError of a Python function, and returns false.
-  bool bind(const Target& target, const CallArguments& given) {
-    return bind_directly(target, given) || bind_in_python(target, given);
-  }
-
-  // The place before the first is free, for self.
-  PyObject** values() { return slots_.data() + 1; }
-
- private:
-  bool bind_directly(const Target& target, const CallArguments& given);
-  bool bind_in_python(const Target& target, const CallArguments& given) noexcept;
-
-  std::array<PyObject*, kMostParameters + 1> slots_;
-  PyObject* made_ = nullptr;  // the tuple that has them, where Python code bound them
+  PyObject** values() { return slots.data() + 1; }
 };
 
-bool BoundArguments::bind_directly(const Target& target, const CallArguments& given) {
+bool bind_directly(const Target& target, const CallArguments& given, PyObject** values) {
   if (given.positional > target.positional) return false;
   const auto by_position = static_cast<std::size_t>(given.positional);
-  std::copy_n(given.values, by_position, values());
-  std::copy_n(target.defaults.data() + by_position, target.count - by_position, values() + by_position);
+  std::copy_n(given.values, by_position, values);
+  std::copy_n(target.defaults.data() + by_position, target.count - by_position, values + by_position);
   const auto first = target.names.begin() + given.positional;
   const auto end = target.names.begin() + static_cast<std::ptrdiff_t>(target.count);
   for (Py_ssize_t k = 0; given.keywords != nullptr && k < PyTuple_GET_SIZE(given.keywords); ++k) {
@@ -90,28 +77,20 @@ bool BoundArguments::bind_directly(const Target& target, const CallArguments& gi
     auto found = std::find(first, end, keyword);
     if (found == end) found = std::find_if(first, end, [&](PyObject* n) { return PyUnicode_Compare(n, keyword) == 0; });
     if (found == end) return false;
-    values()[found - target.names.begin()] = given.values[given.positional + k];
+    values[found - target.names.begin()] = given.values[given.positional + k];
   }
-  return std::find(values() + by_position, values() + target.count, nullptr) == values() + target.count;
+  return std::find(values + by_position, values + target.count, nullptr) == values + target.count;
 }
 
-bool BoundArguments::bind_in_python(const Target& target, const CallArguments& given) noexcept {
-  try {
-    const nb::object bind = registered("bind_call");
-    const Py_ssize_t named = given.keywords == nullptr ? 0 : PyTuple_GET_SIZE(given.keywords);
-    std::vector<PyObject*> passed{target.order, target.shown};
-    passed.insert(passed.end(), given.values, given.values + given.positional + named);
-    const auto positional = static_cast<std::size_t>(given.positional) + 2;
-    made_ = call_python([&] { return PyObject_Vectorcall(bind.ptr(), passed.data(), positional, given.keywords); });
-    for (std::size_t i = 0; made_ != nullptr && i < target.count; ++i) {
-      values()[i] = PyTuple_GET_ITEM(made_, static_cast<Py_ssize_t>(i));
-    }
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::exception&) {
-    PyErr_NoMemory();
-  }
-  return made_ != nullptr;
+// Where the arguments do not fit it raises the TypeError of a Python function, and returns false.
+bool bind(const Target& target, const CallArguments& given, BoundArguments& bound) {
+  if (bind_directly(target, given, bound.values())) return true;
+  const auto [values, positional, keywords] = given;
+  const auto count = static_cast<std::size_t>(positional);
+  bound.made.reset(call_python([&] { return PyObject_Vectorcall(target.bind, values, count, keywords); }));
+  if (bound.made == nullptr) return false;
+  std::copy_n(PySequence_Fast_ITEMS(bound.made.get()), target.count, bound.values());
+  return true;
 }
 
 bool is_in_order(const Target& target, PyObject* self) {
@@ -127,45 +106,33 @@ bool is_in_order(const Target& target, PyObject* self) {
   return false;
 }
 
-// `self` is null where there is none.
 PyObject* call_target(const Target& target, PyObject* self, const CallArguments& given) {
-  const bool has_self = self != nullptr;
-  if (has_self && !is_in_order(target, self)) return nullptr;
+  if (target.has_self && !is_in_order(target, self)) return nullptr;
   if (target.short_call != nullptr) {
     PyObject* const done = target.short_call(self, given.values, given.positional, given.keywords);
     if (done != nullptr) return done;
   }
   BoundArguments bound;
-  if (!bound.bind(target, given)) return nullptr;
-  PyObject** const arguments = bound.values() - (has_self ? 1 : 0);
-  if (has_self) arguments[0] = self;
-  return target.call(target.function, arguments, target.count + (has_self ? 1 : 0), nullptr);
+  if (!bind(target, given, bound)) return nullptr;
+  bound.slots[0] = self;
+  const std::size_t selves = target.has_self ? 1 : 0;
+  return target.call(target.function, bound.values() - selves, target.count + selves, nullptr);
 }
 
 // Builtins carry no data of their own: each has a function of its own, which knows its target by number.
 template <std::size_t I>
-PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
-  return call_target(targets[I], nullptr, {values, positional, keywords});
-}
-
-template <std::size_t I>
-PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
+PyObject* enter(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* keywords) {
   return call_target(targets[I], self, {values, positional, keywords});
 }
 
 template <std::size_t I>
-int no_initialiser(PyObject*, PyObject*, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "%s has no constructor; use %s", kSignatures[I].name, kSignatures[I].bound);
-  return -1;
-}
-
-template <std::size_t I>
 int initialise(PyObject* self, PyObject* values, PyObject* keywords) {
-  PyObject* bound = PyCFunction_NewEx(&targets[I].definition, self, nullptr);
-  if (bound == nullptr) return -1;
-  PyObject* none = PyObject_Call(bound, values, keywords);
-  Py_DECREF(bound);
-  Py_XDECREF(none);
+  if (kSignatures[I].kind == Kind::Class) {
+    PyErr_Format(PyExc_TypeError, "%s has no constructor; use %s", kSignatures[I].name, kSignatures[I].bound);
+    return -1;
+  }
+  const Reference bound(PyCFunction_NewEx(&targets[I].definition, self, nullptr));
+  const Reference none(bound == nullptr ? nullptr : PyObject_Call(bound.get(), values, keywords));
   return none == nullptr ? -1 : 0;
 }
 
@@ -175,26 +142,21 @@ PyObject* get_property(PyObject* self, void* closure) {
 }
 
 struct Entries {
-  PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*),
-      *(*method)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-  initproc initialise, no_initialiser;
+  PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+  initproc initialise;
 };
 
 template <std::size_t... I>
 constexpr std::array<Entries, kTargets> make_entries(std::index_sequence<I...>) {
-  return {{{function<I>, method<I>, initialise<I>, no_initialiser<I>}...}};
+  return {{{enter<I>, initialise<I>}...}};
 }
 
 constexpr std::array<Entries, kTargets> kEntries = make_entries(std::make_index_sequence<kTargets>());
 
-void set_parameters(Target& target) {
-  const auto& [scope, name, kind, doc, bound] = *target.signature;
-  const nb::object empty = checked([] { return PyDict_New(); });
-  const nb::object made = checked([&] { return PyRun_String(bound, Py_eval_input, empty.ptr(), empty.ptr()); });
-  const nb::object names = made[1], defaults = made[2];
-  const std::string shown = kind == Kind::Constructor ? scope : *scope == '\0' ? name : join(scope, ".", name);
-  target.order = nb::object(made[0]).release().ptr();
-  target.shown = new_str(shown).release().ptr();
+void set_target(Target& target, const Signature& signature, nb::object function, const Entries& entries) {
+  const auto& [scope, name, kind, doc, code] = signature;
+  const nb::object made = evaluated(code), names = made[1], defaults = made[2];
+  target.bind = nb::object(made[0]).release().ptr();
   target.count = nb::len(names);
   target.positional = nb::cast<Py_ssize_t>(made[3]);
   for (std::size_t i = 0; i < target.count; ++i) {
@@ -202,19 +164,13 @@ void set_parameters(Target& target) {
     nb::object value = defaults[i];
     if (value.ptr() != Py_Ellipsis) target.defaults.at(i) = value.release().ptr();
   }
-}
-
-void set_target(Target& target, const Signature& signature, nb::object function, const Entries& entries) {
-  const auto& [scope, name, kind, doc, bound] = signature;
-  const bool has_self = kind != Kind::Function && kind != Kind::StaticMethod;
-  // By way of void*: the flags say what the function really takes.
-  auto* const entry = reinterpret_cast<void*>(has_self ? entries.method : entries.function);
   target.signature = &signature;
-  set_parameters(target);
   target.short_call = find_short_call(scope, name);
   target.call = PyVectorcall_Function(function.ptr());
   target.function = function.release().ptr();
+  target.has_self = kind != Kind::Function && kind != Kind::StaticMethod;
   target.initialises = kind == Kind::Constructor || std::strcmp(name, "__setstate__") == 0;
+  auto* const entry = reinterpret_cast<void*>(entries.call);  // the flags say what the function really takes
   target.definition = {name, reinterpret_cast<PyCFunction>(entry), METH_FASTCALL | METH_KEYWORDS, doc};
   target.property = {name, get_property, nullptr, doc, &target};
 }
@@ -244,7 +200,7 @@ void install(nb::handle m, const Signature& signature, Target& target, const Ent
   if (kind == Kind::Class) {
     auto* const type = reinterpret_cast<PyTypeObject*>(nanobinds.ptr());
     type->tp_vectorcall = nullptr;  // calls go by way of tp_init
-    if (*bound != '\0') type->tp_init = entries.no_initialiser;
+    if (*bound != '\0') type->tp_init = entries.initialise;
     return;
   }
   set_target(target, signature, kind == Kind::Property ? attribute(nanobinds, "fget") : nanobinds, entries);

@@ -16,6 +16,7 @@ import backslice as bs
 import numpy as np
 import pytest
 from backslice import _core
+from backslice.suggestions import bind_call
 
 BINDINGS = Path(__file__).parents[1] / "bindings"
 # Without a GPU there is no DeviceArray.
@@ -287,7 +288,7 @@ def rows_of(tmp_path, stub):
 
 def bindings_of(rows):
     """Return the function, the names, the defaults and the number by position of everything in the table."""
-    return [eval(code) for code in re.findall(r'R"doc\((\(lambda.*?)\)doc"', rows)]
+    return [eval(code, {"bind_call": bind_call}) for code in re.findall(r'R"doc\((\(lambda.*?)\)doc"', rows)]
 
 
 def test_the_table_has_what_the_stub_says(tmp_path):
@@ -301,6 +302,7 @@ def test_the_table_has_what_the_stub_says(tmp_path):
     assert f(1, 2, 3, d=4, e=5) == (1, 2, (3,), 4, {"e": 5})
     assert parameters == [("a", "b", "c", "d", "e"), (..., None, ..., True, ...), -1]
     assert m(1, c="3") == (1, 2, "3") and of_method == [("a", "b", "c"), (..., 2, ...), 1]
+    assert refusal(m, 1, d=3) == "C.m() got an unexpected keyword argument 'd'; its parameters are a, b and c"
 
 
 def test_three_dots_in_the_stub_are_no_default(tmp_path):
