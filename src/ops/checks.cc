@@ -23,7 +23,7 @@ bool is_aligned(const AnyView& view, std::int64_t alignment) {
 }
 
 template <class AnyView>
-Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on) {
+Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on, cuda::KnownPages* known = nullptr) {
   if (runs_on == RunsOn::Cpu || !are_bytes(view.dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(view.device, argument));
   if (!is_valid(view.layout, view.dtype)) {
     return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
@@ -35,7 +35,12 @@ Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on)
   if (view.data == nullptr) {
     return invalid_argument(argument, " has shape ", Ints(view.shape()), " but its data is null").at(argument);
   }
-  if (!view.device.is_cpu()) return cuda::check_memory(view.data, view.device, argument);
+  if (!view.device.is_cpu()) {
+    if (known != nullptr && known->has(view.data)) return Status();
+    BACKSLICE_RETURN_IF_ERROR(cuda::check_memory(view.data, view.device, argument));
+    if (known != nullptr) known->add(view.data);
+    return Status();
+  }
   if (are_bytes(view.dtype)) return Status();
   const std::int64_t alignment = operations_of(view.dtype).alignment;
   if (is_aligned(view, alignment)) return Status();
@@ -48,6 +53,10 @@ Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on)
 
 Status check_input(const ConstView& view, const char* argument, RunsOn runs_on) {
   return check_readable(view, argument, runs_on);
+}
+
+Status check_input(const ConstView& view, const char* argument, cuda::KnownPages& known) {
+  return check_readable(view, argument, RunsOn::AnyDevice, &known);
 }
 
 Status check_shape(const Shape& shape, const char* argument, const Shape& expected, const char* meaning) {

@@ -7,11 +7,19 @@
 
 namespace backslice {
 
+namespace cuda {
+class KnownPages;
+}
+
 // Where an operation can run: on the CPU alone, or wherever its arguments are.
 enum class RunsOn { Cpu, AnyDevice };
 
 // A readable tensor: its memory is not null and, for memory on a device, really there; strings are aligned.
 Status check_input(const ConstView& view, const char* argument, RunsOn runs_on = RunsOn::Cpu);
+
+// The same for one of many on any device, of which the driver is asked about few. Precondition: the others whose pages
+// are known are on the same device.
+Status check_input(const ConstView& view, const char* argument, cuda::KnownPages& known);
 
 // An argument has exactly this shape; the message names the first axis that differs. `meaning` says whose shape it is.
 Status check_shape(const Shape& shape, const char* argument, const Shape& expected, const char* meaning);

@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/items.h"
+#include "kernels/cuda/memory.h"
 #include "kernels/tiles/device_tiles.h"
 #include "kernels/tiles/kernel.h"
 #include "ops/checks.h"
@@ -32,6 +33,7 @@ class SliceName {
 };
 
 Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, const TaskRunner& runner) {
+  cuda::KnownPages known;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     const auto& [selection, dy] = slices[i];
@@ -44,7 +46,7 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
     if (dy.device != slices[0].dy.device) {
       return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, "slices[0].dy");
     }
-    BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), RunsOn::AnyDevice));
+    BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), known));
     BACKSLICE_RETURN_IF_ERROR(
         check_shape(dy.shape(), argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
@@ -56,15 +58,17 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
   return Status();
 }
 
+// Precondition: check_slices() found the slices right, and so alike.
 Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, const View& out,
                      const TaskRunner& runner) {
   if (slices.empty()) {  // an output like any other, with no input to compare it with
     const Layout nothing = contiguous_layout(*Shape::make({0}), out.layout.item_size);
     return check_output(out, shape, ConstView{nullptr, out.dtype, nothing, out.device}, "slices");
   }
-  for (std::size_t i = 0; i < slices.size(); ++i) {
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[0].dy, SliceName(0, "dy").c_str()));
+  for (std::size_t i = 1; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-    BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[i].dy, SliceName(i, "dy").c_str()));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", slices[i].dy, SliceName(i, "dy").c_str()));
   }
   return Status();
 }

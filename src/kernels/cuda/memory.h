@@ -1,6 +1,8 @@
 // Memory of CUDA devices, for code that is compiled with and without CUDA.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,6 +31,21 @@ inline CudaStream on_any_thread(CudaStream stream) {
 // Whether kernels on that device can use the address: InvalidArgument where it is the CPU's or another device's.
 // Unimplemented in a build without CUDA.
 Status check_memory(const void* data, Device device, std::string_view argument);
+
+// Pages of a device's memory in which check_memory() found an address right. CUDA maps a device's memory in pages of
+// 2 MB or more, and asking the driver takes longer than reading one entry of a list.
+class KnownPages {
+ public:
+  bool has(const void* data) const { return pages_[slot_of(data)] == page_of(data); }
+  void add(const void* data) { pages_[slot_of(data)] = page_of(data); }
+
+ private:
+  static constexpr std::size_t kSlots = 16;
+  static std::uintptr_t page_of(const void* data) { return (reinterpret_cast<std::uintptr_t>(data) >> 21) + 1; }
+  static std::size_t slot_of(const void* data) { return page_of(data) % kSlots; }
+
+  std::array<std::uintptr_t, kSlots> pages_{};  // 0: none
+};
 
 // See cuda_allocator().
 class StreamAllocator final : public Allocator {
