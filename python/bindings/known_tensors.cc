@@ -12,7 +12,6 @@
 #include "bindings/short_arguments.h"
 
 namespace backslice::python {
-namespace {
 
 using nb::dlpack::dltensor;
 
@@ -27,6 +26,8 @@ struct ExchangeApi {
   int (*view_of_object)(void* object, dltensor* view);
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
+
+namespace {
 
 // CUDA's default stream, as DLPack numbers it.
 constexpr std::uintptr_t kDefaultStream = 1;
@@ -174,19 +175,27 @@ std::optional<Dims> exact_ints(nb::handle tuple) {
   return list;
 }
 
-// Null where anything is not as expected: the protocols say what is wrong.
-std::shared_ptr<const DlpackArray> import_pointer(nb::handle object, const char* argument, CallContext& call) {
-  const nb::object memory = member(object, names().data), dtype = member(object, names().dtype);
+// Nothing where anything is not as expected: the protocols say what is wrong.
+std::optional<ConstView> view_of_pointer(nb::handle object, const ElementType& type) {
+  const nb::object memory = member(object, names().data);
+  if (!memory.is_valid()) return {};
   const auto shape = exact_ints(member(object, names().shape)), strides = exact_ints(member(object, names().strides));
-  if (!memory.is_valid() || !dtype.is_valid() || !PyArray_DescrCheck(dtype.ptr()) || !shape || !strides) return nullptr;
   const auto address = exact_int(member(memory, names().ptr)), ordinal = exact_int(member(memory, names().device_id));
-  const std::optional<DType> plain = plain_dtype(reinterpret_cast<PyArray_Descr*>(dtype.ptr()));
-  if (!plain || !address || !ordinal || *ordinal < 0 || *ordinal > INT32_MAX) return nullptr;
-  const ElementType type{*plain, item_size(*plain)};
+  if (!shape || !strides || !address || !ordinal || *ordinal < 0 || *ordinal > INT32_MAX) return {};
   const auto view = ConstView::strided(reinterpret_cast<const void*>(*address), type.dtype, *shape, *strides,
                                        type.item_size, Device::cuda(static_cast<int>(*ordinal)));
-  if (!view.ok()) return nullptr;
-  call.use_library_of(object, argument, static_cast<int>(*ordinal));
+  return view.ok() ? std::optional(*view) : std::nullopt;
+}
+
+std::shared_ptr<const DlpackArray> import_pointer(nb::handle object, const char* argument, CallContext& call) {
+  const nb::object dtype = member(object, names().dtype);
+  if (!dtype.is_valid() || !PyArray_DescrCheck(dtype.ptr())) return nullptr;
+  const std::optional<DType> plain = plain_dtype(reinterpret_cast<PyArray_Descr*>(dtype.ptr()));
+  if (!plain) return nullptr;
+  const ElementType type{*plain, item_size(*plain)};
+  const std::optional<ConstView> view = view_of_pointer(object, type);
+  if (!view) return nullptr;
+  call.use_library_of(object, argument, view->device.ordinal);
   auto array = std::make_shared<DlpackArray>();
   array->numpy_dtype = dtype;
   array->type = type;
@@ -237,6 +246,37 @@ std::shared_ptr<const DlpackArray> import_known_tensor(nb::handle object, const 
   const auto number = stream != nullptr ? reinterpret_cast<std::uintptr_t>(stream) : kDefaultStream;
   call->use(known->library, number, argument, array->view.device.ordinal);
   return array;
+}
+
+SimilarTensors::SimilarTensors(nb::handle first, const InputArray& as_read)
+    : numpy_dtype_(as_read.numpy_dtype), type_(as_read.type), device_(as_read.view.device) {
+  const KnownClass* known = known_class(first.type());
+  if (device_.is_cpu() || (known == nullptr && !has_pointer(first))) return;
+  class_ = Py_TYPE(first.ptr());  // which lives as long as the process
+  if (known != nullptr) api_ = known->api;
+}
+
+bool SimilarTensors::view(nb::handle object, const char* argument, ConstView& view) const {
+  if (Py_TYPE(object.ptr()) != class_) return false;
+  if (api_ == nullptr) {
+    if (!member(object, names().dtype).is(numpy_dtype_)) return false;
+    const std::optional<ConstView> found = view_of_pointer(object, type_);
+    if (!found || found->device != device_) return false;
+    view = *found;
+    return true;
+  }
+  dltensor tensor;
+  if (api_->view_of_object(object.ptr(), &tensor) != 0) {
+    PyErr_Clear();  // the protocols say what is wrong
+    return false;
+  }
+  const bool is_here =
+      tensor.device.device_type == nb::device::cuda::value && tensor.device.device_id == device_.ordinal;
+  if (!is_here || !known_dtype(tensor.dtype, argument).is(numpy_dtype_) || is_more_than_memory(object, tensor)) {
+    return false;
+  }
+  view = view_of(tensor, type_, argument);
+  return true;
 }
 
 }  // namespace backslice::python

@@ -13,6 +13,7 @@
 #include "bindings/errors.h"
 #include "bindings/gradient_argument.h"
 #include "bindings/index.h"
+#include "bindings/known_tensors.h"
 #include "bindings/module.h"
 #include "bindings/object_arrays.h"
 #include "bindings/results.h"
@@ -21,40 +22,6 @@
 
 namespace backslice::python {
 namespace {
-
-// The list [(index, dy), ...]: read first, viewed later.
-struct SliceList {
-  std::vector<ArrayArgument> arrays;  // keep the memory of the views alive
-  std::vector<nb::object> guards;     // keep it where it is
-  std::vector<SliceGradient> slices;
-
-  // Takes the views, broadcast to the slices' shapes. Runs no Python code but between two attempts.
-  void view_all() {
-    while (!try_to_view_all()) handle_ctrl_c();
-  }
-
- private:
-  bool try_to_view_all() {
-    LongSilentLoop loop;
-    guards.resize(arrays.size());
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (loop.is_interrupted()) return false;
-      const InputArray array = arrays[i].view();
-      slices[i].dy = array.view;
-      broadcast_to_slice(slices[i].dy, slices[i].selection, arrays[i].name());
-      guards[i] = keep_from_resizing(array);
-    }
-    return true;
-  }
-};
-
-void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
-  for (const ArrayArgument& array : arrays) {
-    if (same_dtype(array.numpy_dtype(), arrays[0].numpy_dtype())) continue;
-    raise_dtype_error(array.name() + " has dtype " + str_text(array.numpy_dtype()) + ", but slices[0].dy has " +
-                      str_text(arrays[0].numpy_dtype()));
-  }
-}
 
 std::string nth(std::size_t i) { return "slices[" + std::to_string(i) + "]"; }
 
@@ -65,6 +32,65 @@ std::string nth_dy(std::size_t i) {
   end = std::to_chars(end, end + 20, i).ptr;
   end = std::copy_n("].dy", 4, end);
   return {text.data(), end};
+}
+
+// The list [(index, dy), ...]: read first, viewed later.
+class SliceList {
+ public:
+  explicit SliceList(std::size_t size) {
+    slices.reserve(size);
+    owners_.reserve(size);
+  }
+
+  // Reads the dy of the next slice.
+  void add(const Selection& selection, nb::handle dy, const GivenDType& dtype, CallContext& call) {
+    const std::size_t next = slices.size();
+    std::string name = nth_dy(next);
+    slices.push_back({selection, {}});
+    if (similar_.view(dy, name.c_str(), slices.back().dy)) return owners_.push_back(nb::borrow(dy));
+    arrays.push_back(read_gradient(dy, dtype, std::move(name), &call));
+    read_as_.push_back(next);
+    if (next == 0) similar_ = SimilarTensors(dy, arrays[0].view());
+  }
+
+  // Takes the views, broadcast to the slices' shapes. Runs no Python code but between two attempts.
+  void view_all() {
+    while (!try_to_view_all()) handle_ctrl_c();
+  }
+
+  std::vector<SliceGradient> slices;
+  std::vector<ArrayArgument> arrays;  // keep the memory of the views alive; the first is that of the first slice
+
+ private:
+  bool try_to_view_all() {
+    LongSilentLoop loop;
+    guards_.resize(arrays.size());
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (loop.is_interrupted()) return false;
+      const InputArray array = arrays[i].view();
+      slices[read_as_[i]].dy = array.view;
+      guards_[i] = keep_from_resizing(array);
+    }
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      if (loop.is_interrupted()) return false;
+      auto& [selection, dy] = slices[i];
+      if (dy.shape() != selection.result_shape()) broadcast_to(selection.result_shape(), dy, nth_dy(i));
+    }
+    return true;
+  }
+
+  std::vector<std::size_t> read_as_;  // which slice each array is of
+  std::vector<nb::object> guards_;    // keep the memory where it is
+  std::vector<nb::object> owners_;    // of memory that was viewed at once
+  SimilarTensors similar_;
+};
+
+void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
+  for (const ArrayArgument& array : arrays) {
+    if (same_dtype(array.numpy_dtype(), arrays[0].numpy_dtype())) continue;
+    raise_dtype_error(array.name() + " has dtype " + str_text(array.numpy_dtype()) + ", but slices[0].dy has " +
+                      str_text(arrays[0].numpy_dtype()));
+  }
 }
 
 // The shape, for indices that are read without a call of Python; nothing where there are too many axes.
@@ -83,15 +109,15 @@ Selection read_any_selection(const std::vector<std::int64_t>& shape, const std::
 void read_pair(const std::vector<std::int64_t>& shape, const std::optional<ShortIndex>& whole, nb::handle item,
                const GivenDType& dtype, CallContext& call, SliceList& list) {
   if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) {
-    raise_dtype_error(nth(list.arrays.size()) + " is " + repr_text(item) + ", expected a pair (index, dy)");
+    raise_dtype_error(nth(list.slices.size()) + " is " + repr_text(item) + ", expected a pair (index, dy)");
   }
   const nb::object pair = PyTuple_CheckExact(item.ptr()) ? nb::borrow(item) : items_of(item);
   if (const Py_ssize_t size = PyTuple_GET_SIZE(pair.ptr()); size != 2) {
-    raise_invalid_argument(nth(list.arrays.size()) + " has " + std::to_string(size) +
+    raise_invalid_argument(nth(list.slices.size()) + " has " + std::to_string(size) +
                            " items, expected a pair (index, dy)");
   }
-  list.slices.push_back({read_any_selection(shape, whole, PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
-  list.arrays.push_back(read_gradient(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, nth_dy(list.arrays.size()), &call));
+  const Selection selection = read_any_selection(shape, whole, PyTuple_GET_ITEM(pair.ptr(), 0));
+  list.add(selection, PyTuple_GET_ITEM(pair.ptr(), 1), dtype, call);
 }
 
 SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype,
@@ -99,10 +125,8 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, 
   if (PyUnicode_Check(given.ptr()) || !has_attribute(given, "__iter__")) {
     raise_dtype_error("slices is " + repr_text(given) + ", expected a list of pairs (index, dy), or another iterable");
   }
-  SliceList list;
   const nb::object items = items_of(given);
-  list.slices.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
-  list.arrays.reserve(list.slices.capacity());
+  SliceList list(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
   const std::optional<ShortIndex> whole = short_index(shape);
   LongLoop loop;
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
