@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
   backslice::python::bind_sparse_slices(m);
   backslice::python::bind_tensor_arrays(m);
   backslice::python::bind_runtime(m);
+  backslice::python::bind_small_slices(m);
   backslice::python::bind_bus_error(m);
   backslice::python::bind_device_arrays(m);
   backslice::python::bind_dlpack_export(m);

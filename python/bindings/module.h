@@ -29,6 +29,7 @@ void bind_ragged_tensors(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_selection(nanobind::module_& m);
 void bind_slices(nanobind::module_& m);
+void bind_small_slices(nanobind::module_& m);
 void bind_sparse_slices(nanobind::module_& m);
 void bind_tensor_arrays(nanobind::module_& m);
 

@@ -16,6 +16,8 @@ from .internal import _cut_axis as _cut_axis
 from .internal import _disagreements as _disagreements
 from .internal import _dlpack_capsule as _dlpack_capsule
 from .internal import _entries_panel as _entries_panel
+from .internal import _fail_small_slice as _fail_small_slice
+from .internal import _guard_small_slice as _guard_small_slice
 from .internal import _index_text as _index_text
 from .internal import _numpy_dtype as _numpy_dtype
 from .internal import _obstacles as _obstacles
@@ -24,9 +26,12 @@ from .internal import _parse_integers as _parse_integers
 from .internal import _parse_slice as _parse_slice
 from .internal import _picture as _picture
 from .internal import _register as _register
+from .internal import _register_small_slices as _register_small_slices
+from .internal import _remove_small_slices as _remove_small_slices
 from .internal import _rows_picture as _rows_picture
 from .internal import _select_text as _select_text
 from .internal import _set_serial as _set_serial
+from .internal import _set_small_slices as _set_small_slices
 from .internal import _slice_grad_into_zeros as _slice_grad_into_zeros
 from .internal import _svg as _svg
 from .internal import _uninitialised as _uninitialised

@@ -29,6 +29,21 @@ def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
 
+def _register_small_slices(functions: list[int], op: str, file: str, line: int) -> int:
+    """Register the kernel of an op with PyTorch's dispatcher for the CPU; return the handle to remove it with, or 0."""
+
+def _remove_small_slices(handle: int) -> None:
+    """Remove a kernel of `_register_small_slices`."""
+
+def _set_small_slices(limit: int) -> None:
+    """Let those kernels compute gradients of less bytes."""
+
+def _fail_small_slice(message: str) -> None:
+    """Let the kernel that called this operation of PyTorch raise a RuntimeError once it returns."""
+
+def _guard_small_slice(kernel: Any, fail: Any) -> Any:
+    """Return a kernel that raises nothing: where `kernel` does, it returns ``fail(error, dy, shape)``."""
+
 def _uninitialised(shape: Shape, like: NDArray[Any]) -> NDArray[Any]:
     """Make an array with the dtype of `like`, in memory such as results get; it holds anything until it is filled."""
 

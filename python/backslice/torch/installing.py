@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from . import internals, kernels, self_test
+from . import internals, kernels, self_test, small_slices
 from .kernels import KEYS, OPERATIONS
 
 _library: Any = None  # what registered the kernels; they may be switched off
 _is_tested = False  # and what they compute was compared with PyTorch
+_expected: list[Any] = []  # by PyTorch's own kernels
 _is_on = False
 _refusals: dict[tuple[str, str], str] = {}  # per op and where it runs: why it is left to PyTorch
 _failure: str | None = None  # why all of them are
@@ -104,7 +105,8 @@ def _put_in_use() -> None:
         if _library is None:
             _register()
         if not _is_tested:
-            self_test.run([name for name, key in _registered() if key == "CPU"])
+            ops = [name for name, key in _registered() if key == "CPU"]
+            self_test.on_a_new_thread(lambda: self_test.compare(ops, _expected))
             _is_tested = True
         kernels.switch_on(kernels.SHIPPED)
         _is_on = True
@@ -136,6 +138,7 @@ def _remove_kernels() -> None:
     global _library, _is_tested
     kernels.switch_off()
     if _library is not None and threading.active_count() == 1:
+        small_slices.remove()
         _library._destroy()
         _library, _is_tested = None, False
     if _library is None:
@@ -157,12 +160,15 @@ def _register() -> None:
     _refusals.update(_overridden(found))
     if torch.version.cuda is None and torch.version.hip is None:
         _refusals.update({(name, "CUDA"): "this PyTorch was built without CUDA" for name in OPERATIONS})
+    _expected[:] = self_test.on_a_new_thread(self_test.gradients)
     made = {(name, key): kernels.kernel(OPERATIONS[name], key, found) for name, key in _registered()}
+    nodes = kernels.slice_nodes()
     _library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Overriding a previously registered kernel|.*Warning only once", UserWarning)
         for (name, key), kernel in made.items():
-            _library.impl(name, kernel, key, allow_override=True)
+            if key != "CPU" or not small_slices.register(name, kernel, nodes, found, __file__):
+                _library.impl(name, kernel, key, allow_override=True)
 
 
 def _overridden(found: internals.Internals) -> dict[tuple[str, str], str]:

@@ -3,8 +3,11 @@
 They are looked up by `install()`. Where one is missing, PyTorch's own kernels stay in use.
 """
 
+import ctypes
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +29,26 @@ class Internals:
     kernels_of: Callable[[str], str]  # text about the kernels of an op
     stream: Callable[[int], int] | None  # the current one of a CUDA device
     keys: dict[str, Any]  # what a kernel is called with
+
+
+# Functions of PyTorch's documented C interface, which no version changes, in the order of small_slices.cc.
+C_FUNCTIONS = (
+    "aoti_torch_library_init_impl", "torch_library_impl", "aoti_torch_delete_library_object", "torch_call_dispatcher",
+    "aoti_torch_check", "torch_list_size", "torch_list_get_item", "torch_delete_list",
+    "aoti_torch_delete_tensor_object", "aoti_torch_get_dim", "aoti_torch_get_sizes", "aoti_torch_get_dtype",
+    "aoti_torch_dtype_element_size", "aoti_torch_empty_strided", "aoti_torch_zero_", "aoti_torch__reinterpret_tensor",
+    "aoti_torch_copy_",
+)  # fmt: skip
+LIBRARIES = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}
+
+
+def c_functions() -> list[int] | None:
+    """Return their addresses; None where they are not all there."""
+    try:
+        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / LIBRARIES[sys.platform]))
+        return [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in C_FUNCTIONS]
+    except (AttributeError, KeyError, OSError):
+        return None
 
 
 def resolve() -> Internals:

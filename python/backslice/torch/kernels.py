@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from .. import Error
-from . import counting, memory, terms
+from . import counting, memory, small_slices, terms
 from .internals import Internals
 
 aten = torch.ops.aten
@@ -31,12 +31,12 @@ sizes = {key: Sizes() for key in KEYS}  # those in force
 def switch_on(limits: dict[str, tuple[float, float]]) -> None:
     for key, (many, single) in limits.items():
         sizes[key].single, sizes[key].many = single, many
+    small_slices.set_limit(sizes["CPU"].many)
 
 
 def switch_off() -> None:
     """Leave every gradient to PyTorch, in all threads, whether or not the kernels are registered."""
-    for limits in sizes.values():
-        limits.many = limits.single = math.inf
+    switch_on(dict.fromkeys(KEYS, (math.inf, math.inf)))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def own_kernel(operation: Operation, key: str, internals: Internals) -> Callable
     return functools.partial(call, keys)
 
 
-def _slice_nodes() -> frozenset[type]:
+def slice_nodes() -> frozenset[type]:
     """Return the types of the nodes whose gradients these operations are."""
     with torch.inference_mode(False), torch.enable_grad():
         x = torch.ones(1, device="cpu", requires_grad=True)
@@ -103,7 +103,7 @@ def _slice_nodes() -> frozenset[type]:
 
 def kernel(operation: Operation, key: str, internals: Internals) -> Callable[..., Any]:
     """Return a kernel for that op, for that key. What runs once per slice is written for speed."""
-    own, limits, nodes = own_kernel(operation, key, internals), sizes[key], _slice_nodes()
+    own, limits, nodes = own_kernel(operation, key, internals), sizes[key], slice_nodes()
     bound, where, taken = Bound(operation.part, own), (operation.name, key), counting.taken
     current_node, is_on_device = internals.current_node, key == "CUDA"
 

@@ -11,8 +11,8 @@ from .kernels import KEYS, OPERATIONS
 
 NOTES = (
     "Index tensors and masks are PyTorch's own, and so are compiled functions without compile_backend().",
-    "Gradients of less than 2 MiB, and those of the only slice of a tensor of less than 8 MiB, are left to PyTorch and "
-    "not counted; on CUDA, those of less than 32 MiB and of single slices.",
+    "Gradients of less than 2 MiB, and those of the only slice of a tensor of less than 8 MiB, are computed as PyTorch "
+    "does and not counted; on CUDA, those of less than 32 MiB and of single slices.",
 )
 
 
