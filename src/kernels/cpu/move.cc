@@ -95,6 +95,26 @@ void gather_items(std::byte* dst, const std::byte* src, const Plane& plane, std:
   });
 }
 
+// The same for items in the opposite order. The source is walked upwards, from its far end.
+template <class T, int kStride>
+void gather_reversed(std::byte* dst, const std::byte* src, const Plane& plane, std::int64_t) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  for_each_row(dst, src, plane, [](std::byte* to, const std::byte* from, std::int64_t count) {
+    const auto gather = [&](auto d) {
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+      const auto lowest = [&](std::int64_t i) { return from - (i + lanes - 1) * kStride * kSize; };
+      const auto store = [&](std::int64_t i, auto items) {
+        hn::StoreU(reverse(d, items), d, reinterpret_cast<T*>(to + i * kSize));
+      };
+      for (std::int64_t i = count - lanes; i > 0; i -= lanes) store(i, load_apart<kStride, 0>(d, lowest(i)));
+      // The items after the first one may not be there to read.
+      store(0, load_apart<kStride, kStride - 1>(d, lowest(0) - (kStride - 1) * kSize));
+    };
+    if (by_vectors<T>(count, gather)) return;
+    for (std::int64_t i = 0; i < count; ++i) copy_item<T>(to + i * kSize, from - i * kStride * kSize);
+  });
+}
+
 // -- A dense destination, from a dense source in the opposite order
 
 bool is_reversed(const Plane& plane, std::int64_t width) {
@@ -172,12 +192,14 @@ HWY_INLINE void transpose_square(std::byte* dst, const std::byte* src, std::int6
 template <class T, int kItems>
 void transpose_squares(std::byte* dst, const std::byte* src, const Plane& shared) {
   const Plane plane = shared;
+  const std::int64_t blocks = (plane.count - 1) / kItems + 1;
+  const bool is_up = plane.src_stride > 0;  // else from the end: the source is walked upwards
   for (std::int64_t next = 0; next < plane.rows; next += kItems) {
     const std::int64_t row = std::min(next, plane.rows - kItems);
     std::byte* const to = dst + row * plane.row_dst;
     const std::byte* const from = src + row * plane.row_src;
-    for (std::int64_t k = 0; k < plane.count; k += kItems) {
-      const std::int64_t i = std::min(k, plane.count - kItems);
+    for (std::int64_t k = 0; k < blocks; ++k) {
+      const std::int64_t i = std::min((is_up ? k : blocks - 1 - k) * kItems, plane.count - kItems);
       transpose_square<T, kItems>(to + i * plane.dst_stride, from + i * plane.src_stride, plane.row_dst,
                                   plane.src_stride);
     }
@@ -266,6 +288,9 @@ constexpr MoveVariant kMoves[] = {
     {"every_2nd", has_source_stride<2>, gather_items<T, 2>},
     {"every_3rd", has_source_stride<3>, gather_items<T, 3>},
     {"every_4th", has_source_stride<4>, gather_items<T, 4>},
+    {"every_2nd_reversed", has_source_stride<-2>, gather_reversed<T, 2>},
+    {"every_3rd_reversed", has_source_stride<-3>, gather_reversed<T, 3>},
+    {"every_4th_reversed", has_source_stride<-4>, gather_reversed<T, 4>},
     {"transposed", is_transposed, transpose_items<T>},
     {"items", any_plane, move_items<T>, true},
 };
@@ -273,6 +298,7 @@ constexpr MoveVariant kMoves[] = {
 constexpr MoveVariant kMoves8[] = {
     {"reversed", is_reversed, reverse_items<std::uint64_t>},
     {"every_2nd", has_source_stride<2>, gather_items<std::uint64_t, 2>},
+    {"every_2nd_reversed", has_source_stride<-2>, gather_reversed<std::uint64_t, 2>},
     {"transposed", is_transposed, transpose_items<std::uint64_t>},
     {"items", any_plane, move_items<std::uint64_t>, true},
 };

@@ -161,14 +161,6 @@ void Nest::arrange(const Axes& axes) {
 
 namespace {
 
-// Asks for the lines of a few kilobytes that are read next: in blocks that lie one before the other, the processor does
-// not see it coming.
-void prefetch(const std::byte* first, std::int64_t stride, std::int64_t count) {
-  if (std::abs(stride) > kLine) return;
-  const std::int64_t items = std::max<std::int64_t>(1, kLine / std::abs(stride));
-  for (std::int64_t i = 0; i < count; i += items) __builtin_prefetch(first + i * stride);
-}
-
 // A source that stays at one item.
 Plane without_source(Plane plane) {
   plane.row_src = plane.src_stride = 0;
@@ -176,6 +168,11 @@ Plane without_source(Plane plane) {
 }
 
 }  // namespace
+
+void prefetch_items(const std::byte* first, std::int64_t stride, std::int64_t count) {
+  const std::int64_t items = std::max<std::int64_t>(1, kLine / std::abs(stride));
+  for (std::int64_t i = 0; i < count; i += items) __builtin_prefetch(first + i * stride);
+}
 
 void Nest::move(std::byte* dst, const std::byte* src, const RowKernels& rows) const {
   const auto move_plane = move_variant(rows, plane_, run_).run;
@@ -274,8 +271,8 @@ class NestSum {
         const std::int64_t dense = count * size;
         std::byte* to = dst + row * plane.row_dst + i * dst_stride;
         const std::int64_t next = std::min(most_count, plane.count - i - count);
-        if (src_stride < 0 && next > 0)
-          prefetch(src + row * plane.row_src + (i + count) * src_stride, src_stride, next);
+        if (src_stride < 0 && src_stride >= -kLine && next > 0)
+          prefetch_items(src + row * plane.row_src + (i + count) * src_stride, src_stride, next);
         move(terms, src + row * plane.row_src + i * src_stride, {rows, dense, plane.row_src, count, size, src_stride});
         const bool are_apart = dst_stride != size || (count < kTuning.few_packed && plane.row_dst != dense);
         if (add_plane_ != nullptr && are_apart) {

@@ -203,7 +203,7 @@ TEST(MoveVariants, MoveEveryRunAndNothingBetween) {
     for (const std::int64_t run : {1, 2, 3, 4, 7, 8, 13, 16, 33}) {
       const int width = width_index(run);
       for (const MoveVariant& variant : target.rows->moves[width < 0 ? 5 : width]) {
-        for (const std::int64_t stride : {1, -1, 2, 3, 4, 5, 37}) {
+        for (const std::int64_t stride : {1, -1, 2, 3, 4, -2, -3, -4, 5, -5, 37}) {
           for (const std::int64_t row_stride : {1, -1, 20, 60}) {
             for (const std::int64_t count : {1, 2, 5, 6, 11, 16, 17, 33, 70}) {
               const std::int64_t rows = 1 + count % 19;

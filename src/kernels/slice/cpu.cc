@@ -69,6 +69,7 @@ class Boxes {
  public:
   Boxes(Loops loops, std::int64_t most_bytes, std::int64_t item_size) : loops_(loops) {
     const Loop& loop = loops[0];
+    is_downwards_ = loops.size() == 1 && loop.src_stride < 0;
     const std::int64_t bytes = bytes_of(loops.subspan(1), item_size) * loop.step;
     count_ = std::clamp<std::int64_t>(most_bytes / bytes, 1, loop.count);
     InlineVector<Loop> part(loops);
@@ -81,18 +82,24 @@ class Boxes {
 
   bool are_of(Loops loops) const { return loops.data() == loops_.data(); }
 
-  // Calls body(box, number of its first taken position, how many of them).
+  // Calls body(box, its source, number of its first taken position, how many of them).
   template <class Body>
-  void for_each(const Body& body) const {
-    const std::int64_t whole = loops_[0].count / count_ * count_;
-    for (std::int64_t i = 0; i < whole; i += count_) body(*box_, i, count_);
-    if (last_) body(*last_, whole, loops_[0].count - whole);
+  void for_each(const std::byte* src, const Body& body) const {
+    const Loop& loop = loops_[0];
+    for (std::int64_t i = 0; i < loop.count; i += count_) {
+      const std::int64_t count = std::min(count_, loop.count - i), next = i + count;
+      const std::byte* const from = src + i * loop.src_stride;
+      if (is_downwards_)
+        prefetch_items(src + next * loop.src_stride, loop.src_stride, std::min(count_, loop.count - next));
+      body(count == count_ ? *box_ : *last_, from, i, count);
+    }
   }
 
  private:
   Loops loops_;
   std::int64_t count_;
   std::optional<FillNest> box_, last_;
+  bool is_downwards_;  // each box is read upwards, but lies before the one before it
 };
 
 // Emits the loops of a dense destination to a writer, in the order of memory.
@@ -161,10 +168,10 @@ class Emitter {
   void compose(Loops loops, const std::byte* src) {
     const Loop& loop = loops[0];
     if (!boxes_ || !boxes_->are_of(loops)) boxes_.emplace(loops, kMaxReserve, item_size_);
-    boxes_->for_each([&](const FillNest& box, std::int64_t first, std::int64_t count) {
+    boxes_->for_each(src, [&](const FillNest& box, const std::byte* from, std::int64_t first, std::int64_t count) {
       if (first > 0) writer_.zero((loop.step - 1) * loop.dst_stride);
       const std::int64_t bytes = ((count - 1) * loop.step + 1) * loop.dst_stride;
-      box.run(writer_.reserve(bytes), src + first * loop.src_stride, rows_);
+      box.run(writer_.reserve(bytes), from, rows_);
       writer_.commit(bytes);
     });
   }
@@ -219,11 +226,16 @@ class Filler {
     return *is_transposed_;
   }
 
+  // Whether rows that a writer puts together lie one before the other in the source: memory is walked faster upwards.
+  bool runs_downwards() const {
+    return !loops_.empty() && loops_.back().src_stride < 0 && !is_spread(loops_.back(), item_size_);
+  }
+
   // Where nothing is left out, where all of it stays in the cache, or where little is taken.
   bool nest_pays() {
     const std::int64_t bytes = bytes_of(loops_, item_size_);
     if (!streams() && (take_all(loops_) || (bytes <= kTuning.box && !has_long_rows()))) return true;
-    if (is_transposed() && take_all(loops_)) return true;
+    if (take_all(loops_) && (is_transposed() || runs_downwards())) return true;
     const bool zeros_are_fast =
         bytes > kTuning.slow_zeros && bytes_of(loops_.subspan(dense_), item_size_) >= kTuning.zero_run;
     return bytes_touched(loops_, item_size_) <= bytes / (zeros_are_fast ? 2 : kTuning.sparse) &&
@@ -301,9 +313,9 @@ class Filler {
     };
     if (outer_ == kNone && bytes_of(loops.subspan(1), item_size_) * loop.step <= box_bytes_ / 2) {
       if (!boxes_ || !boxes_->are_of(loops)) boxes_.emplace(loops, box_bytes_, item_size_);
-      return boxes_->for_each([&](const FillNest& box, std::int64_t first, std::int64_t) {
+      return boxes_->for_each(src, [&](const FillNest& box, const std::byte* from, std::int64_t first, std::int64_t) {
         gap_before(first);
-        box.run(dst + first * loop.step * loop.dst_stride, src + first * loop.src_stride, rows_);
+        box.run(dst + first * loop.step * loop.dst_stride, from, rows_);
       });
     }
     for (std::int64_t i = 0; i < loop.count; ++i) {
