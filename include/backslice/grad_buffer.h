@@ -59,7 +59,10 @@ class BACKSLICE_EXPORT GradBuffer {
  private:
   friend class SmallUpdate;
 
-  explicit GradBuffer(Tensor tensor) : tensor_(std::move(tensor)) {}
+  GradBuffer(Tensor tensor, bool is_fresh) : tensor_(std::move(tensor)), is_fresh_(is_fresh) {}
+
+  // Before the first write, of that region.
+  void choose_pages(const Selection& region) noexcept;
 
   Status check(const Selection& selection, const ConstView& dy);
 
@@ -68,6 +71,7 @@ class BACKSLICE_EXPORT GradBuffer {
   void remember_all() noexcept;
 
   Tensor tensor_;
+  bool is_fresh_;                   // no page has been touched: they may still become huge ones
   std::vector<Selection> regions_;  // ascending steps, nothing dropped, no two equal
 };
 

@@ -1,6 +1,7 @@
 #include "backslice/grad_buffer.h"
 
 #include <memory>
+#include <utility>
 
 #include "core/caches.h"
 #include "core/device.h"
@@ -9,6 +10,7 @@
 #include "core/overlap.h"
 #include "grad_buffer/small_update.h"
 #include "kernels/slice/kernel.h"
+#include "memory/block.h"
 #include "ops/checks.h"
 #include "ops/device_use.h"
 #include "ops/move.h"
@@ -140,10 +142,17 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
     cache_for_results();
     auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
-    GradBuffer buffer(*std::move(tensor));
+    GradBuffer buffer(*std::move(tensor), call.free_zeros() == FreeZeros::InAnyPages);
     buffer.regions_.reserve(1);  // so that writable() needs no memory
     return buffer;
   });
+}
+
+void GradBuffer::choose_pages(const Selection& region) noexcept {
+  if (!std::exchange(is_fresh_, false)) return;
+  if (are_cheaper_in_huge_pages(region, tensor_.view().layout)) {
+    ask_for_huge_pages(tensor_.view().data, bytes_of(tensor_));
+  }
 }
 
 Status GradBuffer::check(const Selection& selection, const ConstView& dy) {
@@ -213,6 +222,7 @@ Status GradBuffer::write(const Selection& selection, const ConstView& dy, const 
         if (!region || !contains(*region, old)) zero_elements(select(old, tensor_.view()), tensor_, call);
       }
       if (region) {
+        choose_pages(*region);
         remember(*region);  // beside the old ones, which may be no zeros either when this is cancelled
         copy->run(select(selection, tensor_.view()), tensor_, call);
       }
@@ -253,6 +263,7 @@ Status GradBuffer::add(const Selection& selection, const ConstView& dy, const Co
     if (met.empty()) {
       auto copy = Copy::make(dy, Call(context, dy.device));
       if (!copy.ok()) return copy.status();
+      choose_pages(region);
       remember(region);
       finishing.writing([&] { copy->run(select(selection, tensor_.view()), tensor_, finishing); });
       return Status();

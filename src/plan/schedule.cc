@@ -103,6 +103,12 @@ std::int64_t bytes_taken(std::span<const SliceGradient> slices, const Layout& ou
 
 }  // namespace
 
+bool are_cheaper_in_huge_pages(const Selection& selection, const Layout& zeros) {
+  FreshZeros fresh(zeros, FreeZeros::InAnyPages);
+  (void)fresh.are_worth(selection);
+  return fresh.are_close_together();
+}
+
 std::string_view name(Strategy strategy) {
   switch (strategy) {
     case Strategy::Nothing: return "nothing";

@@ -39,6 +39,9 @@ struct ExecutionPolicy {
 // The cost of an allocator's zeros: as for other memory, only the touched pages, or also huge pages if that is cheaper.
 enum class FreeZeros { None, AsTouched, InAnyPages };
 
+// Whether zeros that have not been touched cost less in huge pages when that is all that is written to them.
+bool are_cheaper_in_huge_pages(const Selection& selection, const Layout& zeros);
+
 struct Schedule : ExecutionPolicy {
   // Makes the plan in place, since it is too large to be moved in every call.
   template <class MakePlan>
