@@ -10,7 +10,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
-from backslice.torch import counting, internals, kernels, small_slices, terms
+from backslice.torch import counting, installing, internals, kernels, small_slices, terms
 from compare import leaf
 
 DTYPES = [
@@ -171,3 +171,21 @@ def test_operations_in_python_go_with_uninstall() -> None:
     bt.install()
     bt.uninstall()
     assert not small_slices._handles and not hasattr(torch.ops.backslice, "select_backward")
+
+
+def test_wrong_small_gradients_fail_the_self_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = torch.library.Library("aten", "IMPL")
+
+    def register(op: str, kernel: Any, *_: Any) -> bool:
+        def run(dy: Any, shape: Any, *rest: Any) -> Any:
+            return kernel(dy, shape, *rest) if kernels.sizes["CPU"].many == 0 else dy.new_zeros(shape)
+
+        library.impl(op, run, "CPU", allow_override=True)
+        return True
+
+    monkeypatch.setattr(small_slices, "register", register)
+    monkeypatch.setattr(installing, "_has_warned", False)
+    with pytest.warns(RuntimeWarning, match="differs"):
+        bt.install()
+    library._destroy()
+    assert bt.status()["select_backward"].kernel == "PyTorch"
