@@ -4,7 +4,6 @@
 // They use PyTorch's C interface for extensions, which stays the same from version to version. Its functions are given
 // by address, so that nothing here is compiled against PyTorch.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +11,13 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "bindings/arguments.h"
+#include "bindings/errors.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
+#include "bindings/text.h"
 
 namespace backslice::python {
 namespace small_slices {
@@ -200,22 +203,26 @@ nb::object guarded(nb::handle kernel, nb::handle fail, const nb::args& arguments
   return call_with(fail, nb::make_tuple(error.value(), arguments[0], arguments[1]));
 }
 
+std::int64_t number_in(nb::handle object, const char* argument) {
+  int overflow = 0;
+  return require_int(object, argument, overflow);
+}
+
 void bind_kernels(nb::module_& m) {
   m.def("_register_small_slices", [](nb::handle functions, nb::handle op, nb::handle file, nb::handle line) {
-    std::size_t next = 0;
-    std::array<std::uintptr_t, sizeof(Interface) / sizeof(std::uintptr_t)> addresses{};
-    for (const nb::handle function : nb::cast<nb::list>(functions)) {
-      addresses.at(next++) = nb::cast<std::uintptr_t>(function);
-    }
+    const std::vector<std::int64_t> addresses = IntReader().read(functions, "functions");
+    if (addresses.size() * sizeof(addresses[0]) != sizeof(torch))
+      raise_invalid_argument("functions has another length");
+    const std::string place(read_str(file, "file"));
+    const bool is_select = read_str(op, "op") == Select::kOp;
+    const auto number = static_cast<std::uint32_t>(number_in(line, "line"));
     std::memcpy(&torch, addresses.data(), sizeof(torch));
-    const auto place = nb::cast<std::string>(file);
-    const bool is_select = nb::cast<std::string>(op) == Select::kOp;
-    return (is_select ? register_kernel<Select> : register_kernel<Slice>)(place, nb::cast<std::uint32_t>(line));
+    return (is_select ? register_kernel<Select> : register_kernel<Slice>)(place, number);
   });
   m.def("_remove_small_slices",
-        [](nb::handle library) { torch.delete_library(reinterpret_cast<Handle>(nb::cast<std::uintptr_t>(library))); });
-  m.def("_set_small_slices", [](nb::handle bytes) { limit = nb::cast<std::int64_t>(bytes); });
-  m.def("_fail_small_slice", [](nb::handle message) { failure = nb::cast<std::string>(message); });
+        [](nb::handle handle) { torch.delete_library(reinterpret_cast<Handle>(number_in(handle, "handle"))); });
+  m.def("_set_small_slices", [](nb::handle bytes) { limit = number_in(bytes, "limit"); });
+  m.def("_fail_small_slice", [](nb::handle message) { failure = read_str(message, "message"); });
   m.def("_guard_small_slice", [](nb::handle kernel, nb::handle fail) {
     return nb::cpp_function([kernel = nb::borrow(kernel), fail = nb::borrow(fail)](const nb::args& arguments) {
       return guarded(kernel, fail, arguments);
