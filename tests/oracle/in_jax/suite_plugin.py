@@ -1,5 +1,7 @@
 """A plugin of pytest for JAX's own tests: it writes each result to the file RECORD, as a line of JSON.
 
+A test that is in the file already is not run. A test counts as failed until it ends, since some end the process.
+
 With GRADIENTS=fused, jax.grad and jax.value_and_grad are their results inside fuse_slices, whatever the size of arrays,
 and it writes how often each test bound primitives of backslice. With GRADIENTS=traced, they are traced and evaluated by
 JAX alone: some tests cannot pass with any transformation around jax.grad, such as those of the depth of tracebacks.
@@ -10,6 +12,7 @@ import json
 import os
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -92,6 +95,17 @@ if GRADIENTS != "plain":
     jax.grad, jax.value_and_grad = inside(transformation, jax.grad), inside(transformation, jax.value_and_grad)
 
 
+def write(test: str, outcome: str) -> None:
+    with open(os.environ["RECORD"], "a") as file:
+        file.write(json.dumps({"test": test, "outcome": outcome, "bound": dict(bound)}) + "\n")
+
+
+def pytest_collection_modifyitems(items) -> None:
+    record = Path(os.environ["RECORD"])
+    done = {json.loads(line)["test"] for line in record.read_text().splitlines()} if record.exists() else set()
+    items[:] = [item for item in items if item.nodeid not in done]
+
+
 def pytest_collection_finish() -> None:
     """Run the self-tests first, since some tests count compilations."""
     if GRADIENTS == "fused":
@@ -104,10 +118,9 @@ def pytest_runtest_protocol(item):
     bound.clear()
     outcomes: list[str] = []
     item.stash[OUTCOMES] = outcomes
+    write(item.nodeid, "failed")
     result = yield
-    outcome = next((outcome for outcome in outcomes if outcome != "passed"), "passed")
-    with open(os.environ["RECORD"], "a") as file:
-        file.write(json.dumps({"test": item.nodeid, "outcome": outcome, "bound": dict(bound)}) + "\n")
+    write(item.nodeid, next((outcome for outcome in outcomes if outcome != "passed"), "passed"))
     return result
 
 
