@@ -57,7 +57,7 @@ class BACKSLICE_EXPORT GradBuffer {
   std::vector<Selection> regions() const&& { return regions_; }
 
  private:
-  friend class SmallUpdate;
+  friend struct SmallUpdate;
 
   GradBuffer(Tensor tensor, bool is_fresh) : tensor_(std::move(tensor)), is_fresh_(is_fresh) {}
 

@@ -156,10 +156,10 @@ class PyGradBuffer {
         !index.selects_at_most(SmallMove::kMostBytes / type_.item_size)) {
       return nullptr;
     }
-    const SmallMove scatter = index.scatter(type_.item_size, view.layout.strides.begin(), PyArray_STRIDES(dy));
+    const npy_intp* const strides = view.layout.strides.begin();
+    const SmallUpdate update{index.region(), index.scatter(type_.item_size, strides, PyArray_STRIDES(dy)), data_of(dy)};
     const std::int64_t bytes = view.elements() * type_.item_size;
-    if (!scatter.is_short() || may_overlap(dy, view.data, bytes)) return nullptr;
-    const SmallUpdate update(index.region(), scatter, data_of(dy));
+    if (!update.move.is_short() || may_overlap(dy, view.data, bytes)) return nullptr;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !lent_.expired() || !(update.*change)(buffer_)) return nullptr;
     return Py_NewRef(Py_None);

@@ -39,19 +39,18 @@ std::optional<SmallUpdate> SmallUpdate::of(const Selection& selection, const Con
   const bool fits = are_bytes(dy.dtype) && dy.device.is_cpu() && is_small(dy.elements(), dy.layout.item_size) &&
                     buffer.shape().rank() <= SmallMove::kMostAxes;
   if (!fits) return std::nullopt;
-  const SmallMove move = small_scatter(selection, buffer.layout, dy.layout);
-  if (!move.is_short()) return std::nullopt;
-  Selection::Axes region;
+  SmallUpdate update{{}, small_scatter(selection, buffer.layout, dy.layout), dy.data};
+  if (!update.move.is_short()) return std::nullopt;
   for (int i = 0; i < buffer.shape().rank(); ++i) {
     const Progression taken = ascending(selection.axis(i));
-    region.push_back({taken.start, taken.step, taken.count});
+    update.region.push_back({taken.start, taken.step, taken.count});
   }
-  return SmallUpdate(region, move, dy.data);
+  return update;
 }
 
 bool SmallUpdate::is_region(const Selection& other) const {
-  for (int i = 0; i < region_.size(); ++i) {
-    if (other.axis(i) != region_[i]) return false;
+  for (int i = 0; i < region.size(); ++i) {
+    if (other.axis(i) != region[i]) return false;
   }
   return true;
 }
@@ -61,20 +60,20 @@ bool SmallUpdate::write(GradBuffer& buffer) const {
   if (regions.size() > 1) return false;
   auto* const data = const_cast<std::byte*>(buffer.tensor_.data());
   if (regions.empty()) {
-    regions.push_back(whole_region(buffer.tensor_.shape(), region_));  // for which there is room
+    regions.push_back(whole_region(buffer.tensor_.shape(), region));  // for which there is room
   } else if (!is_region(regions[0])) {
     const std::optional<SmallMove> old = elements_of(regions[0], buffer.tensor_.view().layout);
     if (!old) return false;
-    regions[0] = whole_region(buffer.tensor_.shape(), region_);
+    regions[0] = whole_region(buffer.tensor_.shape(), region);
     old->zero(data);
   }
-  move_.copy(data, dy_);
+  move.copy(data, dy);
   return true;
 }
 
 bool SmallUpdate::add(GradBuffer& buffer) const {
   if (buffer.regions_.size() != 1 || !is_region(buffer.regions_[0])) return false;
-  return move_.add(buffer.tensor_.dtype(), const_cast<std::byte*>(buffer.tensor_.data()), dy_);
+  return move.add(buffer.tensor_.dtype(), const_cast<std::byte*>(buffer.tensor_.data()), dy);
 }
 
 }  // namespace backslice

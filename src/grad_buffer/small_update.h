@@ -9,12 +9,11 @@
 
 namespace backslice {
 
-class SmallUpdate {
- public:
-  // `region` has an axis with an ascending step for each axis of the buffer; `move` brings the elements of `dy` there.
-  // Preconditions: dy fits the slice and the buffer, and shares no memory with it; the move is short.
-  SmallUpdate(const Selection::Axes& region, const SmallMove& move, const std::byte* dy)
-      : region_(region), move_(move), dy_(dy) {}
+// Preconditions: dy fits the slice and the buffer, and shares no memory with it; the move is short.
+struct SmallUpdate {
+  Selection::Axes region;  // with ascending steps, one for each axis of the buffer
+  SmallMove move;          // of the elements of dy
+  const std::byte* dy;
 
   // Returns nullopt if that is not small. Precondition: dy was checked.
   static std::optional<SmallUpdate> of(const Selection& selection, const ConstView& dy, const ConstView& buffer);
@@ -28,10 +27,6 @@ class SmallUpdate {
 
  private:
   bool is_region(const Selection& other) const;
-
-  Selection::Axes region_;
-  SmallMove move_;
-  const std::byte* dy_;
 };
 
 }  // namespace backslice
