@@ -1,7 +1,6 @@
 #include "kernels/tiles/parts.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace backslice {
 namespace {
@@ -82,21 +81,33 @@ int thinnest_axis(const CommonAxes& common, const TaskRunner& runner) {
   return best;
 }
 
-// The slices by where they start on the axis.
-std::vector<std::int64_t> sorted_by_start(const CommonAxes& common, int axis, const TaskRunner& runner) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(common.slices()));
-  std::iota(order.begin(), order.end(), 0);
+// The range of a slice on one axis.
+struct AxisRange {
+  std::int64_t start, last;
+  const AxisPart* parts;
+};
+
+std::vector<AxisRange> sorted_by_start(const CommonAxes& common, int axis, const TaskRunner& runner) {
+  std::vector<AxisRange> ranges;
+  ranges.reserve(common.sources.size());
+  for (std::int64_t s = 0; s < common.slices(); ++s) {
+    const AxisPart* parts = common.slice(s);
+    ranges.push_back({parts[axis].start, parts[axis].last(), parts});
+  }
   std::int64_t step = 0;
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+  std::sort(ranges.begin(), ranges.end(), [&](const AxisRange& a, const AxisRange& b) {
     runner.throw_if_cancelled_at(++step);
-    return common.slice(a)[axis].start < common.slice(b)[axis].start;
+    return a.start < b.start;
   });
-  return order;
+  return ranges;
 }
 
 }  // namespace
 
 bool intersect(const AxisPart* a, const AxisPart* b, int rank) {
+  for (int k = 0; k < rank; ++k) {  // which tells most slices apart
+    if (a[k].last() < b[k].start || b[k].last() < a[k].start) return false;
+  }
   for (int k = 0; k < rank; ++k) {
     if (!intersect(a[k].positions(), b[k].positions())) return false;
   }
@@ -124,15 +135,14 @@ bool are_disjoint(const CommonAxes& common, const TaskRunner& runner) {
   if (common.rank() == 0) return false;
   const int axis = thinnest_axis(common, runner);
   // Slices whose range on the axis has not ended yet; only they can meet the next one.
-  std::vector<std::int64_t> open;
+  std::vector<AxisRange> open;
   std::int64_t step = 0;
-  for (std::int64_t next : sorted_by_start(common, axis, runner)) {
-    const AxisPart* part = common.slice(next);
-    std::erase_if(open, [&](std::int64_t s) { return common.slice(s)[axis].last() < part[axis].start; });
+  for (const AxisRange& next : sorted_by_start(common, axis, runner)) {
+    std::erase_if(open, [&](const AxisRange& range) { return range.last < next.start; });
     runner.throw_if_cancelled_at(step++);
-    for (std::int64_t s : open) {
+    for (const AxisRange& range : open) {
       runner.throw_if_cancelled_at(step++);
-      if (intersect(common.slice(s), part, common.rank())) return false;
+      if (intersect(range.parts, next.parts, common.rank())) return false;
     }
     open.push_back(next);
   }
