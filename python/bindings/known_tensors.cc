@@ -94,6 +94,7 @@ struct Names {
   nb::object requires_grad = interned("requires_grad"), is_neg = interned("is_neg"), is_conj = interned("is_conj");
   nb::object data = interned("data"), ptr = interned("ptr"), device_id = interned("device_id");
   nb::object shape = interned("shape"), strides = interned("strides"), dtype = interned("dtype");
+  nb::object is_contiguous = interned("_c_contiguous");
 
   static nb::object interned(const char* name) {
     return checked([&] { return PyUnicode_InternFromString(name); });
@@ -179,11 +180,17 @@ std::optional<Dims> exact_ints(nb::handle tuple) {
 std::optional<ConstView> view_of_pointer(nb::handle object, const ElementType& type) {
   const nb::object memory = member(object, names().data);
   if (!memory.is_valid()) return {};
-  const auto shape = exact_ints(member(object, names().shape)), strides = exact_ints(member(object, names().strides));
   const auto address = exact_int(member(memory, names().ptr)), ordinal = exact_int(member(memory, names().device_id));
-  if (!shape || !strides || !address || !ordinal || *ordinal < 0 || *ordinal > INT32_MAX) return {};
-  const auto view = ConstView::strided(reinterpret_cast<const void*>(*address), type.dtype, *shape, *strides,
-                                       type.item_size, Device::cuda(static_cast<int>(*ordinal)));
+  const auto shape = exact_ints(member(object, names().shape));
+  if (!shape || !address || !ordinal || *ordinal < 0 || *ordinal > INT32_MAX) return {};
+  const auto* data = reinterpret_cast<const void*>(*address);
+  const Device device = Device::cuda(static_cast<int>(*ordinal));
+  // CuPy makes the tuple of strides anew for everyone who asks.
+  const bool is_contiguous = member(object, names().is_contiguous).ptr() == Py_True;
+  const auto strides = is_contiguous ? std::optional(Dims()) : exact_ints(member(object, names().strides));
+  if (!strides) return {};
+  const auto view = is_contiguous ? ConstView::contiguous(data, type.dtype, *shape, type.item_size, device)
+                                  : ConstView::strided(data, type.dtype, *shape, *strides, type.item_size, device);
   return view.ok() ? std::optional(*view) : std::nullopt;
 }
 

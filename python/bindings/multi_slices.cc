@@ -42,15 +42,14 @@ class SliceList {
     owners_.reserve(size);
   }
 
-  // Reads the dy of the next slice.
-  void add(const Selection& selection, nb::handle dy, const GivenDType& dtype, CallContext& call) {
-    const std::size_t next = slices.size();
-    std::string name = nth_dy(next);
-    slices.push_back({selection, {}});
+  // Reads the dy of the last slice.
+  void read(nb::handle dy, const GivenDType& dtype, CallContext& call) {
+    const std::size_t last = slices.size() - 1;
+    std::string name = nth_dy(last);
     if (similar_.view(dy, name.c_str(), slices.back().dy)) return owners_.push_back(nb::borrow(dy));
     arrays.push_back(read_gradient(dy, dtype, std::move(name), &call));
-    read_as_.push_back(next);
-    if (next == 0) similar_ = SimilarTensors(dy, arrays[0].view());
+    read_as_.push_back(last);
+    if (last == 0) similar_ = SimilarTensors(dy, arrays[0].view());
   }
 
   // Takes the views, broadcast to the slices' shapes. Runs no Python code but between two attempts.
@@ -93,21 +92,29 @@ void check_same_dtypes(const std::vector<ArrayArgument>& arrays) {
   }
 }
 
-// The shape, for indices that are read without a call of Python; nothing where there are too many axes.
-std::optional<ShortIndex> short_index(const std::vector<std::int64_t>& shape) {
-  ShortIndex made;
-  if (shape.size() > ShortIndex::kMostAxes || !made.set_shape(shape.data(), static_cast<int>(shape.size()))) return {};
-  return made;
-}
+// Reads indices of one shape, the usual ones without a call of Python.
+class IndexReader {
+ public:
+  explicit IndexReader(const std::vector<std::int64_t>& shape) : dims_(shape) {
+    ShortIndex tried;
+    if (dims_.size() > ShortIndex::kMostAxes || !set_shape(tried)) return;
+    if (auto made = Shape::make(dims_); made.ok()) shape_ = *made;
+  }
 
-Selection read_any_selection(const std::vector<std::int64_t>& shape, const std::optional<ShortIndex>& whole,
-                             PyObject* index) {
-  ShortIndex read = whole.value_or(ShortIndex());
-  return whole && read.read_index(index) ? read.selection() : read_selection(shape, index);
-}
+  Selection read(PyObject* index) const {
+    ShortIndex read;
+    return shape_ && set_shape(read) && read.read_index(index) ? read.selection(*shape_) : read_selection(dims_, index);
+  }
 
-void read_pair(const std::vector<std::int64_t>& shape, const std::optional<ShortIndex>& whole, nb::handle item,
-               const GivenDType& dtype, CallContext& call, SliceList& list) {
+ private:
+  bool set_shape(ShortIndex& index) const { return index.set_shape(dims_.data(), static_cast<int>(dims_.size())); }
+
+  const std::vector<std::int64_t>& dims_;
+  std::optional<Shape> shape_;  // none where there are too many axes
+};
+
+void read_pair(const IndexReader& indices, nb::handle item, const GivenDType& dtype, CallContext& call,
+               SliceList& list) {
   if (!PyTuple_Check(item.ptr()) && !PyList_Check(item.ptr())) {
     raise_dtype_error(nth(list.slices.size()) + " is " + repr_text(item) + ", expected a pair (index, dy)");
   }
@@ -116,8 +123,8 @@ void read_pair(const std::vector<std::int64_t>& shape, const std::optional<Short
     raise_invalid_argument(nth(list.slices.size()) + " has " + std::to_string(size) +
                            " items, expected a pair (index, dy)");
   }
-  const Selection selection = read_any_selection(shape, whole, PyTuple_GET_ITEM(pair.ptr(), 0));
-  list.add(selection, PyTuple_GET_ITEM(pair.ptr(), 1), dtype, call);
+  list.slices.push_back({indices.read(PyTuple_GET_ITEM(pair.ptr(), 0)), {}});
+  list.read(PyTuple_GET_ITEM(pair.ptr(), 1), dtype, call);
 }
 
 SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, const GivenDType& dtype,
@@ -127,11 +134,11 @@ SliceList read_slices(const std::vector<std::int64_t>& shape, nb::handle given, 
   }
   const nb::object items = items_of(given);
   SliceList list(static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr())));
-  const std::optional<ShortIndex> whole = short_index(shape);
+  const IndexReader indices(shape);
   LongLoop loop;
   for (nb::handle item : nb::borrow<nb::tuple>(items)) {
     loop.step();
-    read_pair(shape, whole, item, dtype, call, list);
+    read_pair(indices, item, dtype, call, list);
   }
   check_same_dtypes(list.arrays);
   list.view_all();

@@ -264,7 +264,7 @@ SmallMove ShortIndex::gather(npy_intp item_size, const npy_intp* dst, const npy_
   return move;
 }
 
-Selection ShortIndex::selection() const {
+Selection ShortIndex::selection(const Shape& shape) const {
   std::array<Selection::Axis, kMostAxes> all;
   Dims result_axes;
   for (int i = 0; i < rank_; ++i) {
@@ -272,8 +272,6 @@ Selection ShortIndex::selection() const {
     all[static_cast<std::size_t>(i)] = {axis.start, axis.step, axis.count};
     if (!axis.is_dropped) result_axes.push_back(i);
   }
-  const List extents = shape();
-  const Shape shape = unwrap(Shape::make(Ints(extents.data(), axes().size())));
   return unwrap(Selection::make(shape, std::span(all.data(), axes().size()), result_axes));
 }
 

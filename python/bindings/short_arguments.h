@@ -68,7 +68,8 @@ class ShortIndex {
   SmallMove scatter(npy_intp item_size, const npy_intp* dst, const npy_intp* src) const;
   SmallMove gather(npy_intp item_size, const npy_intp* dst, const npy_intp* src) const;
 
-  Selection selection() const;
+  // Precondition: the shape is the one that was set.
+  Selection selection(const Shape& shape) const;
 
   // What it takes, with ascending steps.
   Selection::Axes region() const;

@@ -84,6 +84,7 @@ def test_arrays_that_say_where_they_lie_are_read_without_a_protocol(pointer_clas
     for changed in (
         {"shape": [2]},
         {"strides": None},
+        {"strides": None, "_c_contiguous": False},
         {"dtype": "f4"},
         {"data": None},
         {"shape": (1, 2)},
@@ -126,6 +127,38 @@ def test_every_dense_function_runs_there(name):
     out = on_gpu(name, np.ones(4, "float32"))
     assert bs.slice_grad(there, (4,), "1:3", out=out, accumulate=True) is out
     np.testing.assert_array_equal(to_numpy(out), expected + 1)
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_long_lists_are_read_as_on_the_cpu(name):
+    rng = np.random.default_rng(41)
+    layouts = (lambda a: a, lambda a: a.T, lambda a: a[::2], lambda a: a[:1], lambda a: a[:0])
+    there, here = [], []
+    for i, dy in enumerate(rng.integers(-9, 9, (300, 8, 6)).astype("float32")):
+        row, column = rng.integers(0, 40, 2)
+        layout = layouts[i % len(layouts)]
+        rows, columns = layout(dy).shape
+        index = np.s_[row : row + rows, column : column + columns]
+        there.append((index, layout(on_gpu(name, dy))))
+        here.append((index, layout(dy)))
+    there.append((np.s_[:3, :2], on_gpu(name, here[0][1])[:1, :1]))  # which is broadcast
+    here.append((np.s_[:3, :2], here[0][1][:1, :1]))
+    np.testing.assert_array_equal(to_numpy(bs.multi_slice_grad((64, 64), there)), bs.multi_slice_grad((64, 64), here))
+    there[7] = there[7][0], on_gpu(name, here[7][1].astype("float64"))
+    with pytest.raises(bs.DTypeError, match=r"slices\[7\].dy has dtype float64, but slices\[0\].dy has float32"):
+        bs.multi_slice_grad((64, 64), there)
+    there[7] = there[7][0], np.array(here[7][1])
+    with pytest.raises(bs.InvalidArgumentError, match=r"slices\[7\].dy is on the CPU"):
+        bs.multi_slice_grad((64, 64), there)
+
+
+@needs_gpu
+def test_tensors_that_require_gradients_are_refused_within_lists():
+    torch = library("torch")
+    slices = [("1:3", torch.ones(2, device="cuda")), ("0:2", torch.ones(2, device="cuda", requires_grad=True))]
+    with pytest.raises(bs.Error, match=r"slices\[1\].dy"):
+        bs.multi_slice_grad((4,), slices)
 
 
 @needs_gpu
