@@ -307,12 +307,15 @@ def test_a_stride_of_zero_is_refused_within_bounds():
             bs.slice_grad(dy, (8,), np.s_[0:8:0])
 
 
-def test_a_buffer_is_zero_outside_of_the_last_slice():
+@pytest.mark.parametrize("others", [(), (np.s_[0, :1], np.s_[3, 4:5], np.s_[5, 8:])])
+def test_a_buffer_is_zero_outside_of_the_last_slice(others):
     buffer = bs.GradBuffer((6, 9), "float32")
     for index in (np.s_[1:3, 2:9:3], np.s_[4, 5:7], np.s_[::-2, 7], np.s_[5, 8], np.s_[2:, ::-4], np.s_[:1]):
         expected = np.zeros((6, 9), "float32")
         dy = np.ones_like(expected[index])
         expected[index] = 1
+        for other in others:
+            buffer.add(other, np.ones(1, "float32"))
         buffer.write(index, dy)
         np.testing.assert_array_equal(buffer.array, expected)
 
